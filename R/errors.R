@@ -1,0 +1,176 @@
+# Conditions and argument checks: the one place where bad input is worded.
+
+#' Stop with a classed error about one argument
+#'
+#' Every exported function words its complaints through this function: which
+#' argument, what was given, what is allowed.
+#' @param argument name of the argument.
+#' @param given what was given, in words.
+#' @param allowed what is allowed, in words.
+#' @param call the call to report.
+#' @return Does not return.
+#' @noRd
+stop_argument <- function(argument, given, allowed, call = NULL) {
+  stop(structure(
+    class = c("gpbandits_error", "error", "condition"),
+    list(message = sprintf("`%s` must be %s, not %s.", argument, allowed, given),
+         call = call, argument = argument, given = given, allowed = allowed)
+  ))
+}
+
+# A classed error that is not about the form of one argument.
+stop_gpbandits <- function(..., argument = NA_character_, call = NULL) {
+  stop(structure(
+    class = c("gpbandits_error", "error", "condition"),
+    list(message = paste0(...), call = call, argument = argument,
+         given = NA_character_, allowed = NA_character_)
+  ))
+}
+
+# Short description of a value for an error message.
+describe <- function(x) {
+  if (missing(x)) return("missing")
+  if (is.null(x)) return("NULL")
+  if (is.function(x)) return("a function")
+  if (is.data.frame(x)) return(sprintf("a data.frame of %d x %d", nrow(x), ncol(x)))
+  if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", typeof(x), nrow(x), ncol(x)))
+  if (is.atomic(x) && is.null(attr(x, "class"))) {
+    if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
+    shown <- if (is.character(x)) dQuote(x, FALSE) else format(x, trim = TRUE, digits = 6)
+    if (length(x) == 1) return(shown)
+    more <- if (length(x) > 4) ", ..." else ""
+    return(sprintf("%s vector of length %d (%s%s)", typeof(x), length(x),
+                   paste(utils::head(shown, 4), collapse = ", "), more))
+  }
+  sprintf("an object of class %s", paste(class(x), collapse = "/"))
+}
+
+# Each check returns its (normalised) value or stops with a gpbandits_error.
+check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = Inf,
+                         open_lower = FALSE, open_upper = FALSE, infinite = FALSE) {
+  allowed <- paste0("one ", if (infinite) "" else "finite ", "number",
+                    range_words(lower, upper, open_lower, open_upper))
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (!is.numeric(x) || length(x) != 1 || is.na(x) || (!infinite && !is.finite(x)) ||
+      x < lower || x > upper || (open_lower && x <= lower) || (open_upper && x >= upper)) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  as.double(x)
+}
+
+range_words <- function(lower, upper, open_lower, open_upper) {
+  low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", format(lower)) else ""
+  high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", format(upper)) else ""
+  if (nzchar(low) && nzchar(high)) paste0(low, " and", high) else paste0(low, high)
+}
+
+check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Machine$integer.max,
+                        infinite = FALSE) {
+  allowed <- paste0("one whole number", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE),
+                    if (infinite) " (or Inf)" else "")
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (is.numeric(x) && length(x) == 1 && infinite && identical(as.double(x), Inf)) return(Inf)
+  if (!is.numeric(x) || length(x) != 1 || is.na(x) || !is.finite(x) || x != round(x) ||
+      x < lower || x > upper) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  as.double(x)
+}
+
+check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower = -Inf,
+                          upper = Inf, open_lower = FALSE, na = FALSE) {
+  allowed <- paste0(if (na) "numbers or NA" else "finite numbers",
+                    range_words(lower, upper, open_lower, FALSE),
+                    if (!is.null(lengths)) paste0(", length ", paste(lengths, collapse = " or ")))
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (!is.numeric(x) || (!is.null(lengths) && !length(x) %in% lengths)) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  known <- x[!is.na(x)]
+  if ((!na && anyNA(x)) || any(!is.finite(known)) || any(known < lower) || any(known > upper) ||
+      (open_lower && any(known <= lower))) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  x
+}
+
+check_flag <- function(x, arg = deparse(substitute(x))) {
+  if (missing(x)) stop_argument(arg, "missing", "TRUE or FALSE")
+  if (!is.logical(x) || length(x) != 1 || is.na(x)) stop_argument(arg, describe(x), "TRUE or FALSE")
+  x
+}
+
+check_choice <- function(x, choices, arg = deparse(substitute(x))) {
+  allowed <- paste("one of", paste(dQuote(choices, FALSE), collapse = ", "))
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (identical(x, choices)) return(choices[1])
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !x %in% choices) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  x
+}
+
+check_string <- function(x, arg = deparse(substitute(x))) {
+  if (missing(x)) stop_argument(arg, "missing", "one string")
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) {
+    stop_argument(arg, describe(x), "one string")
+  }
+  x
+}
+
+check_function <- function(x, arg = deparse(substitute(x))) {
+  if (missing(x)) stop_argument(arg, "missing", "a function")
+  if (!is.function(x)) stop_argument(arg, describe(x), "a function")
+  x
+}
+
+check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
+  allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (!inherits(x, class)) stop_argument(arg, describe(x), allowed)
+  x
+}
+
+# A numeric matrix with one row per point; vectors become one column.
+check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows = NULL) {
+  allowed <- paste0("a numeric vector, matrix or data.frame of finite values",
+                    if (!is.null(rows)) paste0(" with ", rows, " row(s)"),
+                    if (!is.null(columns)) paste0(" with ", columns, " column(s)"))
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (is.data.frame(x)) {
+    if (!all(vapply(x, is.numeric, logical(1)))) {
+      stop_argument(arg, "a data.frame with columns that are not numeric", allowed)
+    }
+    x <- as.matrix(x)
+  }
+  if (!is.numeric(x) || length(dim(x)) > 2) stop_argument(arg, describe(x), allowed)
+  if (is.null(dim(x))) {
+    x <- if (!is.null(columns) && columns > 1 && length(x) == columns) {
+      matrix(x, nrow = 1, dimnames = list(NULL, names(x)))
+    } else {
+      matrix(x, ncol = 1)
+    }
+  }
+  if (any(!is.finite(x))) stop_argument(arg, "values that are NA, NaN or infinite", allowed)
+  if ((!is.null(columns) && ncol(x) != columns) || (!is.null(rows) && nrow(x) != rows)) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  rownames(x) <- NULL
+  storage.mode(x) <- "double"
+  x
+}
+
+# `...` that a function passes nowhere must be empty: this catches misspelt names.
+check_dots_empty <- function(..., allowed = character()) {
+  count <- ...length()
+  if (count == 0) return(invisible())
+  given <- ...names()
+  if (is.null(given)) given <- rep("", count)
+  given[!nzchar(given)] <- "(unnamed)"
+  near <- unlist(lapply(given, function(name) {
+    allowed[utils::adist(name, allowed, ignore.case = TRUE) <= 2]
+  }))
+  stop_argument(given[1], sprintf("an argument this function does not know%s",
+                                  if (length(near)) paste0(" (did you mean `", near[1], "`?)") else ""),
+                if (length(allowed)) paste("one of", paste0("`", allowed, "`", collapse = ", ")) else "absent")
+}

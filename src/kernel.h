@@ -1,0 +1,43 @@
+// Covariance functions. A Kernel knows nothing of arms, policies or noise.
+#ifndef GPB_KERNEL_H
+#define GPB_KERNEL_H
+
+#include "types.h"
+
+namespace gpb {
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // out[j] = k(x, Y_j) for every row j of Y. The hot one: vectorised over j.
+  virtual void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const = 0;
+
+  // out[j] = k(X_j, X_j).
+  virtual void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const = 0;
+
+  // out(j, c) = d k(x, Y_j) / d x_c, an (rows of Y) x (length of x) matrix.
+  virtual void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const = 0;
+
+  // Hyperparameters, as logarithms, in the order of r-side parameter names.
+  virtual Index parameter_count() const = 0;
+  virtual VectorXd log_parameters() const = 0;
+  virtual void set_log_parameters(const VectorXd& theta) = 0;
+
+  // g[p] = sum_ij W_ij dK_ij / d theta_p over the Gram matrix of X (W symmetric).
+  virtual VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const = 0;
+
+  // One random feature x -> amplitude * cos(omega'x + phase) (times polynomial
+  // factors where a kernel needs them) is drawn by random_features().
+  virtual std::unique_ptr<Kernel> clone() const = 0;
+
+  double value(const VectorXd& x, const VectorXd& y) const;
+  MatrixXd gram(const Points& X, const Points& Y) const;
+  MatrixXd gram(const Points& X) const;
+};
+
+using KernelPtr = std::shared_ptr<Kernel>;
+
+}  // namespace gpb
+
+#endif
