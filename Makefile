@@ -1,0 +1,76 @@
+# `make help` lists the targets. Everything is installed into ./build/lib (this
+# package) and never over a copy that you use; what is missing besides (see
+# tools/setup.R) goes where R's packages usually go.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+LIB := $(CURDIR)/build/lib
+STAMP := build/installed
+SOURCES := $(shell find DESCRIPTION NAMESPACE R src inst -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
+
+export R_LIBS := $(LIB)$(if $(R_LIBS),:$(R_LIBS))
+export R_MAKEVARS_USER ?= $(CURDIR)/tools/Makevars
+# Compiling in parallel: R's own make reads this, not ours.
+PARALLEL := MAKEFLAGS=-j$(JOBS)
+
+# The real data of the papers' experiments, where they lie beside this folder.
+ifndef GPBANDITS_DATA
+ifneq ($(wildcard ../shared/data/README.md),)
+export GPBANDITS_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: help demo test check bench vignettes lint document sanitize clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## install what is missing, then find the summit of volcano (picture: build/volcano.png)
+	@Rscript tools/setup.R demo
+	@$(MAKE) --no-print-directory $(STAMP)
+	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/demo/volcano.R
+
+test: ## install what is missing, then run the tests (FILTER=name for one file)
+	@Rscript tools/setup.R test
+	@$(MAKE) --no-print-directory $(STAMP)
+	@NOT_CRAN=true Rscript tools/run_tests.R $(FILTER)
+
+check: ## build the tarball and run R CMD check --as-cran on it
+	@Rscript tools/setup.R check
+	@$(PARALLEL) tools/check.sh
+
+bench: ## run the benchmarks in bench/
+	@Rscript tools/setup.R bench
+	@$(MAKE) --no-print-directory $(STAMP)
+	@set -e; for script in bench/*.R; do echo "== $$script"; Rscript "$$script"; done
+
+vignettes: ## build the vignettes into build/vignettes
+	@Rscript tools/setup.R vignettes
+	@$(MAKE) --no-print-directory $(STAMP)
+	@mkdir -p build/vignettes
+	@set -e; for source in vignettes/*.Rmd; do echo "== $$source"; \
+	  Rscript -e 'rmarkdown::render("'$$source'", output_dir = "build/vignettes", quiet = TRUE)'; done
+
+document: ## regenerate NAMESPACE, man/ and RcppExports from the sources
+	@Rscript tools/setup.R document
+	@Rscript -e 'Rcpp::compileAttributes(".")' -e 'roxygen2::roxygenise(".")'
+
+lint: ## lintr on R, compiler warnings (gcc and clang) and cppcheck on C++
+	@Rscript tools/setup.R lint
+	@Rscript tools/lint.R
+
+sanitize: ## build and test with ASAN and UBSAN (COMPILER=gcc or clang)
+	@Rscript tools/setup.R test
+	@$(PARALLEL) tools/sanitize.sh $(or $(COMPILER),gcc)
+
+clean: ## remove everything that was built
+	@rm -rf build src/*.o src/*.so src/*.dll Rplots.pdf
+
+# R's make does not know which object needs which header: build from scratch.
+$(STAMP): $(SOURCES)
+	@mkdir -p $(LIB)
+	@echo "installing gpbandits into build/lib (compiling: a minute or two) ..."
+	@$(PARALLEL) R CMD INSTALL --preclean --clean --no-multiarch --no-docs --library=$(LIB) . \
+	  >build/install.log 2>&1 || { tail -n 40 build/install.log; exit 1; }
+	@touch $@

@@ -1,0 +1,4 @@
+library(testthat)
+library(gpbandits)
+
+test_check("gpbandits")

@@ -1,0 +1,116 @@
+# Installs what a target of the Makefile needs and the machine does not have.
+#   Rscript tools/setup.R demo|test|check|vignettes|document|lint|bench
+# Debian's own binaries where R is Debian's and we are root, CRAN for the rest.
+# What DESCRIPTION imports must be there in the end; what it suggests is tried.
+
+say <- function(...) cat("setup: ", sprintf(...), "\n", sep = "")
+
+# Packages named in a field of DESCRIPTION, without R itself and base packages.
+named_in <- function(fields) {
+  d <- read.dcf("DESCRIPTION", fields = fields)
+  entries <- unlist(strsplit(d[!is.na(d)], ","))
+  packages <- trimws(sub("\\(.*", "", entries))
+  base <- rownames(utils::installed.packages(.Library, priority = "base"))
+  setdiff(packages[nzchar(packages)], c("R", base))
+}
+
+# What a target cannot do without (required) and what it only gains from.
+needs <- function(target) {
+  required <- named_in(c("Imports", "LinkingTo"))
+  optional <- tools <- character()
+  if (target != "demo") optional <- named_in("Suggests")
+  if (target == "test") required <- c(required, "testthat")
+  if (target %in% c("check", "vignettes")) tools <- c("pandoc", "qpdf")
+  if (target == "vignettes") required <- c(required, "knitr", "rmarkdown")
+  if (target == "document") required <- c(required, "roxygen2", "pkgload")
+  if (target == "lint") {
+    required <- c(required, "lintr")
+    tools <- "cppcheck"
+  }
+  list(required = unique(required), optional = setdiff(optional, required), tools = tools)
+}
+
+absent <- function(packages) packages[!nzchar(vapply(packages, function(p) {
+  system.file(package = p)
+}, ""))]
+
+absent_tools <- function(tools) tools[!nzchar(Sys.which(tools))]
+
+# Debian's r-cran-* fit only Debian's own R; another R would not look there.
+apt_usable <- function() {
+  .Platform$OS.type == "unix" && nzchar(Sys.which("apt-get")) &&
+    identical(system2("id", "-u", stdout = TRUE), "0") &&
+    normalizePath(R.home()) == "/usr/lib/R" &&
+    system2("dpkg-query", c("-W", "r-base-core"), stdout = FALSE, stderr = FALSE) == 0
+}
+
+apt_get <- function(...) {
+  status <- system2("apt-get", c("-y", "-qq", "-o", "DPkg::Lock::Timeout=300", ...),
+                    stdout = FALSE, stderr = FALSE, stdin = "", env = "DEBIAN_FRONTEND=noninteractive")
+  status == 0
+}
+
+apt_knows <- function(names) {
+  known <- suppressWarnings(system2("apt-cache", c("pkgnames"), stdout = TRUE, stderr = FALSE))
+  names[names %in% known]
+}
+
+install_with_apt <- function(packages, tools) {
+  wanted <- function() apt_knows(c(sprintf("r-cran-%s", tolower(packages)), tools))
+  have <- wanted()
+  if (length(have) < length(packages) + length(tools)) { # the lists may be missing or old
+    apt_get("update")
+    have <- wanted()
+  }
+  if (!length(have)) return(invisible())
+  say("apt-get install %s", paste(have, collapse = " "))
+  get <- function() apt_get("install", "--no-install-recommends", have)
+  if (!get() && apt_get("update")) get()
+}
+
+# The library to install into: the first that can be written, else the user's own.
+writable_library <- function() {
+  own <- Filter(function(p) basename(dirname(p)) != "build", .libPaths())
+  can <- own[file.access(own, 2) == 0]
+  if (length(can)) return(can[1])
+  user <- path.expand(strsplit(Sys.getenv("R_LIBS_USER"), .Platform$path.sep)[[1]][1])
+  if (is.na(user) || user %in% c("", "NULL")) user <- path.expand("~/R/library")
+  dir.create(user, recursive = TRUE, showWarnings = FALSE)
+  .libPaths(c(user, .libPaths()))
+  user
+}
+
+install_from_cran <- function(packages) {
+  repos <- getOption("repos")
+  if (is.null(repos) || "@CRAN@" %in% repos) {
+    repos["CRAN"] <- "https://cloud.r-project.org"
+    options(repos = repos)
+  }
+  library <- writable_library()
+  say("install.packages(%s) into %s", paste(packages, collapse = ", "), library)
+  cores <- max(1L, parallel::detectCores(), na.rm = TRUE)
+  tryCatch(utils::install.packages(packages, lib = library, quiet = TRUE, Ncpus = cores),
+           warning = function(w) say("%s", conditionMessage(w)),
+           error = function(e) say("%s", conditionMessage(e)))
+}
+
+setup <- function(target) {
+  need <- needs(target)
+  packages <- function() absent(c(need$required, need$optional))
+  if (length(c(packages(), absent_tools(need$tools)))) {
+    if (apt_usable()) install_with_apt(packages(), absent_tools(need$tools))
+    # one at a time would be slow, but what is suggested must not stop what is required
+    if (length(absent(need$required))) install_from_cran(absent(need$required))
+    if (length(absent(need$optional))) install_from_cran(absent(need$optional))
+  }
+  for (lacking in absent(need$optional)) say("going on without the suggested package %s", lacking)
+  for (lacking in absent_tools(need$tools)) say("going on without %s: please install it yourself", lacking)
+  if (length(absent(need$required))) {
+    say("cannot go on without %s: please install by hand", paste(absent(need$required), collapse = ", "))
+    quit(status = 1)
+  }
+}
+
+target <- commandArgs(TRUE)
+if (length(target) != 1) stop("usage: Rscript tools/setup.R TARGET")
+setup(target)
