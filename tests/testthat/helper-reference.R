@@ -1,0 +1,635 @@
+# The oracle: a dense plain-R implementation of everything the package computes,
+# written from the formulas alone (specs and papers), in base R, slow and simple.
+# Nothing here may call the package or follow its code: it is worth something
+# only while it is independent.
+#
+# Conventions. A "point" is a row of the Gram matrix `K` over all that can be
+# played (arm x context pairs, arms fastest). `noise` is one noise variance per
+# observation. All posteriors are refitted from scratch whenever they are asked.
+
+# ---- tolerances: the one table that every comparison uses -------------------
+# identity: two ways to write the same small calculation; replay: the log played
+# again; engine: two engines, or an engine and the oracle, after a whole run (the
+# oracle itself loses digits: its system has a condition number of T max k / noise);
+# bound: slack for an inequality that holds exactly in real arithmetic;
+# p_value: what a chi-square test under a fixed seed must exceed.
+tol <- list(identity = 1e-9, replay = 1e-10, engine = 1e-7, bound = 1e-8,
+            iterative = 1e-5, p_value = 1e-3)
+
+# ---- kernels: closures (x, y) -> matrix -------------------------------------
+ref_points <- function(x) if (is.matrix(x)) x else as.matrix(x)
+
+# Squared distance after dividing each coordinate by its lengthscale.
+ref_sqdist <- function(x, y, lengthscale) {
+  total <- matrix(0, nrow(x), nrow(y))
+  lengthscale <- rep(lengthscale, length.out = ncol(x))
+  for (j in seq_len(ncol(x))) {
+    total <- total + outer(x[, j] / lengthscale[j], y[, j] / lengthscale[j], "-")^2
+  }
+  total
+}
+
+ref_on_dims <- function(formula, dims) {
+  force(formula)
+  function(x, y = x) {
+    x <- ref_points(x)
+    y <- ref_points(y)
+    if (!is.null(dims)) {
+      x <- x[, dims, drop = FALSE]
+      y <- y[, dims, drop = FALSE]
+    }
+    formula(x, y)
+  }
+}
+
+ref_kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
+  ref_on_dims(function(x, y) variance * exp(-ref_sqdist(x, y, lengthscale) / 2), dims)
+}
+
+# 2^(1-nu)/Gamma(nu) r^nu K_nu(r), r = sqrt(2 nu) |x-y|/l, on the log scale.
+ref_kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
+  ref_on_dims(function(x, y) {
+    r <- sqrt(2 * nu * ref_sqdist(x, y, lengthscale))
+    value <- r
+    far <- r > 0
+    rf <- r[far]
+    value[far] <- exp((1 - nu) * log(2) - lgamma(nu) + nu * log(rf) +
+                        log(besselK(rf, nu, expon.scaled = TRUE)) - rf)
+    value[!far] <- 1
+    variance * value
+  }, dims)
+}
+
+ref_kernel_rq <- function(alpha = 1, lengthscale = 1, variance = 1, dims = NULL) {
+  ref_on_dims(function(x, y) {
+    variance * (1 + ref_sqdist(x, y, lengthscale) / (2 * alpha))^(-alpha)
+  }, dims)
+}
+
+ref_kernel_periodic <- function(period = 1, lengthscale = 1, variance = 1, dims = NULL) {
+  ref_on_dims(function(x, y) {
+    total <- matrix(0, nrow(x), nrow(y))
+    period <- rep(period, length.out = ncol(x))
+    lengthscale <- rep(lengthscale, length.out = ncol(x))
+    for (j in seq_len(ncol(x))) {
+      total <- total + (sin(pi * outer(x[, j], y[, j], "-") / period[j]) / lengthscale[j])^2
+    }
+    variance * exp(-2 * total)
+  }, dims)
+}
+
+ref_kernel_linear <- function(variance = 1, dims = NULL) {
+  ref_on_dims(function(x, y) variance * x %*% t(y), dims)
+}
+
+# Inputs are arm numbers.
+ref_kernel_matrix <- function(K) {
+  function(x, y = x) K[as.vector(x), as.vector(y), drop = FALSE]
+}
+
+ref_kernel_sum <- function(k1, k2) function(x, y = x) k1(x, y) + k2(x, y)
+ref_kernel_product <- function(k1, k2) function(x, y = x) k1(x, y) * k2(x, y)
+
+# ---- posterior --------------------------------------------------------------
+# `K_test`: test x test matrix, or the vector of prior variances (then no cov).
+ref_posterior <- function(K_train, K_cross, K_test, y, lambda, mean_train = 0, mean_test = 0) {
+  diagonal <- if (is.matrix(K_test)) diag(K_test) else K_test
+  mean_test <- rep(mean_test, length.out = length(diagonal))
+  if (length(y) == 0) {
+    return(list(mean = mean_test, sd = sqrt(diagonal), cov = if (is.matrix(K_test)) K_test))
+  }
+  A <- K_train + diag(rep(lambda, length.out = length(y)), length(y))
+  R <- chol(A)                                              # A = R'R
+  V <- backsolve(R, t(K_cross), transpose = TRUE)           # train x test
+  alpha <- backsolve(R, backsolve(R, y - mean_train, transpose = TRUE))
+  list(mean = mean_test + as.vector(K_cross %*% alpha),
+       sd = sqrt(pmax(0, diagonal - colSums(V^2))),
+       cov = if (is.matrix(K_test)) K_test - crossprod(V))
+}
+
+# The same over points of one Gram matrix: `rows` are the points observed.
+ref_posterior_at <- function(K, rows, y, noise, mean = 0, test = seq_len(nrow(K))) {
+  mean <- rep(mean, length.out = nrow(K))
+  ref_posterior(K[rows, rows, drop = FALSE], K[test, rows, drop = FALSE],
+                K[test, test, drop = FALSE], y, noise, mean[rows], mean[test])
+}
+
+# log det(I + N^-1/2 K N^-1/2), N the diagonal of the noise variances.
+ref_logdet <- function(K, rows, noise) {
+  if (length(rows) == 0) return(0)
+  noise <- rep(noise, length.out = length(rows))
+  M <- diag(length(rows)) + K[rows, rows, drop = FALSE] / sqrt(outer(noise, noise))
+  as.numeric(determinant(M, logarithm = TRUE)$modulus)
+}
+
+ref_information_gain <- function(K, rows, noise) ref_logdet(K, rows, noise) / 2
+
+ref_log_likelihood <- function(K_train, y, lambda, mean = 0) {
+  R <- chol(K_train + diag(rep(lambda, length.out = length(y)), length(y)))
+  z <- backsolve(R, y - mean, transpose = TRUE)
+  -sum(z^2) / 2 - sum(log(diag(R))) - length(y) * log(2 * pi) / 2
+}
+
+# Joint draws (rows) from N(mean, cov), any positive semi-definite cov.
+ref_draw_normal <- function(n, mean, cov) {
+  e <- eigen((cov + t(cov)) / 2, symmetric = TRUE)
+  root <- e$vectors %*% (sqrt(pmax(e$values, 0)) * t(e$vectors))
+  t(mean + root %*% matrix(stats::rnorm(n * length(mean)), length(mean)))
+}
+
+# ---- maximal information gain -----------------------------------------------
+# Value after 1..rounds greedy choices of the largest posterior variance. (No slack for
+# ties here: with a slack of 1e-9 the values printed in the specification do not come out.)
+ref_gain_greedy_path <- function(K, lambda, rounds) {
+  rows <- integer()
+  path <- numeric(rounds)
+  for (t in seq_len(rounds)) {
+    sd <- ref_posterior_at(K, rows, numeric(length(rows)), lambda)$sd
+    rows <- c(rows, ref_argmax(sd))
+    path[t] <- ref_information_gain(K, rows, lambda)
+  }
+  path
+}
+
+# max 1/2 sum log(1 + m_i e_i / lambda), sum m = rounds: m_i = (v - lambda/e_i)+, v by bisection.
+ref_gain_spectral_value <- function(eigenvalues, lambda, rounds) {
+  if (rounds == 0) return(0)
+  e <- eigenvalues[eigenvalues > 1e-14 * max(eigenvalues)]
+  cost <- lambda / e
+  low <- min(cost)
+  high <- min(cost) + rounds                 # the best eigenvalue alone would take it all
+  for (i in 1:300) {
+    level <- (low + high) / 2
+    if (sum(pmax(level - cost, 0)) > rounds) high <- level else low <- level
+  }
+  m <- pmax(level - cost, 0)
+  sum(log1p(m * e / lambda)) / 2
+}
+
+# Largest information gain over all multisets of `rounds` arms (tiny sets only).
+ref_gain_brute <- function(K, lambda, rounds) {
+  multisets <- function(first, left) {
+    if (left == 0) return(list(integer()))
+    unlist(lapply(first:nrow(K), function(i) {
+      lapply(multisets(i, left - 1), function(rest) c(i, rest))
+    }), recursive = FALSE)
+  }
+  max(vapply(multisets(1, rounds), function(rows) ref_information_gain(K, rows, lambda), 0))
+}
+
+# D-optimal relaxation: multiplicative ascent of F(w) = 1/2 log det(I + K^1/2 W K^1/2 / lambda)
+# with its certificate F(w) + T max s - sum w s.
+ref_gain_doptimal <- function(K, lambda, rounds, steps = 20000, gap = 1e-4) {
+  n <- nrow(K)
+  w <- rep(rounds / n, n)
+  for (i in seq_len(steps)) {
+    root <- sqrt(w)
+    M <- diag(n) + K * outer(root, root) / lambda
+    value <- as.numeric(determinant(M)$modulus) / 2
+    # s = diag((K^-1 + W/lambda)^-1) / (2 lambda), written without K^-1
+    s <- (diag(K) - colSums((root * K) * solve(M, root * K)) / lambda) / (2 * lambda)
+    bound <- value + rounds * max(s) - sum(w * s)
+    if (bound - value < gap) break
+    w <- rounds * w * s / sum(w * s)
+  }
+  list(value = value, bound = bound, weights = w)
+}
+
+# ---- gains: function(info) -> gamma at s = t - 1 ----------------------------
+# `info` describes the moment of a choice: t, n, K (prior over all points),
+# rows and noise of the points the variance knows, lambda.
+ref_gain_number <- function(value) function(info) value
+ref_gain_function <- function(f) function(info) f(info$t - 1)
+ref_gain_realised <- function() {
+  function(info) ref_information_gain(info$K, info$rows, info$noise)
+}
+ref_gain_greedy <- function() {
+  function(info) {
+    s <- info$t - 1
+    if (s == 0) return(0)
+    ref_gain_greedy_path(info$K, info$lambda, s)[s] * exp(1) / (exp(1) - 1)
+  }
+}
+ref_gain_spectral <- function() {
+  function(info) {
+    e <- eigen(info$K, symmetric = TRUE, only.values = TRUE)$values
+    ref_gain_spectral_value(e, info$lambda, info$t - 1)
+  }
+}
+ref_gain_rate <- function(family, d, nu = NULL, scale = 1) {
+  function(info) {
+    s <- info$t - 1
+    if (s <= 1) return(0)
+    scale * switch(family,
+                   se = log(s)^(d + 1),
+                   matern = s^(d * (d + 1) / (2 * nu + d * (d + 1))) * log(s),
+                   linear = d * log(s))
+  }
+}
+
+# ---- widths: function(info) -> what multiplies sd ---------------------------
+ref_width_constant <- function(value) function(info) value
+ref_width_function <- function(f) function(info) f(info$t)
+ref_width_srinivas_finite <- function(delta = 0.1, scale = 1) {
+  function(info) sqrt(scale * 2 * log(info$n * info$t^2 * pi^2 / (6 * delta)))
+}
+ref_width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) {
+  function(info) {
+    t <- info$t
+    sqrt(scale * (2 * log(t^2 * 2 * pi^2 / (3 * delta)) +
+                    2 * d * log(t^2 * d * b * r * sqrt(log(4 * d * a / delta)))))
+  }
+}
+ref_width_srinivas_rkhs <- function(B, delta, gain, scale = 1) {
+  function(info) sqrt(scale * (2 * B^2 + 300 * gain(info) * log(info$t / delta)^3))
+}
+ref_width_igp <- function(B, R, delta, gain) {
+  function(info) B + R * sqrt(2 * (gain(info) + 1 + log(1 / delta)))
+}
+ref_width_gp_ts <- function(B, R, delta, gain) {
+  function(info) B + R * sqrt(2 * (gain(info) + 1 + log(2 / delta)))
+}
+ref_width_realised <- function(B, R, delta) {
+  function(info) {
+    L <- ref_logdet(info$K, info$rows, info$noise)
+    B + R / sqrt(info$lambda) * sqrt(2 * log(1 / delta) + L)
+  }
+}
+ref_width_amm <- function(B, R, delta) {
+  function(info) {
+    L <- ref_logdet(info$K, info$rows, info$noise)
+    sqrt(B^2 + R^2 / info$lambda * (L + 2 * log(1 / delta)))
+  }
+}
+# Spec chowdhury.md: the smallest upper bound over the grid, point by point;
+# given as the number of sds (at alpha_0 = lambda) that the bound is above the mean.
+ref_dmm_upper <- function(K, rows, y, lambda, B, R, delta, alpha, mean = 0) {
+  mean <- rep(mean, length.out = nrow(K))
+  residual <- y - mean[rows]
+  quadratic <- function(a) {
+    if (length(rows) == 0) return(0)
+    sum(residual * solve(K[rows, rows, drop = FALSE] + diag(a, length(rows)), residual))
+  }
+  R2 <- lambda * quadratic(lambda) + R^2 * ref_logdet(K, rows, lambda) + 2 * R^2 * log(1 / delta)
+  bounds <- vapply(alpha, function(a) {
+    p <- ref_posterior_at(K, rows, y, a, mean)
+    p$mean + p$sd / sqrt(a) * sqrt(max(0, R2 + a * B^2 - a * quadratic(a)))
+  }, numeric(nrow(K)))
+  apply(matrix(bounds, nrow(K)), 1, min)
+}
+ref_width_dmm <- function(B, R, delta, alpha) {
+  function(info) {
+    upper <- ref_dmm_upper(info$K, info$rows, info$y, info$lambda, B, R, delta, alpha, info$prior_mean)
+    (upper - info$mean) / info$sd
+  }
+}
+# `window`: points of the last m queries; `window_known`: has its reward been used.
+ref_width_sdf <- function(base, B_y = 1, over = "window") {
+  function(info) {
+    points <- if (over == "pending") info$window[!info$window_known] else info$window
+    base(info) + B_y * sum(info$sd[points])
+  }
+}
+ref_width_cpd <- function(D, nu, d, horizon) {
+  function(info) sqrt(D * info$t^(d * (d + 1) / (2 * nu + d * (d + 1))) * log(horizon)^4)
+}
+
+# ---- policies ---------------------------------------------------------------
+# First of those within `slack` of the best.
+ref_argmax <- function(score, slack = 0) which(score >= max(score) - slack)[1]
+
+ref_score_ucb <- function(mean, sd, width) mean + width * sd
+
+ref_score_ei <- function(mean, sd, incumbent, xi = 0) {
+  gap <- mean - incumbent - xi
+  z <- gap / sd
+  ifelse(sd > 0, gap * stats::pnorm(z) + sd * stats::dnorm(z), pmax(gap, 0))
+}
+
+# The z-score: PI is its normal distribution function.
+ref_score_pi <- function(mean, sd, incumbent, xi = 0) {
+  gap <- mean - incumbent - xi
+  ifelse(sd > 0, gap / sd, ifelse(gap > 0, Inf, -Inf))
+}
+
+# Largest posterior mean among the points played (in this context); none: largest prior mean.
+ref_incumbent <- function(mean, played, prior_mean, candidates) {
+  here <- intersect(played, candidates)
+  if (length(here)) max(mean[here]) else max(prior_mean[candidates])
+}
+
+# Which of `candidates` the policy takes. kind: ucb, ei, pi, mean, variance.
+ref_choose <- function(policy, info, candidates) {
+  slack <- 1e-9 * sqrt(max(diag(info$K)))
+  mean <- info$mean[candidates]
+  sd <- info$sd[candidates]
+  width <- rep(info$width, length.out = length(info$mean))[candidates]
+  score <- ref_scores(policy, mean, sd, width, info$incumbent)
+  if (policy$kind == "ei") slack <- 1e-9 * max(score)
+  if (policy$kind == "pi") slack <- 1e-9
+  candidates[ref_argmax(score, slack)]
+}
+
+ref_scores <- function(policy, mean, sd, width, incumbent) {
+  switch(policy$kind,
+         ucb = ref_score_ucb(mean, sd, width),
+         ei = ref_score_ei(mean, sd, incumbent, policy$xi),
+         pi = ref_score_pi(mean, sd, incumbent, policy$xi),
+         mean = mean,
+         variance = sd)
+}
+
+ref_policy <- function(kind, width = ref_width_constant(1), xi = 0) {
+  list(kind = kind, width = width, xi = xi)
+}
+
+# ---- pending rewards --------------------------------------------------------
+# Rounds a reward has taken that is seen after `queries` queries in all.
+ref_rounds_taken <- function(id, queries) ifelse(queries == id, 0, queries + 1 - id)
+
+# What the posterior may see of the queries: `observed`, `taken` (NA while pending).
+# Gives in_mean, in_variance and whether the value stands in for the reward.
+ref_feedback <- function(pending, observed, taken) {
+  all <- rep(TRUE, length(observed))
+  switch(pending$rule,
+         ignore = list(mean = observed, variance = observed, censored = !all),
+         hallucinate = list(mean = observed, variance = all, censored = !all),
+         censor = list(mean = all, variance = all,
+                       censored = !observed | (!is.na(taken) & taken > pending$m)))
+}
+ref_pending <- function(rule = "ignore", m = Inf, value = 0) list(rule = rule, m = m, value = value)
+
+# ---- changes ----------------------------------------------------------------
+# Mean over the points of (mu_older - mu_newer)^2, each half with its own ridge fit.
+ref_change_statistic <- function(K, rows, y, ridge) {
+  q <- length(rows) / 2
+  older <- ref_posterior_at(K, rows[seq_len(q)], y[seq_len(q)], ridge)$mean
+  newer <- ref_posterior_at(K, rows[q + seq_len(q)], y[q + seq_len(q)], ridge)$mean
+  mean((older - newer)^2)
+}
+
+# Algorithm 2's sweep: does any tail of 2q uniform samples, q = 1.., raise the alarm?
+ref_change_alarm <- function(K, rows, y, threshold, ridge) {
+  for (q in seq_len(length(rows) %/% 2)) {
+    tail <- seq(length(rows) - 2 * q + 1, length(rows))
+    if (ref_change_statistic(K, rows[tail], y[tail], ridge(q)) > threshold(q)) return(TRUE)
+  }
+  FALSE
+}
+
+# |U| <= xi sqrt(|H|); never for xi = 0, which stands for plain GP-UCB.
+ref_explores <- function(explore, uniform, history) explore > 0 && uniform <= explore * sqrt(history)
+
+# kind: detect (threshold, ridge), oracle (times), never, every (H), event (delta).
+ref_changes <- function(kind, explore = 0, ...) list(kind = kind, explore = explore, ...)
+
+# Brunzema et al.: |y - mu| > sqrt(rho_t) sigma + w_t, all at the moment of the choice.
+ref_event_trigger <- function(y, mean, sd, t, noise_var, delta) {
+  pi_t <- pi^2 * t^2 / 6
+  rho <- 2 * log(2 * pi_t / delta)
+  abs(y - mean) > sqrt(rho) * sd + sqrt(2 * noise_var * log(2 * pi_t / delta))
+}
+
+# ---- constraints ------------------------------------------------------------
+ref_penalty_exponential <- function(c = 1) function(x) ifelse(x <= 0, 1, exp(c * x))
+ref_penalty_polynomial <- function(c, power) function(x) ifelse(x <= 0, 1, (c * pmax(x, 0) + 1)^power)
+
+ref_constraints <- function(kind, count = 1, epoch, penalty = ref_penalty_exponential(1), step = NULL,
+                            reuse = TRUE) {
+  list(kind = kind, count = count, epoch = epoch, penalty = penalty, step = step, reuse = reuse,
+       start = rep(if (kind == "noiseless") 1 else 0, count))
+}
+
+# The target of queries with rewards y and constraint values g (a row each).
+ref_target <- function(constraints, kappa, y, g) {
+  if (is.null(constraints)) return(y)
+  penalty <- if (constraints$kind == "noiseless") constraints$penalty(g) - 1 else g
+  y - as.vector(matrix(penalty, length(y)) %*% kappa)
+}
+
+# New multipliers from the average of the epoch's observed constraint values.
+ref_multiplier <- function(constraints, kappa, g) {
+  average <- colMeans(g)
+  if (constraints$kind == "noiseless") kappa * constraints$penalty(average)
+  else pmax(0, kappa + constraints$step * average)
+}
+
+# ---- forgetting under drift: noise factors and which observations are kept ---
+# `age` = t - s of each known observation for the query of round t.
+ref_drift <- function(kind = "none", W = NULL, eta = NULL, eps = NULL) {
+  list(kind = kind, W = W, eta = eta, eps = eps)
+}
+ref_drift_noise <- function(drift, lambda, age) {
+  if (drift$kind == "weight") lambda * drift$eta^(-age) else rep(lambda, length(age))
+}
+ref_drift_kept <- function(drift, count) {
+  if (drift$kind == "window") seq_len(count) > count - drift$W else rep(TRUE, count)
+}
+
+# Posterior at round t under the kernel k(x,x') (1-eps)^(|t-t'|/2); ids are the rounds.
+ref_posterior_drifting <- function(K, rows, ids, t, y, lambda, eps, mean = 0) {
+  mean <- rep(mean, length.out = nrow(K))
+  K_train <- K[rows, rows, drop = FALSE] * (1 - eps)^(abs(outer(ids, ids, "-")) / 2)
+  K_cross <- K[, rows, drop = FALSE] * rep((1 - eps)^(abs(t - ids) / 2), each = nrow(K))
+  ref_posterior(K_train, K_cross, K, y, lambda, mean[rows], mean)
+}
+
+# ---- the bandit, step by step -----------------------------------------------
+# K over n_arms x n_contexts points, arms fastest. Everything is a plain list.
+ref_bandit <- function(K, lambda, policy, mean = 0, n_arms = nrow(K), pending = ref_pending(),
+                       changes = NULL, constraints = NULL, drift = ref_drift()) {
+  list(K = K, lambda = lambda, policy = policy, n_arms = n_arms, pending = pending,
+       changes = changes, constraints = constraints, drift = drift,
+       prior_mean = rep(mean, length.out = nrow(K)),
+       kappa = if (is.null(constraints)) numeric() else constraints$start,
+       segment = 1, first = 1, fresh = 1, epoch_first = 1, rows = integer(),
+       reward = numeric(), taken = numeric(), g = matrix(0, 0, length(constraints$start)),
+       action = character(), at_choice = list())
+}
+
+ref_queries <- function(b) length(b$rows)
+
+# ids of the queries the posterior may know of: since the restart and the fresh epoch.
+ref_current <- function(b) {
+  start <- max(b$first, b$fresh)
+  if (start > ref_queries(b)) integer() else start:ref_queries(b)
+}
+
+# What the posterior is made of right now: ids, targets, who is in mean and variance.
+ref_visible <- function(b) {
+  ids <- ref_current(b)
+  observed <- !is.na(b$reward[ids])
+  seen <- ref_feedback(b$pending, observed, b$taken[ids])
+  y <- ref_target(b$constraints, b$kappa, b$reward[ids], b$g[ids, , drop = FALSE])
+  y[seen$censored] <- b$pending$value
+  list(ids = ids, y = y, mean = seen$mean, variance = seen$variance,
+       known = observed & !seen$censored)
+}
+
+# Posterior over all points for the query of the next round.
+ref_bandit_posterior <- function(b) {
+  v <- ref_visible(b)
+  in_mean <- ref_bandit_fit(b, v, v$mean)
+  if (identical(v$mean, v$variance)) return(in_mean)
+  in_variance <- ref_bandit_fit(b, v, v$variance)
+  in_variance$mean <- in_mean$mean
+  in_variance
+}
+
+ref_bandit_fit <- function(b, v, which) {
+  ids <- v$ids[which]
+  y <- v$y[which]
+  kept <- ref_drift_kept(b$drift, length(ids))
+  ids <- ids[kept]
+  y <- y[kept]
+  y[is.na(y)] <- 0                      # pending in a variance-only fit: any value will do
+  t <- ref_queries(b) + 1
+  noise <- ref_drift_noise(b$drift, b$lambda, t - ids)
+  post <- if (b$drift$kind == "fade") {
+    ref_posterior_drifting(b$K, b$rows[ids], ids, t, y, b$lambda, b$drift$eps, b$prior_mean)
+  } else {
+    ref_posterior_at(b$K, b$rows[ids], y, noise, b$prior_mean)
+  }
+  c(post, list(ids = ids, rows = b$rows[ids], noise = noise, y = y))
+}
+
+# Everything a width or policy may ask for at the next choice.
+ref_bandit_info <- function(b, context = 1) {
+  post <- ref_bandit_posterior(b)
+  ids <- ref_current(b)
+  info <- list(t = length(ids) + 1, n = b$n_arms, K = b$K, lambda = b$lambda, rows = post$rows,
+               noise = post$noise, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
+               prior_mean = b$prior_mean)
+  window <- utils::tail(seq_along(ids), if (is.finite(b$pending$m)) b$pending$m else length(ids))
+  info$window <- b$rows[ids[window]]
+  info$window_known <- ref_visible(b)$known[window]
+  info$candidates <- (context - 1) * b$n_arms + seq_len(b$n_arms)
+  info$incumbent <- ref_incumbent(post$mean, b$rows[ids], b$prior_mean, info$candidates)
+  info$width <- b$policy$width(info)
+  info
+}
+
+# Restarts and epochs that fall due before the next query.
+ref_before_query <- function(b) {
+  last <- ref_queries(b)
+  kind <- if (is.null(b$changes)) "none" else b$changes$kind
+  if (kind == "oracle" && last %in% b$changes$times && last >= b$first) b <- ref_restart(b)
+  if (kind == "every" && last - b$first + 1 >= b$changes$H) b <- ref_restart(b)
+  if (!is.null(b$constraints) && last - b$epoch_first + 1 >= b$constraints$epoch) b <- ref_end_epoch(b)
+  b
+}
+
+ref_restart <- function(b) {
+  b$segment <- b$segment + 1
+  b$first <- ref_queries(b) + 1
+  b
+}
+
+ref_end_epoch <- function(b) {
+  ids <- b$epoch_first:ref_queries(b)
+  g <- b$g[ids[!is.na(b$reward[ids])], , drop = FALSE]
+  if (nrow(g)) b$kappa <- ref_multiplier(b$constraints, b$kappa, g)
+  b$epoch_first <- ref_queries(b) + 1
+  if (!b$constraints$reuse) b$fresh <- b$epoch_first
+  b
+}
+
+# Does Algorithm 2 play uniformly now?
+ref_explores_now <- function(b) {
+  ids <- ref_current(b)
+  !is.null(b$changes) && ref_explores(b$changes$explore, sum(b$action[ids] == "explore"), length(ids))
+}
+
+# The choice of the next query. `point`: the point really played where chance decides
+# (uniform exploration, Thompson sampling); it must be NULL where the oracle decides.
+# The state's last element of at_choice tells what the history must say.
+ref_suggest <- function(b, point = NULL, context = 1) {
+  b <- ref_before_query(b)
+  info <- ref_bandit_info(b, context)
+  action <- if (ref_explores_now(b)) "explore" else "policy"
+  chance <- action == "explore" || b$policy$kind %in% c("ts", "uniform")
+  if (!chance) point <- ref_choose(b$policy, info, info$candidates)
+  stopifnot(length(point) == 1, point %in% info$candidates)
+  ref_record(b, point, action, info)
+}
+
+ref_record <- function(b, point, action, info) {
+  width <- rep(info$width, length.out = nrow(b$K))[point]
+  b$at_choice <- c(b$at_choice, list(list(point = point, action = action, mean = info$mean[point],
+                                          sd = info$sd[point], width = width, t = info$t,
+                                          segment = b$segment, kappa = b$kappa, info = info)))
+  b$rows <- c(b$rows, point)
+  b$reward <- c(b$reward, NA)
+  b$taken <- c(b$taken, NA)
+  b$g <- rbind(b$g, rep(NA_real_, ncol(b$g)))
+  b$action <- c(b$action, action)
+  b
+}
+
+ref_observe <- function(b, id, reward, g = NULL) {
+  for (i in seq_along(id)) {
+    b$taken[id[i]] <- ref_rounds_taken(id[i], ref_queries(b))
+    b$reward[id[i]] <- reward[i]
+    if (ncol(b$g)) b$g[id[i], ] <- matrix(g, length(id))[i, ]
+    b <- ref_after_reward(b, id[i])
+  }
+  b
+}
+
+# Detector and event trigger, run when a reward of the current segment comes in.
+ref_after_reward <- function(b, id) {
+  if (is.null(b$changes) || id < b$first) return(b)
+  if (b$changes$kind == "detect" && b$action[id] == "explore") {
+    ids <- ref_current(b)
+    uniform <- ids[b$action[ids] == "explore" & !is.na(b$reward[ids])]
+    y <- b$reward[uniform] - b$prior_mean[b$rows[uniform]]
+    K <- if (is.null(b$changes$K)) b$K else b$changes$K
+    if (ref_change_alarm(K, b$rows[uniform], y, b$changes$threshold, b$changes$ridge)) {
+      b <- ref_restart(b)
+    }
+  }
+  if (b$changes$kind == "event") {
+    at <- b$at_choice[[id]]
+    if (ref_event_trigger(b$reward[id], at$mean, at$sd, at$t, b$lambda, b$changes$delta)) {
+      b <- ref_restart(b)
+    }
+  }
+  b
+}
+
+# Data nobody asked for: takes the next id, known at once.
+ref_add <- function(b, point, reward, g = NULL) {
+  for (i in seq_along(point)) {
+    b <- ref_before_query(b)
+    context <- (point[i] - 1) %/% b$n_arms + 1
+    b <- ref_record(b, point[i], "given", ref_bandit_info(b, context))
+    b <- ref_observe(b, ref_queries(b), reward[i], matrix(g, length(point))[i, ])
+  }
+  b
+}
+
+# ---- what a run cost --------------------------------------------------------
+# f: true mean of each query's point; best: the optimum then; delay: rounds each reward takes.
+ref_ledger <- function(f, best, delay = rep(0, length(f)), g = NULL) {
+  rounds <- seq_along(f)
+  regret <- best - f
+  simple <- vapply(rounds, function(t) {
+    done <- which(rounds <= t & rounds + delay <= t)
+    if (length(done)) min(regret[done]) else NA_real_
+  }, 0)
+  violation <- if (is.null(g)) NULL else {
+    sqrt(rowSums(pmax(apply(as.matrix(g), 2, cumsum), 0)^2))
+  }
+  list(regret = regret, cumulative_regret = cumsum(regret), simple_regret = simple,
+       cumulative_violation = violation)
+}
+
+# ---- random problems for comparisons ----------------------------------------
+ref_random_inputs <- function(n, d) matrix(stats::runif(n * d), n, d)
+
+# A covariance of the given rank over n arms, scaled to unit average variance.
+ref_random_covariance <- function(n, rank = n) {
+  A <- matrix(stats::rnorm(n * rank), n, rank)
+  K <- A %*% t(A)
+  K / mean(diag(K))
+}
