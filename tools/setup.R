@@ -89,9 +89,8 @@ install_from_cran <- function(packages) {
   library <- writable_library()
   say("install.packages(%s) into %s", paste(packages, collapse = ", "), library)
   cores <- max(1L, parallel::detectCores(), na.rm = TRUE)
-  tryCatch(utils::install.packages(packages, lib = library, quiet = TRUE, Ncpus = cores),
-           warning = function(w) say("%s", conditionMessage(w)),
-           error = function(e) say("%s", conditionMessage(e)))
+  try(suppressWarnings( # what is still missing afterwards is said by setup()
+    utils::install.packages(packages, lib = library, quiet = TRUE, Ncpus = cores)))
 }
 
 setup <- function(target) {
