@@ -1,0 +1,73 @@
+#' Delays of a problem's rewards
+#'
+#' How many rounds a reward takes before the bandit may use it.
+#'
+#' The delay d_s of round s's reward is a whole number of rounds; the reward can
+#' be used when round t's query is chosen if and only if d_s <= t - s. So a delay
+#' of 0 or of 1 means "before the next query". Delays are independent of the
+#' point played and are drawn from R's generator.
+#' - `delay_fixed(d)`: always `d`.
+#' - `delay_poisson(mean)`: Poisson.
+#' - `delay_geometric(mean)`: P(d = i) = p (1 - p)^i for i = 0, 1, ..., with
+#'   p = 1 / (1 + `mean`).
+#' - `delay_function(f)`: `f(n)` must return `n` whole numbers >= 0; `Inf` means
+#'   that the reward never comes.
+#'
+#' @param d whole number of rounds, 0 or more.
+#' @param mean mean delay in rounds, 0 or more.
+#' @param f a function of one count `n` that returns `n` delays. It is called
+#'   once for a run, with the number of rounds.
+#' @return An object of class `bandit_delay`.
+#' @section Errors: a `gpbandits_error` if a parameter is negative or not a
+#'   number, and, when it is drawn, if `f` returns anything but `n` whole numbers >= 0.
+#' @seealso [bandit_problem()], [noise_gaussian()].
+#' @references Verma, A., Dai, Z. and Low, B. K. H. (2022). Bayesian optimization
+#'   under stochastic delayed feedback. *ICML*.
+#' @examples
+#' delay_poisson(10)
+#' # every fifth reward is lost
+#' delay_function(function(n) ifelse(seq_len(n) %% 5 == 0, Inf, 1))
+#' @export
+delay_fixed <- function(d) {
+  d <- check_count(d, lower = 0)
+  new_delay("fixed", c(d = d), function(n) rep(d, n))
+}
+
+#' @rdname delay_fixed
+#' @export
+delay_poisson <- function(mean) {
+  mean <- check_number(mean, lower = 0)
+  new_delay("poisson", c(mean = mean), function(n) stats::rpois(n, mean))
+}
+
+#' @rdname delay_fixed
+#' @export
+delay_geometric <- function(mean) {
+  mean <- check_number(mean, lower = 0)
+  new_delay("geometric", c(mean = mean), function(n) stats::rgeom(n, 1 / (1 + mean)))
+}
+
+#' @rdname delay_fixed
+#' @export
+delay_function <- function(f) new_delay("function", numeric(), check_function(f))
+
+new_delay <- function(type, parameters, draw) {
+  structure(list(type = type, parameters = parameters, draw = draw), class = "bandit_delay")
+}
+
+draw_delay <- function(delay, n) {
+  value <- if (is.null(delay)) rep(0, n) else delay$draw(n)
+  if (!is.numeric(value) || length(value) != n || anyNA(value) || any(value < 0) ||
+      any(value != round(value))) {
+    stop_argument("delay", paste("a function that returned", describe(value)),
+                  sprintf("a function f(n) that returns n whole numbers >= 0 (n = %d)", as.integer(n)))
+  }
+  # A finite stand-in for "never", so that the core may count in integers.
+  pmin(as.double(value), .Machine$integer.max)
+}
+
+#' @export
+print.bandit_delay <- function(x, ...) {
+  cat(sprintf("<delay in rounds: %s>\n", distribution_words(x)))
+  invisible(x)
+}
