@@ -27,13 +27,14 @@ class Kernel {
   // g[p] = sum_ij W_ij dK_ij / d theta_p over the Gram matrix of X (W symmetric).
   virtual VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const = 0;
 
-  // One random feature x -> amplitude * cos(omega'x + phase) (times polynomial
-  // factors where a kernel needs them) is drawn by random_features().
   virtual std::unique_ptr<Kernel> clone() const = 0;
+
+  // Gradient of x -> k(x, x): twice the one in the first argument, by symmetry.
+  VectorXd diagonal_gradient(const VectorXd& x) const;
 
   double value(const VectorXd& x, const VectorXd& y) const;
   MatrixXd gram(const Points& X, const Points& Y) const;
-  MatrixXd gram(const Points& X) const;
+  MatrixXd gram(const Points& X) const;  // exactly symmetric
 };
 
 using KernelPtr = std::shared_ptr<Kernel>;

@@ -1,0 +1,449 @@
+# Covariance functions as plain lists; the numbers come from the C++ core.
+# A kernel is list(type, parameters..., dims), a sum or product list(type, parts).
+
+#' Covariance functions
+#'
+#' A kernel says how strongly the rewards of two points are related. Kernels are
+#' made by the functions below, combined by `+` and `*`, and evaluated by
+#' [kernel_gram()].
+#'
+#' With \eqn{x, x'} two points restricted to the inputs `dims`,
+#' \eqn{l_i} the lengthscale and \eqn{p_i} the period of input \eqn{i}, and
+#' \eqn{s = \sum_i (x_i - x'_i)^2 / l_i^2}:
+#'
+#' | kernel | \eqn{k(x, x')} |
+#' | --- | --- |
+#' | `kernel_se` | \eqn{v \exp(-s/2)} |
+#' | `kernel_matern` | \eqn{v\, 2^{1-\nu} r^\nu K_\nu(r) / \Gamma(\nu)}, \eqn{r = \sqrt{2 \nu s}} |
+#' | `kernel_rq` | \eqn{v (1 + s / (2 \alpha))^{-\alpha}} |
+#' | `kernel_periodic` | \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)} |
+#' | `kernel_linear` | \eqn{v\, x \cdot x'}, without a constant |
+#' | `kernel_matrix` | \eqn{K_{ab}} for the arms with numbers \eqn{a} and \eqn{b} |
+#' | `k1 + k2`, `k1 * k2` | the sum, the product of the two values |
+#'
+#' \eqn{K_\nu} is the modified Bessel function of the second kind. Matérn kernels
+#' with `nu` 1/2, 3/2 and 5/2 are computed in closed form, others with R's
+#' Bessel function, and from `nu = 200` with the uniform expansion for large
+#' orders; as `nu` grows the kernel tends to the squared exponential one.
+#' The Matérn prior's functions have derivatives of every order below `nu`.
+#'
+#' @section Units: `lengthscale` and `period` are in the units of the inputs,
+#'   `variance` in those of the squared reward (for `kernel_linear`: per squared
+#'   unit of input); `nu` and `alpha` have none. Inputs are used as they are,
+#'   never rescaled.
+#' @section Inputs: the inputs are the action's coordinates first, then the
+#'   context's. One `lengthscale` (or `period`) serves all inputs of `dims`,
+#'   or there is one for each of them, in the order of `dims`.
+#'   Names and numbers of `dims` are checked when the kernel meets a domain.
+#' @section Parameters that are fitted: all variances, lengthscales, periods and
+#'   `alpha`, each as its logarithm; `nu` and the matrix of `kernel_matrix` stay
+#'   as they are. One lengthscale for all inputs is one parameter. In a
+#'   product only the product of the factors' variances matters: their ratio
+#'   cannot be learnt from data and stays where the fit happens to leave it.
+#' @section Errors: a `gpbandits_error` for parameters that are not positive and
+#'   finite, `dims` that are not distinct names or numbers, as many lengthscales
+#'   as there are inputs not given, `+` and `*` with something that is no kernel,
+#'   and a matrix `K` that is not square, symmetric (to 1e-8 of its largest
+#'   entry) and positive semi-definite. `K` is refused if its smallest eigenvalue
+#'   is below -1e-8 times its largest; the error says by how much. A matrix
+#'   of deficient rank is fine.
+#'   `kernel_matrix` needs a finite domain with as many arms as `K` has rows.
+#' @param lengthscale positive: one number, or one for each input of `dims`.
+#' @param variance positive number: the prior variance of the reward (for
+#'   `kernel_linear` of each weight).
+#' @param dims the inputs that the kernel looks at: their numbers or names;
+#'   `NULL` for all.
+#' @return An object of class `bandit_kernel`.
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
+#'   Learning*, chapter 4. Large orders: Abramowitz and Stegun (1964), 9.3.8.
+#' @seealso [kernel_gram()], [gp_bandit()].
+#' @examples
+#' k <- kernel_matern(nu = 2.5, lengthscale = 0.2)
+#' k
+#' kernel_gram(k, c(0, 0.1, 1))
+#' # a trend with a yearly season, on the input "day"
+#' kernel_linear(dims = "day") + kernel_se(90, dims = "day") * kernel_periodic(365, dims = "day")
+#' # one lengthscale per input
+#' kernel_se(lengthscale = c(0.1, 2))
+#' # five sensors with a known covariance
+#' kernel_matrix(0.5^abs(outer(1:5, 1:5, "-")))
+#' @name kernels
+NULL
+
+#' @rdname kernels
+#' @export
+kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
+  dims <- check_dims(dims)
+  new_kernel("se", lengthscale = check_per_input(lengthscale, dims),
+             variance = check_positive(variance), dims = dims)
+}
+
+#' @rdname kernels
+#' @param nu positive number: smoothness.
+#' @export
+kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
+  dims <- check_dims(dims)
+  new_kernel("matern", nu = check_positive(nu), lengthscale = check_per_input(lengthscale, dims),
+             variance = check_positive(variance), dims = dims)
+}
+
+#' @rdname kernels
+#' @param alpha positive number: small values mix many lengthscales; as it
+#'   grows the kernel tends to the squared exponential one.
+#' @export
+kernel_rq <- function(alpha = 1, lengthscale = 1, variance = 1, dims = NULL) {
+  dims <- check_dims(dims)
+  new_kernel("rq", alpha = check_positive(alpha), lengthscale = check_per_input(lengthscale, dims),
+             variance = check_positive(variance), dims = dims)
+}
+
+#' @rdname kernels
+#' @param period positive: one number, or one for each input of `dims`.
+#' @export
+kernel_periodic <- function(period = 1, lengthscale = 1, variance = 1, dims = NULL) {
+  dims <- check_dims(dims)
+  new_kernel("periodic", period = check_per_input(period, dims),
+             lengthscale = check_per_input(lengthscale, dims),
+             variance = check_positive(variance), dims = dims)
+}
+
+#' @rdname kernels
+#' @export
+kernel_linear <- function(variance = 1, dims = NULL) {
+  new_kernel("linear", variance = check_positive(variance), dims = check_dims(dims))
+}
+
+#' @rdname kernels
+#' @param K symmetric positive semi-definite matrix, n x n for n arms.
+#' @export
+kernel_matrix <- function(K) {
+  new_kernel("matrix", K = check_covariance(K))
+}
+
+new_kernel <- function(type, ...) {
+  structure(list(type = type, ...), class = "bandit_kernel")
+}
+
+# ---- checks -----------------------------------------------------------------
+
+check_positive <- function(x, arg = deparse(substitute(x))) {
+  check_number(x, arg, lower = 0, open_lower = TRUE)
+}
+
+check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
+  lengths <- if (!is.null(dims)) unique(c(1, length(dims)))
+  x <- check_numbers(x, arg, lengths = lengths, lower = 0, open_lower = TRUE)
+  if (length(x) == 0) stop_argument(arg, describe(x), "one positive number, or one for each input")
+  as.vector(x, "double")
+}
+
+check_dims <- function(dims, arg = "dims") {
+  if (is.null(dims)) return(NULL)
+  allowed <- "NULL (all inputs), or distinct numbers or names of inputs"
+  named <- is.character(dims) && !anyNA(dims) && all(nzchar(dims))
+  numbered <- is.numeric(dims) && all(is.finite(dims)) && all(dims >= 1) && all(dims == round(dims))
+  if (!(named || numbered) || length(dims) == 0 || anyDuplicated(dims)) {
+    stop_argument(arg, describe(dims), allowed)
+  }
+  if (named) as.vector(dims) else as.vector(dims, "double")
+}
+
+# Symmetric and positive semi-definite up to rounding; returned exactly symmetric.
+check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
+  K <- check_matrix(K, arg)
+  dimnames(K) <- NULL
+  if (nrow(K) != ncol(K) || nrow(K) == 0) stop_argument(arg, describe(K), "a square matrix")
+  asymmetry <- max(abs(K - t(K)))
+  if (asymmetry > tolerance * max(abs(K))) {
+    stop_argument(arg, sprintf("one with entries that differ by %.3g from their mirror images", asymmetry),
+                  "a symmetric matrix")
+  }
+  K <- (K + t(K)) / 2
+  check_semidefinite(K, arg, tolerance)
+  K
+}
+
+# A Cholesky factorisation settles the usual case at a fraction of the cost.
+check_semidefinite <- function(K, arg, tolerance) {
+  top <- max(diag(K))
+  shifted <- K + diag(tolerance * top, nrow(K))
+  if (top > 0 && !inherits(try(chol(shifted), silent = TRUE), "try-error")) return(invisible())
+  values <- range(eigen(K, symmetric = TRUE, only.values = TRUE)$values)
+  if (values[1] < -tolerance * max(values[2], 0)) {
+    stop_argument(arg, sprintf("an indefinite one: its smallest eigenvalue is %.3g, its largest %.3g%s",
+                               values[1], values[2], relative_words(values)),
+                  "a positive semi-definite matrix")
+  }
+}
+
+relative_words <- function(values) {
+  if (values[2] <= 0) return("")
+  sprintf(" (ratio %.3g; down to -1e-08 passes as rounding)", values[1] / values[2])
+}
+
+# ---- sums and products ------------------------------------------------------
+
+#' @rdname kernels
+#' @param e1,e2 two kernels.
+#' @export
+Ops.bandit_kernel <- function(e1, e2) {
+  types <- c("+" = "sum", "*" = "product")
+  if (!.Generic %in% names(types)) {
+    stop_gpbandits("Kernels can be added (`+`) and multiplied (`*`); `", .Generic,
+                   "` is not defined for them.", argument = .Generic)
+  }
+  hint <- "kernel_se(), kernel_matern(), ...; to scale a kernel set its `variance`"
+  check_class(e1, "bandit_kernel", "left operand", hint)
+  if (missing(e2)) stop_argument("right operand", "missing", paste("a kernel:", hint))
+  check_class(e2, "bandit_kernel", "right operand", hint)
+  type <- types[[.Generic]]
+  parts <- c(parts_as(e1, type), parts_as(e2, type))
+  new_kernel(type, parts = parts)
+}
+
+# (a + b) + c is one sum of three parts.
+parts_as <- function(kernel, type) {
+  if (identical(kernel$type, type)) kernel$parts else list(kernel)
+}
+
+is_composite <- function(kernel) kernel$type %in% c("sum", "product")
+
+has_matrix <- function(kernel) {
+  if (is_composite(kernel)) any(vapply(kernel$parts, has_matrix, NA)) else kernel$type == "matrix"
+}
+
+# ---- parameters -------------------------------------------------------------
+
+# The fields that are fitted, in the core's order.
+fitted_fields <- function(type) {
+  switch(type, se = c("lengthscale", "variance"), matern = c("lengthscale", "variance"),
+         rq = c("alpha", "lengthscale", "variance"),
+         periodic = c("period", "lengthscale", "variance"),
+         linear = "variance", matrix = character())
+}
+
+# All that can be fitted, natural scale, named like "se.lengthscale",
+# "2.rq.alpha" (second part), "se.lengthscale1" (one per input).
+kernel_parameters <- function(kernel) {
+  if (is_composite(kernel)) {
+    parts <- lapply(seq_along(kernel$parts), function(i) {
+      values <- kernel_parameters(kernel$parts[[i]])
+      if (length(values)) names(values) <- paste0(i, ".", names(values))
+      values
+    })
+    return(do.call(c, parts))
+  }
+  fields <- fitted_fields(kernel$type)
+  values <- lapply(fields, function(field) {
+    value <- kernel[[field]]
+    names <- paste0(kernel$type, ".", field)
+    stats::setNames(value, if (length(value) > 1) paste0(names, seq_along(value)) else names)
+  })
+  if (length(values)) do.call(c, values) else stats::setNames(numeric(), character())
+}
+
+# The same kernel with other values, in the order of kernel_parameters().
+kernel_with_parameters <- function(kernel, values) {
+  values <- check_numbers(values, lengths = length(kernel_parameters(kernel)), lower = 0,
+                          open_lower = TRUE)
+  replace_parameters(kernel, as.vector(values, "double"))
+}
+
+replace_parameters <- function(kernel, values) {
+  used <- 0
+  if (is_composite(kernel)) {
+    for (i in seq_along(kernel$parts)) {
+      count <- length(kernel_parameters(kernel$parts[[i]]))
+      kernel$parts[[i]] <- replace_parameters(kernel$parts[[i]], values[used + seq_len(count)])
+      used <- used + count
+    }
+    return(kernel)
+  }
+  for (field in fitted_fields(kernel$type)) {
+    count <- length(kernel[[field]])
+    kernel[[field]] <- values[used + seq_len(count)]
+    used <- used + count
+  }
+  kernel
+}
+
+# ---- from names to the core's columns ---------------------------------------
+
+# The list that kernel_from_list() reads in C++: 0-based columns, one lengthscale
+# per column. Points have the inputs in their columns and, if `arms` is a
+# number, the 0-based arm number in column `arm_column`.
+resolve_kernel <- function(kernel, input_names, arms = NULL) {
+  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  resolved <- resolve_part(kernel, input_names, arms)
+  resolved$arm_column <- length(input_names)
+  resolved
+}
+
+resolve_part <- function(kernel, input_names, arms) {
+  if (is_composite(kernel)) {
+    return(list(type = kernel$type,
+                parts = lapply(kernel$parts, resolve_part, input_names, arms)))
+  }
+  if (kernel$type == "matrix") return(resolve_matrix(kernel, input_names, arms))
+  out <- unclass(kernel)
+  out$dims <- resolve_dims(kernel$dims, input_names)
+  for (field in intersect(c("lengthscale", "period"), names(out))) {
+    out[[field]] <- expand_per_input(out[[field]], length(out$dims), field, kernel)
+  }
+  if (kernel$type != "linear") out$isotropic <- length(kernel$lengthscale) == 1
+  if (kernel$type == "periodic") out$one_period <- length(kernel$period) == 1
+  out
+}
+
+resolve_matrix <- function(kernel, input_names, arms) {
+  n <- nrow(kernel$K)
+  if (is.null(arms)) {
+    stop_argument("kernel", "kernel_matrix(), which knows only arms, on a domain without arms",
+                  "a kernel of the inputs")
+  }
+  if (arms != n) {
+    stop_argument("kernel", sprintf("kernel_matrix() over %d arms for a domain of %d", n, arms),
+                  "one whose matrix has a row for each arm")
+  }
+  list(type = "matrix", K = kernel$K, arm_column = length(input_names))
+}
+
+resolve_dims <- function(dims, input_names) {
+  count <- length(input_names)
+  if (is.null(dims)) {
+    if (count == 0) stop_argument("kernel", "a kernel of the inputs where there are none", "kernel_matrix()")
+    return(seq_len(count) - 1L)
+  }
+  at <- if (is.character(dims)) match(dims, input_names) else dims
+  bad <- is.na(at) | at > count
+  if (any(bad)) {
+    stop_argument("dims", describe(dims[bad][1]),
+                  sprintf("among the inputs %s", paste(input_names, collapse = ", ")))
+  }
+  as.integer(at) - 1L
+}
+
+expand_per_input <- function(values, count, field, kernel) {
+  if (!length(values) %in% c(1, count)) {
+    stop_argument(field, sprintf("%d numbers for %d input(s) in kernel_%s()", length(values), count,
+                                 kernel$type),
+                  "one number or one for each input")
+  }
+  rep_len(values, count)
+}
+
+# ---- Gram matrix ------------------------------------------------------------
+
+#' Gram matrix of a kernel
+#'
+#' The covariances \eqn{k(x_i, y_j)} between the rows of `x` and those of `y`.
+#'
+#' A kernel with a `kernel_matrix()` in it needs to know which arm a point is:
+#' then the last column of `x` and `y` holds the arm's number `1..n`, and the
+#' columns before it are the inputs. For `kernel_matrix(K)` alone that makes `x`
+#' a vector of arm numbers.
+#' @param kernel a [kernel][kernels].
+#' @param x,y points: a matrix or data.frame with one row per point and one
+#'   column per input, or a vector of points with one input. Column names are
+#'   what `dims` may refer to (`x1..xd` if absent); if both have names, the
+#'   columns of `y` are matched to those of `x`.
+#' @return A matrix, `nrow(x)` x `nrow(y)`; exactly symmetric if `y` is not given.
+#' @section Errors: a `gpbandits_error` for values that are not finite, sizes or
+#'   names that do not agree, `dims` that are not among the inputs, and arm
+#'   numbers that are not among `1..n`.
+#' @seealso [kernels]
+#' @examples
+#' kernel_gram(kernel_se(0.5), c(0, 0.5, 1))
+#' kernel_gram(kernel_linear(dims = "b"), cbind(a = 1:2, b = 3:4), cbind(a = 0, b = 1))
+#' kernel_gram(kernel_matrix(diag(3)), c(1, 3), 1:3)
+#' @export
+kernel_gram <- function(kernel, x, y = x) {
+  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  same <- missing(y)
+  x <- check_matrix(x, "x")
+  arms <- matrix_size(kernel)
+  inputs <- ncol(x) - !is.null(arms)
+  names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
+  resolved <- resolve_kernel(kernel, names, arms)
+  points <- gram_points(x, arms, "x")
+  if (same) return(cpp_kernel_gram_symmetric(resolved, points))
+  y <- check_matrix(y, "y", columns = ncol(x))
+  cpp_kernel_gram(resolved, points, gram_points(align_columns(y, colnames(x)), arms, "y"))
+}
+
+# How many arms the kernel's matrices have; NULL if there are none.
+matrix_size <- function(kernel) {
+  if (!is_composite(kernel)) return(if (kernel$type == "matrix") nrow(kernel$K))
+  sizes <- unlist(lapply(kernel$parts, matrix_size))
+  if (is.null(sizes)) NULL else sizes[1]
+}
+
+align_columns <- function(y, names) {
+  if (is.null(names) || is.null(colnames(y)) || identical(colnames(y), names)) return(y)
+  if (!setequal(colnames(y), names)) {
+    stop_argument("y", paste("columns", paste(colnames(y), collapse = ", ")),
+                  paste("a matrix with the columns of `x`:", paste(names, collapse = ", ")))
+  }
+  y[, names, drop = FALSE]
+}
+
+# The core counts arms from 0.
+gram_points <- function(x, arms, arg) {
+  if (is.null(arms)) return(x)
+  number <- x[, ncol(x)]
+  if (any(number != round(number)) || any(number < 1) || any(number > arms)) {
+    bad <- number[number != round(number) | number < 1 | number > arms][1]
+    stop_argument(arg, sprintf("%g", bad), sprintf("arm numbers 1..%d (in the last column)", arms))
+  }
+  x[, ncol(x)] <- number - 1
+  x
+}
+
+# ---- print ------------------------------------------------------------------
+
+#' @export
+print.bandit_kernel <- function(x, ...) {
+  cat(paste0("<kernel> ", paste(kernel_lines(x), collapse = "\n")), "\n", sep = "")
+  invisible(x)
+}
+
+kernel_lines <- function(kernel) {
+  if (!is_composite(kernel)) return(paste0(kernel_title(kernel), kernel_values(kernel)))
+  lines <- sprintf("%s of %d kernels:", kernel$type, length(kernel$parts))
+  for (i in seq_along(kernel$parts)) {
+    part <- kernel_lines(kernel$parts[[i]])
+    lines <- c(lines, paste0("  ", i, ". ", part[1]), if (length(part) > 1) paste0("  ", part[-1]))
+  }
+  lines
+}
+
+kernel_title <- function(kernel) {
+  switch(kernel$type,
+         se = "squared exponential (smooth functions)",
+         matern = sprintf("Matern, nu = %s (%s)", format(kernel$nu, digits = 4), smoothness_words(kernel$nu)),
+         rq = "rational quadratic (smooth functions of many lengthscales)",
+         periodic = "periodic (smooth functions that repeat)",
+         linear = "linear (weighted sums of the inputs)",
+         matrix = sprintf("covariance matrix over %d arms (variances %s to %s)", nrow(kernel$K),
+                          format(min(diag(kernel$K)), digits = 4), format(max(diag(kernel$K)), digits = 4)))
+}
+
+# Sample paths have derivatives of every order below nu.
+smoothness_words <- function(nu) {
+  order <- ceiling(nu) - 1
+  switch(as.character(min(order, 3)), "0" = "continuous, not differentiable functions",
+         "1" = "once differentiable functions", "2" = "twice differentiable functions",
+         sprintf("%s times differentiable functions", format(order)))
+}
+
+kernel_values <- function(kernel) {
+  if (kernel$type == "matrix") return("")
+  fields <- fitted_fields(kernel$type)
+  values <- vapply(fields, function(field) {
+    paste(field, paste(format(kernel[[field]], digits = 4, trim = TRUE), collapse = " "))
+  }, "")
+  where <- if (is.null(kernel$dims)) "all inputs" else {
+    paste(if (is.character(kernel$dims)) "" else "inputs ", paste(kernel$dims, collapse = ", "), sep = "")
+  }
+  paste0(": ", paste(values, collapse = ", "), "; on ", where)
+}

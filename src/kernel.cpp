@@ -1,0 +1,33 @@
+#include "kernel.h"
+
+namespace gpb {
+
+VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
+  MatrixXd gradient;
+  input_gradient(x, x.transpose(), gradient);
+  return 2.0 * gradient.row(0).transpose();
+}
+
+double Kernel::value(const VectorXd& x, const VectorXd& y) const {
+  VectorXd out(1);
+  cross(x, y.transpose(), out);
+  return out[0];
+}
+
+MatrixXd Kernel::gram(const Points& X, const Points& Y) const {
+  // The longer side is the vectorised one.
+  if (X.rows() < Y.rows()) return gram(Y, X).transpose();
+  MatrixXd K(X.rows(), Y.rows());
+  for (Index j = 0; j < Y.rows(); ++j) cross(Y.row(j).transpose(), X, K.col(j));
+  return K;
+}
+
+MatrixXd Kernel::gram(const Points& X) const {
+  const Index n = X.rows();
+  MatrixXd K(n, n);
+  for (Index j = 0; j < n; ++j) cross(X.row(j).transpose(), X, K.col(j));
+  for (Index j = 0; j < n; ++j) K.row(j).tail(n - j) = K.col(j).tail(n - j).transpose();
+  return K;
+}
+
+}  // namespace gpb
