@@ -29,7 +29,7 @@ help: ## this list
 demo: ## install what is missing, then find the summit of volcano (picture: build/volcano.png)
 	@Rscript tools/setup.R demo
 	@$(MAKE) --no-print-directory $(STAMP)
-	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/demo/volcano.R
+	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 
 test: ## install what is missing, then run the tests (FILTER=name for one file)
 	@Rscript tools/setup.R test

@@ -40,7 +40,7 @@ if [ "$status" = "Status: OK" ]; then
   echo "check: OK ($PWD/${name}_${version}.tar.gz)"
 else
   cat "$name".Rcheck/tests/*.fail 2>/dev/null | tail -n 60 || true
-  sed -n '1,200p' "$name.Rcheck/00install.out" 2>/dev/null | grep -n -E 'warning|error' || true
+  grep -E 'error' "$name.Rcheck/00install.out" 2>/dev/null | head -n 20 || true
   grep -E -A12 '\.\.\. .*(ERROR|WARNING|NOTE)$|(ERROR|WARNING|NOTE)$' "$log" || true
   echo "check: $status (see $PWD/$log)"
   exit 1

@@ -6,7 +6,7 @@
 # ten times over, and we count those that each needs to stand within 1% of the
 # height range (1.01 m) of the summit: 3 of the 5,307 cells qualify.
 #
-#   source(system.file("demo", "volcano.R", package = "gpbandits"))
+#   source(system.file("examples", "volcano.R", package = "gpbandits"))
 #
 # draws on the screen; Rscript writes volcano.png, or the file that the
 # environment variable GPBANDITS_DEMO_PICTURE names.
