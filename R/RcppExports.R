@@ -33,3 +33,7 @@ cpp_kernel_parameter_gradient <- function(kernel, x, w) {
     .Call(`_gpbandits_cpp_kernel_parameter_gradient`, kernel, x, w)
 }
 
+cpp_kernel_factor <- function(kernel, x, tolerance) {
+    .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
+}
+

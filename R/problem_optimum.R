@@ -78,41 +78,60 @@ best_in_box <- function(problem, k, context) {
 
 # The largest f(x) found with g(x) <= 0, or NULL if no such x was found. f and g
 # are vectorised over rows. Works in the unit cube.
-search_box <- function(f, lower, upper, g = NULL, starts = 10) {
+search_box <- function(f, lower, upper, g = NULL, starts = 20) {
   d <- length(lower)
   scale_up <- function(u) rep(lower, each = nrow(u)) + u * rep(upper - lower, each = nrow(u))
-  target <- list(f = function(u) f(scale_up(u)), g = if (!is.null(g)) function(u) g(scale_up(u)))
   u <- kronecker_points(min(1000 * d, 10000), d)
-  value <- target$f(u)
-  # One unit of every function: what it does over the candidates.
-  target$f_scale <- unit_of(diff(range(value)))
-  violation <- numeric(nrow(u))
-  if (!is.null(g)) {
-    constraint <- target$g(u)
-    target$g_scale <- vapply(apply(abs(constraint), 2, max), unit_of, 0)
-    violation <- rowSums(pmax(constraint, 0) / rep(target$g_scale, each = nrow(u)))
-  }
-  from <- spread_starts(u, value / target$f_scale - 5 * violation, starts)
-  polish <- if (is.null(g)) polish_free else polish_constrained
-  ends <- rbind(u[from, , drop = FALSE],
-                u[violation == 0, , drop = FALSE][which.max(value[violation == 0]), , drop = FALSE],
-                matrix(vapply(from, function(i) polish(u[i, ], target), numeric(d)), ncol = d, byrow = TRUE))
-  best_feasible(ends, target, scale_up)
+  target <- scaled_target(function(u) f(scale_up(u)), if (!is.null(g)) function(u) g(scale_up(u)), u)
+  from <- linkage_starts(u, target$score(u), starts)
+  ends <- vapply(from, function(i) target$polish(u[i, ]), numeric(d))
+  best <- best_feasible(rbind(u, matrix(ends, ncol = d, byrow = TRUE)), target)
+  if (is.null(best)) return(NULL)
+  for (half_width in c(0.1, 0.02)) best <- search_around(best, half_width, target)
+  list(value = best$value, x = drop(scale_up(matrix(best$u, 1))))
+}
+
+# f and g in units of what they do over the candidates `u`; `score` is large where
+# f is and falls with the violation, `polish` runs a local search from a point.
+scaled_target <- function(f, g, u) {
+  f_unit <- unit_of(diff(range(f(u))))
+  scaled_f <- function(u) f(u) / f_unit
+  target <- list(f = f, score = scaled_f,
+                 polish = function(u) minimise_in_cube(u, function(v) -scaled_f(v)))
+  if (is.null(g)) return(target)
+  g_unit <- vapply(apply(abs(g(u)), 2, max), unit_of, 0)
+  scaled_g <- function(u) g(u) / rep(g_unit, each = nrow(u))
+  target$g <- scaled_g
+  target$score <- function(u) scaled_f(u) - 5 * rowSums(pmax(scaled_g(u), 0))
+  target$polish <- function(u) polish_constrained(u, scaled_f, scaled_g, length(g_unit))
+  target
 }
 
 # A divisor even where a function is constant.
 unit_of <- function(spread) if (spread > 0) spread else 1
 
-best_feasible <- function(u, target, scale_up) {
+# The best row of u; "<= 0" can mean no more to a numerical search than 1e-8 of
+# the constraint's unit. NULL if no row is feasible.
+best_feasible <- function(u, target) {
+  if (!is.null(target$g)) u <- u[rowSums(target$g(u) > 1e-8) == 0, , drop = FALSE]
+  if (nrow(u) == 0) return(NULL)
   value <- target$f(u)
-  if (!is.null(target$g)) {
-    # What "<= 0" can mean to a numerical search: 1e-8 of the constraint's scale.
-    met <- rowSums(target$g(u) > rep(1e-8 * target$g_scale, each = nrow(u))) == 0
-    if (!any(met)) return(NULL)
-    value[!met] <- -Inf
+  list(value = max(value), u = u[which.max(value), ])
+}
+
+# A funnel's many small hills hide its top from the first search: look again
+# around the best point for as long as that helps.
+search_around <- function(best, half_width, target) {
+  d <- length(best$u)
+  box <- half_width * (2 * kronecker_points(100 * d, d) - 1)
+  for (step in 1:10) {
+    near <- pmin(pmax(box + rep(best$u, each = nrow(box)), 0), 1)
+    found <- best_feasible(rbind(best$u, target$polish(near[which.max(target$score(near)), ])), target)
+    gain <- found$value - best$value
+    if (gain > 0) best <- found
+    if (gain <= 1e-9 * abs(best$value)) break
   }
-  best <- which.max(value)
-  list(value = value[best], x = drop(scale_up(u[best, , drop = FALSE])))
+  best
 }
 
 # A low-discrepancy sequence without random numbers: multiples of the powers of
@@ -122,16 +141,22 @@ kronecker_points <- function(n, d) {
   (0.5 + outer(seq_len(n), phi^-seq_len(d))) %% 1
 }
 
-# Rows of the best scores that keep a distance from each other, at most `count`.
-spread_starts <- function(u, score, count) {
-  order <- utils::head(order(score, decreasing = TRUE), 1000)
-  chosen <- integer()
-  for (i in order) {
-    if (length(chosen) == count) break
-    gap <- sweep(u[chosen, , drop = FALSE], 2, u[i, ])
-    if (all(rowSums(gap^2) > 0.05^2 * ncol(u))) chosen <- c(chosen, i)
+# Where to start: candidates in the best fifth with no better one within the
+# critical distance of multi-level single linkage (Rinnooy Kan and Timmer 1987),
+# so that a hill gets about one start. At most `count`, best first.
+linkage_starts <- function(u, score, count) {
+  n <- nrow(u)
+  d <- ncol(u)
+  critical <- (gamma(1 + d / 2) * 4 * log(n) / n)^(1 / d) / sqrt(pi)
+  top <- utils::head(order(score, decreasing = TRUE), max(n / 5, 1))
+  starts <- integer()
+  for (k in seq_along(top)) {
+    better <- u[top[seq_len(k - 1)], , drop = FALSE]
+    far <- rowSums((better - rep(u[top[k], ], each = k - 1))^2) > critical^2
+    if (all(far)) starts <- c(starts, top[k])
+    if (length(starts) == count) break
   }
-  chosen
+  starts
 }
 
 # Central differences in the unit cube (one-sided steps are shortened at its
@@ -154,23 +179,20 @@ minimise_in_cube <- function(u, fn) {
                control = list(factr = 10, maxit = 500))$par
 }
 
-polish_free <- function(u, target) minimise_in_cube(u, function(v) -target$f(v) / target$f_scale)
-
-# Augmented Lagrangian for inequalities (Rockafellar 1974): minimise
+# Augmented Lagrangian for m inequalities (Rockafellar 1974): minimise
 # -f + sum_j (max(0, lambda_j + rho g_j)^2 - lambda_j^2) / (2 rho), then
 # lambda_j <- max(0, lambda_j + rho g_j).
-polish_constrained <- function(u, target) {
-  scaled_g <- function(v) target$g(v) / rep(target$g_scale, each = nrow(v))
-  lambda <- numeric(length(target$g_scale))
+polish_constrained <- function(u, f, g, m) {
+  lambda <- numeric(m)
   rho <- 10
   for (outer in 1:15) {
     u <- minimise_in_cube(u, function(v) {
-      shifted <- pmax(rep(lambda, each = nrow(v)) + rho * scaled_g(v), 0)
-      -target$f(v) / target$f_scale + rowSums(shifted^2) / (2 * rho)
+      shifted <- pmax(rep(lambda, each = nrow(v)) + rho * g(v), 0)
+      -f(v) + rowSums(shifted^2) / (2 * rho)
     })
-    g <- drop(scaled_g(matrix(u, 1)))
-    lambda <- pmax(lambda + rho * g, 0)
-    if (max(pmin(lambda, abs(g)), g) < 1e-10) break
+    at_u <- drop(g(matrix(u, 1)))
+    lambda <- pmax(lambda + rho * at_u, 0)
+    if (max(pmin(lambda, abs(at_u)), at_u) < 1e-10) break
     rho <- min(3 * rho, 1e5)
   }
   u

@@ -19,7 +19,8 @@
 #' On a finite domain that is computed exactly. On a box it is *searched
 #' numerically*: 1000 `d` (at most 10,000) quasi-random points, then a quasi-Newton
 #' search (L-BFGS-B, under constraints within an augmented Lagrangian) from up
-#' to ten of the best of them. This is deterministic and uses no random numbers,
+#' to twenty of the best of them that are far apart, then a closer look around the
+#' best point found. This is deterministic and uses no random numbers,
 #' but nothing proves that the best maximum was found: peaks much narrower than
 #' the candidates' spacing can be missed. State `optimum` where you know it. A
 #' constraint counts as met in this search up to 1e-8 of the largest value it

@@ -12,7 +12,7 @@
 #' | `ackley` | any (default 2) | \[-32.768, 32.768\] | 20 exp(-0.2 sqrt(mean x_i^2)) + exp(mean cos 2 pi x_i) - 20 - e |
 #' | `levy` | any (default 2) | \[-10, 10\] | -sin^2(pi w_1) - sum_(i<d) (w_i - 1)^2 (1 + 10 sin^2(pi w_i + 1)) - (w_d - 1)^2 (1 + sin^2(2 pi w_d)), w = 1 + (x - 1) / 4 |
 #' | `michalewicz` | any (default 2) | \[0, pi\] | sum_i sin(x_i) sin^20(i x_i^2 / pi) |
-#' | `goldstein_price` | 2 | \[-2, 2\] | the negative of a polynomial of degree 8 |
+#' | `goldstein_price` | 2 | \[-2, 2\] | -(1 + (x1 + x2 + 1)^2 (19 - 14 x1 + 3 x1^2 - 14 x2 + 6 x1 x2 + 3 x2^2)) (30 + (2 x1 - 3 x2)^2 (18 - 32 x1 + 12 x1^2 + 48 x2 - 36 x1 x2 + 27 x2^2)) |
 #' | `six_hump_camel` | 2 | \[-3, 3\] x \[-2, 2\] | -(4 - 2.1 x1^2 + x1^4 / 3) x1^2 - x1 x2 - (4 x2^2 - 4) x2^2 |
 #' | `styblinski_tang` | any (default 2) | \[-5, 5\] | -sum_i (x_i^4 - 16 x_i^2 + 5 x_i) / 2 |
 #'

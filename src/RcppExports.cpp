@@ -102,6 +102,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_kernel_factor
+Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x, double tolerance);
+RcppExport SEXP _gpbandits_cpp_kernel_factor(SEXP kernelSEXP, SEXP xSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_factor(kernel, x, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
@@ -112,6 +124,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_log_parameters", (DL_FUNC) &_gpbandits_cpp_kernel_log_parameters, 1},
     {"_gpbandits_cpp_kernel_gram_at", (DL_FUNC) &_gpbandits_cpp_kernel_gram_at, 3},
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
+    {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {NULL, NULL, 0}
 };
 
