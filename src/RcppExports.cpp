@@ -11,6 +11,142 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// cpp_bandit_new
+SEXP cpp_bandit_new(const Rcpp::List& config);
+RcppExport SEXP _gpbandits_cpp_bandit_new(SEXP configSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_new(config));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_alive
+bool cpp_bandit_alive(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_alive(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_alive(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_suggest
+void cpp_bandit_suggest(SEXP handle, int count, const Rcpp::IntegerVector& context);
+RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP countSEXP, SEXP contextSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
+    cpp_bandit_suggest(handle, count, context);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_observe
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
+    cpp_bandit_observe(handle, id, reward);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_give
+void cpp_bandit_give(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context, const Rcpp::NumericVector& reward);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP, SEXP rewardSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arm(armSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
+    cpp_bandit_give(handle, arm, context, reward);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_replay
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& events);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
+    cpp_bandit_replay(handle, queries, events);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_log
+Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event);
+RcppExport SEXP _gpbandits_cpp_bandit_log(SEXP handleSEXP, SEXP from_querySEXP, SEXP from_eventSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type from_query(from_querySEXP);
+    Rcpp::traits::input_parameter< int >::type from_event(from_eventSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_log(handle, from_query, from_event));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_arm_posterior
+Rcpp::List cpp_bandit_arm_posterior(SEXP handle, int first, int count);
+RcppExport SEXP _gpbandits_cpp_bandit_arm_posterior(SEXP handleSEXP, SEXP firstSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_arm_posterior(handle, first, count));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_predict
+Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points, const Eigen::VectorXd& prior_mean);
+RcppExport SEXP _gpbandits_cpp_bandit_predict(SEXP handleSEXP, SEXP pointsSEXP, SEXP prior_meanSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type prior_mean(prior_meanSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_predict(handle, points, prior_mean));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_draw
+Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first, int count);
+RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP firstSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< double >::type scale(scaleSEXP);
+    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_draw(handle, draws, scale, first, count));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_facts
+Rcpp::List cpp_bandit_facts(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_facts(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_facts(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_restart
+void cpp_bandit_restart(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_restart(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    cpp_bandit_restart(handle);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_kernel_gram
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
 RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -102,6 +238,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_run
+void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List& draws, Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress);
+RcppExport SEXP _gpbandits_cpp_run(SEXP handleSEXP, SEXP roundsSEXP, SEXP truthSEXP, SEXP drawsSEXP, SEXP ledgerSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Environment >::type ledger(ledgerSEXP);
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
+    cpp_run(handle, rounds, truth, draws, ledger, progress);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_kernel_factor
 Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x, double tolerance);
 RcppExport SEXP _gpbandits_cpp_kernel_factor(SEXP kernelSEXP, SEXP xSEXP, SEXP toleranceSEXP) {
@@ -116,6 +267,18 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
+    {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
+    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 3},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 4},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 3},
+    {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
+    {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
+    {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 3},
+    {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 5},
+    {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
+    {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},
@@ -124,6 +287,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_log_parameters", (DL_FUNC) &_gpbandits_cpp_kernel_log_parameters, 1},
     {"_gpbandits_cpp_kernel_gram_at", (DL_FUNC) &_gpbandits_cpp_kernel_gram_at, 3},
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
+    {"_gpbandits_cpp_run", (DL_FUNC) &_gpbandits_cpp_run, 6},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {NULL, NULL, 0}
 };

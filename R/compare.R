@@ -1,0 +1,159 @@
+#' Compare bandits over many replications
+#'
+#' Plays every bandit on the same problems with the same noise, and keeps the ledgers.
+#'
+#' Each replication has random streams of its own (L'Ecuyer-CMRG), derived from `seed`: one for making the
+#' problem, one for noise, delays and contexts, one for the bandits' own draws. A bandit's results therefore do
+#' not depend on which others are compared, nor on the number of processes. Replications run through
+#' `future.apply` where the user has set a [future::plan()], else one after the other: the numbers are the same.
+#'
+#' @param bandits a named list of functions `function(problem)` that each make a new bandit.
+#' @param problems a `function(replication)` that makes the problem of that replication (or one [bandit_problem()]
+#'   for all of them).
+#' @param rounds number of rounds, a whole number >= 1.
+#' @param replications number of replications, a whole number >= 1.
+#' @param seed one whole number.
+#' @param progress show progress over the replications through package progressr.
+#' @param every keep every `every`-th round (and the last): sums and simple regrets are not affected, memory is.
+#' @return An object of class `bandit_comparison`. `as.data.frame()` is long: `bandit`, `replication`, `round`,
+#'   `reward`, `f`, `regret`, `cumulative_regret`, `average_regret` (cumulative over round), `simple_regret`,
+#'   `period`, `segment`, `action` and, over arms, `arm`. `summary()` gives mean and standard error over
+#'   replications; `plot()` draws mean curves with bands of one standard error.
+#' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that does not return a bandit, or a
+#'   problem function that returns no problem.
+#' @seealso [run_bandit()].
+#' @examples
+#' x <- seq(0, 1, length.out = 100)
+#' kernel <- kernel_se(0.2)
+#' comparison <- compare_bandits(
+#'   bandits = list(
+#'     ucb = function(problem) gp_ucb(problem$domain, kernel, 0.025),
+#'     uniform = function(problem) gp_bandit(problem$domain, kernel, 0.025, policy_uniform())
+#'   ),
+#'   problems = function(replication) {
+#'     bandit_problem(x, sample_gp(kernel, x), noise = noise_gaussian(sqrt(0.025)))
+#'   },
+#'   rounds = 50, replications = 4, seed = 1
+#' )
+#' summary(comparison)
+#' @export
+compare_bandits <- function(bandits, problems, rounds, replications, seed, progress = FALSE,
+                            every = 1) {
+  check_bandit_makers(bandits)
+  if (inherits(problems, "bandit_problem")) {
+    fixed <- problems
+    problems <- function(replication) fixed
+  }
+  check_function(problems)
+  rounds <- check_count(rounds)
+  replications <- check_count(replications)
+  every <- check_count(every, upper = rounds)
+  check_flag(progress)
+  streams <- replication_seeds(seed, replications)
+  started <- proc.time()[["elapsed"]]
+  results <- spread_work(seq_len(replications), progress, function(r) {
+    compare_one(bandits, problems, rounds, r, streams[[r]], every)
+  })
+  structure(list(results = results, names = names(bandits), rounds = rounds,
+                 replications = replications, seed = seed, every = every,
+                 elapsed = proc.time()[["elapsed"]] - started),
+            class = "bandit_comparison")
+}
+
+check_bandit_makers <- function(bandits) {
+  allowed <- "a named list of functions of a problem, with distinct names"
+  if (missing(bandits)) stop_argument("bandits", "missing", allowed)
+  ok <- is.list(bandits) && length(bandits) > 0 && !is.null(names(bandits)) &&
+    all(nzchar(names(bandits))) && !anyDuplicated(names(bandits)) &&
+    all(vapply(bandits, is.function, logical(1)))
+  if (!ok) stop_argument("bandits", describe(bandits), allowed)
+}
+
+# One replication: a list with a list of columns per bandit.
+compare_one <- function(bandits, problems, rounds, replication, stream, every) {
+  noise_stream <- parallel::nextRNGSubStream(stream)
+  policy_stream <- parallel::nextRNGSubStream(noise_stream)
+  problem <- with_stream(stream, problems(replication))
+  if (!inherits(problem, "bandit_problem")) {
+    stop_argument("problems", sprintf("a function that returned %s in replication %d", describe(problem), replication),
+                  "a function that returns a bandit_problem()")
+  }
+  draws <- with_stream(noise_stream, problem_draws(problem, rounds))
+  kept <- unique(c(seq(every, rounds, by = every), rounds))
+  lapply(stats::setNames(names(bandits), names(bandits)), function(name) {
+    with_stream(policy_stream, {
+      bandit <- bandits[[name]](problem)
+      if (!inherits(bandit, "GPBandit")) {
+        stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
+                      "functions that return a bandit")
+      }
+      check_same_domain(bandit$config$domain, problem$domain)
+      run <- play(bandit, problem, rounds, draws, progress = FALSE)
+    })
+    as.list(run$data[kept, intersect(comparison_columns(run$data), names(run$data))])
+  })
+}
+
+comparison_columns <- function(data) {
+  c("arm", "reward", "f", "regret", "cumulative_regret", "simple_regret", "period", "optimum",
+    "segment", "action", grep("^violation|^cumulative_violation$|^kappa", names(data), value = TRUE))
+}
+
+# lapply through the user's future plan where there is one.
+spread_work <- function(items, progress, f) {
+  bar <- if (progress && requireNamespace("progressr", quietly = TRUE)) {
+    progressr::progressor(along = items)
+  }
+  each <- function(item) {
+    result <- f(item)
+    if (!is.null(bar)) bar()
+    result
+  }
+  if (!user_has_plan()) return(lapply(items, each))
+  # Streams of our own are set inside; future.seed = TRUE only keeps future from warning.
+  future.apply::future_lapply(items, each, future.seed = TRUE, future.packages = "gpbandits")
+}
+
+user_has_plan <- function() {
+  isNamespaceLoaded("future") && requireNamespace("future.apply", quietly = TRUE) &&
+    !inherits(future::plan(), "sequential")
+}
+
+#' @export
+as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
+  kept <- kept_rounds(x)
+  parts <- list()
+  for (name in x$names) {
+    for (r in seq_len(x$replications)) {
+      columns <- x$results[[r]][[name]]
+      parts[[length(parts) + 1]] <- data.frame(
+        bandit = name, replication = r, round = kept, columns,
+        average_regret = columns$cumulative_regret / kept, stringsAsFactors = FALSE)
+    }
+  }
+  out <- bind_rows(parts)
+  out$bandit <- factor(out$bandit, levels = x$names)
+  out
+}
+
+kept_rounds <- function(x) unique(c(seq(x$every, x$rounds, by = x$every), x$rounds))
+
+# rbind of data frames that may lack columns of each other.
+bind_rows <- function(parts) {
+  columns <- unique(unlist(lapply(parts, names)))
+  full <- lapply(parts, function(part) {
+    for (missing_column in setdiff(columns, names(part))) part[[missing_column]] <- NA
+    part[columns]
+  })
+  do.call(rbind, full)
+}
+
+# A rounds x replications matrix of one column of one bandit.
+comparison_matrix <- function(x, name, column) {
+  vapply(x$results, function(result) comparison_value(result[[name]], column, kept_rounds(x)),
+         numeric(length(kept_rounds(x))))
+}
+
+comparison_value <- function(columns, column, rounds) {
+  if (column == "average_regret") columns$cumulative_regret / rounds else as.double(columns[[column]])
+}

@@ -1,0 +1,111 @@
+#' Information gains that widths may use
+#'
+#' A width such as [width_igp()] needs \eqn{\gamma_s}{gamma_s}, the largest
+#' information that \eqn{s} observations can give about the function,
+#' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I + K_A / lambda).}
+#' It is called with \eqn{s = t - 1}, the number of points before round \eqn{t}.
+#' A `gain` argument takes one of these objects, a number (the same for every
+#' \eqn{s}), or a function of \eqn{s}.
+#'
+#' * `gain_realised()`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
+#'   of the points that were really played since the last restart (pending ones
+#'   included where the pending rule lets the variance know them). Valid in every
+#'   bound whose proof only uses the realised determinant, and much smaller.
+#' * `gain_greedy()`: greedy maximisation over the arms, times \eqn{e/(e-1)}: an
+#'   upper bound of \eqn{\gamma_s}{gamma_s} by submodularity.
+#' * `gain_spectral()`: the allocation of Srinivas et al., Theorem 4, over the Gram
+#'   matrix's eigenvalues (water-filling): an upper bound of \eqn{\gamma_s}{gamma_s}.
+#' * `gain_rate(scale)`: the kernel's rate of growth times `scale`:
+#'   \eqn{(\log s)^{d+1}}{(log s)^(d+1)} for SE,
+#'   \eqn{s^{d(d+1)/(2\nu+d(d+1))} \log s}{s^(d(d+1)/(2 nu + d(d+1))) log s} for Matern,
+#'   \eqn{d \log s} for the linear kernel; an error for other kernels. \eqn{d} counts
+#'   the inputs that the kernel uses. The constant is unknown: a rate is no bound.
+#'
+#' All are 0 at \eqn{s = 0}, and the rate is 0 at \eqn{s = 1} too.
+#'
+#' @param scale a number > 0 that multiplies the rate.
+#' @return An object of class `bandit_gain`.
+#' @section Errors: a `gpbandits_error` if `scale` is not a positive number; greedy and
+#'   spectral gains need finitely many arms.
+#' @references Srinivas, Krause, Kakade, Seeger (2010), Theorems 4 and 5;
+#'   Chowdhury and Gopalan (2017).
+#' @seealso [max_information_gain()] for the sequences themselves, [width_igp()].
+#' @examples
+#' width_igp(B = 1, R = 0.1, delta = 0.1, gain = gain_greedy())
+#' width_igp(B = 1, R = 0.1, delta = 0.1, gain = function(s) 2 * log1p(s))
+#' @name gains
+NULL
+
+new_gain <- function(type, ...) structure(list(type = type, ...), class = "bandit_gain")
+
+#' @rdname gains
+#' @export
+gain_realised <- function() new_gain("realised")
+
+#' @rdname gains
+#' @export
+gain_greedy <- function() new_gain("greedy")
+
+#' @rdname gains
+#' @export
+gain_spectral <- function() new_gain("spectral")
+
+#' @rdname gains
+#' @export
+gain_rate <- function(scale = 1) {
+  new_gain("rate", scale = check_number(scale, lower = 0, open_lower = TRUE))
+}
+
+as_gain <- function(gain, arg = "gain") {
+  allowed <- "a number >= 0, a function of s, or gain_realised(), gain_greedy(), gain_spectral(), gain_rate()"
+  if (missing(gain)) stop_argument(arg, "missing", allowed)
+  if (inherits(gain, "bandit_gain")) return(gain)
+  if (is.function(gain)) return(new_gain("function", f = gain))
+  if (is.numeric(gain) && length(gain) == 1 && is.finite(gain) && gain >= 0) {
+    return(new_gain("number", value = as.double(gain)))
+  }
+  stop_argument(arg, describe(gain), allowed)
+}
+
+# The rate of growth depends on the kernel, which a gain only meets in a bandit.
+resolve_gain <- function(gain, kernel, input_count, domain_is_finite) {
+  if (gain$type %in% c("greedy", "spectral") && !domain_is_finite) {
+    stop_argument("gain", sprintf("gain_%s() on a box", gain$type),
+                  "gain_realised(), gain_rate(), a number or a function where the domain is a box")
+  }
+  if (gain$type == "function") gain$f <- checked_function(gain$f, "gain")
+  if (gain$type != "rate") return(gain)
+  d <- if (is.null(kernel$dims)) input_count else length(kernel$dims)
+  powers <- switch(kernel$type,
+    se = c(d + 1, 0),
+    matern = c(1, d * (d + 1) / (2 * kernel$nu + d * (d + 1))),
+    linear = c(1, 0),
+    stop_argument("gain", sprintf("gain_rate() with a kernel of type %s", kernel$type),
+                  "gain_rate() with a squared-exponential, Matern or linear kernel")
+  )
+  scale <- gain$scale * if (kernel$type == "linear") d else 1
+  new_gain("rate", scale = scale, log_power = powers[1], power = powers[2])
+}
+
+# A user's function of one number: what it returns is checked each time.
+checked_function <- function(f, arg) {
+  function(t) {
+    value <- f(t)
+    if (!is.numeric(value) || length(value) != 1 || !is.finite(value) || value < 0) {
+      stop_argument(arg, sprintf("a function that returned %s at %g", describe(value), t),
+                    "a function that returns one finite number >= 0")
+    }
+    as.double(value)
+  }
+}
+
+#' @export
+print.bandit_gain <- function(x, ...) {
+  cat(sprintf("<information gain: %s>\n", describe_gain(x)))
+  invisible(x)
+}
+
+describe_gain <- function(gain) {
+  switch(gain$type, number = format(gain$value), "function" = "user function",
+         rate = sprintf("rate x %g", gain$scale), gain$type)
+}

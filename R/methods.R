@@ -1,0 +1,189 @@
+# What prints, summarises and converts bandits, runs and comparisons.
+
+bandit_story <- function(bandit) {
+  facts <- bandit_facts(bandit)
+  config <- bandit$config
+  size <- table_size(bandit$queries)
+  pending <- sum(is.na(bandit$queries$reward[seq_len(size)]))
+  lines <- c(
+    sprintf("Gaussian-process bandit over %s", describe_domain(config$domain)),
+    sprintf("  policy     %s", describe_policy(config$policy)),
+    sprintf("  prior      mean %s, noise variance %g", describe_prior_mean(config$mean), config$noise_var),
+    sprintf("  rounds     %d (%d pending)%s", size, pending,
+            if (facts$segment > 1) sprintf(", segment %d", facts$segment) else "")
+  )
+  if (config$pending$kind != "ignore") {
+    lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
+  }
+  lines
+}
+
+describe_prior_mean <- function(mean) {
+  if (length(mean) == 1) format(mean) else sprintf("one per arm (%g to %g)", min(mean), max(mean))
+}
+
+print_bandit <- function(bandit) {
+  cat(bandit_story(bandit), sep = "\n")
+  if (table_size(bandit$queries) && is.null(bandit$config$contexts)) {
+    best <- bandit_best(bandit, NULL)
+    cat(sprintf("  best       %s: mean %.4g, sd %.2g\n", describe_place(best, bandit), best$mean, best$sd))
+  }
+  invisible(bandit)
+}
+
+describe_place <- function(place, bandit) {
+  inputs <- unlist(place[input_names(bandit$config)])
+  text <- paste(names(inputs), "=", format(inputs, digits = 4, trim = TRUE), collapse = ", ")
+  if (is.null(place$arm)) text else sprintf("arm %d (%s)", place$arm, text)
+}
+
+#' Print, summarise and convert bandits and runs
+#'
+#' `summary()` of a bandit says which engine serves it and the rank of its factor, how many
+#' rounds were played, the information gained, and the best points. `as.data.frame()` of a bandit is its
+#' history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()` of a run gives its regret,
+#' `summary()` of a comparison mean and standard error over replications at some rounds.
+#'
+#' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
+#' @param newdata points to predict at (all arms if `NULL`).
+#' @param context the context, where the bandit has contexts.
+#' @param rounds the rounds to summarise; by default the last one.
+#' @param columns which columns of the ledger to summarise.
+#' @param row.names,optional,... not used.
+#' @return `summary()`: an object that prints; for a comparison a data.frame with columns `bandit`, `round`,
+#'   `quantity`, `mean`, `se`. `predict()`: a data.frame with columns `mean`, `sd`.
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
+#' b$add(arm = c(10, 40), reward = c(1, 0.2))
+#' summary(b)
+#' head(predict(b))
+#' @name bandit-methods
+NULL
+
+#' @rdname bandit-methods
+#' @method print GPBandit
+#' @export
+print.GPBandit <- function(x, ...) {
+  print_bandit(x)
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @method summary GPBandit
+#' @export
+summary.GPBandit <- function(object, ...) {
+  facts <- bandit_facts(object)
+  history <- bandit_history(object)
+  structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
+                 rounds = facts$rounds, segment = facts$segment,
+                 information_gain = facts$log_det / 2, pending = sum(is.na(history$reward)),
+                 reward = if (any(!is.na(history$reward))) summary(history$reward),
+                 best = if (is.null(object$config$contexts)) bandit_best(object, NULL)),
+            class = "summary_gp_bandit")
+}
+
+#' @export
+print.summary_gp_bandit <- function(x, ...) {
+  cat(x$story, sep = "\n")
+  engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
+              played = "played points (factor over the distinct arms played)",
+              box = "exact Cholesky over the points played")[[x$engine]]
+  cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
+  cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
+  if (!is.null(x$reward)) {
+    cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
+  }
+  if (!is.null(x$best)) {
+    cat("  best point by posterior mean:\n")
+    print(x$best, row.names = FALSE, digits = 4)
+  }
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @method predict GPBandit
+#' @export
+predict.GPBandit <- function(object, newdata = NULL, context = NULL, ...) {
+  bandit_posterior(object, newdata, context)
+}
+
+#' @rdname bandit-methods
+#' @method as.data.frame GPBandit
+#' @export
+as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) bandit_history(x)
+
+#' @rdname bandit-methods
+#' @export
+print.bandit_run <- function(x, ...) {
+  print(summary(x))
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @export
+summary.bandit_run <- function(object, ...) {
+  last <- utils::tail(object$data, 1)
+  structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
+                 cumulative_regret = last$cumulative_regret,
+                 average_regret = last$cumulative_regret / object$rounds,
+                 simple_regret = last$simple_regret,
+                 optimum = last$optimum, segments = max(object$data$segment),
+                 played = length(unique(object$data$arm)), pending = sum(is.na(object$data$reward)),
+                 violation = last$cumulative_violation),
+            class = "summary_bandit_run")
+}
+
+#' @export
+print.summary_bandit_run <- function(x, ...) {
+  cat(sprintf("Run of %d rounds: %s\n", x$rounds, x$policy))
+  cat(sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)\n",
+              x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
+  if (x$played) cat(sprintf("  played     %d distinct arms\n", x$played))
+  if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
+  if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
+  if (!is.null(x$violation)) cat(sprintf("  violation  %.4g in sum, %.3g a round\n", x$violation, x$violation / x$rounds))
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @export
+summary.bandit_comparison <- function(object, rounds = object$rounds,
+                                      columns = c("average_regret", "cumulative_regret", "simple_regret"),
+                                      ...) {
+  kept <- kept_rounds(object)
+  at <- match(check_numbers(rounds), kept)
+  if (anyNA(at)) {
+    stop_argument("rounds", describe(rounds), sprintf("rounds that were kept: every %d up to %d", object$every, object$rounds))
+  }
+  known <- c("average_regret", names(object$results[[1]][[1]]))
+  for (column in columns) check_choice(column, known, "columns")
+  parts <- list()
+  for (column in columns) for (name in object$names) {
+    values <- comparison_matrix(object, name, column)
+    values <- matrix(values, length(kept))[at, , drop = FALSE]
+    parts[[length(parts) + 1]] <- data.frame(
+      bandit = name, round = kept[at], quantity = column, mean = rowMeans(values, na.rm = TRUE),
+      se = apply(values, 1, standard_error))
+  }
+  do.call(rbind, parts)
+}
+
+standard_error <- function(values) {
+  values <- values[!is.na(values)]
+  if (length(values) < 2) NA_real_ else stats::sd(values) / sqrt(length(values))
+}
+
+#' @rdname bandit-methods
+#' @export
+print.bandit_comparison <- function(x, ...) {
+  cat(sprintf("Comparison of %d bandits over %d rounds, %d replications (seed %s, %.1f s)\n",
+              length(x$names), x$rounds, x$replications, format(x$seed), x$elapsed))
+  table <- summary(x)
+  for (column in unique(table$quantity)) {
+    part <- table[table$quantity == column, ]
+    cat(sprintf("  %s after round %d:\n", gsub("_", " ", column), x$rounds))
+    cat(sprintf("    %-20s %.4g (se %.2g)\n", part$bandit, part$mean, part$se), sep = "")
+  }
+  invisible(x)
+}

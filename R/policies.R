@@ -1,0 +1,84 @@
+#' Policies: from the posterior to the next point
+#'
+#' With posterior mean \eqn{\mu}{mu} and standard deviation \eqn{\sigma}{sd} of the latent function:
+#'
+#' * `policy_ucb(width)`: \eqn{\arg\max \mu + w_t\sigma}{argmax mu + width * sd}.
+#' * `policy_ts(width)`: the maximiser of one joint draw from
+#'   \eqn{GP(\mu, w_t^2 k_{t-1})}{GP(mu, width^2 k_{t-1})} over the whole decision set (exact over arms).
+#' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
+#'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}.
+#' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}.
+#' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
+#'   variance (experimental design), and a uniform draw.
+#'
+#' EI and PI compare with \eqn{\mu^+}{best}, the largest posterior mean among the points played so far
+#' (pending ones count as played; with a context, among those played in this context; with nothing played, the
+#' largest prior mean). Scores within 1e-9 prior standard deviations of the best are tied and ties go to the
+#' first arm, so that every engine and every machine plays the same arms; EI is compared with a relative
+#' tolerance of 1e-9, PI by its z-score.
+#'
+#' @param width an object made by one of the [widths].
+#' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
+#' @return An object of class `bandit_policy`.
+#' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
+#'   [width_dmm()], which is not one multiplier) or `xi` no number.
+#' @references Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2.
+#' @examples
+#' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
+#' policy_ts(width_constant(1))
+#' policy_ei()
+#' @name policies
+NULL
+
+new_policy <- function(kind, width = NULL, xi = 0) {
+  structure(list(kind = kind, width = width, xi = xi), class = "bandit_policy")
+}
+
+#' @rdname policies
+#' @export
+policy_ucb <- function(width) new_policy("ucb", width = as_width(width))
+
+#' @rdname policies
+#' @export
+policy_ts <- function(width) {
+  width <- as_width(width)
+  if (width$type == "dmm") {
+    stop_argument("width", "width_dmm()", "a width that is one multiplier (width_dmm() is for UCB only)")
+  }
+  new_policy("ts", width = width)
+}
+
+#' @rdname policies
+#' @export
+policy_ei <- function(xi = 0) new_policy("ei", xi = check_number(xi, lower = 0))
+
+#' @rdname policies
+#' @export
+policy_pi <- function(xi = 0) new_policy("pi", xi = check_number(xi, lower = 0))
+
+#' @rdname policies
+#' @export
+policy_mean <- function() new_policy("mean")
+
+#' @rdname policies
+#' @export
+policy_variance <- function() new_policy("variance")
+
+#' @rdname policies
+#' @export
+policy_uniform <- function() new_policy("uniform")
+
+#' @export
+print.bandit_policy <- function(x, ...) {
+  cat(sprintf("<policy: %s>\n", describe_policy(x)))
+  invisible(x)
+}
+
+describe_policy <- function(policy) {
+  name <- c(ucb = "upper confidence bound", ts = "Thompson sampling", ei = "expected improvement",
+            pi = "probability of improvement", mean = "largest mean", variance = "largest variance",
+            uniform = "uniform")[[policy$kind]]
+  extra <- if (!is.null(policy$width)) paste0(", width ", describe_width(policy$width)) else
+    if (policy$xi > 0) sprintf(", xi = %g", policy$xi) else ""
+  paste0(name, extra)
+}

@@ -1,0 +1,118 @@
+#' Play a bandit on a problem whose truth is known
+#'
+#' `run_bandit()` plays `rounds` rounds in place, in one loop of compiled code, and keeps the ledger:
+#' with \eqn{f} the true mean and \eqn{f^*_t}{f*_t} the best true mean of the round (of the round's period and
+#' context; among the feasible points where there are constraints), \eqn{r_t = f^*_t - f(x_t)}{r_t = f*_t - f(x_t)}.
+#'
+#' Noise, delays and contexts of all rounds are drawn before the first choice, from R's generator: with the
+#' same seed every bandit meets the same ones. A delay of \eqn{d} makes the reward of round \eqn{s} usable
+#' from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards still under way when the run ends stay pending.
+#' An interrupt keeps the rounds that were played.
+#'
+#' @param bandit an object of class `GPBandit`; it is changed in place and may have been played before.
+#' @param problem a [bandit_problem()] over the same domain.
+#' @param rounds number of rounds, a whole number >= 1.
+#' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
+#'   user has set no handler).
+#' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
+#'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret` (the smallest regret among the queries
+#'   whose reward had arrived by then, NA before the first), `period` and `optimum`.
+#' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
+#' @seealso [compare_bandits()], [regret_bound()].
+#' @examples
+#' x <- seq(0, 1, length.out = 200)
+#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' set.seed(1)
+#' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 100)
+#' run
+#' tail(as.data.frame(run))
+#' @export
+run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
+  check_class(bandit, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+  check_class(problem, "bandit_problem", hint = "bandit_problem()")
+  rounds <- check_count(rounds)
+  check_flag(progress)
+  check_same_domain(bandit$config$domain, problem$domain)
+  play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
+}
+
+check_same_domain <- function(ours, theirs) {
+  same <- identical(ours$type, theirs$type) &&
+    (if (is_finite_domain(ours)) identical(unname(ours$x), unname(theirs$x))
+     else identical(unname(c(ours$lower, ours$upper)), unname(c(theirs$lower, theirs$upper))))
+  if (!same) {
+    stop_argument("problem", paste("a problem over", describe_domain(theirs)),
+                  paste("a problem over the bandit's own domain,", describe_domain(ours)))
+  }
+}
+
+describe_domain <- function(domain) {
+  if (is_finite_domain(domain)) sprintf("%d arms with %d input(s)", nrow(domain$x), ncol(domain$x))
+  else sprintf("a box with %d input(s)", length(domain$lower))
+}
+
+# `draws`: everything random of the environment, see problem_draws().
+play <- function(bandit, problem, rounds, draws, progress) {
+  heal(bandit)
+  first <- table_size(bandit$queries)
+  context <- if (is.null(draws$contexts)) integer() else context_rows(bandit, draws$contexts)
+  optimum <- problem_optimum(problem, rounds, draws$contexts)
+  truth <- list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L)
+  core_draws <- list(noise = draws$noise, delay = draws$delay, context = context, optimum = optimum)
+  ledger <- new.env(parent = emptyenv())
+  # Whatever ends the loop, the rounds that were played go to the log. After an error or an
+  # interrupt the core's object is dropped: it is built again from the log when needed.
+  done <- FALSE
+  on.exit({
+    sync_log(bandit)
+    if (!done) bandit$handle <- NULL
+  })
+  with_progress_steps(rounds, progress, function(report) {
+    core(cpp_run(bandit$handle, rounds, truth, core_draws, ledger, report))
+  })
+  done <- TRUE
+  sync_log(bandit)
+  new_run(bandit, problem, first, ledger, optimum)
+}
+
+# Every place's true mean, a column per period.
+truth_table <- function(bandit, problem) {
+  if (is_tabulated(problem)) return(problem$reward_values)
+  contexts <- bandit$config$contexts
+  n <- nrow(problem$domain$x)
+  blocks <- rep(seq_len(nrow(contexts)), each = n)
+  inputs <- problem_inputs(problem, arm = rep(seq_len(n), nrow(contexts)),
+                           contexts = contexts[blocks, , drop = FALSE])
+  vapply(problem$reward_functions, evaluate_reward, numeric(nrow(inputs)), inputs = inputs)
+}
+
+# Calls f(report), where report(done) moves a progressr bar, or f(NULL).
+with_progress_steps <- function(rounds, progress, f) {
+  if (!progress || !requireNamespace("progressr", quietly = TRUE)) return(f(NULL))
+  shown <- 0
+  bar <- progressr::progressor(steps = rounds)
+  result <- f(function(done) {
+    bar(amount = done - shown)
+    shown <<- done
+  })
+  bar(amount = rounds - shown)
+  result
+}
+
+new_run <- function(bandit, problem, first, ledger, optimum) {
+  rounds <- length(ledger$f)
+  data <- utils::tail(bandit_history(bandit), rounds)
+  rownames(data) <- NULL
+  data$f <- ledger$f
+  data$regret <- ledger$regret
+  data$cumulative_regret <- ledger$cumulative_regret
+  data$simple_regret <- ledger$simple_regret
+  data$period <- problem_period(problem, rounds)
+  data$optimum <- optimum
+  data$simple_regret[is.nan(data$simple_regret)] <- NA_real_
+  structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
+            class = "bandit_run")
+}
+
+#' @export
+as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, ...) x$data

@@ -1,0 +1,209 @@
+#' Widths: how many posterior standard deviations the bound is wide
+#'
+#' A width is what multiplies the posterior standard deviation of the latent
+#' function: UCB plays \eqn{\arg\max_x \mu_{t-1}(x) + w_t \sigma_{t-1}(x)}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x)},
+#' Thompson sampling draws from \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}. Papers
+#' write \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} or \eqn{\beta_t}{beta_t} for it; here it is always the
+#' multiplier itself. In every formula \eqn{t} is one plus the number of queries since the
+#' last restart or fresh epoch, \eqn{\lambda}{lambda} the bandit's `noise_var`, and
+#' \eqn{L = \log\det(I + K_{t-1}/\lambda)}{L = log det(I + K_{t-1} / lambda)} over the points played.
+#'
+#' * `width_constant(value)`: the same in every round.
+#' * `width_function(f)`: `f(t)`, one finite number >= 0.
+#' * `width_srinivas_finite`: \eqn{\sqrt{s \cdot 2\log(n t^2\pi^2/(6\delta))}}{sqrt(scale * 2 log(n t^2 pi^2 / (6 delta)))},
+#'   \eqn{n} arms. Theorem 1 of Srinivas et al. (a function drawn from the prior) at `scale = 1`;
+#'   the paper divides by five in practice.
+#' * `width_srinivas_compact`: \eqn{\beta_t = 2\log(t^2 2\pi^2/(3\delta)) + 2d\log(t^2 d b r \sqrt{\log(4da/\delta)})}{beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta)))},
+#'   width \eqn{\sqrt{s \beta_t}}{sqrt(scale * beta_t)}: Theorem 2, a box in \eqn{[0, r]^d}, where the partial
+#'   derivatives satisfy \eqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}.
+#' * `width_srinivas_rkhs`: \eqn{\sqrt{s(2B^2 + 300\gamma_{t-1}\log^3(t/\delta))}}{sqrt(scale * (2 B^2 + 300 gamma_{t-1} log^3(t / delta)))}:
+#'   Theorem 3, a function of RKHS norm at most \eqn{B} (the norm itself, not its square).
+#' * `width_igp`: \eqn{B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}}{B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta)))}:
+#'   IGP-UCB. With probability at least \eqn{1-\delta}{1 - delta}, \eqn{|\mu_{t-1}(x) - f(x)| \le w_t\sigma_{t-1}(x)}{|mu - f| <= w_t sd} for all
+#'   \eqn{x} and \eqn{t}, if the noise is R-sub-Gaussian.
+#' * `width_gp_ts`: the same with \eqn{\log(2/\delta)}{log(2/delta)}: the scale of GP-TS's draws.
+#' * `width_realised`: \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + R / sqrt(lambda) * sqrt(2 log(1/delta) + L)}, any
+#'   \eqn{\lambda > 0}{lambda > 0} (Abbasi-Yadkori 2013). From the points really played.
+#' * `width_amm`: \eqn{\sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}}{sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta)))} (Flynn and Reeb 2025):
+#'   the same guarantee, never wider than `width_realised`. The one to use when `B` and `R` are known.
+#' * `width_dmm`: the same martingale, kept point by point. With \eqn{\alpha_0 = \lambda}{alpha0 = lambda} and
+#'   \eqn{R_t^2 = \alpha_0 y'(K+\alpha_0 I)^{-1}y + R^2 L + 2R^2\log(1/\delta)}{R_t^2 = alpha0 y'(K + alpha0 I)^-1 y + R^2 L + 2 R^2 log(1/delta)}, the upper bound at
+#'   \eqn{x} is the smallest over \eqn{\alpha}{alpha} of
+#'   \eqn{\mu_\alpha(x) + (\sigma_\alpha(x)/\sqrt\alpha)\sqrt{\max(0, R_t^2 + \alpha B^2 - \alpha y'(K+\alpha I)^{-1}y)}}{mu_alpha(x) + (sd_alpha(x) / sqrt(alpha)) sqrt(max(0, R_t^2 + alpha B^2 - alpha y'(K + alpha I)^-1 y))}.
+#'   UCB only; history's `width` is (upper bound - mean) / sd at the chosen point. Costs one posterior per
+#'   \eqn{\alpha}{alpha}.
+#' * `width_sdf`: \eqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{base_t + B_y * sum over the last m queries s of sd_{t-1}(x_s)}, `base` any width (Verma et al.);
+#'   \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward has not arrived.
+#' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov).
+#'
+#' @param value a number >= 0.
+#' @param f a function of the round number `t` that returns one number >= 0.
+#' @param delta failure probability, in (0, 1).
+#' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root).
+#' @param a,b,r,d constants of Theorem 2 (see above), > 0; `d` the number of inputs.
+#' @param B bound on the RKHS norm of the function (minus the prior mean), >= 0.
+#' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
+#' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
+#' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
+#'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
+#' @param base a width.
+#' @param B_y bound on the range of the rewards, >= 0.
+#' @param over sum over the last `m` queries (the paper's) or over pending ones only.
+#' @param D,nu,horizon constants of Avanesov's width: scale, the kernel's smoothness, rounds in all.
+#' @return An object of class `bandit_width`.
+#' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
+#'   finite in some round stops that round and leaves the bandit as it was.
+#' @references Srinivas et al. (2010) <arXiv:0912.3995>; Chowdhury and Gopalan (2017)
+#'   <arXiv:1704.00445>; Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and
+#'   Reeb (2025), tighter confidence bounds for sequential kernel regression; Verma, Dai and
+#'   Low (2022); Avanesov, nonstationary GP bandits.
+#' @examples
+#' width_srinivas_finite(delta = 0.1, scale = 1 / 5)
+#' width_amm(B = 1, R = 0.1, delta = 0.05)
+#' width_function(function(t) sqrt(2 * log(1 + t)))
+#' @name widths
+NULL
+
+new_width <- function(type, ...) structure(list(type = type, ...), class = "bandit_width")
+
+check_delta <- function(delta) {
+  check_number(delta, "delta", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+}
+
+check_scale <- function(scale) check_number(scale, "scale", lower = 0, open_lower = TRUE)
+
+#' @rdname widths
+#' @export
+width_constant <- function(value) new_width("constant", value = check_number(value, lower = 0))
+
+#' @rdname widths
+#' @export
+width_function <- function(f) {
+  new_width("function", f = checked_function(check_function(f), "width"))
+}
+
+#' @rdname widths
+#' @export
+width_srinivas_finite <- function(delta = 0.1, scale = 1) {
+  new_width("srinivas_finite", delta = check_delta(delta), scale = check_scale(scale))
+}
+
+#' @rdname widths
+#' @export
+width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) {
+  delta <- check_delta(delta)
+  a <- check_number(a, lower = 0, open_lower = TRUE)
+  b <- check_number(b, lower = 0, open_lower = TRUE)
+  r <- check_number(r, lower = 0, open_lower = TRUE)
+  d <- check_count(d)
+  if (4 * d * a <= delta) {
+    stop_argument("a", describe(a), "so large that 4 * d * a > delta (the logarithm is positive)")
+  }
+  new_width("srinivas_compact", delta = delta, a = a, b = b, r = r, d = d,
+            scale = check_scale(scale))
+}
+
+#' @rdname widths
+#' @export
+width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realised(), scale = 1) {
+  new_width("srinivas_rkhs", B = check_number(B, lower = 0), delta = check_delta(delta),
+            gain = as_gain(gain), scale = check_scale(scale))
+}
+
+#' @rdname widths
+#' @export
+width_igp <- function(B, R, delta = 0.1, gain = gain_realised()) {
+  new_width("igp", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+            delta = check_delta(delta), gain = as_gain(gain))
+}
+
+#' @rdname widths
+#' @export
+width_gp_ts <- function(B, R, delta = 0.1, gain = gain_realised()) {
+  new_width("gp_ts", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+            delta = check_delta(delta), gain = as_gain(gain))
+}
+
+#' @rdname widths
+#' @export
+width_realised <- function(B, R, delta = 0.1) {
+  new_width("realised", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+            delta = check_delta(delta))
+}
+
+#' @rdname widths
+#' @export
+width_amm <- function(B, R, delta = 0.1) {
+  new_width("amm", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+            delta = check_delta(delta))
+}
+
+#' @rdname widths
+#' @export
+width_dmm <- function(B, R, delta = 0.1, alpha = NULL) {
+  if (!is.null(alpha)) {
+    alpha <- check_numbers(alpha, lower = 0, open_lower = TRUE)
+    if (length(alpha) == 0) stop_argument("alpha", describe(alpha), "at least one number > 0, or NULL")
+  }
+  new_width("dmm", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+            delta = check_delta(delta), alpha = alpha)
+}
+
+#' @rdname widths
+#' @export
+width_sdf <- function(base, B_y = 1, over = c("window", "pending")) {
+  base <- as_width(base, "base")
+  if (base$type %in% c("sdf", "dmm")) {
+    stop_argument("base", sprintf("width_%s()", base$type), "a width other than width_sdf() and width_dmm()")
+  }
+  new_width("sdf", base = base, B_y = check_number(B_y, lower = 0),
+            over = check_choice(over, c("window", "pending")))
+}
+
+#' @rdname widths
+#' @export
+width_cpd <- function(D, nu, d, horizon) {
+  new_width("cpd", D = check_number(D, lower = 0),
+            nu = check_number(nu, lower = 0, open_lower = TRUE), d = check_count(d),
+            horizon = check_number(horizon, lower = 1))
+}
+
+as_width <- function(width, arg = "width") {
+  check_class(width, "bandit_width", arg, hint = "width_constant(), width_srinivas_finite(), ...")
+}
+
+# A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.
+resolve_width <- function(width, config) {
+  if (is.null(width)) return(NULL)
+  finite <- is_finite_domain(config$domain)
+  if (width$type == "srinivas_finite" && !finite) {
+    stop_argument("width", "width_srinivas_finite() on a box",
+                  "a width that does not count arms, such as width_srinivas_compact() or width_amm()")
+  }
+  if (!is.null(width$gain)) {
+    width$gain <- resolve_gain(width$gain, config$kernel, length(input_names(config)), finite)
+  }
+  if (width$type == "sdf") width$base <- resolve_width(width$base, config)
+  if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
+  unclass(width)
+}
+
+#' @export
+print.bandit_width <- function(x, ...) {
+  cat(sprintf("<width: %s>\n", describe_width(x)))
+  invisible(x)
+}
+
+describe_width <- function(width) {
+  parts <- unclass(width)[setdiff(names(width), "type")]
+  words <- vapply(names(parts), function(name) {
+    value <- parts[[name]]
+    text <- if (inherits(value, "bandit_gain")) describe_gain(value)
+            else if (inherits(value, "bandit_width")) describe_width(value)
+            else if (is.function(value)) "user function"
+            else if (is.null(value)) "default"
+            else paste(format(value, digits = 4), collapse = ", ")
+    paste(name, "=", text)
+  }, "")
+  sprintf("%s (%s)", width$type, paste(words, collapse = ", "))
+}

@@ -1,0 +1,195 @@
+#include "bandit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpb {
+
+Bandit::Bandit(std::unique_ptr<Space> space, BanditConfig config)
+    : space_(std::move(space)), config_(std::move(config)) {
+  mean_ = space_->make_model(config_.noise_var);
+  if (config_.pending == PendingKind::hallucinate) {
+    hallucinated_ = space_->make_model(config_.noise_var);
+  }
+  if (config_.dmm) {
+    for (double alpha : config_.dmm->alpha) dmm_models_.push_back(space_->make_model(alpha));
+  }
+}
+
+Query& Bandit::query(Index id) {
+  if (id < 1 || id > rounds()) throw std::invalid_argument("unknown query id");
+  return queries_[static_cast<std::size_t>(id - 1)];
+}
+
+// ---- the choice -------------------------------------------------------------
+
+WidthState Bandit::width_state() const {
+  WidthState state;
+  state.t = static_cast<double>(1 + rounds() - first_of_segment_);
+  state.arms = space_->arms();
+  state.noise_var = config_.noise_var;
+  state.log_det = variance_model().log_det();
+  state.recent_sd = [this] { return recent_sd(); };
+  return state;
+}
+
+double Bandit::recent_sd() const {
+  const double window = config_.pending == PendingKind::censor ? config_.censor_after : kInf;
+  double sum = 0.0, mean, sd;
+  for (Index k = rounds() - 1; k >= first_of_segment_; --k) {
+    if (static_cast<double>(rounds() - k) > window) break;
+    const Query& q = queries_[static_cast<std::size_t>(k)];
+    if (config_.sdf_over_pending && q.arrived) continue;
+    variance_model().at(q.place, mean, sd);
+    sum += sd;
+  }
+  return sum;
+}
+
+std::vector<BoundTerm> Bandit::dmm_terms(const WidthState& state) const {
+  std::vector<BoundTerm> terms;
+  if (!config_.dmm) return terms;
+  for (std::size_t k = 0; k < dmm_models_.size(); ++k) {
+    const double multiplier = config_.dmm->multiplier(
+        config_.dmm->alpha[k], dmm_models_[k]->quadratic(), config_.noise_var, mean_->log_det(),
+        mean_->quadratic(), state);
+    terms.push_back({dmm_models_[k].get(), multiplier});
+  }
+  return terms;
+}
+
+namespace {
+
+// The multiplier of sd that reaches the smallest of several upper bounds.
+double effective_width(const std::vector<BoundTerm>& terms, const Place& place, double mean,
+                       double sd) {
+  double bound = kInf;
+  for (const BoundTerm& term : terms) {
+    double m, s;
+    term.model->at(place, m, s);
+    bound = std::min(bound, m + term.multiplier * s);
+  }
+  return sd > 0.0 ? (bound - mean) / sd : 0.0;
+}
+
+}  // namespace
+
+Query Bandit::propose(const Context& context, Rng& rng) {
+  Query q;
+  q.context = context;
+  q.segment = segment_;
+  const WidthState state = width_state();
+  Models models{mean_.get(), &variance_model(), dmm_terms(state)};
+  Acquisition a;
+  a.kind = config_.policy;
+  a.xi = config_.xi;
+  a.prior_scale = space_->prior_scale();
+  if (config_.width) {
+    a.width = config_.width->at(state);
+    if (!std::isfinite(a.width)) {
+      throw std::invalid_argument("the width is not a finite number in round " +
+                                  std::to_string(rounds() + 1));
+    }
+    q.width = a.width;
+  }
+  if (a.kind == PolicyKind::ei || a.kind == PolicyKind::pi) {
+    a.incumbent = space_->incumbent(*mean_, played_, context);
+  }
+  q.place = space_->choose(a, models, context, rng);
+  double ignored;
+  mean_->at(q.place, q.mean, q.sd);
+  if (hallucinated_) hallucinated_->at(q.place, ignored, q.sd);
+  if (!models.bounds.empty()) q.width = effective_width(models.bounds, q.place, q.mean, q.sd);
+  return q;
+}
+
+// ---- what the models know ---------------------------------------------------
+
+void Bandit::add_to_models(Query& q, double value) {
+  q.mean_slot = mean_->size();
+  mean_->add(q.place, value);
+  for (auto& model : dmm_models_) model->add(q.place, value);
+}
+
+void Bandit::enter(Query& q) {
+  if (q.place.arm < 0) {
+    played_.push_back(q.place);
+  } else {
+    const auto arm = static_cast<std::size_t>(q.place.arm);
+    if (is_played_.size() <= arm) is_played_.resize(arm + 1, 0);
+    if (!is_played_[arm]) played_.push_back(q.place);
+    is_played_[arm] = 1;
+  }
+  // Its value does not touch the variance, which is all that is asked of this model.
+  if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
+  if (config_.pending == PendingKind::censor) add_to_models(q, config_.censor_value);
+}
+
+void Bandit::learn(Query& q) {
+  if (config_.pending != PendingKind::censor) {
+    add_to_models(q, q.reward);
+    return;
+  }
+  mean_->replace(q.mean_slot, q.reward);
+  for (auto& model : dmm_models_) model->replace(q.mean_slot, q.reward);
+}
+
+Index Bandit::commit(Query q) {
+  q.segment = segment_;
+  enter(q);
+  queries_.push_back(std::move(q));
+  events_.push_back({EventKind::query, rounds()});
+  return rounds();
+}
+
+// A reward observed before round t's query has taken t - s rounds, 0 if no query
+// came after its own.
+double Bandit::rounds_taken(Index id) const {
+  return id == rounds() ? 0.0 : static_cast<double>(rounds() + 1 - id);
+}
+
+void Bandit::observe(Index id, double reward, double delay) {
+  Query& q = query(id);
+  if (q.arrived) throw std::invalid_argument("this query's reward is already known");
+  q.reward = reward;
+  q.arrived = true;
+  events_.push_back({EventKind::reward, id});
+  if (!q.in_play) return;
+  const double taken = std::isnan(delay) ? rounds_taken(id) : delay;
+  if (config_.pending == PendingKind::censor && taken > config_.censor_after) return;
+  learn(q);
+}
+
+Index Bandit::give(const Place& place, const Context& context, double reward) {
+  Query q;
+  q.place = place;
+  q.context = context;
+  q.action = Action::given;
+  q.segment = segment_;
+  q.reward = reward;
+  q.arrived = true;
+  double ignored;
+  mean_->at(place, q.mean, q.sd);
+  if (hallucinated_) hallucinated_->at(place, ignored, q.sd);
+  enter(q);
+  learn(q);
+  queries_.push_back(std::move(q));
+  events_.push_back({EventKind::given, rounds()});
+  return rounds();
+}
+
+void Bandit::restart() {
+  mean_->clear();
+  if (hallucinated_) hallucinated_->clear();
+  for (auto& model : dmm_models_) model->clear();
+  for (Index k = first_of_segment_; k < rounds(); ++k) {
+    queries_[static_cast<std::size_t>(k)].in_play = false;
+  }
+  played_.clear();
+  is_played_.clear();
+  first_of_segment_ = rounds();
+  ++segment_;
+  events_.push_back({EventKind::restart, rounds()});
+}
+
+}  // namespace gpb

@@ -1,0 +1,92 @@
+// A bandit puts the parts together: space and models, policy and width, and the rule
+// for rewards that are not yet known. Its queries and events are its whole state;
+// the models are a cache of them.
+#ifndef GPB_BANDIT_H
+#define GPB_BANDIT_H
+
+#include "space.h"
+
+namespace gpb {
+
+enum class PendingKind { ignore, hallucinate, censor };
+enum class Action : int { policy = 1, explore = 2, given = 3 };
+enum class EventKind : int { query = 1, reward = 2, given = 3, restart = 4 };
+
+struct Query {
+  Place place;
+  Context context;
+  Action action = Action::policy;
+  double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
+  int segment = 1;
+  double reward = kNaN;
+  bool arrived = false;
+  bool in_play = true;            // belongs to the data the models know of
+  Index mean_slot = -1;           // its number among the models' observations
+};
+
+struct Event {
+  EventKind kind;
+  Index id;  // 1-based; the last query for a restart
+};
+
+struct BanditConfig {
+  double noise_var = 1.0;
+  PolicyKind policy = PolicyKind::ucb;
+  double xi = 0.0;
+  WidthPtr width;                  // null for policies without one
+  std::shared_ptr<DmmBound> dmm;   // instead of width
+  PendingKind pending = PendingKind::ignore;
+  double censor_after = kInf;      // m, in rounds
+  double censor_value = 0.0;
+  bool sdf_over_pending = false;   // width_sdf: sum over pending queries only
+};
+
+class Bandit {
+ public:
+  Bandit(std::unique_ptr<Space> space, BanditConfig config);
+
+  // Where the policy would play next. Changes nothing.
+  Query propose(const Context& context, Rng& rng);
+  // Plays it; returns its id (1-based).
+  Index commit(Query query);
+  // The reward of an earlier query. `delay` overrides the delay counted in rounds.
+  void observe(Index id, double reward, double delay = kNaN);
+  // A point that the bandit did not ask for, with its reward.
+  Index give(const Place& place, const Context& context, double reward);
+  void restart();
+
+  const Space& space() const { return *space_; }
+  const BanditConfig& config() const { return config_; }
+  const Model& mean_model() const { return *mean_; }
+  const Model& variance_model() const { return hallucinated_ ? *hallucinated_ : *mean_; }
+  const std::vector<Query>& queries() const { return queries_; }
+  const std::vector<Event>& events() const { return events_; }
+  Index rounds() const { return static_cast<Index>(queries_.size()); }
+  int segment() const { return segment_; }
+
+ private:
+  WidthState width_state() const;
+  std::vector<BoundTerm> dmm_terms(const WidthState& state) const;
+  double recent_sd() const;
+  double rounds_taken(Index id) const;
+  void enter(Query& query);        // the models learn of a query
+  void learn(Query& query);        // the models learn its reward
+  void add_to_models(Query& query, double value);
+  Query& query(Index id);
+
+  std::unique_ptr<Space> space_;
+  BanditConfig config_;
+  std::unique_ptr<Model> mean_;
+  std::unique_ptr<Model> hallucinated_;             // knows all queries, pending ones too
+  std::vector<std::unique_ptr<Model>> dmm_models_;  // one per regulariser
+  std::vector<Query> queries_;
+  std::vector<Event> events_;
+  std::vector<Place> played_;                       // distinct places of the segment
+  std::vector<char> is_played_;                     // by arm
+  int segment_ = 1;
+  Index first_of_segment_ = 0;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,201 @@
+// The R side of a bandit: every function takes the handle and plain R data.
+#include "r_bandit.h"
+
+#include <algorithm>
+
+#include "r_rng.h"
+
+using gpb::Action;
+using gpb::Context;
+using gpb::EventKind;
+using gpb::Index;
+using gpb::Query;
+
+namespace {
+
+Context context_at(int row) {
+  Context context;
+  context.row = row;
+  return context;
+}
+
+gpb::Place place_at(int arm) { return {arm, Eigen::VectorXd()}; }
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_bandit_new(const Rcpp::List& config) {
+  return BanditHandle(gpb::bandit_from_config(config).release(), true);
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_bandit_alive(SEXP handle) {
+  return TYPEOF(handle) == EXTPTRSXP && R_ExternalPtrAddr(handle) != nullptr;
+}
+
+// Plays `count` queries in a row; rows of contexts are 0-based.
+// [[Rcpp::export]]
+void cpp_bandit_suggest(SEXP handle, int count, const Rcpp::IntegerVector& context) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  for (int k = 0; k < count; ++k) {
+    bandit->commit(bandit->propose(context_at(context[k]), rng));
+    if (k % 64 == 63) Rcpp::checkUserInterrupt();
+  }
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
+                        const Rcpp::NumericVector& reward) {
+  BanditHandle bandit(handle);
+  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->observe(id[k], reward[k]);
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_give(SEXP handle, const Rcpp::IntegerVector& arm,
+                     const Rcpp::IntegerVector& context, const Rcpp::NumericVector& reward) {
+  BanditHandle bandit(handle);
+  for (R_xlen_t k = 0; k < arm.size(); ++k) {
+    bandit->give(place_at(arm[k]), context_at(context[k]), reward[k]);
+  }
+}
+
+// Plays the log's events again. Arms and ids as the log keeps them (rows of the
+// arms' table, 0-based; ids 1-based).
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& events) {
+  BanditHandle bandit(handle);
+  const Rcpp::IntegerVector arm = queries["arm"], context = queries["context"],
+                            action = queries["action"];
+  const Rcpp::NumericVector mean = queries["mean"], sd = queries["sd"], width = queries["width"];
+  const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
+  const Rcpp::NumericVector reward = events["reward"];
+  for (R_xlen_t e = 0; e < kind.size(); ++e) {
+    if (e % 1024 == 1023) Rcpp::checkUserInterrupt();
+    const R_xlen_t k = id[e] - 1;
+    switch (static_cast<EventKind>(kind[e])) {
+      case EventKind::query: {
+        Query query;
+        query.place = place_at(arm[k]);
+        query.context = context_at(context[k]);
+        query.action = static_cast<Action>(action[k]);
+        query.mean = mean[k];
+        query.sd = sd[k];
+        query.width = width[k];
+        bandit->commit(std::move(query));
+        break;
+      }
+      case EventKind::reward:
+        bandit->observe(id[e], reward[e]);
+        break;
+      case EventKind::given:
+        bandit->give(place_at(arm[k]), context_at(context[k]), reward[e]);
+        break;
+      case EventKind::restart:
+        bandit->restart();
+        break;
+    }
+  }
+}
+
+// What the log does not have yet: queries and events from these numbers (0-based) on.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
+  BanditHandle bandit(handle);
+  const auto& queries = bandit->queries();
+  const auto& events = bandit->events();
+  const R_xlen_t q = static_cast<R_xlen_t>(queries.size()) - from_query;
+  const R_xlen_t e = static_cast<R_xlen_t>(events.size()) - from_event;
+  Rcpp::IntegerVector arm(q), context(q), action(q), segment(q), kind(e), id(e);
+  Rcpp::NumericVector mean(q), sd(q), width(q), reward(e);
+  for (R_xlen_t k = 0; k < q; ++k) {
+    const Query& query = queries[static_cast<std::size_t>(from_query + k)];
+    arm[k] = static_cast<int>(query.place.arm);
+    context[k] = static_cast<int>(query.context.row);
+    action[k] = static_cast<int>(query.action);
+    segment[k] = query.segment;
+    mean[k] = query.mean;
+    sd[k] = query.sd;
+    width[k] = std::isnan(query.width) ? NA_REAL : query.width;
+  }
+  for (R_xlen_t k = 0; k < e; ++k) {
+    const gpb::Event& event = events[static_cast<std::size_t>(from_event + k)];
+    kind[k] = static_cast<int>(event.kind);
+    id[k] = static_cast<int>(event.id);
+    const bool rewarded = event.kind == EventKind::reward || event.kind == EventKind::given;
+    reward[k] = rewarded ? queries[static_cast<std::size_t>(event.id - 1)].reward : NA_REAL;
+  }
+  using Rcpp::_;
+  return Rcpp::List::create(
+      _["queries"] = Rcpp::List::create(_["arm"] = arm, _["context"] = context,
+                                        _["action"] = action, _["segment"] = segment,
+                                        _["mean"] = mean, _["sd"] = sd, _["width"] = width),
+      _["events"] = Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward));
+}
+
+namespace {
+
+const gpb::ArmPosterior& arm_posterior(const gpb::Model& model) {
+  return static_cast<const gpb::ArmModel&>(model).posterior();
+}
+
+}  // namespace
+
+// Mean and sd of rows first .. first + count - 1 of the arms' table.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_arm_posterior(SEXP handle, int first, int count) {
+  BanditHandle bandit(handle);
+  const Eigen::VectorXd mean = arm_posterior(bandit->mean_model()).mean().segment(first, count);
+  const Eigen::VectorXd sd =
+      arm_posterior(bandit->variance_model()).variance().segment(first, count).cwiseSqrt();
+  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+}
+
+// Mean and sd at any points.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points,
+                              const Eigen::VectorXd& prior_mean) {
+  BanditHandle bandit(handle);
+  Eigen::VectorXd mean, sd, ignored;
+  bandit->mean_model().predict(points, prior_mean, mean, sd);
+  if (&bandit->mean_model() != &bandit->variance_model()) {
+    bandit->variance_model().predict(points, prior_mean, ignored, sd);
+  }
+  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+}
+
+// Joint draws over rows first .. first + count - 1, one per column, from the
+// posterior with covariance scaled by scale^2.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first, int count) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  const gpb::ArmPosterior& mean = arm_posterior(bandit->mean_model());
+  const gpb::ArmPosterior& variance = arm_posterior(bandit->variance_model());
+  Eigen::MatrixXd out(count, draws);
+  Eigen::VectorXd draw;
+  for (int k = 0; k < draws; ++k) {
+    variance.draw(rng, scale, mean.mean(), draw);
+    out.col(k) = draw.segment(first, count);
+    if (k % 64 == 63) Rcpp::checkUserInterrupt();
+  }
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_facts(SEXP handle) {
+  BanditHandle bandit(handle);
+  using Rcpp::_;
+  return Rcpp::List::create(_["engine"] = bandit->space().engine(),
+                            _["rank"] = static_cast<int>(bandit->mean_model().rank()),
+                            _["prior_scale"] = bandit->space().prior_scale(),
+                            _["log_det"] = bandit->variance_model().log_det(),
+                            _["rounds"] = static_cast<int>(bandit->rounds()),
+                            _["segment"] = bandit->segment());
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_restart(SEXP handle) {
+  BanditHandle bandit(handle);
+  bandit->restart();
+}

@@ -1,0 +1,70 @@
+// run_bandit(): the whole run is one loop here.
+#include "r_bandit.h"
+
+#include <chrono>
+
+#include "r_rng.h"
+#include "run.h"
+
+namespace {
+
+// Calls back at most every 50 ms: interrupts, and the progress bar.
+class Pulse {
+ public:
+  explicit Pulse(const Rcpp::Nullable<Rcpp::Function>& progress) : progress_(progress) {}
+  void beat(double done) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(40)) return;
+    last_ = now;
+    Rcpp::checkUserInterrupt();
+    if (progress_.isNotNull()) Rcpp::Function(progress_.get())(done);
+  }
+
+ private:
+  Rcpp::Nullable<Rcpp::Function> progress_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+gpb::RunDraws draws_from_list(const Rcpp::List& list) {
+  gpb::RunDraws draws;
+  draws.noise = Rcpp::as<Eigen::VectorXd>(list["noise"]);
+  draws.optimum = Rcpp::as<Eigen::VectorXd>(list["optimum"]);
+  draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
+  for (int row : Rcpp::as<std::vector<int>>(list["context"])) {
+    gpb::Context context;
+    context.row = row;
+    draws.contexts.push_back(context);
+  }
+  return draws;
+}
+
+}  // namespace
+
+// Fills `ledger` (an environment) even when the run is cut short by an interrupt or
+// an error, so that the rounds that were played are never lost.
+// [[Rcpp::export]]
+void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List& draws,
+             Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  gpb::TableEnvironment environment(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
+                                    Rcpp::as<std::vector<int>>(truth["period"]));
+  gpb::Run run(*bandit, environment, draws_from_list(draws));
+  const auto save = [&] {
+    ledger["f"] = run.ledger().truth;
+    ledger["regret"] = run.ledger().regret;
+    ledger["cumulative_regret"] = run.ledger().cumulative;
+    ledger["simple_regret"] = run.ledger().simple;
+  };
+  Pulse pulse(progress);
+  try {
+    for (int t = 0; t < rounds; ++t) {
+      run.step(rng);
+      pulse.beat(static_cast<double>(t + 1));
+    }
+  } catch (...) {
+    save();
+    throw;
+  }
+  save();
+}

@@ -1,0 +1,35 @@
+// The loops in which a run over finitely many arms spends its time. They stand
+// alone in one file so that the compiler may build them for several processors.
+#ifndef GPB_HOT_H
+#define GPB_HOT_H
+
+#include <cstddef>
+
+namespace gpb {
+
+// One observation, seen by all n arms. factor is n x r (column-major, leading
+// dimension stride), gain the r weights w = S phi_i:
+//   c_j = sum_q factor(j, q) gain_q,  mean_j += c_j * mean_step,
+//   variance_j = max(0, variance_j - c_j^2 * variance_step).
+void rank_one_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n,
+                    std::ptrdiff_t r, const double* gain, double mean_step,
+                    double variance_step, double* mean, double* variance);
+
+// One observation more in a factor of the covariance, c_j = prior_j - sum_q factor(j, q) weight_q:
+//   row_j = c_j * row_scale,  mean_j += row_j * mean_step, variance_j = max(0, variance_j - row_j^2).
+void append_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n, std::ptrdiff_t r,
+                  const double* weight, const double* prior, double row_scale, double mean_step,
+                  double* row, double* mean, double* variance);
+
+// out_j = scale * sum_q factor(j, q) weight_q + base_j.
+void product_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n,
+                   std::ptrdiff_t r, const double* weight, double scale, const double* base,
+                   double* out);
+
+// score_j = mean_j + width * sqrt(variance_j); returns the largest score.
+double upper_bounds(const double* mean, const double* variance, std::ptrdiff_t n, double width,
+                    double* score);
+
+}  // namespace gpb
+
+#endif

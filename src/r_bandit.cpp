@@ -1,0 +1,154 @@
+#include "r_bandit.h"
+
+#include <Eigen/Eigenvalues>
+
+#include "r_kernel.h"
+
+namespace gpb {
+
+namespace {
+
+std::string text(const Rcpp::List& list, const char* name) {
+  return Rcpp::as<std::string>(list[name]);
+}
+
+double number(const Rcpp::List& list, const char* name) { return Rcpp::as<double>(list[name]); }
+
+// R's description of a bandit's decision set and prior.
+struct Setting {
+  std::shared_ptr<const ArmSetting> arms;  // null on a box
+  double noise_var;
+};
+
+std::function<double(double)> callback(const Rcpp::List& list) {
+  const Rcpp::Function f = list["f"];
+  return [f](double t) { return Rcpp::as<double>(f(t)); };
+}
+
+VectorXd gram_eigenvalues(const Setting& setting) {
+  const ArmTable& table = *setting.arms->table;
+  LowRankPtr basis = setting.arms->basis;
+  if (!basis) {
+    const double tolerance =
+        pivot_tolerance(table.prior_scale * table.prior_scale, setting.noise_var);
+    basis = std::make_shared<const LowRank>(
+        pivoted_cholesky(*table.kernel, *table.points, tolerance, table.size()));
+  }
+  const MatrixXd small = basis->factor.transpose() * basis->factor;
+  return Eigen::SelfAdjointEigenSolver<MatrixXd>(small, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+GainPtr gain_from_list(const Rcpp::List& gain, const Setting& setting) {
+  const std::string type = text(gain, "type");
+  if (type == "number") return std::make_shared<NumberGain>(number(gain, "value"));
+  if (type == "function") return std::make_shared<FunctionGain>(callback(gain));
+  if (type == "realised") return std::make_shared<RealisedGain>();
+  if (type == "rate") {
+    return std::make_shared<RateGain>(number(gain, "scale"), number(gain, "log_power"),
+                                      number(gain, "power"));
+  }
+  if (!setting.arms) throw std::invalid_argument("this gain needs finitely many arms");
+  if (type == "spectral") {
+    return std::make_shared<SpectralGain>(gram_eigenvalues(setting), setting.noise_var);
+  }
+  if (type != "greedy") throw std::invalid_argument("unknown gain " + type);
+  const VectorXd no_mean = VectorXd::Zero(setting.arms->table->size());
+  return std::make_shared<GreedyGain>(
+      setting.arms->make_posterior(setting.noise_var, no_mean));
+}
+
+WidthPtr width_from_list(const Rcpp::List& w, const Setting& setting) {
+  const std::string type = text(w, "type");
+  const auto gain = [&] { return gain_from_list(w["gain"], setting); };
+  if (type == "constant") return std::make_shared<ConstantWidth>(number(w, "value"));
+  if (type == "function") return std::make_shared<FunctionWidth>(callback(w));
+  if (type == "srinivas_finite") {
+    return std::make_shared<SrinivasFiniteWidth>(number(w, "delta"), number(w, "scale"));
+  }
+  if (type == "srinivas_compact") {
+    return std::make_shared<SrinivasCompactWidth>(number(w, "delta"), number(w, "a"),
+                                                  number(w, "b"), number(w, "r"), number(w, "d"),
+                                                  number(w, "scale"));
+  }
+  if (type == "srinivas_rkhs") {
+    return std::make_shared<SrinivasRkhsWidth>(number(w, "B"), number(w, "delta"), gain(),
+                                               number(w, "scale"));
+  }
+  if (type == "igp" || type == "gp_ts") {
+    return std::make_shared<IgpWidth>(number(w, "B"), number(w, "R"), number(w, "delta"),
+                                      type == "igp" ? 1.0 : 2.0, gain());
+  }
+  if (type == "realised") {
+    return std::make_shared<RealisedWidth>(number(w, "B"), number(w, "R"), number(w, "delta"));
+  }
+  if (type == "amm") {
+    return std::make_shared<AmmWidth>(number(w, "B"), number(w, "R"), number(w, "delta"));
+  }
+  if (type == "sdf") {
+    return std::make_shared<SdfWidth>(width_from_list(w["base"], setting), number(w, "B_y"));
+  }
+  if (type == "cpd") {
+    return std::make_shared<CpdWidth>(number(w, "D"), number(w, "nu"), number(w, "d"),
+                                      number(w, "horizon"));
+  }
+  throw std::invalid_argument("unknown width " + type);
+}
+
+PolicyKind policy_kind(const std::string& name) {
+  if (name == "ucb") return PolicyKind::ucb;
+  if (name == "ts") return PolicyKind::ts;
+  if (name == "ei") return PolicyKind::ei;
+  if (name == "pi") return PolicyKind::pi;
+  if (name == "mean") return PolicyKind::mean;
+  if (name == "variance") return PolicyKind::variance;
+  if (name == "uniform") return PolicyKind::uniform;
+  throw std::invalid_argument("unknown policy " + name);
+}
+
+void set_width(BanditConfig& out, const Rcpp::List& policy, const Setting& setting) {
+  const SEXP described = policy["width"];
+  if (Rf_isNull(described)) return;
+  const Rcpp::List width(described);
+  if (text(width, "type") != "dmm") {
+    out.width = width_from_list(width, setting);
+    return;
+  }
+  const auto relative = Rcpp::as<std::vector<double>>(width["alpha"]);
+  out.dmm = std::make_shared<DmmBound>(
+      DmmBound{number(width, "B"), number(width, "R"), number(width, "delta"), relative});
+}
+
+void set_pending(BanditConfig& out, const Rcpp::List& pending) {
+  const std::string kind = text(pending, "kind");
+  if (kind == "hallucinate") out.pending = PendingKind::hallucinate;
+  if (kind == "censor") {
+    out.pending = PendingKind::censor;
+    out.censor_after = number(pending, "m");
+    out.censor_value = number(pending, "value");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config) {
+  Setting setting;
+  setting.noise_var = number(config, "noise_var");
+  const Rcpp::List policy = config["policy"];
+  BanditConfig out;
+  out.noise_var = setting.noise_var;
+  out.policy = policy_kind(text(policy, "kind"));
+  out.xi = number(policy, "xi");
+  const auto table = std::make_shared<const ArmTable>(
+      kernel_from_list(config["kernel"]),
+      std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(config["points"])));
+  setting.arms = std::make_shared<const ArmSetting>(make_arm_setting(
+      table, out.noise_var, text(config, "engine"), out.policy == PolicyKind::ts));
+  set_width(out, policy, setting);
+  set_pending(out, config["pending"]);
+  auto space =
+      std::make_unique<ArmSpace>(*setting.arms, Rcpp::as<Eigen::VectorXd>(config["prior_mean"]),
+                                 Rcpp::as<int>(config["arms_per_context"]));
+  return std::make_unique<Bandit>(std::move(space), std::move(out));
+}
+
+}  // namespace gpb

@@ -1,0 +1,45 @@
+#include "run.h"
+
+#include <cmath>
+
+namespace gpb {
+
+void Run::convert(double regret) {
+  if (std::isnan(simple_) || regret < simple_) simple_ = regret;
+}
+
+// A delay d makes the reward of round s usable from round t on iff d <= t - s.
+void Run::deliver(double now) {
+  while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
+    const Arrival arrival = in_flight_.begin()->second;
+    in_flight_.erase(in_flight_.begin());
+    bandit_.observe(arrival.id, arrival.reward);
+    convert(arrival.regret);
+  }
+}
+
+void Run::step(Rng& rng) {
+  const auto k = static_cast<std::size_t>(round_);
+  const double now = static_cast<double>(round_ + 1);
+  deliver(now);
+  Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
+  const double truth = environment_.truth(query, round_);
+  const double regret = draws_.optimum[round_] - truth;
+  const Index id = bandit_.commit(std::move(query));
+  const double reward = truth + draws_.noise[round_];
+  const double delay = draws_.delay.empty() ? 0.0 : draws_.delay[k];
+  if (delay <= 0.0) {
+    bandit_.observe(id, reward);
+    convert(regret);
+  } else {
+    in_flight_.insert({now + delay, Arrival{id, reward, regret}});
+  }
+  total_ += regret;
+  ledger_.truth.push_back(truth);
+  ledger_.regret.push_back(regret);
+  ledger_.cumulative.push_back(total_);
+  ledger_.simple.push_back(simple_);
+  ++round_;
+}
+
+}  // namespace gpb

@@ -1,0 +1,113 @@
+#include "weight_posterior.h"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "hot.h"
+
+namespace gpb {
+
+namespace {
+// Rank-one updates lose about a rounding error each; after this many the
+// posterior is computed afresh from its statistics (cost n r^2, spread over them).
+constexpr Index kRefreshEvery = 4096;
+}  // namespace
+
+WeightPosterior::WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var,
+                                 VectorXd prior_mean)
+    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)), basis_(std::move(basis)) {
+  forget();
+}
+
+void WeightPosterior::forget() {
+  root_ = MatrixXd::Identity(rank(), rank());
+  drifted_ = false;
+}
+
+// A drifted posterior is no function of the statistics.
+bool WeightPosterior::refit_due() const { return !drifted_ && updates_ >= kRefreshEvery; }
+
+double WeightPosterior::condition(Index arm, double innovation, double noise) {
+  const MatrixXd& phi = basis_->factor;
+  // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / (s + sqrt(s noise)).
+  const VectorXd v = root_.transpose() * phi.row(arm).transpose();
+  const double s = noise + v.squaredNorm();
+  const VectorXd gain = root_ * v;
+  rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
+                 1.0 / s, mean_.data(), variance_.data());
+  root_.noalias() -= (gain / (s + std::sqrt(s * noise))) * v.transpose();
+  return s;
+}
+
+void WeightPosterior::respond(Index arm, double step) {
+  const MatrixXd& phi = basis_->factor;
+  const VectorXd gain = root_ * (root_.transpose() * phi.row(arm).transpose());
+  product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
+                mean_.data());
+}
+
+void WeightPosterior::refit() {
+  // Precision of the weights P = I + sum_i (W_i / lambda) phi_i phi_i' = L L', so A = L^-T.
+  const MatrixXd& phi = basis_->factor;
+  const Index r = phi.cols(), n = phi.rows();
+  const std::vector<Index> seen = observed_arms();
+  const Index m = static_cast<Index>(seen.size());
+  MatrixXd scaled(r, m);
+  VectorXd target = VectorXd::Zero(r);
+  for (Index k = 0; k < m; ++k) {
+    const Index arm = seen[static_cast<std::size_t>(k)];
+    scaled.col(k) = phi.row(arm).transpose() * std::sqrt(weight_[arm] / noise_var_);
+    target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
+  }
+  MatrixXd precision = MatrixXd::Identity(r, r);
+  precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  const Eigen::LLT<MatrixXd> factor(precision);
+  if (factor.info() != Eigen::Success) {
+    throw std::runtime_error("the posterior precision lost positive definiteness");
+  }
+  root_ = MatrixXd::Identity(r, r);
+  factor.matrixU().solveInPlace(root_);
+  log_det_ = 2.0 * factor.matrixLLT().diagonal().array().log().sum();
+  const VectorXd weights = factor.solve(target);
+  product_sweep(phi.data(), n, n, r, weights.data(), 1.0, prior_mean_.data(), mean_.data());
+  // variance_i = residual_i + |A' phi_i|^2, in blocks so that no second n x r matrix is made.
+  constexpr Index block = 256;
+  for (Index first = 0; first < n; first += block) {
+    const Index count = std::min(block, n - first);
+    const MatrixXd part = root_.transpose().triangularView<Eigen::Lower>() *
+                          phi.middleRows(first, count).transpose();
+    variance_.segment(first, count) =
+        basis_->residual.segment(first, count) + part.colwise().squaredNorm().transpose();
+  }
+  drifted_ = false;
+}
+
+void WeightPosterior::drift(double rate) {
+  const double keep = std::sqrt(1.0 - rate);
+  mean_ = prior_mean_ + keep * (mean_ - prior_mean_);
+  variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
+  MatrixXd covariance = (1.0 - rate) * (root_ * root_.transpose());
+  covariance.diagonal().array() += rate;
+  const Eigen::LLT<MatrixXd> factor(covariance);
+  root_ = factor.matrixL();
+  drifted_ = true;
+}
+
+void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, VectorXd& out) const {
+  const MatrixXd& phi = basis_->factor;
+  const VectorXd weights = root_ * rng.normals(rank());
+  out.resize(phi.rows());
+  product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), weights.data(), scale,
+                base.data(), out.data());
+}
+
+MatrixXd WeightPosterior::covariance(const std::vector<Index>& arms) const {
+  MatrixXd features(static_cast<Index>(arms.size()), rank());
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    features.row(static_cast<Index>(k)) = basis_->factor.row(arms[k]);
+  }
+  const MatrixXd rooted = features * root_;
+  return rooted * rooted.transpose();
+}
+
+}  // namespace gpb
