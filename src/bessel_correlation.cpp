@@ -51,6 +51,7 @@ double small_distance(double nu, double r) {
 
 double bessel_correlation(double nu, double r, BesselK bessel_k) {
   if (r < kTiny) return 1.0;
+  if (r == kInf) return 0.0;
   if (nu >= kDebyeFrom) return large_order(nu, r);
   if (r > kBesselZero) return 0.0;
   const double log_scale = (1.0 - nu) * kLog2 - std::lgamma(nu) + nu * std::log(r);

@@ -1,6 +1,7 @@
 #include <RcppEigen.h>
 
 #include "r_kernel.h"
+#include "r_rng.h"
 
 // `kernel` is always a list made by resolve_kernel(); points are rows.
 
@@ -54,4 +55,36 @@ Eigen::MatrixXd cpp_kernel_gram_at(const Rcpp::List& kernel, const Eigen::Vector
 Eigen::VectorXd cpp_kernel_parameter_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                                               const Eigen::MatrixXd& w) {
   return gpb::kernel_from_list(kernel)->parameter_gradient(x, w);
+}
+
+// Independent paths at the rows of x, one per column.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_kernel_prior_paths(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                       int features, int paths) {
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  gpb::RRng rng;
+  Eigen::MatrixXd out(x.rows(), paths);
+  for (int p = 0; p < paths; ++p) {
+    k->draw_prior_path(rng, x.cols(), features).values(x, out.col(p));
+    Rcpp::checkUserInterrupt();
+  }
+  return out;
+}
+
+// One path: a row per row of x with the value by each of the two routes, then the gradient.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                          int features) {
+  gpb::RRng rng;
+  const gpb::PriorPath path =
+      gpb::kernel_from_list(kernel)->draw_prior_path(rng, x.cols(), features);
+  Eigen::MatrixXd out(x.rows(), x.cols() + 2);
+  Eigen::VectorXd gradient;
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    const Eigen::VectorXd point = x.row(i).transpose();
+    out(i, 0) = path.value(point);
+    out(i, 1) = path.value_and_gradient(point, gradient);
+    out.row(i).tail(x.cols()) = gradient.transpose();
+  }
+  return out;
 }

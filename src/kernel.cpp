@@ -8,6 +8,12 @@ VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
   return 2.0 * gradient.row(0).transpose();
 }
 
+PriorPath Kernel::draw_prior_path(Rng& rng, Index inputs, Index features) const {
+  std::vector<Feature> drawn(static_cast<std::size_t>(features), Feature(inputs));
+  for (Feature& feature : drawn) draw_feature(rng, feature);
+  return PriorPath::waves(std::move(drawn), rng);
+}
+
 double Kernel::value(const VectorXd& x, const VectorXd& y) const {
   VectorXd out(1);
   cross(x, y.transpose(), out);

@@ -2,7 +2,7 @@
 #ifndef GPB_KERNEL_H
 #define GPB_KERNEL_H
 
-#include "types.h"
+#include "random_features.h"
 
 namespace gpb {
 
@@ -26,6 +26,14 @@ class Kernel {
 
   // g[p] = sum_ij W_ij dK_ij / d theta_p over the Gram matrix of X (W symmetric).
   virtual VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const = 0;
+
+  // Multiplies `feature` by one of this kernel's. Throws for a kernel without
+  // random features (one given as a matrix).
+  virtual void draw_feature(Rng& rng, Feature& feature) const = 0;
+
+  // A function drawn from GP(0, k), approximately: its covariance is k on average
+  // over the draws, and nearly k in each draw if there are many features.
+  virtual PriorPath draw_prior_path(Rng& rng, Index inputs, Index features) const;
 
   virtual std::unique_ptr<Kernel> clone() const = 0;
 

@@ -75,6 +75,19 @@ VectorXd SumKernel::parameter_gradient(const Points& X, const MatrixXd& W) const
   return gradient;
 }
 
+// Inside a product: one of the n parts, each n times too large to make up for the others.
+void SumKernel::draw_feature(Rng& rng, Feature& feature) const {
+  const Index n = static_cast<Index>(parts_.size());
+  feature.amplitude *= std::sqrt(static_cast<double>(n));
+  parts_[static_cast<std::size_t>(rng.index(n))]->draw_feature(rng, feature);
+}
+
+PriorPath SumKernel::draw_prior_path(Rng& rng, Index inputs, Index features) const {
+  PriorPath path;
+  for (const auto& part : parts_) path.add(part->draw_prior_path(rng, inputs, features));
+  return path;
+}
+
 std::unique_ptr<Kernel> SumKernel::clone() const { return std::make_unique<SumKernel>(*this); }
 
 void ProductKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
@@ -128,6 +141,10 @@ VectorXd ProductKernel::parameter_gradient(const Points& X, const MatrixXd& W) c
     first += count;
   }
   return gradient;
+}
+
+void ProductKernel::draw_feature(Rng& rng, Feature& feature) const {
+  for (const auto& part : parts_) part->draw_feature(rng, feature);
 }
 
 std::unique_ptr<Kernel> ProductKernel::clone() const {

@@ -26,6 +26,8 @@ class SumKernel final : public CompositeKernel {
   void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override;
   void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override;
   VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
+  void draw_feature(Rng& rng, Feature& feature) const override;
+  PriorPath draw_prior_path(Rng& rng, Index inputs, Index features) const override;
   std::unique_ptr<Kernel> clone() const override;
 };
 
@@ -36,6 +38,7 @@ class ProductKernel final : public CompositeKernel {
   void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override;
   void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override;
   VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
+  void draw_feature(Rng& rng, Feature& feature) const override;
   std::unique_ptr<Kernel> clone() const override;
 };
 

@@ -42,6 +42,21 @@ VectorXd Linear::parameter_gradient(const Points& X, const MatrixXd& W) const {
   return VectorXd::Constant(1, variance_ * total);
 }
 
+// With independent signs z: E (z'x)(z'y) = x'y.
+void Linear::draw_feature(Rng& rng, Feature& feature) const {
+  feature.amplitude *= std::sqrt(variance_);
+  VectorXd signs = VectorXd::Zero(feature.frequency.size());
+  for (const Index c : dims_) signs[c] = rng.uniform() < 0.5 ? -1.0 : 1.0;
+  feature.directions.push_back(std::move(signs));
+}
+
+// Exact: normal weights.
+PriorPath Linear::draw_prior_path(Rng& rng, Index inputs, Index) const {
+  VectorXd slope = VectorXd::Zero(inputs);
+  for (const Index c : dims_) slope[c] = std::sqrt(variance_) * rng.normal();
+  return PriorPath::line(std::move(slope));
+}
+
 std::unique_ptr<Kernel> Linear::clone() const { return std::make_unique<Linear>(*this); }
 
 }  // namespace gpb

@@ -17,6 +17,8 @@ class Linear final : public Kernel {
   VectorXd log_parameters() const override;
   void set_log_parameters(const VectorXd& theta) override;
   VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
+  void draw_feature(Rng& rng, Feature& feature) const override;
+  PriorPath draw_prior_path(Rng& rng, Index inputs, Index features) const override;
   std::unique_ptr<Kernel> clone() const override;
 
  private:

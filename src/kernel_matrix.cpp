@@ -39,6 +39,10 @@ VectorXd MatrixKernel::parameter_gradient(const Points&, const MatrixXd&) const 
   return VectorXd(0);
 }
 
+void MatrixKernel::draw_feature(Rng&, Feature&) const {
+  throw std::invalid_argument("a covariance given as a matrix has no random features");
+}
+
 std::unique_ptr<Kernel> MatrixKernel::clone() const { return std::make_unique<MatrixKernel>(*this); }
 
 }  // namespace gpb

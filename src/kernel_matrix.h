@@ -18,6 +18,7 @@ class MatrixKernel final : public Kernel {
   VectorXd log_parameters() const override { return VectorXd(0); }
   void set_log_parameters(const VectorXd& theta) override;
   VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
+  void draw_feature(Rng& rng, Feature& feature) const override;
   std::unique_ptr<Kernel> clone() const override;
 
  private:

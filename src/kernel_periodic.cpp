@@ -112,6 +112,15 @@ void Periodic::add_gradient(const VectorXd& x, const Points& Y, Index start, Blo
   }
 }
 
+// exp(-2 sin^2(u) / l^2) = exp(a cos(2u) - a), a = 1 / l^2: a Fourier series in each input.
+void Periodic::draw_feature(Rng& rng, Feature& feature) const {
+  feature.amplitude *= std::sqrt(variance_);
+  for (Index c = 0; c < scaling_.size(); ++c) {
+    const double harmonic = draw_harmonic(rng, 1.0 / std::pow(scaling_.lengthscale[c], 2));
+    feature.frequency[scaling_.dims[c]] += 2.0 * kPi * harmonic / period_[c];
+  }
+}
+
 std::unique_ptr<Kernel> Periodic::clone() const { return std::make_unique<Periodic>(*this); }
 
 }  // namespace gpb

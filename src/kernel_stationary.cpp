@@ -117,6 +117,14 @@ void StationaryKernel::add_gradient(const VectorXd& x, const Points& Y, Index st
   }
 }
 
+void StationaryKernel::draw_feature(Rng& rng, Feature& feature) const {
+  feature.amplitude *= std::sqrt(variance_);
+  const double scale = draw_scale(rng);
+  for (Index c = 0; c < scaling_.size(); ++c) {
+    feature.frequency[scaling_.dims[c]] += scale * rng.normal() / scaling_.lengthscale[c];
+  }
+}
+
 std::unique_ptr<Kernel> SquaredExponential::clone() const {
   return std::make_unique<SquaredExponential>(*this);
 }
@@ -155,6 +163,11 @@ void RationalQuadratic::shape_slope(ArrayRef s) const {
   }
 }
 
+// A mixture of squared exponentials whose precision is gamma with mean 1.
+double RationalQuadratic::draw_scale(Rng& rng) const {
+  return std::sqrt(draw_gamma(rng, shape_[0]) / shape_[0]);
+}
+
 Matern::Matern(Scaling scaling, double variance, double nu, BesselK bessel_k)
     : StationaryKernel(std::move(scaling), variance), nu_(nu), bessel_k_(bessel_k) {
   check_positive(nu, "nu");
@@ -163,7 +176,7 @@ Matern::Matern(Scaling scaling, double variance, double nu, BesselK bessel_k)
 std::unique_ptr<Kernel> Matern::clone() const { return std::make_unique<Matern>(*this); }
 
 void Matern::correlation(ArrayRef s) const {
-  s = (2.0 * nu_ * s).sqrt();
+  s = std::sqrt(2.0) * std::sqrt(nu_) * s.sqrt();
   if (nu_ == 0.5) {
     s = (-s).exp();
   } else if (nu_ == 1.5) {
@@ -177,7 +190,7 @@ void Matern::correlation(ArrayRef s) const {
 
 // d rho / ds = (nu / r) d rho / dr.
 void Matern::slope(ArrayRef s) const {
-  s = (2.0 * nu_ * s).sqrt();
+  s = std::sqrt(2.0) * std::sqrt(nu_) * s.sqrt();
   if (nu_ == 0.5) {
     s = (s > 0.0).select(-0.5 * (-s).exp() / s, 0.0);
   } else if (nu_ == 1.5) {
@@ -188,5 +201,8 @@ void Matern::slope(ArrayRef s) const {
     for (Index j = 0; j < s.size(); ++j) s[j] = nu_ * bessel_slope(nu_, s[j], bessel_k_);
   }
 }
+
+// A multivariate t with 2 nu degrees of freedom.
+double Matern::draw_scale(Rng& rng) const { return std::sqrt(nu_ / draw_gamma(rng, nu_)); }
 
 }  // namespace gpb

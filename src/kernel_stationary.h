@@ -19,12 +19,15 @@ class StationaryKernel : public Kernel {
   VectorXd log_parameters() const override;
   void set_log_parameters(const VectorXd& theta) override;
   VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
+  void draw_feature(Rng& rng, Feature& feature) const override;
 
  protected:
   // Each replaces the squared scaled distances s by a function of them.
   virtual void correlation(ArrayRef s) const = 0;           // rho(s)
   virtual void slope(ArrayRef s) const = 0;                 // rho'(s); 0 where it does not exist
   virtual void shape_slope(ArrayRef s) const { s.setZero(); }  // d rho / d log(shape)
+  // The spectral density is that of draw_scale() * normal / lengthscale.
+  virtual double draw_scale(Rng&) const { return 1.0; }
 
   Scaling scaling_;
   double variance_;
@@ -57,6 +60,7 @@ class RationalQuadratic final : public StationaryKernel {
   void correlation(ArrayRef s) const override;
   void slope(ArrayRef s) const override;
   void shape_slope(ArrayRef s) const override;
+  double draw_scale(Rng& rng) const override;
 };
 
 // rho = 2^(1-nu) / Gamma(nu) r^nu K_nu(r), r = sqrt(2 nu s); nu stays fixed.
@@ -68,6 +72,7 @@ class Matern final : public StationaryKernel {
  protected:
   void correlation(ArrayRef s) const override;
   void slope(ArrayRef s) const override;
+  double draw_scale(Rng& rng) const override;
 
  private:
   double nu_;
