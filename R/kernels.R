@@ -131,7 +131,7 @@ check_positive <- function(x, arg = deparse(substitute(x))) {
 }
 
 check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
-  force(arg)
+  force(arg)                            # before `x` is changed
   lengths <- if (!is.null(dims)) unique(c(1, length(dims)))
   x <- check_numbers(x, arg, lengths = lengths, lower = 0, open_lower = TRUE)
   if (length(x) == 0) stop_argument(arg, describe(x), "one positive number, or one for each input")
