@@ -81,6 +81,14 @@ cpp_kernel_parameter_gradient <- function(kernel, x, w) {
     .Call(`_gpbandits_cpp_kernel_parameter_gradient`, kernel, x, w)
 }
 
+cpp_kernel_prior_paths <- function(kernel, x, features, paths) {
+    .Call(`_gpbandits_cpp_kernel_prior_paths`, kernel, x, features, paths)
+}
+
+cpp_kernel_prior_gradient <- function(kernel, x, features) {
+    .Call(`_gpbandits_cpp_kernel_prior_gradient`, kernel, x, features)
+}
+
 cpp_run <- function(handle, rounds, truth, draws, ledger, progress) {
     invisible(.Call(`_gpbandits_cpp_run`, handle, rounds, truth, draws, ledger, progress))
 }

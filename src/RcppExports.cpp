@@ -238,6 +238,33 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_kernel_prior_paths
+Eigen::MatrixXd cpp_kernel_prior_paths(const Rcpp::List& kernel, const Eigen::MatrixXd& x, int features, int paths);
+RcppExport SEXP _gpbandits_cpp_kernel_prior_paths(SEXP kernelSEXP, SEXP xSEXP, SEXP featuresSEXP, SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< int >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_prior_paths(kernel, x, features, paths));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_prior_gradient
+Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x, int features);
+RcppExport SEXP _gpbandits_cpp_kernel_prior_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP featuresSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type features(featuresSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_prior_gradient(kernel, x, features));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run
 void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List& draws, Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress);
 RcppExport SEXP _gpbandits_cpp_run(SEXP handleSEXP, SEXP roundsSEXP, SEXP truthSEXP, SEXP drawsSEXP, SEXP ledgerSEXP, SEXP progressSEXP) {
@@ -287,6 +314,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_log_parameters", (DL_FUNC) &_gpbandits_cpp_kernel_log_parameters, 1},
     {"_gpbandits_cpp_kernel_gram_at", (DL_FUNC) &_gpbandits_cpp_kernel_gram_at, 3},
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
+    {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
+    {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
     {"_gpbandits_cpp_run", (DL_FUNC) &_gpbandits_cpp_run, 6},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {NULL, NULL, 0}
