@@ -28,12 +28,12 @@ help: ## this list
 
 demo: ## install what is missing, then find the summit of volcano (picture: build/volcano.png)
 	@Rscript tools/setup.R demo
-	@$(MAKE) --no-print-directory $(STAMP)
+	@$(MAKE) -s $(STAMP)
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 
 test: ## install what is missing, then run the tests (FILTER=name for one file)
 	@Rscript tools/setup.R test
-	@$(MAKE) --no-print-directory $(STAMP)
+	@$(MAKE) -s $(STAMP)
 	@NOT_CRAN=true Rscript tools/run_tests.R $(FILTER)
 
 check: ## build the tarball and run R CMD check --as-cran on it
@@ -42,12 +42,12 @@ check: ## build the tarball and run R CMD check --as-cran on it
 
 bench: ## run the benchmarks in bench/
 	@Rscript tools/setup.R bench
-	@$(MAKE) --no-print-directory $(STAMP)
+	@$(MAKE) -s $(STAMP)
 	@set -e; for script in bench/*.R; do echo "== $$script"; Rscript "$$script"; done
 
 vignettes: ## build the vignettes into build/vignettes
 	@Rscript tools/setup.R vignettes
-	@$(MAKE) --no-print-directory $(STAMP)
+	@$(MAKE) -s $(STAMP)
 	@mkdir -p build/vignettes
 	@set -e; for source in vignettes/*.Rmd; do echo "== $$source"; \
 	  Rscript -e 'rmarkdown::render("'$$source'", output_dir = "build/vignettes", quiet = TRUE)'; done
