@@ -1,0 +1,330 @@
+# Exact Gaussian-process regression. The object is plain data; the factor of the
+# covariance matrix stands behind a pointer that is rebuilt when it is missing.
+
+#' Gaussian-process regression
+#'
+#' The exact posterior of a function under a Gaussian-process prior with given
+#' kernel, noise variance and constant mean. Nothing is fitted here:
+#' [gp_fit()] chooses the kernel's parameters by maximum likelihood.
+#'
+#' With \eqn{K} the Gram matrix of the \eqn{n} points `x`, \eqn{\lambda} the
+#' `noise_var`, \eqn{m} the `mean` and \eqn{k(u)} the covariances of a new point
+#' \eqn{u} with the points `x`, the function's posterior is Gaussian with
+#' \deqn{\mu(u) = m + k(u)^T (K + \lambda I)^{-1} (y - m),}
+#' \deqn{k(u, u') - k(u)^T (K + \lambda I)^{-1} k(u').}
+#' `mean` and `sd` are always those of the function itself; the noise of a new
+#' reading comes on top: its variance is `sd^2 + noise_var`.
+#'
+#' **Cost.** The first answer takes \eqn{O(n^3)} operations, `update()` with one
+#' more observation \eqn{O(n^2)}; a prediction at \eqn{q} points \eqn{O(q n^2)},
+#' or \eqn{O(q n)} per new observation if the same points are asked again after
+#' an update, or \eqn{O(q n)} without standard deviations. Memory: \eqn{n^2/2}
+#' numbers. `update()` leaves the old object as it was: both share what they
+#' have in common.
+#'
+#' `saveRDS()`, sending to another process and copying work: the object holds
+#' its data, and what is lost is computed again when it is needed.
+#'
+#' @section Points: a vector of points with one input, or a matrix or
+#'   data.frame with one row per point and one column per input. If `x` has
+#'   column names and `newdata` too, columns are matched by name. With a
+#'   [kernel_matrix()] in the kernel the last (or only) column holds the arm's
+#'   number `1..n`.
+#' @section Errors: a `gpbandits_error` for values that are not finite, `x` and
+#'   `y` of different sizes, columns that do not match, a noise variance that is
+#'   not positive, a kernel that does not fit the inputs, and misspelt arguments.
+#' @section Guarantee: the posterior is exact up to rounding. Points may repeat.
+#'   Pivots are kept from falling below the noise, so tiny noise variances are
+#'   safe; results lose digits as `max k / noise_var` nears 1e15.
+#' @param x the points observed, see *Points*; no rows at all give the prior.
+#' @param y numeric vector: one noisy value per point, in the reward's units.
+#' @param kernel a [kernel][kernels]; `dims` refer to the columns of `x`.
+#' @param noise_var positive number: the variance of the noise, \eqn{\lambda},
+#'   in the squared units of `y`.
+#' @param mean number: the prior mean of the function, default 0.
+#' @return `gp_regression()`: an object of class `gp_regression`, a list with
+#'   `x`, `y`, `kernel`, `noise_var`, `mean`, `names` (of the inputs).
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
+#'   Learning*, equations 2.25, 2.26 and 2.30.
+#' @seealso [gp_fit()], [kernels], [sample_gp()].
+#' @examples
+#' x <- c(0.1, 0.4, 0.5, 0.9)
+#' fit <- gp_regression(x, sin(6 * x), kernel_matern(2.5, 0.3), noise_var = 0.01)
+#' fit
+#' predict(fit, c(0.2, 0.7))
+#' fit <- update(fit, 0.7, sin(6 * 0.7))
+#' plot(fit)
+#' paths <- simulate(fit, nsim = 3, seed = 1, newdata = seq(0, 1, 0.01))
+#' matplot(seq(0, 1, 0.01), paths, type = "l")
+#' @export
+gp_regression <- function(x, y, kernel, noise_var, mean = 0) {
+  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
+  mean <- check_number(mean)
+  x <- check_matrix(x, "x")
+  if (ncol(x) < 1) stop_argument("x", describe(x), "points with at least one input")
+  y <- as.vector(check_targets(y, nrow(x)), "double")
+  named <- !is.null(colnames(x))
+  colnames(x) <- check_input_names(colnames(x), ncol(x), "x")
+  object <- structure(list(x = x, y = y, kernel = kernel, noise_var = noise_var, mean = mean,
+                           names = colnames(x), named = named, estimated = 0,
+                           state = new.env(parent = emptyenv())),
+                      class = "gp_regression")
+  regression_pointer(object)
+  object
+}
+
+check_targets <- function(y, n, arg = "y") {
+  if (!missing(y) && is.matrix(y) && ncol(y) == 1) y <- y[, 1]
+  y <- check_numbers(y, arg)
+  if (length(y) != n) {
+    stop_argument(arg, describe(y), sprintf("one number for each of the %d row(s) of `x`", n))
+  }
+  y
+}
+
+# ---- the pointer ------------------------------------------------------------
+
+# What the factor depends on; the pointer answers for these data only.
+regression_data <- function(object) unclass(object)[c("x", "y", "kernel", "noise_var", "mean", "names")]
+
+# A live pointer to exactly the observations of `object`. Objects made from this
+# one by update() may have appended to the pointer: then this one gets its own.
+regression_pointer <- function(object) {
+  state <- object$state
+  data <- regression_data(object)
+  n <- length(object$y)
+  size <- if (identical(state$data, data)) cpp_regression_size(state$pointer) else -1
+  if (size != n) {
+    state$pointer <- if (size > n) {
+      cpp_regression_head(state$pointer, n)
+    } else {
+      cpp_regression_new(regression_kernel(object), object$noise_var,
+                         regression_points(object, object$x, "x"), object$y - object$mean)
+    }
+    state$data <- data
+  }
+  state$pointer
+}
+
+regression_kernel <- function(object) {
+  arms <- matrix_size(object$kernel)
+  inputs <- utils::head(object$names, length(object$names) - !is.null(arms))
+  resolve_kernel(object$kernel, inputs, arms)
+}
+
+# Points as the core wants them, arms counted from 0.
+regression_points <- function(object, x, arg) {
+  dimnames(x) <- NULL
+  gram_points(x, matrix_size(object$kernel), arg)
+}
+
+# Points given to a method: a matrix with the columns of object$x.
+regression_newdata <- function(object, newdata, arg = "newdata") {
+  given <- colnames(newdata)
+  if (!is.null(given) && all(object$names %in% given)) {
+    newdata <- newdata[, object$names, drop = FALSE]
+  } else if (!is.null(given) && object$named) {
+    stop_argument(arg, paste("columns", paste(dQuote(given, FALSE), collapse = ", ")),
+                  paste("points with the inputs", paste(dQuote(object$names, FALSE), collapse = ", ")))
+  }
+  newdata <- check_matrix(newdata, arg, columns = length(object$names))
+  colnames(newdata) <- object$names
+  newdata
+}
+
+# ---- methods ----------------------------------------------------------------
+
+#' @describeIn gp_regression the posterior at the rows of `newdata` (the points
+#'   observed if missing): a data.frame with columns `mean` and `sd`; with
+#'   `se.fit = FALSE` the vector of means alone; with `cov = TRUE` a list of
+#'   `mean`, `sd` and the joint covariance matrix `cov`.
+#' @param object,... a `gp_regression`; further arguments are an error.
+#' @param newdata points, in the form of `x`.
+#' @param se.fit whether the standard deviation of the function is wanted.
+#' @param cov whether the joint covariance matrix of the points is wanted.
+#' @export
+predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, ...) {
+  check_dots_empty(..., allowed = c("newdata", "se.fit", "cov"))
+  se.fit <- check_flag(se.fit)
+  cov <- check_flag(cov)
+  points <- if (missing(newdata)) object$x else regression_newdata(object, newdata)
+  points <- regression_points(object, points, "newdata")
+  pointer <- regression_pointer(object)
+  if (cov) {
+    covariance <- cpp_regression_covariance(pointer, points)
+    return(list(mean = object$mean + cpp_regression_mean(pointer, points),
+                sd = sqrt(diag(covariance)), cov = covariance))
+  }
+  if (!se.fit) return(object$mean + cpp_regression_mean(pointer, points))
+  out <- cpp_regression_predict(pointer, points)
+  out$mean <- out$mean + object$mean
+  structure(out, class = "data.frame", row.names = .set_row_names(nrow(points)))
+}
+
+#' @describeIn gp_regression exact joint draws of the function (without noise) at
+#'   the rows of `newdata`: a data.frame with a column `sim_1`, ... per draw and
+#'   the attribute `seed` as [stats::simulate()] describes it.
+#' @param nsim number of draws.
+#' @param seed `NULL`, or what is passed to [set.seed()] before drawing; the
+#'   generator's state is put back afterwards.
+#' @export
+simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) {
+  check_dots_empty(..., allowed = c("nsim", "seed", "newdata"))
+  nsim <- check_count(nsim)
+  if (!is.null(seed)) seed <- check_count(seed, lower = -.Machine$integer.max)
+  points <- if (missing(newdata)) object$x else regression_newdata(object, newdata)
+  points <- regression_points(object, points, "newdata")
+  pointer <- regression_pointer(object)
+  drawn <- with_seed(seed, cpp_regression_draw(pointer, points, nsim))
+  out <- as.data.frame(object$mean + drawn$value)
+  names(out) <- paste0("sim_", seq_len(nsim))
+  attr(out, "seed") <- drawn$seed
+  out
+}
+
+# The value of `expr` drawn from a given seed, the generator put back afterwards,
+# and what simulate() reports as the seed: R's convention.
+with_seed <- function(seed, expr) {
+  if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) stats::runif(1)
+  before <- get(".Random.seed", envir = globalenv(), inherits = FALSE)
+  if (is.null(seed)) return(list(value = expr, seed = before))
+  on.exit(assign(".Random.seed", before, envir = globalenv()))
+  set.seed(seed)
+  list(value = expr, seed = structure(seed, kind = as.list(RNGkind())))
+}
+
+#' @describeIn gp_regression the logarithm of the marginal likelihood,
+#'   \eqn{-\frac12 (y-m)^T (K + \lambda I)^{-1} (y-m) - \frac12 \log\det(K + \lambda I)
+#'   - \frac n2 \log 2\pi}, with `df` the number of parameters that were fitted
+#'   (0 unless the object comes from [gp_fit()]).
+#' @export
+logLik.gp_regression <- function(object, ...) {
+  check_dots_empty(...)
+  structure(cpp_regression_evidence(regression_pointer(object))$log_likelihood,
+            df = object$estimated, nobs = length(object$y), class = "logLik")
+}
+
+#' @describeIn gp_regression a new object that knows the observations `x`, `y` as
+#'   well; the old one does not change.
+#' @export
+update.gp_regression <- function(object, x, y, ...) {
+  check_dots_empty(..., allowed = c("x", "y"))
+  if (missing(x)) stop_argument("x", "missing", "the new points")
+  x <- regression_newdata(object, x, "x")
+  y <- as.vector(check_targets(y, nrow(x)), "double")
+  points <- regression_points(object, x, "x")
+  pointer <- regression_pointer(object)
+  updated <- object
+  updated$x <- rbind(object$x, x)
+  updated$y <- c(object$y, y)
+  updated$state <- new.env(parent = emptyenv())
+  cpp_regression_add(pointer, points, y - object$mean)
+  updated$state$pointer <- pointer
+  updated$state$data <- regression_data(updated)
+  updated
+}
+
+#' @describeIn gp_regression the number of observations.
+#' @export
+nobs.gp_regression <- function(object, ...) length(object$y)
+
+#' @describeIn gp_regression the posterior mean at the points observed.
+#' @export
+fitted.gp_regression <- function(object, ...) predict.gp_regression(object, se.fit = FALSE)
+
+#' @describeIn gp_regression `y` minus the fitted values.
+#' @export
+residuals.gp_regression <- function(object, ...) object$y - fitted.gp_regression(object)
+
+#' @describeIn gp_regression prints the object.
+#' @export
+print.gp_regression <- function(x, ...) {
+  cat(sprintf("<Gaussian-process regression: %d observation(s), inputs %s>\n", length(x$y),
+              paste(x$names, collapse = ", ")))
+  print(x$kernel)
+  cat(sprintf("noise variance %.4g, prior mean %.4g, log likelihood %.6g\n", x$noise_var, x$mean,
+              as.numeric(logLik.gp_regression(x))))
+  invisible(x)
+}
+
+#' @describeIn gp_regression a list of class `summary.gp_regression`: `nobs`,
+#'   `inputs`, `kernel`, `noise_var`, `mean`, `logLik`, `information_gain`
+#'   (\eqn{\frac12\log\det(I + K/\lambda)}), `residuals` (their quartiles) and
+#'   `r_squared` of the posterior mean at the points observed.
+#' @export
+summary.gp_regression <- function(object, ...) {
+  check_dots_empty(...)
+  residuals <- residuals.gp_regression(object)
+  spread <- sum((object$y - mean(object$y))^2)
+  evidence <- cpp_regression_evidence(regression_pointer(object))
+  structure(list(nobs = length(object$y), inputs = object$names, kernel = object$kernel,
+                 noise_var = object$noise_var, mean = object$mean,
+                 logLik = logLik.gp_regression(object), information_gain = evidence$log_det / 2,
+                 residuals = stats::quantile(residuals, names = TRUE),
+                 r_squared = if (isTRUE(spread > 0)) 1 - sum(residuals^2) / spread else NA_real_),
+            class = "summary.gp_regression")
+}
+
+#' @export
+print.summary.gp_regression <- function(x, ...) {
+  cat(sprintf("Gaussian-process regression: %d observation(s), inputs %s\n", x$nobs,
+              paste(x$inputs, collapse = ", ")))
+  print(x$kernel)
+  cat(sprintf("noise variance:   %.4g\nprior mean:       %.4g\n", x$noise_var, x$mean))
+  cat(sprintf("log likelihood:   %.6g (%d fitted parameters)\n", as.numeric(x$logLik),
+              as.integer(attr(x$logLik, "df"))))
+  cat(sprintf("information gain: %.4g\n", x$information_gain))
+  if (x$nobs > 0) {
+    cat(sprintf("R squared:        %.4g\n\nresiduals:\n", x$r_squared))
+    print(x$residuals, digits = 4)
+  }
+  invisible(x)
+}
+
+#' @describeIn gp_regression with one input: the posterior mean, a band of
+#'   `width` standard deviations and the observations; with more: observed
+#'   against fitted values with the same bands. Returns what is drawn, invisibly.
+#' @param width half-width of the band in posterior standard deviations.
+#' @param points how many points the curve is drawn through.
+#' @param xlim,xlab,ylab,main as in [graphics::plot.default()].
+#' @export
+plot.gp_regression <- function(x, width = 2, points = 200, xlim = NULL, xlab = NULL, ylab = "y",
+                               main = NULL, ...) {
+  width <- check_number(width, lower = 0)
+  points <- check_count(points, lower = 2)
+  if (length(x$names) == 1 && is.null(matrix_size(x$kernel))) {
+    return(invisible(plot_curve(x, width, points, xlim, xlab, ylab, main, ...)))
+  }
+  invisible(plot_fitted(x, width, xlab, ylab, main, ...))
+}
+
+plot_curve <- function(x, width, points, xlim, xlab, ylab, main, ...) {
+  if (is.null(xlim)) {
+    xlim <- if (length(x$y) == 0) c(0, 1) else grDevices::extendrange(x$x[, 1], f = 0.04)
+    if (xlim[1] == xlim[2]) xlim <- xlim + c(-0.5, 0.5)
+  }
+  xlim <- check_numbers(xlim, lengths = 2)
+  at <- seq(xlim[1], xlim[2], length.out = points)
+  drawn <- cbind(x = at, predict.gp_regression(x, at))
+  lower <- drawn$mean - width * drawn$sd
+  upper <- drawn$mean + width * drawn$sd
+  graphics::plot(at, drawn$mean, type = "n", xlim = xlim, ylim = range(lower, upper, x$y),
+                 xlab = if (is.null(xlab)) x$names else xlab, ylab = ylab, main = main, ...)
+  graphics::polygon(c(at, rev(at)), c(lower, rev(upper)), col = "grey85", border = NA)
+  graphics::lines(at, drawn$mean, lwd = 2)
+  graphics::points(x$x[, 1], x$y, pch = 19, cex = 0.7)
+  drawn
+}
+
+plot_fitted <- function(x, width, xlab, ylab, main, ...) {
+  if (length(x$y) == 0) stop_argument("x", "one without observations", "a regression with observations")
+  drawn <- cbind(observed = x$y, predict.gp_regression(x))
+  lower <- drawn$mean - width * drawn$sd
+  upper <- drawn$mean + width * drawn$sd
+  graphics::plot(drawn$mean, drawn$observed, xlim = range(lower, upper), pch = 19, cex = 0.7,
+                 xlab = if (is.null(xlab)) "posterior mean" else xlab, ylab = ylab, main = main, ...)
+  graphics::segments(lower, drawn$observed, upper, drawn$observed, col = "grey60")
+  graphics::abline(0, 1, lty = 2)
+  drawn
+}

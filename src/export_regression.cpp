@@ -1,0 +1,139 @@
+// What R's gp_regression calls. The R object holds the data; the pointer made
+// here is a cache that R rebuilds when it is lost.
+#include <RcppEigen.h>
+
+#include "dense_posterior.h"
+#include "r_kernel.h"
+#include "r_rng.h"
+
+namespace {
+
+struct Regression {
+  gpb::DensePosterior posterior;
+  std::unique_ptr<gpb::PredictionCache> cache;  // the points asked for last
+};
+
+using RegressionPtr = Rcpp::XPtr<Regression>;
+
+// Entries of V = L^-1 K(played, X) kept for the next time: 32 MB.
+constexpr double kCacheEntries = 4e6;
+
+bool same_points(const gpb::Points& a, const gpb::Points& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
+}
+
+// Mean and variance, through the cache where it is small enough to keep.
+void predict_cached(Regression& r, const gpb::Points& X, gpb::VectorXd& mean,
+                    gpb::VectorXd& variance) {
+  const double entries = static_cast<double>(X.rows()) * static_cast<double>(r.posterior.size());
+  if (entries > kCacheEntries) {
+    r.cache.reset();
+    r.posterior.predict(X, mean, variance);
+    return;
+  }
+  if (!r.cache || !same_points(r.cache->points(), X)) {
+    r.cache = std::make_unique<gpb::PredictionCache>(X);
+  }
+  r.cache->follow(r.posterior);
+  mean = r.cache->mean();
+  variance = r.cache->variance();
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
+                        const Eigen::VectorXd& y) {
+  RegressionPtr out(
+      new Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel), noise_var), nullptr}, true);
+  out->posterior.add(x, y);
+  return out;
+}
+
+// Observations held; -1 when the pointer did not survive (readRDS, another process).
+// [[Rcpp::export(rng = false)]]
+double cpp_regression_size(SEXP pointer) {
+  if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == nullptr) return -1.0;
+  return static_cast<double>(RegressionPtr(pointer)->posterior.size());
+}
+
+// A copy that knows the first `size` observations only.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_regression_head(SEXP pointer, double size) {
+  const RegressionPtr from(pointer);
+  RegressionPtr out(new Regression{from->posterior, nullptr}, true);
+  out->posterior.truncate(static_cast<gpb::Index>(size));
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
+  gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
+  if (x.rows() == 1) {
+    posterior.add(gpb::VectorXd(x.row(0).transpose()), y[0]);
+  } else {
+    posterior.add(x, y);
+  }
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y) {
+  RegressionPtr(pointer)->posterior.set_targets(y);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_predict(SEXP pointer, const Eigen::MatrixXd& x) {
+  gpb::VectorXd mean, variance;
+  predict_cached(*RegressionPtr(pointer), x, mean, variance);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean,
+                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+}
+
+// The same without a cache, in blocks.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x) {
+  gpb::VectorXd mean, variance;
+  RegressionPtr(pointer)->posterior.predict(x, mean, variance);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean,
+                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_regression_mean(SEXP pointer, const Eigen::MatrixXd& x) {
+  return RegressionPtr(pointer)->posterior.predict_mean(x);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_regression_covariance(SEXP pointer, const Eigen::MatrixXd& x) {
+  return RegressionPtr(pointer)->posterior.covariance(x);
+}
+
+// Zero-mean prior: joint draws of f, one per column.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, double count) {
+  gpb::RRng rng;
+  return RegressionPtr(pointer)->posterior.draw(x, rng, static_cast<gpb::Index>(count));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x) {
+  double mean, sd;
+  gpb::VectorXd dmean, dsd;
+  RegressionPtr(pointer)->posterior.predict_gradient(x, mean, sd, dmean, dsd);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean, Rcpp::Named("sd") = sd,
+                            Rcpp::Named("dmean") = dmean, Rcpp::Named("dsd") = dsd);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_evidence(SEXP pointer) {
+  const gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
+  return Rcpp::List::create(Rcpp::Named("log_likelihood") = posterior.log_likelihood(),
+                            Rcpp::Named("log_det") = posterior.log_det(),
+                            Rcpp::Named("quadratic") = posterior.quadratic());
+}
+
+// (K + noise)^-1 v.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v) {
+  return RegressionPtr(pointer)->posterior.solve(v);
+}
