@@ -1,0 +1,110 @@
+# The growing Cholesky engine through its internal exports.
+
+engine <- function(x, y, kernel, noise_var) {
+  x <- as.matrix(x)
+  cpp_regression_new(resolve_kernel(kernel, paste0("x", seq_len(ncol(x)))), noise_var, x, y)
+}
+
+test_that("sizes around the blocks' edges agree with the dense formulas", {
+  set.seed(1)
+  reference <- ref_kernel_matern(1.5, 0.5)
+  for (n in c(1, 2, 7, 63, 64, 65, 127, 128, 129, 200, 300)) {
+    x <- matrix(runif(2 * n), n)
+    y <- rnorm(n)
+    for (q in c(1, 8, 9, 257)) {
+      at <- matrix(runif(2 * q), q)
+      want <- ref_posterior(reference(x), reference(at, x), rep(1, q), y, 0.1)
+      pointer <- engine(x, y, kernel_matern(1.5, 0.5), 0.1)
+      expect_equal(cpp_regression_predict_blocks(pointer, at), want[c("mean", "sd")],
+                   tolerance = tol$identity, info = paste(n, q))
+      expect_equal(cpp_regression_predict(pointer, at), want[c("mean", "sd")],
+                   tolerance = tol$identity, info = paste(n, q))
+    }
+  }
+})
+
+test_that("changed targets equal a refit, cached predictions included", {
+  set.seed(2)
+  x <- matrix(runif(90), 90)
+  y <- rnorm(90)
+  at <- matrix(seq(0, 1, 0.05))
+  pointer <- engine(x[1:80, , drop = FALSE], y[1:80], kernel_se(0.2), 0.05)
+  cpp_regression_predict(pointer, at)
+  changed <- y
+  changed[c(1, 40, 80)] <- c(5, -5, 9)
+  cpp_regression_set_targets(pointer, changed[1:80])
+  cpp_regression_add(pointer, x[81:90, , drop = FALSE], y[81:90])
+  refit <- engine(x, changed, kernel_se(0.2), 0.05)
+  want <- cpp_regression_predict_blocks(refit, at)
+  expect_equal(cpp_regression_predict(pointer, at), want, tolerance = tol$replay)
+  expect_equal(cpp_regression_mean(pointer, at), want$mean, tolerance = tol$replay)
+  expect_equal(cpp_regression_evidence(pointer), cpp_regression_evidence(refit),
+               tolerance = tol$replay)
+  cpp_regression_set_targets(pointer, y)
+  expect_equal(cpp_regression_predict(pointer, at),
+               cpp_regression_predict(engine(x, y, kernel_se(0.2), 0.05), at), tolerance = tol$replay)
+  expect_error(cpp_regression_set_targets(pointer, 1:3), "differ in number")
+})
+
+test_that("a head of the engine is the engine of the head", {
+  set.seed(3)
+  x <- matrix(runif(150), 150)
+  y <- rnorm(150)
+  at <- matrix(seq(0, 1, 0.1))
+  pointer <- engine(x, y, kernel_matern(2.5, 0.3), 0.01)
+  whole <- cpp_regression_predict(pointer, at)
+  for (n in c(0, 1, 64, 100, 150)) {
+    head <- cpp_regression_head(pointer, n)
+    expect_equal(cpp_regression_size(head), n)
+    cpp_regression_add(head, matrix(0.5), 3)
+    want <- engine(rbind(x[seq_len(n), , drop = FALSE], 0.5), c(y[seq_len(n)], 3),
+                   kernel_matern(2.5, 0.3), 0.01)
+    expect_equal(cpp_regression_predict(head, at), cpp_regression_predict(want, at),
+                 tolerance = tol$replay)
+  }
+  expect_identical(cpp_regression_predict(pointer, at), whole)
+})
+
+test_that("gradients of mean and sd are those of finite differences", {
+  set.seed(4)
+  kernels <- list(kernel_se(c(0.4, 0.7, 1)), kernel_matern(2.5, 0.6), kernel_rq(2, 0.5),
+                  kernel_matern(1.5, 0.6) + kernel_linear(2), kernel_se(0.6) * kernel_linear(1),
+                  kernel_periodic(1.3, 0.9))
+  x <- matrix(runif(3 * 100), 100)
+  y <- rnorm(100)
+  step <- 1e-5
+  for (kernel in kernels) {
+    for (n in c(0, 3, 100)) {
+      pointer <- engine(x[seq_len(n), , drop = FALSE], y[seq_len(n)], kernel, 0.1)
+      at <- runif(3)
+      got <- cpp_regression_gradient(pointer, at)
+      here <- cpp_regression_predict_blocks(pointer, matrix(at, 1))
+      expect_equal(got[c("mean", "sd")], here, tolerance = tol$identity)
+      shifted <- rbind(diag(step, 3), diag(-step, 3)) + rep(at, each = 6)
+      around <- cpp_regression_predict_blocks(pointer, shifted)
+      expect_equal(got$dmean, (around$mean[1:3] - around$mean[4:6]) / (2 * step), tolerance = 1e-5)
+      expect_equal(got$dsd, (around$sd[1:3] - around$sd[4:6]) / (2 * step), tolerance = 1e-5)
+    }
+  }
+})
+
+test_that("solve, log determinant and quadratic form are the dense ones", {
+  set.seed(5)
+  x <- matrix(runif(200), 100)
+  y <- rnorm(100)
+  A <- ref_kernel_se(0.4, 3)(x) + diag(0.2, 100)
+  pointer <- engine(x, y, kernel_se(0.4, 3), 0.2)
+  v <- rnorm(100)
+  expect_equal(cpp_regression_solve(pointer, v), solve(A, v), tolerance = tol$engine)
+  evidence <- cpp_regression_evidence(pointer)
+  expect_equal(evidence$quadratic, sum(y * solve(A, y)), tolerance = tol$engine)
+  expect_equal(evidence$log_det, ref_logdet(A - diag(0.2, 100), 1:100, 0.2), tolerance = tol$engine)
+})
+
+test_that("the engine refuses what only it can see", {
+  pointer <- engine(matrix(1:4, 2), 1:2, kernel_se(), 1)
+  expect_error(cpp_regression_add(pointer, matrix(1, 1, 3), 1), "3 inputs, not 2")
+  expect_error(cpp_regression_add(pointer, matrix(1, 2, 2), 1), "differ in number")
+  expect_error(engine(1, 1, kernel_se(), 0), "positive")
+  expect_identical(cpp_regression_size(pointer), 2)
+})
