@@ -89,6 +89,58 @@ cpp_kernel_prior_gradient <- function(kernel, x, features) {
     .Call(`_gpbandits_cpp_kernel_prior_gradient`, kernel, x, features)
 }
 
+cpp_regression_new <- function(kernel, noise_var, x, y) {
+    .Call(`_gpbandits_cpp_regression_new`, kernel, noise_var, x, y)
+}
+
+cpp_regression_size <- function(pointer) {
+    .Call(`_gpbandits_cpp_regression_size`, pointer)
+}
+
+cpp_regression_head <- function(pointer, size) {
+    .Call(`_gpbandits_cpp_regression_head`, pointer, size)
+}
+
+cpp_regression_add <- function(pointer, x, y) {
+    invisible(.Call(`_gpbandits_cpp_regression_add`, pointer, x, y))
+}
+
+cpp_regression_set_targets <- function(pointer, y) {
+    invisible(.Call(`_gpbandits_cpp_regression_set_targets`, pointer, y))
+}
+
+cpp_regression_predict <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_predict`, pointer, x)
+}
+
+cpp_regression_predict_blocks <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_predict_blocks`, pointer, x)
+}
+
+cpp_regression_mean <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_mean`, pointer, x)
+}
+
+cpp_regression_covariance <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_covariance`, pointer, x)
+}
+
+cpp_regression_draw <- function(pointer, x, count) {
+    .Call(`_gpbandits_cpp_regression_draw`, pointer, x, count)
+}
+
+cpp_regression_gradient <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_gradient`, pointer, x)
+}
+
+cpp_regression_evidence <- function(pointer) {
+    .Call(`_gpbandits_cpp_regression_evidence`, pointer)
+}
+
+cpp_regression_solve <- function(pointer, v) {
+    .Call(`_gpbandits_cpp_regression_solve`, pointer, v)
+}
+
 cpp_run <- function(handle, rounds, truth, draws, ledger, progress) {
     invisible(.Call(`_gpbandits_cpp_run`, handle, rounds, truth, draws, ledger, progress))
 }

@@ -265,6 +265,150 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_regression_new
+SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
+RcppExport SEXP _gpbandits_cpp_regression_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_new(kernel, noise_var, x, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_size
+double cpp_regression_size(SEXP pointer);
+RcppExport SEXP _gpbandits_cpp_regression_size(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_size(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_head
+SEXP cpp_regression_head(SEXP pointer, double size);
+RcppExport SEXP _gpbandits_cpp_regression_head(SEXP pointerSEXP, SEXP sizeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_head(pointer, size));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_add
+void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
+RcppExport SEXP _gpbandits_cpp_regression_add(SEXP pointerSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    cpp_regression_add(pointer, x, y);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_regression_set_targets
+void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y);
+RcppExport SEXP _gpbandits_cpp_regression_set_targets(SEXP pointerSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    cpp_regression_set_targets(pointer, y);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_regression_predict
+Rcpp::List cpp_regression_predict(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_predict(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_predict(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_predict_blocks
+Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_predict_blocks(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_predict_blocks(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_mean
+Eigen::VectorXd cpp_regression_mean(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_mean(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_mean(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_covariance
+Eigen::MatrixXd cpp_regression_covariance(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_covariance(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_covariance(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_draw
+Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, double count);
+RcppExport SEXP _gpbandits_cpp_regression_draw(SEXP pointerSEXP, SEXP xSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_draw(pointer, x, count));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_gradient
+Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_gradient(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_gradient(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_evidence
+Rcpp::List cpp_regression_evidence(SEXP pointer);
+RcppExport SEXP _gpbandits_cpp_regression_evidence(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_evidence(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_solve
+Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v);
+RcppExport SEXP _gpbandits_cpp_regression_solve(SEXP pointerSEXP, SEXP vSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type v(vSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_solve(pointer, v));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run
 void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List& draws, Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress);
 RcppExport SEXP _gpbandits_cpp_run(SEXP handleSEXP, SEXP roundsSEXP, SEXP truthSEXP, SEXP drawsSEXP, SEXP ledgerSEXP, SEXP progressSEXP) {
@@ -316,6 +460,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
     {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
     {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
+    {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
+    {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
+    {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
+    {"_gpbandits_cpp_regression_add", (DL_FUNC) &_gpbandits_cpp_regression_add, 3},
+    {"_gpbandits_cpp_regression_set_targets", (DL_FUNC) &_gpbandits_cpp_regression_set_targets, 2},
+    {"_gpbandits_cpp_regression_predict", (DL_FUNC) &_gpbandits_cpp_regression_predict, 2},
+    {"_gpbandits_cpp_regression_predict_blocks", (DL_FUNC) &_gpbandits_cpp_regression_predict_blocks, 2},
+    {"_gpbandits_cpp_regression_mean", (DL_FUNC) &_gpbandits_cpp_regression_mean, 2},
+    {"_gpbandits_cpp_regression_covariance", (DL_FUNC) &_gpbandits_cpp_regression_covariance, 2},
+    {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
+    {"_gpbandits_cpp_regression_gradient", (DL_FUNC) &_gpbandits_cpp_regression_gradient, 2},
+    {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
+    {"_gpbandits_cpp_regression_solve", (DL_FUNC) &_gpbandits_cpp_regression_solve, 2},
     {"_gpbandits_cpp_run", (DL_FUNC) &_gpbandits_cpp_run, 6},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {NULL, NULL, 0}
