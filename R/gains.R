@@ -89,6 +89,7 @@ resolve_gain <- function(gain, kernel, input_count, domain_is_finite) {
 
 # A user's function of one number: what it returns is checked each time.
 checked_function <- function(f, arg) {
+  force(f)  # callers store the result where f came from
   function(t) {
     value <- f(t)
     if (!is.numeric(value) || length(value) != 1 || !is.finite(value) || value < 0) {

@@ -111,6 +111,7 @@ void set_width(BanditConfig& out, const Rcpp::List& policy, const Setting& setti
   const Rcpp::List width(described);
   if (text(width, "type") != "dmm") {
     out.width = width_from_list(width, setting);
+    out.sdf_over_pending = text(width, "type") == "sdf" && text(width, "over") == "pending";
     return;
   }
   const auto relative = Rcpp::as<std::vector<double>>(width["alpha"]);

@@ -1,0 +1,110 @@
+# Plays a bandit of the package and the oracle side by side, choice by choice.
+
+# Every kernel of the package with the oracle's formula for it, over d inputs.
+compare_kernels <- function() {
+  list(
+    se = list(ours = kernel_se(0.3, 1.4), ref = ref_kernel_se(0.3, 1.4), d = 1),
+    se_ard = list(ours = kernel_se(c(0.2, 0.7)), ref = ref_kernel_se(c(0.2, 0.7)), d = 2),
+    matern12 = list(ours = kernel_matern(0.5, 0.4), ref = ref_kernel_matern(0.5, 0.4), d = 1),
+    matern32 = list(ours = kernel_matern(1.5, 0.4, 2), ref = ref_kernel_matern(1.5, 0.4, 2), d = 2),
+    matern52 = list(ours = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3), d = 1),
+    matern_odd = list(ours = kernel_matern(1.13, c(0.3, 0.6), 0.5),
+                      ref = ref_kernel_matern(1.13, c(0.3, 0.6), 0.5), d = 2),
+    rq = list(ours = kernel_rq(0.8, 0.4, 1.2), ref = ref_kernel_rq(0.8, 0.4, 1.2), d = 2),
+    periodic = list(ours = kernel_periodic(0.7, 1.1), ref = ref_kernel_periodic(0.7, 1.1), d = 1),
+    linear = list(ours = kernel_linear(1.3), ref = ref_kernel_linear(1.3), d = 3),
+    sum = list(ours = kernel_se(0.3, dims = 1) + kernel_matern(2.5, 0.5, dims = 2),
+               ref = ref_kernel_sum(ref_kernel_se(0.3, dims = 1), ref_kernel_matern(2.5, 0.5, dims = 2)),
+               d = 2),
+    product = list(ours = kernel_se(0.3, dims = 1) * (kernel_linear(dims = 2) + kernel_rq(1, 0.5, 0.3)),
+                   ref = ref_kernel_product(ref_kernel_se(0.3, dims = 1),
+                                            ref_kernel_sum(ref_kernel_linear(dims = 2),
+                                                           ref_kernel_rq(1, 0.5, 0.3))), d = 2)
+  )
+}
+
+# The largest differences seen so far, one entry per quantity.
+worst_of <- function(worst, name, ours, ref) {
+  gap <- max(0, abs(ours - ref))
+  if (!is.finite(gap)) gap <- Inf
+  worst[[name]] <- max(worst[[name]], gap)
+  worst
+}
+
+# One query by both. Chance (uniform play, Thompson) is taken from the bandit's own arm.
+# Returns the oracle's new state; stops when the arms differ, with both scores.
+suggest_beside <- function(bandit, ref, context = NULL, number = 1) {
+  query <- if (is.null(context)) bandit$suggest() else bandit$suggest(context = context)
+  point <- query$arm + (number - 1) * ref$n_arms
+  ready <- ref_before_query(ref)
+  chance <- ref_explores_now(ready) || ref$policy$kind %in% c("ts", "uniform")
+  after <- ref_suggest(ref, if (chance) point, number)
+  if (after$rows[query$id] != point) {
+    info <- after$at_choice[[query$id]]$info
+    stop(sprintf("round %d: bandit plays %d, oracle %d (mean %.12g %.12g, sd %.12g %.12g)", query$id,
+                 point, after$rows[query$id], info$mean[point], info$mean[after$rows[query$id]],
+                 info$sd[point], info$sd[after$rows[query$id]]))
+  }
+  after
+}
+
+# `reward`: function(t, point); `delay`: rounds until reward t is handed over.
+play_beside <- function(bandit, ref, rounds, reward, delay = rep(0, rounds), constraint = NULL,
+                        contexts = NULL, visits = NULL, each_round = TRUE) {
+  worst <- list(mean = 0, sd = 0)
+  for (t in seq_len(rounds)) {
+    for (s in which(seq_len(rounds) < t & seq_len(rounds) + pmax(delay, 1) == t)) {
+      both <- observe_beside(bandit, ref, s, reward(s, ref$rows[s]), constraint)
+      ref <- both$ref
+    }
+    number <- if (is.null(visits)) 1 else visits[t]
+    context <- if (!is.null(contexts)) contexts[number, ]
+    if (each_round) worst <- posterior_beside(worst, bandit, ref, context, number)
+    ref <- suggest_beside(bandit, ref, context, number)
+  }
+  list(ref = ref, worst = worst)
+}
+
+observe_beside <- function(bandit, ref, id, reward, constraint = NULL) {
+  if (is.null(constraint)) {
+    bandit$observe(id, reward)
+    return(list(ref = ref_observe(ref, id, reward)))
+  }
+  g <- constraint(id, ref$rows[id])
+  bandit$observe(id, reward, constraints = g)
+  list(ref = ref_observe(ref, id, reward, g))
+}
+
+posterior_beside <- function(worst, bandit, ref, context = NULL, number = 1) {
+  ours <- if (is.null(context)) bandit$posterior() else bandit$posterior(context = context)
+  theirs <- ref_bandit_posterior(ref_before_query(ref))
+  here <- (number - 1) * ref$n_arms + seq_len(ref$n_arms)
+  worst <- worst_of(worst, "mean", ours$mean, theirs$mean[here])
+  worst_of(worst, "sd", ours$sd, theirs$sd[here])
+}
+
+# History against what the oracle knew at each choice.
+expect_history <- function(bandit, ref, tolerance = tol$engine, widths = TRUE) {
+  h <- bandit$history()
+  at <- function(name) vapply(ref$at_choice, function(a) as.numeric(a[[name]]), 0)
+  expect_equal(nrow(h), ref_queries(ref))
+  expect_equal(h$arm, (ref$rows - 1) %% ref$n_arms + 1)
+  expect_equal(as.character(h$action), ref$action)
+  expect_equal(as.numeric(h$segment), at("segment"))
+  expect_lt(max(abs(h$mean - at("mean"))), tolerance)
+  expect_lt(max(abs(h$sd - at("sd"))), tolerance)
+  expect_equal(h$reward, ref$reward)
+  # A point that was given has no width.
+  if (widths) expect_equal(h$width, ifelse(ref$action == "given", NA, at("width")), tolerance = tolerance)
+  for (j in seq_along(ref$kappa)) {
+    kappa <- vapply(ref$at_choice, function(a) a$kappa[j], 0)
+    expect_equal(h[[paste0("kappa", j)]], kappa, tolerance = tolerance)
+  }
+}
+
+# Rewards as a function of the point: a draw from the prior plus fixed noise.
+compare_rewards <- function(K, mean, noise_sd, rounds) {
+  f <- as.vector(ref_draw_normal(1, rep(mean, length.out = nrow(K)), K))
+  e <- stats::rnorm(rounds, 0, noise_sd)
+  function(t, point) f[point] + e[t]
+}

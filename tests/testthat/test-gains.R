@@ -1,0 +1,79 @@
+# Gains through whole runs, and the information functions, against the oracle.
+
+expect_gain <- function(ours, ref, kernel, ref_kernel, d = 1, lambda = 0.2, rounds = 20, n = 12) {
+  x <- ref_random_inputs(n, d)
+  K <- ref_kernel(x)
+  b <- gp_bandit(x, kernel, lambda, policy_ucb(width_igp(1, 0.4, 0.1, ours)))
+  oracle <- ref_bandit(K, lambda, ref_policy("ucb", ref_width_igp(1, 0.4, 0.1, ref)))
+  run <- play_beside(b, oracle, rounds, compare_rewards(K, 0, 0.3, rounds), each_round = FALSE)
+  expect_history(b, run$ref)
+}
+
+test_that("gains of the points played, of a greedy choice, of the spectrum", {
+  set.seed(401)
+  for (lambda in c(0.05, 1)) {
+    expect_gain(gain_realised(), ref_gain_realised(), kernel_se(0.3), ref_kernel_se(0.3), lambda = lambda)
+    expect_gain(gain_greedy(), ref_gain_greedy(), kernel_se(0.3), ref_kernel_se(0.3), lambda = lambda)
+    expect_gain(gain_spectral(), ref_gain_spectral(), kernel_matern(1.5, 0.3), ref_kernel_matern(1.5, 0.3),
+                lambda = lambda)
+  }
+})
+
+test_that("rates of growth", {
+  set.seed(402)
+  expect_gain(gain_rate(), ref_gain_rate("se", 1), kernel_se(0.3), ref_kernel_se(0.3))
+  expect_gain(gain_rate(0.5), ref_gain_rate("se", 2, scale = 0.5), kernel_se(0.3), ref_kernel_se(0.3), d = 2)
+  expect_gain(gain_rate(), ref_gain_rate("matern", 2, 2.5), kernel_matern(2.5, 0.3),
+              ref_kernel_matern(2.5, 0.3), d = 2)
+  expect_gain(gain_rate(2), ref_gain_rate("linear", 3, scale = 2), kernel_linear(), ref_kernel_linear(), d = 3)
+})
+
+test_that("information_gain is half the log determinant, for every kernel", {
+  skip_if_not(exists("max_information_gain", asNamespace("gpbandits")))
+  set.seed(403)
+  for (case in compare_kernels()) {
+    x <- ref_random_inputs(10, case$d)[c(1:10, 3, 3), , drop = FALSE]
+    expect_equal(information_gain(case$ours, x, 0.07), ref_information_gain(case$ref(x), 1:12, 0.07),
+                 tolerance = tol$identity)
+  }
+})
+
+test_that("max_information_gain: greedy and spectral are the oracle's; all bound brute force", {
+  skip_if_not(exists("max_information_gain", asNamespace("gpbandits")))
+  set.seed(404)
+  x <- ref_random_inputs(6, 2)
+  for (lambda in c(0.05, 0.8)) {
+    kernel <- kernel_matern(2.5, 0.5)
+    K <- ref_kernel_matern(2.5, 0.5)(x)
+    e <- eigen(K, TRUE)$values
+    greedy <- max_information_gain(kernel, x, 4, lambda, "greedy")
+    spectral <- max_information_gain(kernel, x, 4, lambda, "spectral")
+    doptimal <- max_information_gain(kernel, x, 4, lambda, "doptimal")
+    brute <- vapply(1:4, function(t) ref_gain_brute(K, lambda, t), 0)
+    expect_equal(as.numeric(greedy), ref_gain_greedy_path(K, lambda, 4), tolerance = tol$engine)
+    expect_equal(as.numeric(spectral), vapply(1:4, function(t) ref_gain_spectral_value(e, lambda, t), 0),
+                 tolerance = tol$engine)
+    expect_true(all(greedy <= brute + tol$bound))
+    expect_true(all(spectral >= brute - tol$bound))
+    expect_true(all(doptimal >= brute - tol$bound))
+    expect_true(all(doptimal <= spectral * (1 + 1e-3)))
+    certificate <- vapply(1:4, function(t) ref_gain_doptimal(K, lambda, t)$value, 0)
+    expect_equal(as.numeric(doptimal), certificate, tolerance = 1e-3)
+  }
+})
+
+test_that("the bandit's own information gain is that of the points its variance knows", {
+  set.seed(405)
+  x <- sort(runif(10))
+  K <- ref_kernel_se(0.3)(x)
+  for (rule in c("ignore", "hallucinate", "censor")) {
+    pending <- switch(rule, ignore = pending_ignore(), hallucinate = pending_hallucinate(),
+                      censor = pending_censor(2))
+    b <- gp_bandit(x, kernel_se(0.3), 0.1, policy_variance(), pending = pending)
+    expect_equal(b$information_gain(), 0)
+    arms <- b$suggest(n = 5)$arm
+    b$observe(c(4, 2), c(1, -1))
+    known <- if (rule == "ignore") arms[c(2, 4)] else arms
+    expect_equal(b$information_gain(), ref_information_gain(K, known, 0.1), tolerance = tol$engine)
+  }
+})

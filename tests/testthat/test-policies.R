@@ -1,0 +1,85 @@
+# Each policy's choice at each round is the oracle's.
+
+policy_pairs <- function() {
+  list(
+    ucb = list(policy_ucb(width_srinivas_finite()), ref_policy("ucb", ref_width_srinivas_finite())),
+    ei = list(policy_ei(), ref_policy("ei")),
+    ei_xi = list(policy_ei(0.1), ref_policy("ei", xi = 0.1)),
+    pi = list(policy_pi(), ref_policy("pi")),
+    pi_xi = list(policy_pi(0.1), ref_policy("pi", xi = 0.1)),
+    mean = list(policy_mean(), ref_policy("mean")),
+    variance = list(policy_variance(), ref_policy("variance"))
+  )
+}
+
+for (name in names(policy_pairs())) {
+  test_that(paste("choices of", name, "are the oracle's"), {
+    set.seed(201)
+    pair <- policy_pairs()[[name]]
+    line <- sort(runif(20))
+    plane <- ref_random_inputs(30, 2)
+    twins <- rep(line[1:6], 2)
+    problems <- list(list(line, kernel_se(0.2), ref_kernel_se(0.2)(line)),
+                     list(plane, kernel_matern(2.5, 0.4, 2), ref_kernel_matern(2.5, 0.4, 2)(plane)),
+                     list(twins, kernel_matern(0.5, 0.4), ref_kernel_matern(0.5, 0.4)(twins)))
+    for (p in problems) {
+      b <- gp_bandit(p[[1]], p[[2]], 0.05, pair[[1]], mean = 0.2)
+      ref <- ref_bandit(p[[3]], 0.05, pair[[2]], mean = 0.2)
+      run <- play_beside(b, ref, 40, compare_rewards(p[[3]], 0.2, 0.2, 40), each_round = FALSE)
+      expect_history(b, run$ref, widths = name == "ucb")
+    }
+  })
+
+  test_that(paste("choices of", name, "with contexts and delays are the oracle's"), {
+    set.seed(202)
+    pair <- policy_pairs()[[name]]
+    x <- ref_random_inputs(8, 1)
+    z <- ref_random_inputs(3, 2)
+    all <- cbind(x[rep(1:8, 3), ], z[rep(1:3, each = 8), ])
+    K <- ref_kernel_matern(2.5, c(0.2, 0.8, 0.9))(all)
+    b <- gp_bandit(x, kernel_matern(2.5, c(0.2, 0.8, 0.9)), 0.05, pair[[1]], contexts = z,
+                   pending = pending_hallucinate())
+    ref <- ref_bandit(K, 0.05, pair[[2]], n_arms = 8, pending = ref_pending("hallucinate"))
+    run <- play_beside(b, ref, 30, compare_rewards(K, 0, 0.2, 30), delay = rpois(30, 2), contexts = z,
+                       visits = sample(3, 30, TRUE))
+    expect_lt(run$worst$mean, tol$engine)
+    expect_history(b, run$ref, widths = name == "ucb")
+  })
+}
+
+test_that("the incumbent of EI and PI counts pending queries as played", {
+  K <- ref_kernel_se(0.2)(1:6 / 6)
+  for (name in c("ei", "pi")) {
+    pair <- policy_pairs()[[name]]
+    b <- gp_bandit(1:6 / 6, kernel_se(0.2), 0.05, pair[[1]], mean = seq(1, 0, length.out = 6))
+    ref <- ref_bandit(K, 0.05, pair[[2]], mean = seq(1, 0, length.out = 6))
+    run <- play_beside(b, ref, 12, function(t, point) -2 + point, delay = rep(3, 12))
+    expect_history(b, run$ref, widths = FALSE)
+  }
+})
+
+test_that("Thompson draws come from the joint posterior", {
+  x <- c(0, 0.12, 0.3, 0.33, 0.8)
+  K <- ref_kernel_se(0.3)(x)
+  data <- list(rows = c(1, 3, 5, 3), y = c(0.2, 0.5, -0.3, 0.7))
+  p <- ref_posterior_at(K, data$rows, data$y, 0.1)
+  set.seed(203)
+  draws <- ref_draw_normal(2e5, p$mean, 1.5^2 * p$cov)
+  joint <- tabulate(max.col(draws, "first"), 5) / 2e5
+  apart <- tabulate(max.col(ref_draw_normal(2e5, p$mean, 1.5^2 * diag(p$sd^2)), "first"), 5) / 2e5
+  b <- gp_bandit(x, kernel_se(0.3), 0.1, policy_ts(width_constant(1.5)))
+  b$add(arm = data$rows, reward = data$y)
+  set.seed(204)
+  # Pending queries are ignored: a batch is a sample of choices from one posterior.
+  seen <- tabulate(b$suggest(n = 4000)$arm, 5)
+  expect_gt(stats::chisq.test(seen, p = joint)$p.value, tol$p_value)
+  # Independent marginals would be told apart.
+  expect_lt(stats::chisq.test(seen, p = apart)$p.value, tol$p_value)
+})
+
+test_that("uniform play is uniform", {
+  b <- gp_bandit(1:7, kernel_se(1), 0.1, policy_uniform())
+  set.seed(205)
+  arms <- b$suggest(n = 3500)$arm
+  expect_gt(stats::chisq.test(tabulate(arms, 7))$p.value, tol$p_value)
+})

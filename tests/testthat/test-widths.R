@@ -1,0 +1,72 @@
+# Every width, round by round, through whole runs: history's column against the oracle.
+
+expect_width <- function(ours, ref, lambda = 0.1, rounds = 25, pending = list(pending_ignore(), ref_pending()),
+                         delay = rep(0, rounds), mean = 0, n = 15) {
+  x <- sort(runif(n))
+  K <- ref_kernel_se(0.25)(x)
+  b <- gp_bandit(x, kernel_se(0.25), lambda, policy_ucb(ours), mean = mean, pending = pending[[1]])
+  oracle <- ref_bandit(K, lambda, ref_policy("ucb", ref), mean = mean, pending = pending[[2]])
+  run <- play_beside(b, oracle, rounds, compare_rewards(K, mean, 0.3, rounds), delay, each_round = FALSE)
+  expect_history(b, run$ref)
+}
+
+test_that("constants, functions and Srinivas' widths", {
+  set.seed(301)
+  expect_width(width_constant(1.7), ref_width_constant(1.7))
+  expect_width(width_function(function(t) sqrt(t) / 2), ref_width_function(function(t) sqrt(t) / 2))
+  expect_width(width_srinivas_finite(0.05, 0.2), ref_width_srinivas_finite(0.05, 0.2))
+  expect_width(width_srinivas_compact(0.1, 1, 2, 3, 1, 0.5), ref_width_srinivas_compact(0.1, 1, 2, 3, 1, 0.5))
+  expect_width(width_srinivas_rkhs(1.5, 0.1, gain_realised(), 0.01),
+               ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realised(), 0.01))
+})
+
+test_that("Chowdhury and Gopalan's widths", {
+  set.seed(302)
+  expect_width(width_igp(1.5, 0.3, 0.1, gain_realised()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realised()))
+  expect_width(width_gp_ts(1.5, 0.3, 0.1, 2), ref_width_gp_ts(1.5, 0.3, 0.1, ref_gain_number(2)))
+  expect_width(width_igp(1, 0.3, 0.1, function(s) s / 3),
+               ref_width_igp(1, 0.3, 0.1, ref_gain_function(function(s) s / 3)))
+})
+
+test_that("the tighter widths, with any regulariser", {
+  set.seed(303)
+  for (lambda in c(0.02, 0.3)) {
+    expect_width(width_realised(1.5, 0.3, 0.1), ref_width_realised(1.5, 0.3, 0.1), lambda)
+    expect_width(width_amm(1.5, 0.3, 0.1), ref_width_amm(1.5, 0.3, 0.1), lambda)
+    grid <- lambda * c(0.1, 0.5, 1, 4, 20)
+    expect_width(width_dmm(1.5, 0.3, 0.1, grid), ref_width_dmm(1.5, 0.3, 0.1, grid), lambda)
+  }
+  expect_width(width_dmm(1.5, 0.3, 0.1, 0.4), ref_width_dmm(1.5, 0.3, 0.1, 0.4), 0.1, mean = 0.7)
+})
+
+test_that("realised widths know the pending points where the pending rule says so", {
+  set.seed(304)
+  delay <- rpois(25, 3)
+  for (rule in list(list(pending_ignore(), ref_pending()),
+                    list(pending_hallucinate(), ref_pending("hallucinate")),
+                    list(pending_censor(3, -1), ref_pending("censor", 3, -1)))) {
+    expect_width(width_realised(1.5, 0.3, 0.1), ref_width_realised(1.5, 0.3, 0.1), pending = rule, delay = delay)
+    expect_width(width_igp(1.5, 0.3, 0.1, gain_realised()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realised()),
+                 pending = rule, delay = delay)
+  }
+})
+
+test_that("the widths of delayed feedback: base plus the sds of the window", {
+  set.seed(305)
+  delay <- rpois(25, 3)
+  for (m in c(0, 2, 5, Inf)) {
+    rule <- list(pending_censor(m), ref_pending("censor", m))
+    expect_width(width_sdf(width_constant(1), 0.4), ref_width_sdf(ref_width_constant(1), 0.4),
+                 pending = rule, delay = delay)
+  }
+  rule <- list(pending_censor(4), ref_pending("censor", 4))
+  expect_width(width_sdf(width_igp(1, 0.3, 0.1, gain_realised()), 0.4),
+               ref_width_sdf(ref_width_igp(1, 0.3, 0.1, ref_gain_realised()), 0.4), pending = rule, delay = delay)
+  expect_width(width_sdf(width_constant(1), 0.4, over = "pending"),
+               ref_width_sdf(ref_width_constant(1), 0.4, "pending"), pending = rule, delay = delay)
+})
+
+test_that("Avanesov's width", {
+  set.seed(306)
+  expect_width(width_cpd(0.02, 2.5, 1, 500), ref_width_cpd(0.02, 2.5, 1, 500))
+})
