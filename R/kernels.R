@@ -9,16 +9,16 @@
 #'
 #' With \eqn{x, x'} two points restricted to the inputs `dims`,
 #' \eqn{l_i} the lengthscale and \eqn{p_i} the period of input \eqn{i}, and
-#' \eqn{s = \sum_i (x_i - x'_i)^2 / l_i^2}:
+#' \eqn{s = \sum_i (x_i - x'_i)^2 / l_i^2}{s = sum_i (x_i - x'_i)^2 / l_i^2}, \eqn{v} the `variance`:
 #'
 #' | kernel | \eqn{k(x, x')} |
 #' | --- | --- |
-#' | `kernel_se` | \eqn{v \exp(-s/2)} |
-#' | `kernel_matern` | \eqn{v\, 2^{1-\nu} r^\nu K_\nu(r) / \Gamma(\nu)}, \eqn{r = \sqrt{2 \nu s}} |
-#' | `kernel_rq` | \eqn{v (1 + s / (2 \alpha))^{-\alpha}} |
-#' | `kernel_periodic` | \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)} |
-#' | `kernel_linear` | \eqn{v\, x \cdot x'}, without a constant |
-#' | `kernel_matrix` | \eqn{K_{ab}} for the arms with numbers \eqn{a} and \eqn{b} |
+#' | `kernel_se` | \eqn{v \exp(-s/2)}{v exp(-s/2)} |
+#' | `kernel_matern` | \eqn{v\, 2^{1-\nu} r^\nu K_\nu(r) / \Gamma(\nu)}{v 2^(1-nu) r^nu K_nu(r) / Gamma(nu)}, \eqn{r = \sqrt{2 \nu s}}{r = sqrt(2 nu s)} |
+#' | `kernel_rq` | \eqn{v (1 + s / (2 \alpha))^{-\alpha}}{v (1 + s / (2 alpha))^(-alpha)} |
+#' | `kernel_periodic` | \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)}{v exp(-2 sum_i sin^2(pi (x_i - x'_i) / p_i) / l_i^2)} |
+#' | `kernel_linear` | \eqn{v\, x \cdot x'}{v x.x'}, without a constant |
+#' | `kernel_matrix` | \eqn{K_{ab}}{K[a, b]} for the arms with numbers \eqn{a} and \eqn{b} |
 #' | `k1 + k2`, `k1 * k2` | the sum, the product of the two values |
 #'
 #' \eqn{K_\nu} is the modified Bessel function of the second kind. Matérn kernels
