@@ -86,7 +86,9 @@ check_targets <- function(y, n, arg = "y") {
 # ---- the pointer ------------------------------------------------------------
 
 # What the factor depends on; the pointer answers for these data only.
-regression_data <- function(object) unclass(object)[c("x", "y", "kernel", "noise_var", "mean", "names")]
+regression_data <- function(object) {
+  unclass(object)[c("x", "y", "kernel", "noise_var", "mean", "names")]
+}
 
 # A live pointer to exactly the observations of `object`. Objects made from this
 # one by update() may have appended to the pointer: then this one gets its own.
@@ -126,7 +128,8 @@ regression_newdata <- function(object, newdata, arg = "newdata") {
     newdata <- newdata[, object$names, drop = FALSE]
   } else if (!is.null(given) && object$named) {
     stop_argument(arg, paste("columns", paste(dQuote(given, FALSE), collapse = ", ")),
-                  paste("points with the inputs", paste(dQuote(object$names, FALSE), collapse = ", ")))
+                  paste("points with the inputs",
+                        paste(dQuote(object$names, FALSE), collapse = ", ")))
   }
   newdata <- check_matrix(newdata, arg, columns = length(object$names))
   colnames(newdata) <- object$names
@@ -183,15 +186,18 @@ simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) 
   out
 }
 
-# The value of `expr` drawn from a given seed, the generator put back afterwards,
-# and what simulate() reports as the seed: R's convention.
+# The value of `expr` and what simulate() reports as the seed it was drawn from:
+# R's convention. With a seed, the generator is put back afterwards.
 with_seed <- function(seed, expr) {
-  if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) stats::runif(1)
-  before <- get(".Random.seed", envir = globalenv(), inherits = FALSE)
-  if (is.null(seed)) return(list(value = expr, seed = before))
-  on.exit(assign(".Random.seed", before, envir = globalenv()))
-  set.seed(seed)
-  list(value = expr, seed = structure(seed, kind = as.list(RNGkind())))
+  if (is.null(seed)) {
+    if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) stats::runif(1)
+    before <- get(".Random.seed", envir = globalenv(), inherits = FALSE)
+    return(list(value = expr, seed = before))
+  }
+  preserve_rng({
+    set.seed(seed)
+    list(value = expr, seed = structure(seed, kind = as.list(RNGkind())))
+  })
 }
 
 #' @describeIn gp_regression the logarithm of the marginal likelihood,
@@ -318,7 +324,7 @@ plot_curve <- function(x, width, points, xlim, xlab, ylab, main, ...) {
 }
 
 plot_fitted <- function(x, width, xlab, ylab, main, ...) {
-  if (length(x$y) == 0) stop_argument("x", "one without observations", "a regression with observations")
+  if (length(x$y) == 0) stop_argument("x", "one without any", "a regression with observations")
   drawn <- cbind(observed = x$y, predict.gp_regression(x))
   lower <- drawn$mean - width * drawn$sd
   upper <- drawn$mean + width * drawn$sd

@@ -266,13 +266,9 @@ MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double sca
 void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                                       VectorXd& dsd) const {
   check_point(x.size());
-  const Points at = x.transpose();
   VectorXd own(1);
-  kernel_->diagonal(at, own);
-  // k is symmetric: d k(x, x) / dx is twice the gradient in one argument.
-  MatrixXd slope;
-  kernel_->input_gradient(x, at, slope);
-  VectorXd dvariance = 2.0 * slope.row(0).transpose();
+  kernel_->diagonal(x.transpose(), own);
+  VectorXd dvariance = kernel_->diagonal_gradient(x);
 
   VectorXd v;
   cross(x, v);
@@ -283,6 +279,7 @@ void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& s
   factor_.backward(v);
 
   dmean = VectorXd::Zero(x.size());
+  MatrixXd slope;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const Index first = static_cast<Index>(b) * kPointBlock;
     const Index count = std::min(kPointBlock, size() - first);
