@@ -262,7 +262,8 @@ ref_width_amm <- function(B, R, delta) {
   }
 }
 # Spec chowdhury.md: the smallest upper bound over the grid, point by point;
-# given as the number of sds (at alpha_0 = lambda) that the bound is above the mean.
+# given as the number of sds that the bound is above the mean. Only real data count
+# (those that the mean knows), whatever the pending rule lets the variance know.
 ref_dmm_upper <- function(K, rows, y, lambda, B, R, delta, alpha, mean = 0) {
   mean <- rep(mean, length.out = nrow(K))
   residual <- y - mean[rows]
@@ -279,7 +280,7 @@ ref_dmm_upper <- function(K, rows, y, lambda, B, R, delta, alpha, mean = 0) {
 }
 ref_width_dmm <- function(B, R, delta, alpha) {
   function(info) {
-    upper <- ref_dmm_upper(info$K, info$rows, info$y, info$lambda, B, R, delta, alpha, info$prior_mean)
+    upper <- ref_dmm_upper(info$K, info$mean_rows, info$y, info$lambda, B, R, delta, alpha, info$prior_mean)
     (upper - info$mean) / info$sd
   }
 }
@@ -296,7 +297,7 @@ ref_width_cpd <- function(D, nu, d, horizon) {
 
 # ---- policies ---------------------------------------------------------------
 # First of those within `slack` of the best.
-ref_argmax <- function(score, slack = 0) which(score >= max(score) - slack)[1]
+ref_argmax <- function(score, slack = 0) which(score >= max(score) - slack | score == max(score))[1]
 
 ref_score_ucb <- function(mean, sd, width) mean + width * sd
 
@@ -304,6 +305,15 @@ ref_score_ei <- function(mean, sd, incumbent, xi = 0) {
   gap <- mean - incumbent - xi
   z <- gap / sd
   ifelse(sd > 0, gap * stats::pnorm(z) + sd * stats::dnorm(z), pmax(gap, 0))
+}
+
+# Its logarithm, for where it underflows: log sd + log phi(z) + log(1 + z Phi(z)/phi(z)).
+ref_log_ei <- function(mean, sd, incumbent, xi = 0) {
+  gap <- mean - incumbent - xi
+  z <- gap / sd
+  mills <- exp(stats::pnorm(z, log.p = TRUE) - stats::dnorm(z, log = TRUE))
+  left <- ifelse(z < -100, 1 / z^2 - 3 / z^4 + 15 / z^6, 1 + z * mills)
+  ifelse(sd > 0, log(sd) + stats::dnorm(z, log = TRUE) + log(left), log(pmax(gap, 0)))
 }
 
 # The z-score: PI is its normal distribution function.
@@ -325,15 +335,15 @@ ref_choose <- function(policy, info, candidates) {
   sd <- info$sd[candidates]
   width <- rep(info$width, length.out = length(info$mean))[candidates]
   score <- ref_scores(policy, mean, sd, width, info$incumbent)
-  if (policy$kind == "ei") slack <- 1e-9 * max(score)
-  if (policy$kind == "pi") slack <- 1e-9
+  # EI's relative tolerance is an absolute one of its logarithm.
+  if (policy$kind %in% c("ei", "pi")) slack <- 1e-9
   candidates[ref_argmax(score, slack)]
 }
 
 ref_scores <- function(policy, mean, sd, width, incumbent) {
   switch(policy$kind,
          ucb = ref_score_ucb(mean, sd, width),
-         ei = ref_score_ei(mean, sd, incumbent, policy$xi),
+         ei = ref_log_ei(mean, sd, incumbent, policy$xi),
          pi = ref_score_pi(mean, sd, incumbent, policy$xi),
          mean = mean,
          variance = sd)
@@ -470,10 +480,11 @@ ref_visible <- function(b) {
 ref_bandit_posterior <- function(b) {
   v <- ref_visible(b)
   in_mean <- ref_bandit_fit(b, v, v$mean)
-  if (identical(v$mean, v$variance)) return(in_mean)
-  in_variance <- ref_bandit_fit(b, v, v$variance)
-  in_variance$mean <- in_mean$mean
-  in_variance
+  post <- if (identical(v$mean, v$variance)) in_mean else ref_bandit_fit(b, v, v$variance)
+  post$mean <- in_mean$mean
+  post$mean_rows <- in_mean$rows
+  post$y <- in_mean$y
+  post
 }
 
 ref_bandit_fit <- function(b, v, which) {
@@ -498,7 +509,7 @@ ref_bandit_info <- function(b, context = 1) {
   post <- ref_bandit_posterior(b)
   ids <- ref_current(b)
   info <- list(t = length(ids) + 1, n = b$n_arms, K = b$K, lambda = b$lambda, rows = post$rows,
-               noise = post$noise, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
+               noise = post$noise, mean_rows = post$mean_rows, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
                prior_mean = b$prior_mean)
   window <- utils::tail(seq_along(ids), if (is.finite(b$pending$m)) b$pending$m else length(ids))
   info$window <- b$rows[ids[window]]

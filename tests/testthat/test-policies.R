@@ -58,6 +58,16 @@ test_that("the incumbent of EI and PI counts pending queries as played", {
   }
 })
 
+test_that("EI still orders the arms where its values underflow", {
+  for (xi in c(10, 60)) {
+    K <- ref_kernel_matern(2.5, 0.3)(1:8 / 8)
+    b <- gp_bandit(1:8 / 8, kernel_matern(2.5, 0.3), 0.01, policy_ei(xi))
+    ref <- ref_bandit(K, 0.01, ref_policy("ei", xi = xi))
+    run <- play_beside(b, ref, 20, function(t, point) sin(point), each_round = FALSE)
+    expect_history(b, run$ref, widths = FALSE)
+  }
+})
+
 test_that("Thompson draws come from the joint posterior", {
   x <- c(0, 0.12, 0.3, 0.33, 0.8)
   K <- ref_kernel_se(0.3)(x)

@@ -145,7 +145,7 @@ test_that("the values of the specification come out", {
 
 test_that("gains start at 0 and widths are finite in round one", {
   K <- ref_random_covariance(4)
-  info <- list(t = 1, n = 4, K = K, lambda = 0.2, rows = integer(), noise = numeric(), y = numeric(),
+  info <- list(t = 1, n = 4, K = K, lambda = 0.2, rows = integer(), noise = numeric(), mean_rows = integer(), y = numeric(),
                prior_mean = rep(0, 4), mean = rep(0, 4), sd = sqrt(diag(K)))
   gains <- list(ref_gain_realised(), ref_gain_greedy(), ref_gain_spectral(), ref_gain_rate("se", 2),
                 ref_gain_rate("matern", 2, 1.5), ref_gain_rate("linear", 2))
@@ -169,7 +169,7 @@ test_that("the widths are ordered as their theorems say", {
   rows <- sample(6, 10, TRUE)
   y <- rnorm(10)
   p <- ref_posterior_at(K, rows, y, 0.3)
-  info <- list(t = 11, n = 6, K = K, lambda = 0.3, rows = rows, noise = rep(0.3, 10), y = y,
+  info <- list(t = 11, n = 6, K = K, lambda = 0.3, rows = rows, noise = rep(0.3, 10), mean_rows = rows, y = y,
                prior_mean = 0, mean = p$mean, sd = p$sd)
   realised <- ref_width_realised(1.5, 0.4, 0.1)(info)
   amm <- ref_width_amm(1.5, 0.4, 0.1)(info)
@@ -192,6 +192,13 @@ test_that("EI and PI are the expected improvement and its probability", {
   draws <- rnorm(4e5, 0.3, 0.7)
   expect_equal(ref_score_ei(0.3, 0.7, 0.5, 0.1), mean(pmax(draws - 0.6, 0)), tolerance = 0.01)
   expect_equal(pnorm(ref_score_pi(0.3, 0.7, 0.5, 0.1)), mean(draws > 0.6), tolerance = 0.01)
+  mean <- c(0.3, -2, 1, 0)
+  sd <- c(0.7, 0.3, 0.1, 0)
+  expect_equal(exp(ref_log_ei(mean, sd, 0.5, 0.1)), ref_score_ei(mean, sd, 0.5, 0.1), tolerance = tol$identity)
+  # Where EI underflows: its derivative in the mean is Phi(z), which R knows on the log scale.
+  slope <- (ref_log_ei(-59.999, 1, 0) - ref_log_ei(-60.001, 1, 0)) / 0.002
+  expect_equal(slope, exp(pnorm(-60, log.p = TRUE) - ref_log_ei(-60, 1, 0)), tolerance = 1e-4)
+  expect_equal(ref_log_ei(-100 - 1e-9, 1, 0), ref_log_ei(-100 + 1e-9, 1, 0), tolerance = 1e-7)
   expect_identical(ref_score_ei(c(1, 2), c(0, 0), 1.5), c(0, 0.5))
   expect_identical(ref_score_pi(c(1, 2), c(0, 0), 1.5), c(-Inf, Inf))
 })

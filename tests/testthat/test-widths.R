@@ -70,3 +70,22 @@ test_that("Avanesov's width", {
   set.seed(306)
   expect_width(width_cpd(0.02, 2.5, 1, 500), ref_width_cpd(0.02, 2.5, 1, 500))
 })
+
+test_that("presets: the stated widths, and `width` to override them", {
+  set.seed(307)
+  x <- sort(runif(12))
+  K <- ref_kernel_se(0.25)(x)
+  beside <- function(bandit, ref_width, kind = "ucb") {
+    run <- play_beside(bandit, ref_bandit(K, 0.1, ref_policy(kind, ref_width)), 15,
+                       compare_rewards(K, 0, 0.3, 15), each_round = FALSE)
+    expect_history(bandit, run$ref)
+  }
+  k <- kernel_se(0.25)
+  gain <- ref_gain_realised()
+  beside(gp_ucb(x, k, 0.1), ref_width_srinivas_finite(0.1, 1 / 5))
+  beside(gp_ucb(x, k, 0.1, width = width_constant(3)), ref_width_constant(3))
+  beside(igp_ucb(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realised()),
+         ref_width_igp(1, 0.2, 0.05, gain))
+  beside(gp_ts(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realised()),
+         ref_width_gp_ts(1, 0.2, 0.05, gain), "ts")
+})

@@ -1,0 +1,70 @@
+# run_bandit() against the oracle: the same choices as the bandit asked step by step,
+# rewards usable when their delay has passed, and a ledger that says what it cost.
+
+ledger_noise <- function(e) noise_function(function(n) e[seq_len(n)])
+
+test_that("a run is the bandit asked step by step, under every pending rule", {
+  set.seed(701)
+  x <- sort(runif(14))
+  K <- ref_kernel_se(0.2)(x)
+  f <- as.vector(ref_draw_normal(1, rep(0, 14), K))
+  rounds <- 40
+  e <- rnorm(rounds, 0, 0.2)
+  delay <- rpois(rounds, 3)
+  for (rule in list(list(pending_ignore(), ref_pending()),
+                    list(pending_hallucinate(), ref_pending("hallucinate")),
+                    list(pending_censor(3, -1), ref_pending("censor", 3, -1)),
+                    list(pending_censor(Inf), ref_pending("censor")))) {
+    problem <- bandit_problem(x, f, ledger_noise(e), delay_function(function(n) delay[seq_len(n)]))
+    b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_srinivas_finite()), pending = rule[[1]])
+    run <- as.data.frame(run_bandit(b, problem, rounds))
+    ref <- ref_bandit(K, 0.04, ref_policy("ucb", ref_width_srinivas_finite()), pending = rule[[2]])
+    twin <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_srinivas_finite()), pending = rule[[1]])
+    ref <- play_beside(twin, ref, rounds, function(t, point) f[point] + e[t], delay)$ref
+    expect_equal(run$arm, ref$rows)
+    # The run hands over what arrives after its last query, too, when the delay is 0.
+    before <- which(seq_len(rounds) + pmax(delay, 1) <= rounds)
+    expect_equal(run$reward[before], ref$reward[before], tolerance = tol$identity)
+    expect_true(all(is.na(run$reward[seq_len(rounds) + delay > rounds])))
+    ledger <- ref_ledger(f[ref$rows], max(f), delay)
+    for (column in c("regret", "cumulative_regret", "simple_regret")) {
+      expect_equal(run[[column]], ledger[[column]], tolerance = tol$identity)
+    }
+    expect_equal(run$f, f[ref$rows])
+    expect_equal(run$optimum, rep(max(f), rounds))
+  }
+})
+
+test_that("a run over several periods pays against each period's own optimum", {
+  set.seed(702)
+  f <- matrix(rnorm(3 * 8), 8)
+  problem <- bandit_problem(1:8, f, noise_gaussian(0.1), change_points = c(6, 15))
+  run <- as.data.frame(run_bandit(gp_bandit(1:8, kernel_se(1), 0.01, policy_uniform()), problem, 20))
+  period <- rep(1:3, c(6, 9, 5))
+  expect_equal(as.numeric(run$period), period)
+  expect_equal(run$f, f[cbind(run$arm, period)])
+  ledger <- ref_ledger(run$f, apply(f, 2, max)[period])
+  expect_equal(run$regret, ledger$regret)
+  expect_equal(run$cumulative_regret, ledger$cumulative_regret)
+  expect_lt(max(abs(run$reward - run$f)), 0.6)
+})
+
+test_that("a run with contexts maximises, and pays, context by context", {
+  set.seed(703)
+  x <- ref_random_inputs(6, 1)
+  z <- ref_random_inputs(3, 1)
+  all <- cbind(x[rep(1:6, 3), ], z[rep(1:3, each = 6), ])
+  f <- function(u) sin(5 * u[, 1]) * cos(3 * u[, 2])
+  K <- ref_kernel_se(c(0.3, 0.5))(all)
+  visits <- sample(3, 25, TRUE)
+  e <- rnorm(25, 0, 0.1)
+  problem <- bandit_problem(x, f, ledger_noise(e), contexts = z[visits, , drop = FALSE])
+  bandit <- function() gp_bandit(x, kernel_se(c(0.3, 0.5)), 0.01, policy_ei(), contexts = z)
+  run <- as.data.frame(run_bandit(bandit(), problem, 25))
+  ref <- play_beside(bandit(), ref_bandit(K, 0.01, ref_policy("ei"), n_arms = 6), 25,
+                     function(t, point) f(all)[point] + e[t], contexts = z, visits = visits)$ref
+  expect_equal(run$arm, (ref$rows - 1) %% 6 + 1)
+  best <- apply(matrix(f(all), 6), 2, max)[visits]
+  expect_equal(run$optimum, best)
+  expect_equal(run$regret, best - f(all)[ref$rows], tolerance = tol$identity)
+})
