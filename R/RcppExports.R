@@ -9,20 +9,24 @@ cpp_bandit_alive <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_alive`, handle)
 }
 
-cpp_bandit_suggest <- function(handle, count, context) {
-    invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, count, context))
+cpp_bandit_suggest <- function(handle, contexts) {
+    invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, contexts))
+}
+
+cpp_bandit_best <- function(handle, contexts) {
+    .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
 
 cpp_bandit_observe <- function(handle, id, reward) {
     invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward))
 }
 
-cpp_bandit_give <- function(handle, arm, context, reward) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, arm, context, reward))
+cpp_bandit_give <- function(handle, places, contexts, reward) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward))
 }
 
-cpp_bandit_replay <- function(handle, queries, events) {
-    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, events))
+cpp_bandit_replay <- function(handle, queries, contexts, events) {
+    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events))
 }
 
 cpp_bandit_log <- function(handle, from_query, from_event) {

@@ -16,6 +16,10 @@
 #' `"weights"` keeps a pivoted Cholesky factor of the kernel over all arms (its rank is in `summary()`),
 #' `"played"` a factor over the distinct arms played so far, which is cheaper where the kernel is rough.
 #' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices.
+#' On a box, and in contexts that are not known beforehand, an exact Cholesky factor grows by a row per
+#' observation, \eqn{O(t^2)} a round. On a box the acquisition is scored at a fixed low-discrepancy set and at neighbours of
+#' the best observation and climbed from the best few with analytic gradients (L-BFGS-B); Thompson sampling
+#' draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
 #'
 #' @section Methods:
 #' * `$suggest(n = 1, context = NULL)`: plays the next `n` queries and returns a data.frame, one row
@@ -43,7 +47,9 @@
 #' @param mean prior mean: a number, or one per arm.
 #' @param pending one of the [pending] rules.
 #' @param changes,constraints,refit `NULL` for a stationary, unconstrained problem with a fixed kernel.
-#' @param contexts a matrix with one row per context that can occur.
+#' @param contexts a matrix with one row per context that can occur; or, where they are not known
+#'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
+#'   sees the actions followed by the context.
 #' @param engine `"auto"`, `"weights"` or `"played"`, see Engines.
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
@@ -77,19 +83,17 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     policy = check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
     mean = mean,
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
-    contexts = contexts,
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
   for (arg in c("changes", "constraints", "refit")) check_absent(get(arg), arg)
-  if (!is_finite_domain(config$domain)) {
-    stop_argument("domain", describe(domain), "a finite domain")
-  }
-  config$contexts <- check_contexts(contexts, config$domain)
+  contexts <- check_contexts(contexts, config$domain)
+  config$contexts <- contexts$table
+  config$context_names <- contexts$names
   config$mean <- check_prior_mean(mean, config$domain)
   if (config$engine == "played" && config$policy$kind == "ts") {
     stop_argument("engine", "\"played\"", "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
-  bandit <- GPBandit$new(config = config, queries = new_table(query_columns()),
+  bandit <- GPBandit$new(config = config, queries = new_table(query_columns(config)),
                          events = new_table(event_columns()), handle = NULL)
   heal(bandit)
   bandit
@@ -99,17 +103,24 @@ check_absent <- function(value, arg) {
   if (!is.null(value)) stop_argument(arg, describe(value), "NULL")
 }
 
+# A table of the contexts that can occur, their number of values, or their names.
 check_contexts <- function(contexts, domain) {
-  if (is.null(contexts)) return(NULL)
-  contexts <- check_matrix(contexts, "contexts")
-  if (nrow(contexts) == 0) stop_argument("contexts", describe(contexts), "at least one context")
-  if (is.null(colnames(contexts))) colnames(contexts) <- paste0("z", seq_len(ncol(contexts)))
-  taken <- intersect(colnames(contexts), domain$names)
-  if (length(taken)) {
-    stop_argument("contexts", paste("a column named", dQuote(taken[1], FALSE)),
-                  "columns with names other than the domain's inputs")
+  if (is.null(contexts)) return(list(table = NULL, names = character()))
+  table <- NULL
+  if (is.character(contexts)) {
+    names <- contexts
+  } else if (is.numeric(contexts) && is.null(dim(contexts)) && length(contexts) == 1) {
+    names <- paste0("z", seq_len(check_count(contexts)))
+  } else {
+    table <- check_matrix(contexts, "contexts")
+    if (nrow(table) == 0 || ncol(table) == 0) {
+      stop_argument("contexts", describe(contexts), "at least one context of at least one value")
+    }
+    names <- if (is.null(colnames(table))) paste0("z", seq_len(ncol(table))) else colnames(table)
+    colnames(table) <- names
   }
-  contexts
+  both <- check_input_names(c(domain$names, names), length(domain$names) + length(names), "contexts")
+  list(table = table, names = utils::tail(both, length(names)))
 }
 
 check_prior_mean <- function(mean, domain) {
@@ -117,11 +128,30 @@ check_prior_mean <- function(mean, domain) {
   as.double(check_numbers(mean, "mean", lengths = unique(c(1L, n))))
 }
 
-input_names <- function(config) c(config$domain$names, colnames(config$contexts))
+input_names <- function(config) c(config$domain$names, config$context_names)
 
-query_columns <- function() {
-  list(arm = integer(), context = integer(), action = integer(), segment = integer(),
-       mean = double(), sd = double(), width = double(), reward = double())
+# How the core sees the decision set: "arms" (a table of all arms, in all known contexts),
+# "open" (arms in contexts that are not known beforehand, or too many to tabulate), "box".
+kLargestTable <- 50000
+
+space_of <- function(config) {
+  if (!is_finite_domain(config$domain)) return("box")
+  if (length(config$context_names) == 0) return("arms")
+  rows <- nrow(config$domain$x) * NROW(config$contexts)
+  if (is.null(config$contexts) || rows > kLargestTable) "open" else "arms"
+}
+
+# The model inputs that the log keeps: none where the arm says it all.
+logged_inputs <- function(config) {
+  if (space_of(config) == "arms") character() else paste0("in.", seq_along(input_names(config)))
+}
+
+
+query_columns <- function(config) {
+  inputs <- logged_inputs(config)
+  c(list(arm = integer(), context = integer(), action = integer(), segment = integer(),
+         mean = double(), sd = double(), width = double(), reward = double()),
+    stats::setNames(rep(list(double()), length(inputs)), inputs))
 }
 
 event_columns <- function() list(kind = integer(), id = integer(), reward = double())
@@ -129,9 +159,24 @@ event_columns <- function() list(kind = integer(), id = integer(), reward = doub
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L)
 action_names <- c("policy", "explore", "given")
 
-# The settings as the core takes them: a table of arms (a block for each context) with the
-# arm's number in the last column, the kernel's inputs resolved.
+# The settings as the core takes them.
 core_config <- function(config) {
+  finite <- is_finite_domain(config$domain)
+  arms <- if (finite) nrow(config$domain$x)
+  kernel <- resolve_kernel(config$kernel, input_names(config), arms = arms)
+  common <- list(
+    space = space_of(config), kernel = kernel, noise_var = config$noise_var,
+    policy = list(kind = config$policy$kind, xi = config$policy$xi,
+                  width = resolve_width(config$policy$width, config)),
+    pending = unclass(config$pending), engine = config$engine,
+    contexts = length(config$context_names)
+  )
+  c(common, switch(common$space, arms = core_table(config), open = core_open(config),
+                   box = core_box(config)))
+}
+
+# A row per arm, a block of all arms per context; the arm's number in the last column.
+core_table <- function(config) {
   arms <- config$domain$x
   n <- nrow(arms)
   blocks <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
@@ -139,18 +184,19 @@ core_config <- function(config) {
   if (!is.null(config$contexts)) {
     table <- cbind(table, config$contexts[rep(seq_len(blocks), each = n), , drop = FALSE])
   }
-  names <- input_names(config)
-  list(
-    kernel = resolve_kernel(config$kernel, names, arms = n),
-    points = unname(cbind(table, rep(seq_len(n) - 1, blocks))),
-    noise_var = config$noise_var,
-    policy = list(kind = config$policy$kind, xi = config$policy$xi,
-                  width = resolve_width(config$policy$width, config)),
-    pending = unclass(config$pending),
-    prior_mean = rep(rep_len(config$mean, n), blocks),
-    arms_per_context = n,
-    engine = config$engine
-  )
+  list(points = unname(cbind(table, rep(seq_len(n) - 1, blocks))),
+       prior_mean = rep(rep_len(config$mean, n), blocks), arms_per_context = n)
+}
+
+core_open <- function(config) {
+  list(points = unname(config$domain$x), prior_mean = rep_len(config$mean, nrow(config$domain$x)))
+}
+
+core_box <- function(config) {
+  domain <- config$domain
+  bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
+  list(lower = unname(bounds[1, ]), upper = unname(bounds[2, ]), integer = domain$integer,
+       log = domain$log, prior_mean = config$mean)
 }
 
 # Errors that only the core can see become errors of ours.
@@ -163,9 +209,26 @@ core <- function(expr) {
 heal <- function(bandit) {
   if (!is.null(bandit$handle) && cpp_bandit_alive(bandit$handle)) return(invisible(bandit))
   handle <- core(cpp_bandit_new(core_config(bandit$config)))
-  core(cpp_bandit_replay(handle, table_columns(bandit$queries), table_columns(bandit$events)))
+  queries <- table_columns(bandit$queries)
+  queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
+  core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events)))
   bandit$handle <- handle
   invisible(bandit)
+}
+
+# Model inputs of some queries, one row each; no columns where arms say it all.
+logged_matrix <- function(bandit, ids) {
+  columns <- logged_inputs(bandit$config)
+  values <- vapply(columns, function(name) as.double(get(name, envir = bandit$queries)[ids]),
+                   numeric(length(ids)))
+  matrix(values, length(ids), length(columns))
+}
+
+# Contexts of the log's queries as the core takes them.
+logged_contexts <- function(bandit, queries) {
+  d <- length(bandit$config$domain$names)
+  values <- queries$inputs
+  list(row = queries$context, values = values[, seq_len(ncol(values)) > d, drop = FALSE])
 }
 
 # Runs a change of the core's object and copies the new events to the log. If it fails
@@ -184,6 +247,9 @@ sync_log <- function(bandit) {
   new <- cpp_bandit_log(bandit$handle, table_size(bandit$queries), table_size(bandit$events))
   suspendInterrupts({
     new$queries$reward <- rep(NA_real_, length(new$queries$arm))
+    for (j in seq_len(ncol(new$queries$inputs))) {
+      new$queries[[paste0("in.", j)]] <- new$queries$inputs[, j]
+    }
     table_append(bandit$queries, new$queries)
     table_append(bandit$events, new$events)
     known <- new$events$kind %in% event_kind[c("reward", "given")]
@@ -224,41 +290,70 @@ bandit_facts <- function(bandit) {
 bandit_suggest <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
   n <- check_count(n)
-  rows <- rep_len(context_rows(bandit, context), n)
+  contexts <- contexts_for(bandit, context, n)
   first <- table_size(bandit$queries)
-  transact(bandit, function(handle) cpp_bandit_suggest(handle, n, rows))
+  transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts))
   query_frame(bandit, first + seq_len(n))
 }
 
-# 0-based rows of the known contexts; 0 where the bandit has none.
-context_rows <- function(bandit, context, required = TRUE) {
-  known <- bandit$config$contexts
-  if (is.null(known)) {
+# `count` contexts as the core takes them (one that is given serves all): `row` numbers
+# (0-based) of known contexts, `values` where they are not tabulated.
+contexts_for <- function(bandit, context, count = NULL) {
+  config <- bandit$config
+  size <- length(config$context_names)
+  if (size == 0) {
     if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
-    return(0L)
+    n <- if (is.null(count)) 1L else count
+    return(list(row = integer(n), values = matrix(0, n, 0)))
   }
-  allowed <- sprintf("a context of %d value(s) among the bandit's %d", ncol(known), nrow(known))
+  allowed <- sprintf("a context of %d value(s) (%s)%s", size, paste(config$context_names, collapse = ", "),
+                     if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else "")
   if (is.null(context)) stop_argument("context", "NULL", allowed)
-  given <- check_matrix(context, "context", columns = ncol(known))
-  rows <- match_rows(given, known)
-  if (anyNA(rows)) {
-    stop_argument("context", paste(format(given[which(is.na(rows))[1], ]), collapse = ", "), allowed)
+  given <- check_matrix(context, "context", columns = size)
+  if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
+  if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]
+  row <- integer(nrow(given))
+  if (!is.null(config$contexts)) {
+    row <- match_rows(given, config$contexts) - 1L
+    if (anyNA(row)) {
+      stop_argument("context", paste(format(given[which(is.na(row))[1], ]), collapse = ", "),
+                    sprintf("one of the bandit's %d contexts", nrow(config$contexts)))
+    }
   }
-  rows - 1L
+  if (space_of(config) == "arms") given <- matrix(0, nrow(given), 0)
+  list(row = row, values = unname(given))
 }
 
 # For each row of `given` the first equal row of `known`, NA if there is none.
 match_rows <- function(given, known) match(row_keys(given + 0), row_keys(known + 0))
 
 query_frame <- function(bandit, ids) {
+  cbind(data.frame(id = as.integer(ids)),
+        place_frame(bandit, bandit$queries$arm[ids], bandit$queries$context[ids],
+                    logged_matrix(bandit, ids)))
+}
+
+# Places for people: `arm` (1-based), inputs and contexts.
+place_frame <- function(bandit, row, context, inputs) {
   config <- bandit$config
-  row <- bandit$queries$arm[ids]
-  arm <- row %% nrow(config$domain$x) + 1L
-  frame <- data.frame(id = as.integer(ids), arm = as.integer(arm),
-                      config$domain$x[arm, , drop = FALSE], check.names = FALSE)
-  if (!is.null(config$contexts)) {
-    frame <- cbind(frame, config$contexts[bandit$queries$context[ids] + 1L, , drop = FALSE])
+  d <- length(config$domain$names)
+  parts <- list()
+  if (is_finite_domain(config$domain)) {
+    arm <- as.integer(row %% nrow(config$domain$x) + 1)
+    parts$arm <- data.frame(arm = arm)
+    actions <- config$domain$x[arm, , drop = FALSE]
+  } else {
+    actions <- from_model_inputs(config$domain, inputs[, seq_len(d), drop = FALSE])
+    colnames(actions) <- config$domain$names
   }
+  parts$actions <- as.data.frame(actions)
+  if (length(config$context_names)) {
+    z <- if (space_of(config) == "arms") config$contexts[context + 1L, , drop = FALSE]
+         else inputs[, seq_len(ncol(inputs)) > d, drop = FALSE]
+    colnames(z) <- config$context_names
+    parts$contexts <- as.data.frame(z)
+  }
+  frame <- do.call(cbind, unname(parts))
   rownames(frame) <- NULL
   frame
 }
@@ -289,12 +384,44 @@ bandit_observe <- function(bandit, id, reward, constraints, ...) {
 bandit_add <- function(bandit, x, arm, reward, constraints, context, ...) {
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context"))
   check_absent(constraints, "constraints")
-  arm <- arms_of(bandit, x, arm)
-  reward <- check_numbers(reward, "reward", lengths = length(arm))
-  rows <- rep_len(context_rows(bandit, context), length(arm))
-  if (length(arm) == 0) return(invisible(bandit))
-  n <- nrow(bandit$config$domain$x)
-  transact(bandit, function(handle) cpp_bandit_give(handle, rows * n + arm - 1L, rows, reward))
+  given <- given_places(bandit, x, arm, context)
+  reward <- check_numbers(reward, "reward", lengths = length(given$places$arm))
+  if (length(reward) == 0) return(invisible(bandit))
+  transact(bandit, function(handle) cpp_bandit_give(handle, given$places, given$contexts, reward))
+}
+
+# Places and contexts of added points, as the core takes them.
+given_places <- function(bandit, x, arm, context) {
+  config <- bandit$config
+  if (is_finite_domain(config$domain)) {
+    arm <- arms_of(bandit, x, arm)
+    actions <- config$domain$x[arm, , drop = FALSE]
+  } else {
+    check_absent(arm, "arm")
+    actions <- points_in_box(config$domain, x)
+    arm <- integer(nrow(actions))
+  }
+  contexts <- contexts_for(bandit, context, length(arm))
+  places <- switch(space_of(config),
+    arms = list(arm = contexts$row * nrow(config$domain$x) + arm - 1L, inputs = matrix(0, length(arm), 0)),
+    open = list(arm = arm - 1L, inputs = unname(cbind(actions, contexts$values))),
+    box = list(arm = arm - 1L, inputs = unname(cbind(to_model_inputs(config$domain, actions), contexts$values)))
+  )
+  list(places = places, contexts = contexts)
+}
+
+points_in_box <- function(domain, x) {
+  x <- check_matrix(x, "x", columns = length(domain$names))
+  outside <- which(x < rep(domain$lower, each = nrow(x)) | x > rep(domain$upper, each = nrow(x)), arr.ind = TRUE)
+  if (nrow(outside)) {
+    stop_argument("x", sprintf("%s = %g", domain$names[outside[1, 2]], x[outside[1, , drop = FALSE]]),
+                  sprintf("within [%g, %g]", domain$lower[outside[1, 2]], domain$upper[outside[1, 2]]))
+  }
+  fraction <- x[, domain$integer, drop = FALSE]
+  if (any(fraction != round(fraction))) {
+    stop_argument("x", sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]), "a whole number")
+  }
+  x
 }
 
 # Arm numbers (1-based) from either of `x` and `arm`.
@@ -325,31 +452,42 @@ bandit_posterior <- function(bandit, x, context, ...) {
   check_dots_empty(..., allowed = c("x", "context"))
   heal(bandit)
   config <- bandit$config
-  n <- nrow(config$domain$x)
-  rows <- context_rows(bandit, context)
-  if (is.null(x)) {
-    parts <- lapply(rows, function(row) as.data.frame(core(cpp_bandit_arm_posterior(bandit$handle, row * n, n))))
-    return(do.call(rbind, parts))
-  }
-  x <- check_matrix(x, "x", columns = ncol(config$domain$x))
-  arm <- match_rows(x, config$domain$x)
-  rows <- rep_len(rows, nrow(x))
-  if (anyNA(arm)) return(posterior_off_arms(bandit, x, rows))
-  all <- core(cpp_bandit_arm_posterior(bandit$handle, 0L, n * max(1L, nrow(config$contexts))))
-  data.frame(mean = all$mean[rows * n + arm], sd = all$sd[rows * n + arm])
+  domain <- config$domain
+  finite <- is_finite_domain(domain)
+  if (is.null(x) && !finite) stop_argument("x", "NULL", "points to predict at, where the domain is a box")
+  x <- if (is.null(x)) domain$x else check_matrix(x, "x", columns = length(domain$names))
+  contexts <- contexts_for(bandit, context, if (length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))) nrow(x) else 1L)
+  row <- rep_len(contexts$row, nrow(x))
+  arm <- if (finite) match_rows(x, domain$x)
+  if (space_of(config) == "arms" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
+  predicted_posterior(bandit, x, arm, row, contexts$values)
 }
 
-# Points that are no arms: the kernel must be a function of the inputs, the prior mean a constant.
-posterior_off_arms <- function(bandit, x, rows) {
+tabulated_posterior <- function(bandit, row, arm) {
+  n <- nrow(bandit$config$domain$x)
+  used <- range(row)
+  all <- core(cpp_bandit_arm_posterior(bandit$handle, used[1] * n, (used[2] - used[1] + 1L) * n))
+  at <- (row - used[1]) * n + arm
+  data.frame(mean = all$mean[at], sd = all$sd[at])
+}
+
+# Points that no table holds. Where they are no arms, the kernel must be a function of the
+# inputs and the prior mean a constant.
+predicted_posterior <- function(bandit, x, arm, row, values) {
   config <- bandit$config
-  if (uses_matrix_kernel(config$kernel) || length(unique(config$mean)) > 1) {
+  if (anyNA(arm) && (uses_matrix_kernel(config$kernel) || length(unique(config$mean)) > 1)) {
     stop_argument("x", "a point that is no arm",
                   "arms only, where the kernel is given as a matrix or the prior mean differs by arm")
   }
-  points <- x
-  if (!is.null(config$contexts)) points <- cbind(points, config$contexts[rows + 1L, , drop = FALSE])
-  points <- unname(cbind(points, -1))
-  as.data.frame(core(cpp_bandit_predict(bandit$handle, points, rep(config$mean[1], nrow(x)))))
+  points <- to_model_inputs(config$domain, x)
+  if (length(config$context_names)) {
+    z <- if (space_of(config) == "arms") config$contexts[row + 1L, , drop = FALSE]
+         else values[rep_len(seq_len(nrow(values)), nrow(x)), , drop = FALSE]
+    points <- cbind(points, z)
+  }
+  if (is_finite_domain(config$domain)) points <- cbind(points, ifelse(is.na(arm), -1, arm - 1))
+  prior <- if (length(config$mean) == 1) rep(config$mean, nrow(x)) else config$mean[arm]
+  as.data.frame(core(cpp_bandit_predict(bandit$handle, unname(points), prior)))
 }
 
 uses_matrix_kernel <- function(kernel) {
@@ -362,29 +500,22 @@ bandit_draw <- function(bandit, n, context, ...) {
   heal(bandit)
   facts <- cpp_bandit_facts(bandit$handle)
   if (facts$engine != "weights") {
-    stop_gpbandits("Joint draws need the weight-space engine: make the bandit with `engine = \"weights\"`.",
+    stop_gpbandits("Joint draws over all arms need the weight-space engine: a finite domain and `engine = \"weights\"`.",
                    argument = "engine")
   }
   arms <- nrow(bandit$config$domain$x)
-  row <- context_rows(bandit, context)[1]
+  row <- contexts_for(bandit, context, 1L)$row
   core(cpp_bandit_draw(bandit$handle, n, 1, row * arms, arms))
 }
 
 bandit_best <- function(bandit, context, ...) {
   check_dots_empty(..., allowed = "context")
-  row <- context_rows(bandit, context)[1]
-  posterior <- bandit_posterior(bandit, NULL, context)
-  config <- bandit$config
-  tie <- 1e-9 * prior_scale(bandit)
-  arm <- which(posterior$mean >= max(posterior$mean) - tie)[1]
-  frame <- data.frame(arm = arm, config$domain$x[arm, , drop = FALSE], check.names = FALSE)
-  if (!is.null(config$contexts)) frame <- cbind(frame, config$contexts[row + 1L, , drop = FALSE])
-  cbind(frame, mean = posterior$mean[arm], sd = posterior$sd[arm])
-}
-
-prior_scale <- function(bandit) {
   heal(bandit)
-  cpp_bandit_facts(bandit$handle)$prior_scale
+  contexts <- contexts_for(bandit, context)
+  found <- preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
+  frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
+  actions <- as.matrix(frame[bandit$config$domain$names])
+  cbind(frame, bandit_posterior(bandit, actions, if (length(bandit$config$context_names)) frame[bandit$config$context_names]))
 }
 
 bandit_history <- function(bandit) {
@@ -396,7 +527,7 @@ bandit_history <- function(bandit) {
 }
 
 bandit_reset <- function(bandit) {
-  bandit$queries <- new_table(query_columns())
+  bandit$queries <- new_table(query_columns(bandit$config))
   bandit$events <- new_table(event_columns())
   bandit$handle <- NULL
   invisible(bandit)

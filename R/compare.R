@@ -87,7 +87,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
         stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
                       "functions that return a bandit")
       }
-      check_same_domain(bandit$config$domain, problem$domain)
+      check_same_domain(bandit$config, problem)
       run <- play(bandit, problem, rounds, draws, progress = FALSE)
     })
     as.list(run$data[kept, intersect(comparison_columns(run$data), names(run$data))])

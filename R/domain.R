@@ -11,6 +11,10 @@
 #' @param lower,upper numeric vectors of length `d` (or one number for all):
 #'   the box's bounds, `lower < upper`.
 #' @param names names of the inputs; `x1..xd` if `NULL` and `lower` has none.
+#' @param integer,log which inputs take whole numbers only, and which are searched (and seen by
+#'   the kernel) on a logarithmic scale: `TRUE`/`FALSE` (one for all, or one per input), or names or numbers
+#'   of inputs. Lengthscales of a logarithmic input are in natural logarithms. A logarithmic input needs
+#'   `lower > 0`, a whole-number input whole bounds.
 #' @return An object of class `bandit_domain` (a list with `type`, `names`, and
 #'   `x` for arms or `lower`, `upper` for a box).
 #' @section Errors: a `gpbandits_error` if a value is not finite, there is no
@@ -19,6 +23,7 @@
 #' @examples
 #' finite_domain(seq(0, 1, length.out = 5))
 #' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))
+#' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
 #' @export
 finite_domain <- function(x) {
   x <- check_matrix(x, "x")
@@ -29,7 +34,7 @@ finite_domain <- function(x) {
 
 #' @rdname finite_domain
 #' @export
-box_domain <- function(lower, upper, names = NULL) {
+box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE) {
   lower <- check_numbers(lower)
   upper <- check_numbers(upper)
   d <- max(length(lower), length(upper), length(names))
@@ -51,9 +56,43 @@ box_domain <- function(lower, upper, names = NULL) {
                   "below `upper` in every input")
   }
   names <- check_input_names(names, d, "names")
+  integer <- which_inputs(integer, names, "integer")
+  log <- which_inputs(log, names, "log")
+  if (any(lower[log] <= 0)) {
+    stop_argument("lower", sprintf("%g for a logarithmic input", lower[log & lower <= 0][1]), "> 0 where `log` is TRUE")
+  }
+  bounds <- c(lower[integer], upper[integer])
+  if (any(bounds != round(bounds))) {
+    stop_argument("integer", sprintf("an input with bound %g", bounds[bounds != round(bounds)][1]),
+                  "inputs whose bounds are whole numbers")
+  }
   structure(list(type = "box", names = names, lower = stats::setNames(lower, names),
-                 upper = stats::setNames(upper, names)),
+                 upper = stats::setNames(upper, names), integer = integer, log = log),
             class = "bandit_domain")
+}
+
+# Logical flags, one per input, from TRUE/FALSE, names or numbers of inputs.
+which_inputs <- function(x, names, arg) {
+  d <- length(names)
+  allowed <- sprintf("TRUE, FALSE, %d flags, or names or numbers of inputs", d)
+  if (is.logical(x) && length(x) %in% c(1, d) && !anyNA(x)) return(rep_len(x, d))
+  if (is.character(x) && all(x %in% names)) return(names %in% x)
+  if (is.numeric(x) && all(x %in% seq_len(d))) return(seq_len(d) %in% x)
+  stop_argument(arg, describe(x), allowed)
+}
+
+# The inputs as the kernel sees them (logarithms where the domain says so), and back.
+to_model_inputs <- function(domain, x) {
+  if (!is_finite_domain(domain)) x[, domain$log] <- log(x[, domain$log])
+  x
+}
+
+from_model_inputs <- function(domain, u) {
+  if (is_finite_domain(domain)) return(u)
+  # The fifteen digits that survive the way there and back.
+  u[, domain$log] <- signif(exp(u[, domain$log]), 15)
+  u[, domain$integer] <- round(u[, domain$integer])
+  u
 }
 
 check_input_names <- function(names, d, arg) {
@@ -91,7 +130,8 @@ print.bandit_domain <- function(x, ...) {
                 paste(x$names, collapse = ", ")))
   } else {
     cat(sprintf("<box domain: %s>\n",
-                paste(sprintf("%s in [%g, %g]", x$names, x$lower, x$upper), collapse = ", ")))
+                paste(sprintf("%s in [%g, %g]%s%s", x$names, x$lower, x$upper,
+                              ifelse(x$integer, " whole", ""), ifelse(x$log, " log", "")), collapse = ", ")))
   }
   invisible(x)
 }

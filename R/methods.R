@@ -24,7 +24,7 @@ describe_prior_mean <- function(mean) {
 
 print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
-  if (table_size(bandit$queries) && is.null(bandit$config$contexts)) {
+  if (table_size(bandit$queries) && length(bandit$config$context_names) == 0) {
     best <- bandit_best(bandit, NULL)
     cat(sprintf("  best       %s: mean %.4g, sd %.2g\n", describe_place(best, bandit), best$mean, best$sd))
   }
@@ -79,7 +79,7 @@ summary.GPBandit <- function(object, ...) {
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(is.na(history$reward)),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
-                 best = if (is.null(object$config$contexts)) bandit_best(object, NULL)),
+                 best = if (length(object$config$context_names) == 0) bandit_best(object, NULL)),
             class = "summary_gp_bandit")
 }
 
@@ -88,7 +88,8 @@ print.summary_gp_bandit <- function(x, ...) {
   cat(x$story, sep = "\n")
   engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
               played = "played points (factor over the distinct arms played)",
-              box = "exact Cholesky over the points played")[[x$engine]]
+              box = "exact Cholesky over the points played",
+              dense = "exact Cholesky over the points played")[[x$engine]]
   cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
   cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
   if (!is.null(x$reward)) {

@@ -32,17 +32,23 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
   check_class(problem, "bandit_problem", hint = "bandit_problem()")
   rounds <- check_count(rounds)
   check_flag(progress)
-  check_same_domain(bandit$config$domain, problem$domain)
+  check_same_domain(bandit$config, problem)
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
 }
 
-check_same_domain <- function(ours, theirs) {
+check_same_domain <- function(config, problem) {
+  ours <- config$domain
+  theirs <- problem$domain
   same <- identical(ours$type, theirs$type) &&
     (if (is_finite_domain(ours)) identical(unname(ours$x), unname(theirs$x))
      else identical(unname(c(ours$lower, ours$upper)), unname(c(theirs$lower, theirs$upper))))
   if (!same) {
     stop_argument("problem", paste("a problem over", describe_domain(theirs)),
                   paste("a problem over the bandit's own domain,", describe_domain(ours)))
+  }
+  if (length(config$context_names) != length(problem$context_names)) {
+    stop_argument("problem", sprintf("a problem with contexts of %d value(s)", length(problem$context_names)),
+                  sprintf("a problem with contexts of %d value(s), like the bandit's", length(config$context_names)))
   }
 }
 
@@ -55,10 +61,11 @@ describe_domain <- function(domain) {
 play <- function(bandit, problem, rounds, draws, progress) {
   heal(bandit)
   first <- table_size(bandit$queries)
-  context <- if (is.null(draws$contexts)) integer() else context_rows(bandit, draws$contexts)
+  contexts <- if (is.null(draws$contexts)) list(row = integer(), values = matrix(0, 0, 0))
+              else contexts_for(bandit, draws$contexts, rounds)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
-  truth <- list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L)
-  core_draws <- list(noise = draws$noise, delay = draws$delay, context = context, optimum = optimum)
+  truth <- problem_as_truth(bandit, problem, rounds)
+  core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum)
   ledger <- new.env(parent = emptyenv())
   # Whatever ends the loop, the rounds that were played go to the log. After an error or an
   # interrupt the core's object is dropped: it is built again from the log when needed.
@@ -73,6 +80,22 @@ play <- function(bandit, problem, rounds, draws, progress) {
   done <- TRUE
   sync_log(bandit)
   new_run(bandit, problem, first, ledger, optimum)
+}
+
+# The truth as the core takes it: a table where all places are known, else a function.
+problem_as_truth <- function(bandit, problem, rounds) {
+  if (space_of(bandit$config) == "arms") {
+    return(list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L))
+  }
+  domain <- problem$domain
+  d <- length(domain$names)
+  list(f = function(arm, x, round) {
+    u <- matrix(x, 1)
+    actions <- if (arm >= 0) domain$x[arm + 1L, , drop = FALSE]
+               else from_model_inputs(bandit$config$domain, u[, seq_len(d), drop = FALSE])
+    z <- if (has_contexts(problem)) u[, d + seq_along(problem$context_names), drop = FALSE]
+    problem_truth(problem, x = actions, round = round, contexts = z)
+  })
 }
 
 # Every place's true mean, a column per period.

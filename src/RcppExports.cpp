@@ -32,15 +32,26 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_suggest
-void cpp_bandit_suggest(SEXP handle, int count, const Rcpp::IntegerVector& context);
-RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP countSEXP, SEXP contextSEXP) {
+void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts);
+RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP contextsSEXP) {
 BEGIN_RCPP
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
-    cpp_bandit_suggest(handle, count, context);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    cpp_bandit_suggest(handle, contexts);
     return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_best
+Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts);
+RcppExport SEXP _gpbandits_cpp_bandit_best(SEXP handleSEXP, SEXP contextsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_best(handle, contexts));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_bandit_observe
@@ -55,25 +66,26 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP, SEXP rewardSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arm(armSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    cpp_bandit_give(handle, arm, context, reward);
+    cpp_bandit_give(handle, places, contexts, reward);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_replay
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& events);
-RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP eventsSEXP) {
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
-    cpp_bandit_replay(handle, queries, events);
+    cpp_bandit_replay(handle, queries, contexts, events);
     return R_NilValue;
 END_RCPP
 }
@@ -440,10 +452,11 @@ END_RCPP
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
     {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
-    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
+    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 2},
+    {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 3},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 4},
-    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 3},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 4},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 3},

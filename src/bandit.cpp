@@ -74,6 +74,13 @@ double effective_width(const std::vector<BoundTerm>& terms, const Place& place, 
 
 }  // namespace
 
+Place Bandit::recommend(const Context& context, Rng& rng) {
+  Acquisition a;
+  a.kind = PolicyKind::mean;
+  a.prior_scale = space_->prior_scale();
+  return space_->choose(a, {mean_.get(), mean_.get(), {}}, context, rng);
+}
+
 Query Bandit::propose(const Context& context, Rng& rng) {
   Query q;
   q.context = context;
@@ -112,8 +119,8 @@ void Bandit::add_to_models(Query& q, double value) {
 }
 
 void Bandit::enter(Query& q) {
-  if (q.place.arm < 0) {
-    played_.push_back(q.place);
+  if (q.place.x.size() > 0) {
+    played_.push_back(q.place);  // inputs that are not known beforehand rarely repeat
   } else {
     const auto arm = static_cast<std::size_t>(q.place.arm);
     if (is_played_.size() <= arm) is_played_.resize(arm + 1, 0);

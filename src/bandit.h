@@ -47,6 +47,8 @@ class Bandit {
 
   // Where the policy would play next. Changes nothing.
   Query propose(const Context& context, Rng& rng);
+  // Where the posterior mean is largest. Changes nothing and draws nothing.
+  Place recommend(const Context& context, Rng& rng);
   // Plays it; returns its id (1-based).
   Index commit(Query query);
   // The reward of an earlier query. `delay` overrides the delay counted in rounds.

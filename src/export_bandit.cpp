@@ -13,13 +13,35 @@ using gpb::Query;
 
 namespace {
 
-Context context_at(int row) {
-  Context context;
-  context.row = row;
-  return context;
+// Places as R gives them: `arm` a row of the arms' table (0-based; -1 on a box) each,
+// `inputs` a row each (no columns where the arm says it all).
+std::vector<gpb::Place> places_from_list(const Rcpp::List& places) {
+  const Rcpp::IntegerVector arm = places["arm"];
+  const Rcpp::NumericMatrix inputs = places["inputs"];
+  std::vector<gpb::Place> out(static_cast<std::size_t>(arm.size()));
+  const int extra = inputs.ncol() > 0 && arm.size() > 0 && arm[0] >= 0 ? 1 : 0;
+  for (int k = 0; k < arm.size(); ++k) {
+    gpb::Place& place = out[static_cast<std::size_t>(k)];
+    place.arm = arm[k];
+    if (inputs.ncol() == 0) continue;
+    place.x.resize(inputs.ncol() + extra);
+    for (int c = 0; c < inputs.ncol(); ++c) place.x[c] = inputs(k, c);
+    if (extra) place.x[inputs.ncol()] = arm[k];  // arms' numbers stand last
+  }
+  return out;
 }
 
-gpb::Place place_at(int arm) { return {arm, Eigen::VectorXd()}; }
+// The inputs as places_from_list() takes them.
+Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
+  const int rows = static_cast<int>(places.size());
+  if (rows == 0 || places[0]->x.size() == 0) return Rcpp::NumericMatrix(rows, 0);
+  const int columns = static_cast<int>(places[0]->x.size()) - (places[0]->arm >= 0 ? 1 : 0);
+  Rcpp::NumericMatrix out(rows, columns);
+  for (int k = 0; k < rows; ++k) {
+    for (int c = 0; c < columns; ++c) out(k, c) = places[static_cast<std::size_t>(k)]->x[c];
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -33,15 +55,34 @@ bool cpp_bandit_alive(SEXP handle) {
   return TYPEOF(handle) == EXTPTRSXP && R_ExternalPtrAddr(handle) != nullptr;
 }
 
-// Plays `count` queries in a row; rows of contexts are 0-based.
+// Plays one query after the other, one per context.
 // [[Rcpp::export]]
-void cpp_bandit_suggest(SEXP handle, int count, const Rcpp::IntegerVector& context) {
+void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
-  for (int k = 0; k < count; ++k) {
-    bandit->commit(bandit->propose(context_at(context[k]), rng));
-    if (k % 64 == 63) Rcpp::checkUserInterrupt();
+  int count = 0;
+  for (const Context& context : gpb::contexts_from_list(contexts)) {
+    bandit->commit(bandit->propose(context, rng));
+    if (++count % 64 == 0) Rcpp::checkUserInterrupt();
   }
+}
+
+// The place that the posterior mean recommends in each context.
+// [[Rcpp::export]]
+Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  std::vector<gpb::Place> places;
+  for (const Context& context : gpb::contexts_from_list(contexts)) {
+    places.push_back(bandit->recommend(context, rng));
+  }
+  Rcpp::IntegerVector arm(static_cast<R_xlen_t>(places.size()));
+  std::vector<const gpb::Place*> pointers;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    arm[static_cast<R_xlen_t>(k)] = static_cast<int>(places[k].arm);
+    pointers.push_back(&places[k]);
+  }
+  return Rcpp::List::create(Rcpp::_["arm"] = arm, Rcpp::_["inputs"] = inputs_of(pointers));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -52,32 +93,36 @@ void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_give(SEXP handle, const Rcpp::IntegerVector& arm,
-                     const Rcpp::IntegerVector& context, const Rcpp::NumericVector& reward) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
+                     const Rcpp::NumericVector& reward) {
   BanditHandle bandit(handle);
-  for (R_xlen_t k = 0; k < arm.size(); ++k) {
-    bandit->give(place_at(arm[k]), context_at(context[k]), reward[k]);
+  const auto place = places_from_list(places);
+  const auto context = gpb::contexts_from_list(contexts);
+  for (std::size_t k = 0; k < place.size(); ++k) {
+    bandit->give(place[k], context[k], reward[static_cast<R_xlen_t>(k)]);
   }
 }
 
-// Plays the log's events again. Arms and ids as the log keeps them (rows of the
-// arms' table, 0-based; ids 1-based).
+// Plays the log's events again. Places as in places_from_list(); ids 1-based.
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& events) {
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts,
+                       const Rcpp::List& events) {
   BanditHandle bandit(handle);
-  const Rcpp::IntegerVector arm = queries["arm"], context = queries["context"],
-                            action = queries["action"];
+  const auto place = places_from_list(queries);
+  const auto context = gpb::contexts_from_list(contexts);
+  const Rcpp::IntegerVector action = queries["action"];
   const Rcpp::NumericVector mean = queries["mean"], sd = queries["sd"], width = queries["width"];
   const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
   const Rcpp::NumericVector reward = events["reward"];
   for (R_xlen_t e = 0; e < kind.size(); ++e) {
     if (e % 1024 == 1023) Rcpp::checkUserInterrupt();
     const R_xlen_t k = id[e] - 1;
+    const auto at = static_cast<std::size_t>(k);
     switch (static_cast<EventKind>(kind[e])) {
       case EventKind::query: {
         Query query;
-        query.place = place_at(arm[k]);
-        query.context = context_at(context[k]);
+        query.place = place[at];
+        query.context = context[at];
         query.action = static_cast<Action>(action[k]);
         query.mean = mean[k];
         query.sd = sd[k];
@@ -89,7 +134,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
         bandit->observe(id[e], reward[e]);
         break;
       case EventKind::given:
-        bandit->give(place_at(arm[k]), context_at(context[k]), reward[e]);
+        bandit->give(place[at], context[at], reward[e]);
         break;
       case EventKind::restart:
         bandit->restart();
@@ -108,9 +153,11 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   const R_xlen_t e = static_cast<R_xlen_t>(events.size()) - from_event;
   Rcpp::IntegerVector arm(q), context(q), action(q), segment(q), kind(e), id(e);
   Rcpp::NumericVector mean(q), sd(q), width(q), reward(e);
+  std::vector<const gpb::Place*> places;
   for (R_xlen_t k = 0; k < q; ++k) {
     const Query& query = queries[static_cast<std::size_t>(from_query + k)];
     arm[k] = static_cast<int>(query.place.arm);
+    places.push_back(&query.place);
     context[k] = static_cast<int>(query.context.row);
     action[k] = static_cast<int>(query.action);
     segment[k] = query.segment;
@@ -129,7 +176,8 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   return Rcpp::List::create(
       _["queries"] = Rcpp::List::create(_["arm"] = arm, _["context"] = context,
                                         _["action"] = action, _["segment"] = segment,
-                                        _["mean"] = mean, _["sd"] = sd, _["width"] = width),
+                                        _["mean"] = mean, _["sd"] = sd, _["width"] = width,
+                                        _["inputs"] = inputs_of(places)),
       _["events"] = Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward));
 }
 

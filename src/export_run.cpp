@@ -30,12 +30,23 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
   draws.noise = Rcpp::as<Eigen::VectorXd>(list["noise"]);
   draws.optimum = Rcpp::as<Eigen::VectorXd>(list["optimum"]);
   draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
-  for (int row : Rcpp::as<std::vector<int>>(list["context"])) {
-    gpb::Context context;
-    context.row = row;
-    draws.contexts.push_back(context);
-  }
+  draws.contexts = gpb::contexts_from_list(list["contexts"]);
   return draws;
+}
+
+// A table of true means, or an R function of the place's arm (0-based), its inputs
+// and the round (1-based).
+std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth) {
+  if (truth.containsElementNamed("table")) {
+    return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
+                                                   Rcpp::as<std::vector<int>>(truth["period"]));
+  }
+  const Rcpp::Function f = truth["f"];
+  return std::make_unique<gpb::FunctionEnvironment>(
+      [f](const gpb::Place& place, gpb::Index round) {
+        return Rcpp::as<double>(f(static_cast<int>(place.arm), place.x,
+                                  static_cast<double>(round + 1)));
+      });
 }
 
 }  // namespace
@@ -47,9 +58,8 @@ void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List&
              Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
-  gpb::TableEnvironment environment(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
-                                    Rcpp::as<std::vector<int>>(truth["period"]));
-  gpb::Run run(*bandit, environment, draws_from_list(draws));
+  const auto environment = environment_from_list(truth);
+  gpb::Run run(*bandit, *environment, draws_from_list(draws));
   const auto save = [&] {
     ledger["f"] = run.ledger().truth;
     ledger["regret"] = run.ledger().regret;

@@ -2,7 +2,9 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "box_space.h"
 #include "r_kernel.h"
+#include "r_lbfgsb.h"
 
 namespace gpb {
 
@@ -129,7 +131,52 @@ void set_pending(BanditConfig& out, const Rcpp::List& pending) {
   }
 }
 
+std::unique_ptr<Space> arm_space(const Rcpp::List& config, Setting& setting, bool needs_draws) {
+  const auto table = std::make_shared<const ArmTable>(
+      kernel_from_list(config["kernel"]),
+      std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(config["points"])));
+  setting.arms = std::make_shared<const ArmSetting>(
+      make_arm_setting(table, setting.noise_var, text(config, "engine"), needs_draws));
+  return std::make_unique<ArmSpace>(*setting.arms,
+                                    Rcpp::as<Eigen::VectorXd>(config["prior_mean"]),
+                                    Rcpp::as<int>(config["arms_per_context"]));
+}
+
+std::unique_ptr<Space> box_space(const Rcpp::List& config) {
+  Box box;
+  box.lower = Rcpp::as<Eigen::VectorXd>(config["lower"]);
+  box.upper = Rcpp::as<Eigen::VectorXd>(config["upper"]);
+  for (int flag : Rcpp::as<std::vector<int>>(config["integer"])) box.integer.push_back(flag != 0);
+  for (int flag : Rcpp::as<std::vector<int>>(config["log"])) box.logarithmic.push_back(flag != 0);
+  return std::make_unique<BoxSpace>(kernel_from_list(config["kernel"]), std::move(box),
+                                    Rcpp::as<int>(config["contexts"]),
+                                    number(config, "prior_mean"), lbfgsb_minimizer());
+}
+
+std::unique_ptr<Space> space_from_config(const Rcpp::List& config, Setting& setting,
+                                         bool needs_draws) {
+  const std::string space = text(config, "space");
+  if (space == "arms") return arm_space(config, setting, needs_draws);
+  if (space == "box") return box_space(config);
+  return std::make_unique<OpenArmSpace>(
+      kernel_from_list(config["kernel"]), Rcpp::as<Eigen::MatrixXd>(config["points"]),
+      Rcpp::as<int>(config["contexts"]), Rcpp::as<Eigen::VectorXd>(config["prior_mean"]));
+}
+
 }  // namespace
+
+std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
+  const Rcpp::IntegerVector row = contexts["row"];
+  const Rcpp::NumericMatrix values = contexts["values"];
+  std::vector<Context> out(static_cast<std::size_t>(row.size()));
+  for (int k = 0; k < row.size(); ++k) {
+    Context& context = out[static_cast<std::size_t>(k)];
+    context.row = row[k];
+    context.values.resize(values.ncol());
+    for (int c = 0; c < values.ncol(); ++c) context.values[c] = values(k, c);
+  }
+  return out;
+}
 
 std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config) {
   Setting setting;
@@ -139,16 +186,9 @@ std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config) {
   out.noise_var = setting.noise_var;
   out.policy = policy_kind(text(policy, "kind"));
   out.xi = number(policy, "xi");
-  const auto table = std::make_shared<const ArmTable>(
-      kernel_from_list(config["kernel"]),
-      std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(config["points"])));
-  setting.arms = std::make_shared<const ArmSetting>(make_arm_setting(
-      table, out.noise_var, text(config, "engine"), out.policy == PolicyKind::ts));
+  auto space = space_from_config(config, setting, out.policy == PolicyKind::ts);
   set_width(out, policy, setting);
   set_pending(out, config["pending"]);
-  auto space =
-      std::make_unique<ArmSpace>(*setting.arms, Rcpp::as<Eigen::VectorXd>(config["prior_mean"]),
-                                 Rcpp::as<int>(config["arms_per_context"]));
   return std::make_unique<Bandit>(std::move(space), std::move(out));
 }
 

@@ -10,6 +10,10 @@ namespace gpb {
 
 std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config);
 
+// Contexts of several queries as R gives them: `row` a number of a known context
+// (0-based) each, `values` a row each (no columns where the rows say it all).
+std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
+
 }  // namespace gpb
 
 using BanditHandle = Rcpp::XPtr<gpb::Bandit>;

@@ -30,6 +30,17 @@ class TableEnvironment : public Environment {
   std::vector<int> period_;  // 0-based, by round
 };
 
+// A function of the place and the round, for what no table can hold.
+class FunctionEnvironment : public Environment {
+ public:
+  using Truth = std::function<double(const Place&, Index round)>;
+  explicit FunctionEnvironment(Truth f) : f_(std::move(f)) {}
+  double truth(const Query& query, Index round) override { return f_(query.place, round); }
+
+ private:
+  Truth f_;
+};
+
 // Everything random of the environment, drawn beforehand.
 struct RunDraws {
   VectorXd noise;                 // by round

@@ -1,0 +1,342 @@
+#include "box_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gpb {
+
+namespace {
+
+constexpr Index kFeatures = 1024;      // of a pathwise Thompson draw
+constexpr int kStarts = 3;             // climbs from the best candidates
+constexpr Index kNeighbours = 24;      // fresh points around the best places
+constexpr double kDerivativeFloor = -25.0;
+
+const DenseModel& dense(const Model* model) { return *static_cast<const DenseModel*>(model); }
+
+Index candidate_count(Index d) { return std::min<Index>(2048, 256 * (d + 1)); }
+
+// Mean and sd with gradients; the sd comes from the variance's model.
+struct Local {
+  double mean, sd;
+  VectorXd dmean, dsd;
+};
+
+Local local_posterior(const Models& models, double prior_mean, const VectorXd& x) {
+  Local out;
+  dense(models.mean).posterior().predict_gradient(x, out.mean, out.sd, out.dmean, out.dsd);
+  out.mean += prior_mean;
+  if (models.variance != models.mean) {
+    double ignored;
+    VectorXd no_gradient;
+    dense(models.variance).posterior().predict_gradient(x, ignored, out.sd, no_gradient, out.dsd);
+  }
+  return out;
+}
+
+// log EI and its gradient: d EI = Phi(z) d mean + phi(z) d sd.
+double log_improvement(const Local& p, double target, VectorXd* gradient) {
+  const double value = log_expected_improvement(p.mean, p.sd, target);
+  if (!gradient) return value;
+  const double z = p.sd > 0.0 ? (p.mean - target) / p.sd : 0.0;
+  if (!(p.sd > 0.0)) {
+    *gradient = VectorXd::Zero(p.dmean.size());
+  } else if (z > kDerivativeFloor) {
+    const double tail = 0.5 * std::erfc(-z * 0.70710678118654752440);
+    const double density = 0.39894228040143267794 * std::exp(-0.5 * z * z);
+    *gradient = (tail * p.dmean + density * p.dsd) / (p.sd * (z * tail + density));
+  } else {
+    // log EI = log sd - z^2 / 2 - 2 log |z| + const.
+    const VectorXd dz = (p.dmean - z * p.dsd) / p.sd;
+    *gradient = p.dsd / p.sd - (z + 2.0 / z) * dz;
+  }
+  return value;
+}
+
+double policy_score(const Acquisition& a, const Local& p, VectorXd* gradient) {
+  const double target = a.incumbent + a.xi;
+  switch (a.kind) {
+    case PolicyKind::ucb:
+      if (gradient) *gradient = p.dmean + a.width * p.dsd;
+      return p.mean + a.width * p.sd;
+    case PolicyKind::mean:
+      if (gradient) *gradient = p.dmean;
+      return p.mean;
+    case PolicyKind::variance:
+      if (gradient) *gradient = p.dsd;
+      return p.sd;
+    case PolicyKind::pi: {
+      const double sd = std::max(p.sd, 1e-12);
+      const double z = (p.mean - target) / sd;
+      if (gradient) *gradient = (p.dmean - z * p.dsd) / sd;
+      return z;
+    }
+    case PolicyKind::ei:
+      return log_improvement(p, target, gradient);
+    default:
+      throw std::logic_error("this policy has no score of its own");
+  }
+}
+
+}  // namespace
+
+MatrixXd golden_points(Index n, Index d) {
+  double phi = 2.0;  // the root of phi^(d + 1) = phi + 1, by fixed point
+  for (int i = 0; i < 64; ++i) phi = std::pow(1.0 + phi, 1.0 / static_cast<double>(d + 1));
+  MatrixXd out(n, d);
+  for (Index c = 0; c < d; ++c) {
+    const double step = std::pow(1.0 / phi, static_cast<double>(c + 1));
+    for (Index i = 0; i < n; ++i) {
+      const double u = 0.5 + step * static_cast<double>(i + 1);
+      out(i, c) = u - std::floor(u);
+    }
+  }
+  return out;
+}
+
+bool Box::any_integer() const {
+  return std::any_of(integer.begin(), integer.end(), [](char flag) { return flag != 0; });
+}
+
+VectorXd Box::snap(VectorXd x) const {
+  for (Index c = 0; c < inputs(); ++c) {
+    const auto k = static_cast<std::size_t>(c);
+    if (integer[k]) x[c] = logarithmic[k] ? std::log(std::round(std::exp(x[c]))) : std::round(x[c]);
+    x[c] = std::min(std::max(x[c], lower[c]), upper[c]);
+  }
+  return x;
+}
+
+BoxSpace::BoxSpace(KernelPtr kernel, Box box, Index contexts, double prior_mean,
+                   BoxMinimizer minimize)
+    : OpenSpace(std::move(kernel)),
+      box_(std::move(box)),
+      contexts_(contexts),
+      prior_mean_(prior_mean),
+      minimize_(std::move(minimize)) {
+  const Index d = box_.inputs();
+  candidates_ = golden_points(candidate_count(d), d);
+  for (Index i = 0; i < candidates_.rows(); ++i) {
+    const VectorXd scaled =
+        box_.lower.array() +
+        candidates_.row(i).transpose().array() * (box_.upper - box_.lower).array();
+    candidates_.row(i) = box_.snap(scaled).transpose();
+  }
+  Points probe(candidates_.rows(), d + contexts_);
+  probe << candidates_, MatrixXd::Zero(candidates_.rows(), contexts_);
+  VectorXd variance(probe.rows());
+  kernel_->diagonal(probe, variance);
+  prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
+}
+
+VectorXd BoxSpace::with_context(const VectorXd& actions, const Context& context) const {
+  VectorXd x(box_.inputs() + contexts_);
+  x << actions, context.values;
+  return x;
+}
+
+Place BoxSpace::uniform(const Context& context, Rng& rng) const {
+  VectorXd x(box_.inputs());
+  for (Index c = 0; c < x.size(); ++c) {
+    // A whole number: each with the same probability.
+    const bool whole = box_.integer[static_cast<std::size_t>(c)] &&
+                       !box_.logarithmic[static_cast<std::size_t>(c)];
+    const double low = whole ? box_.lower[c] - 0.5 : box_.lower[c];
+    const double high = whole ? box_.upper[c] + 0.5 : box_.upper[c];
+    x[c] = low + rng.uniform() * (high - low);
+  }
+  Place place;
+  place.x = with_context(box_.snap(x), context);
+  return place;
+}
+
+double BoxSpace::incumbent(const Model& mean, const std::vector<Place>& played,
+                           const Context& context) {
+  const double best =
+      best_mean(static_cast<const DenseModel&>(mean), played, context, box_.inputs());
+  return best > -kInf ? best : prior_mean_;
+}
+
+BoxSpace::Score BoxSpace::score_of(const Acquisition& a, const Models& models) const {
+  if (models.bounds.empty()) {
+    return [this, a, models](const VectorXd& x, VectorXd* gradient) {
+      return policy_score(a, local_posterior(models, prior_mean_, x), gradient);
+    };
+  }
+  // width_dmm: the smallest of several upper bounds.
+  return [this, models](const VectorXd& x, VectorXd* gradient) {
+    double best = kInf;
+    for (const BoundTerm& term : models.bounds) {
+      const Models one{term.model, term.model, {}};
+      const Local p = local_posterior(one, prior_mean_, x);
+      const double bound = p.mean + term.multiplier * p.sd;
+      if (bound >= best) continue;
+      best = bound;
+      if (gradient) *gradient = p.dmean + term.multiplier * p.dsd;
+    }
+    return best;
+  };
+}
+
+// Matheron's rule: mean(x) + width (g(x) - k(x, X)(K + lambda I)^-1 (g(X) + noise)),
+// g drawn from the prior by random features, the update exact.
+BoxSpace::Score BoxSpace::path_score(const Acquisition& a, const Models& models, Rng& rng) const {
+  const DensePosterior& variance = dense(models.variance).posterior();
+  const DensePosterior& mean = dense(models.mean).posterior();
+  const Index t = variance.size();
+  auto path = std::make_shared<PriorPath>(
+      kernel_->draw_prior_path(rng, box_.inputs() + contexts_, kFeatures));
+  auto played = std::make_shared<Points>(t > 0 ? variance.points() : Points());
+  auto weights = std::make_shared<VectorXd>();
+  if (t > 0) {
+    VectorXd target(t);
+    path->values(*played, target);
+    target += std::sqrt(variance.noise_var()) * rng.normals(t);
+    *weights = variance.solve(target);
+  }
+  const double width = a.width, prior = prior_mean_;
+  const Kernel* kernel = kernel_.get();
+  return [=, &mean](const VectorXd& x, VectorXd* gradient) {
+    double value, sd;
+    VectorXd dmean, dsd, dpath;
+    if (gradient) {
+      mean.predict_gradient(x, value, sd, dmean, dsd);
+      value += prior + width * path->value_and_gradient(x, dpath);
+      *gradient = dmean + width * dpath;
+    } else {
+      value = mean.predict_mean(x.transpose())[0] + prior + width * path->value(x);
+    }
+    if (weights->size() > 0) {
+      VectorXd cross(weights->size());
+      kernel->cross(x, *played, cross);
+      value -= width * cross.dot(*weights);
+      if (gradient) {
+        MatrixXd slope;
+        kernel->input_gradient(x, *played, slope);
+        *gradient -= width * (slope.transpose() * *weights);
+      }
+    }
+    return value;
+  };
+}
+
+VectorXd BoxSpace::score_candidates(const Acquisition& a, const Models& models,
+                                    const Context& context) {
+  if (!mean_cache_ || cached_context_ != context.values) {
+    Points X(candidates_.rows(), box_.inputs() + contexts_);
+    X.leftCols(box_.inputs()) = candidates_;
+    X.rightCols(contexts_).rowwise() = context.values.transpose();
+    mean_cache_ = std::make_unique<PredictionCache>(X);
+    variance_cache_ = std::make_unique<PredictionCache>(X);
+    cached_context_ = context.values;
+  }
+  mean_cache_->follow(dense(models.mean).posterior());
+  const bool same = models.mean == models.variance;
+  if (!same) variance_cache_->follow(dense(models.variance).posterior());
+  const VectorXd& variance = same ? mean_cache_->variance() : variance_cache_->variance();
+  VectorXd scores(candidates_.rows());
+  Local p;
+  for (Index i = 0; i < scores.size(); ++i) {
+    p.mean = mean_cache_->mean()[i] + prior_mean_;
+    p.sd = std::sqrt(std::max(0.0, variance[i]));
+    scores[i] = policy_score(a, p, nullptr);
+  }
+  return scores;
+}
+
+// The best candidates, kept apart from each other, and the place of the best mean.
+std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const Score& score,
+                                       const Models& models, const Context& context) const {
+  const Index d = box_.inputs();
+  const VectorXd side = box_.upper - box_.lower;
+  std::vector<Index> order(static_cast<std::size_t>(scores.size()));
+  std::iota(order.begin(), order.end(), Index(0));
+  const auto better = [&](Index i, Index j) {
+    return scores[i] > scores[j] || (scores[i] == scores[j] && i < j);
+  };
+  const std::size_t looked = std::min<std::size_t>(order.size(), 64);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(looked),
+                    order.end(), better);
+  std::vector<VectorXd> out;
+  for (std::size_t k = 0; k < looked && static_cast<int>(out.size()) < kStarts; ++k) {
+    const VectorXd x = candidates_.row(order[k]).transpose();
+    const bool apart = std::all_of(out.begin(), out.end(), [&](const VectorXd& y) {
+      return ((x - y).array() / side.array()).matrix().norm() > 0.1;
+    });
+    if (apart) out.push_back(x);
+  }
+  // Neighbours of the observation with the best mean, at shrinking distances.
+  const DenseModel& mean = dense(models.mean);
+  if (mean.size() == 0) return out;
+  Index best = 0;
+  for (Index i = 1; i < mean.size(); ++i) {
+    if (mean.mean_at_observation(i) > mean.mean_at_observation(best)) best = i;
+  }
+  const VectorXd centre = mean.posterior().point(best).head(d);
+  const MatrixXd offsets = golden_points(kNeighbours, d).array() - 0.5;
+  VectorXd neighbour = box_.snap(centre);
+  double best_score = score(with_context(neighbour, context), nullptr);
+  for (Index i = 0; i < kNeighbours; ++i) {
+    const double reach = 0.2 * std::pow(0.1, static_cast<double>(i % 4));
+    const VectorXd x = box_.snap(
+        centre + (reach * offsets.row(i).transpose().array() * side.array()).matrix());
+    const double value = score(with_context(x, context), nullptr);
+    if (value > best_score) {
+      best_score = value;
+      neighbour = x;
+    }
+  }
+  out.push_back(neighbour);
+  return out;
+}
+
+VectorXd BoxSpace::climb(const VectorXd& start, const Score& score, const Context& context) const {
+  const VectorXd side = box_.upper - box_.lower;
+  const Index d = box_.inputs();
+  VectorXd u = ((start - box_.lower).array() / side.array()).cwiseMax(0.0).cwiseMin(1.0);
+  minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
+    const VectorXd x =
+        with_context((box_.lower.array() + at.array() * side.array()).matrix(), context);
+    VectorXd slope;
+    const double value = score(x, &slope);
+    gradient = -(slope.head(d).array() * side.array()).matrix();
+    return -value;
+  });
+  return box_.snap((box_.lower.array() + u.array() * side.array()).matrix());
+}
+
+Place BoxSpace::choose(const Acquisition& a, const Models& models, const Context& context,
+                       Rng& rng) {
+  if (a.kind == PolicyKind::uniform) return uniform(context, rng);
+  const bool by_cache = a.kind != PolicyKind::ts && models.bounds.empty();
+  const Score score =
+      a.kind == PolicyKind::ts ? path_score(a, models, rng) : score_of(a, models);
+  VectorXd scores;
+  if (by_cache) {
+    scores = score_candidates(a, models, context);
+  } else {
+    scores.resize(candidates_.rows());
+    for (Index i = 0; i < scores.size(); ++i) {
+      scores[i] = score(with_context(candidates_.row(i).transpose(), context), nullptr);
+    }
+  }
+  VectorXd best;
+  double best_score = -kInf;
+  const auto consider = [&](const VectorXd& actions) {
+    const double value = score(with_context(actions, context), nullptr);
+    if (best.size() == 0 || value > best_score) {
+      best = actions;
+      best_score = value;
+    }
+  };
+  for (const VectorXd& start : starts(scores, score, models, context)) {
+    consider(start);
+    consider(climb(start, score, context));
+  }
+  Place place;
+  place.x = with_context(best, context);
+  return place;
+}
+
+}  // namespace gpb
