@@ -85,7 +85,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
-  for (arg in c("changes", "constraints", "refit")) check_absent(get(arg), arg)
+  for (arg in c("changes", "constraints")) check_absent(get(arg), arg)
+  config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)
   config$contexts <- contexts$table
   config$context_names <- contexts$names
@@ -94,7 +95,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     stop_argument("engine", "\"played\"", "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
   bandit <- GPBandit$new(config = config, queries = new_table(query_columns(config)),
-                         events = new_table(event_columns()), handle = NULL)
+                         events = new_table(event_columns()), refits = list(), handle = NULL)
   heal(bandit)
   bandit
 }
@@ -156,7 +157,7 @@ query_columns <- function(config) {
 
 event_columns <- function() list(kind = integer(), id = integer(), reward = double())
 
-event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L)
+event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L)
 action_names <- c("policy", "explore", "given")
 
 # The settings as the core takes them.
@@ -211,7 +212,8 @@ heal <- function(bandit) {
   handle <- core(cpp_bandit_new(core_config(bandit$config)))
   queries <- table_columns(bandit$queries)
   queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
-  core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events)))
+  core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
+                         lapply(bandit$refits, function(fit) core_config(refitted_config(bandit$config, fit)))))
   bandit$handle <- handle
   invisible(bandit)
 }
@@ -262,7 +264,8 @@ sync_log <- function(bandit) {
 #' @export GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
-  fields = list(config = "list", queries = "environment", events = "environment", handle = "ANY"),
+  fields = list(config = "list", queries = "environment", events = "environment",
+                refits = "list", handle = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, ...) bandit_suggest(.self, n, context, ...),
     observe = function(id, reward, constraints = NULL, ...) {
@@ -292,7 +295,15 @@ bandit_suggest <- function(bandit, n, context, ...) {
   n <- check_count(n)
   contexts <- contexts_for(bandit, context, n)
   first <- table_size(bandit$queries)
-  transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts))
+  # A refit may fall due between the queries of a batch, as if they were asked one by one.
+  at <- 1
+  while (at <= n) {
+    refit_if_due(bandit)
+    stretch <- seq(at, min(n, at + rounds_to_refit(bandit) - 1))
+    part <- list(row = contexts$row[stretch], values = contexts$values[stretch, , drop = FALSE])
+    transact(bandit, function(handle) cpp_bandit_suggest(handle, part))
+    at <- at + length(stretch)
+  }
   query_frame(bandit, first + seq_len(n))
 }
 
@@ -474,7 +485,7 @@ tabulated_posterior <- function(bandit, row, arm) {
 # Points that no table holds. Where they are no arms, the kernel must be a function of the
 # inputs and the prior mean a constant.
 predicted_posterior <- function(bandit, x, arm, row, values) {
-  config <- bandit$config
+  config <- current_config(bandit)
   if (anyNA(arm) && (uses_matrix_kernel(config$kernel) || length(unique(config$mean)) > 1)) {
     stop_argument("x", "a point that is no arm",
                   "arms only, where the kernel is given as a matrix or the prior mean differs by arm")
@@ -529,11 +540,12 @@ bandit_history <- function(bandit) {
 bandit_reset <- function(bandit) {
   bandit$queries <- new_table(query_columns(bandit$config))
   bandit$events <- new_table(event_columns())
+  bandit$refits <- list()
   bandit$handle <- NULL
   invisible(bandit)
 }
 
 bandit_copy <- function(bandit) {
   GPBandit$new(config = bandit$config, queries = table_copy(bandit$queries),
-               events = table_copy(bandit$events), handle = NULL)
+               events = table_copy(bandit$events), refits = bandit$refits, handle = NULL)
 }

@@ -2,7 +2,7 @@
 
 bandit_story <- function(bandit) {
   facts <- bandit_facts(bandit)
-  config <- bandit$config
+  config <- current_config(bandit)
   size <- table_size(bandit$queries)
   pending <- sum(is.na(bandit$queries$reward[seq_len(size)]))
   lines <- c(

@@ -66,7 +66,6 @@ play <- function(bandit, problem, rounds, draws, progress) {
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum)
-  ledger <- new.env(parent = emptyenv())
   # Whatever ends the loop, the rounds that were played go to the log. After an error or an
   # interrupt the core's object is dropped: it is built again from the log when needed.
   done <- FALSE
@@ -74,12 +73,19 @@ play <- function(bandit, problem, rounds, draws, progress) {
     sync_log(bandit)
     if (!done) bandit$handle <- NULL
   })
+  run <- core(cpp_run_new(bandit$handle, truth, core_draws))
   with_progress_steps(rounds, progress, function(report) {
-    core(cpp_run(bandit$handle, rounds, truth, core_draws, ledger, report))
+    left <- rounds
+    while (left > 0) {
+      refit_if_due(bandit)
+      stretch <- min(left, rounds_to_refit(bandit))
+      core(cpp_run_play(run, stretch, report))
+      sync_log(bandit)
+      left <- left - stretch
+    }
   })
   done <- TRUE
-  sync_log(bandit)
-  new_run(bandit, problem, first, ledger, optimum)
+  new_run(bandit, problem, first, cpp_run_ledger(run), optimum)
 }
 
 # The truth as the core takes it: a table where all places are known, else a function.

@@ -7,6 +7,12 @@ namespace gpb {
 
 Bandit::Bandit(std::unique_ptr<Space> space, BanditConfig config)
     : space_(std::move(space)), config_(std::move(config)) {
+  make_models();
+}
+
+void Bandit::make_models() {
+  hallucinated_.reset();
+  dmm_models_.clear();
   mean_ = space_->make_model(config_.noise_var);
   if (config_.pending == PendingKind::hallucinate) {
     hallucinated_ = space_->make_model(config_.noise_var);
@@ -118,18 +124,42 @@ void Bandit::add_to_models(Query& q, double value) {
   for (auto& model : dmm_models_) model->add(q.place, value);
 }
 
-void Bandit::enter(Query& q) {
-  if (q.place.x.size() > 0) {
-    played_.push_back(q.place);  // inputs that are not known beforehand rarely repeat
-  } else {
-    const auto arm = static_cast<std::size_t>(q.place.arm);
-    if (is_played_.size() <= arm) is_played_.resize(arm + 1, 0);
-    if (!is_played_[arm]) played_.push_back(q.place);
-    is_played_[arm] = 1;
+void Bandit::note_played(const Place& place) {
+  if (place.x.size() > 0) {
+    played_.push_back(place);  // inputs that are not known beforehand rarely repeat
+    return;
   }
+  const auto arm = static_cast<std::size_t>(place.arm);
+  if (is_played_.size() <= arm) is_played_.resize(arm + 1, 0);
+  if (!is_played_[arm]) played_.push_back(place);
+  is_played_[arm] = 1;
+}
+
+void Bandit::enter(Query& q) {
+  note_played(q.place);
   // Its value does not touch the variance, which is all that is asked of this model.
   if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
   if (config_.pending == PendingKind::censor) add_to_models(q, config_.censor_value);
+}
+
+bool Bandit::is_known(const Query& q) const {
+  return q.in_play && (q.arrived || config_.pending == PendingKind::censor);
+}
+
+double Bandit::known_value(const Query& q) const {
+  return q.arrived && !q.lost ? q.reward : config_.censor_value;
+}
+
+void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
+  space_ = std::move(space);
+  config_ = std::move(config);
+  make_models();
+  for (Query& q : queries_) {
+    if (!q.in_play) continue;
+    if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
+    if (is_known(q)) add_to_models(q, known_value(q));
+  }
+  events_.push_back({EventKind::refit, rounds()});
 }
 
 void Bandit::learn(Query& q) {
@@ -163,8 +193,8 @@ void Bandit::observe(Index id, double reward, double delay) {
   events_.push_back({EventKind::reward, id});
   if (!q.in_play) return;
   const double taken = std::isnan(delay) ? rounds_taken(id) : delay;
-  if (config_.pending == PendingKind::censor && taken > config_.censor_after) return;
-  learn(q);
+  q.lost = config_.pending == PendingKind::censor && taken > config_.censor_after;
+  if (!q.lost) learn(q);
 }
 
 Index Bandit::give(const Place& place, const Context& context, double reward) {

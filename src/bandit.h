@@ -10,7 +10,7 @@ namespace gpb {
 
 enum class PendingKind { ignore, hallucinate, censor };
 enum class Action : int { policy = 1, explore = 2, given = 3 };
-enum class EventKind : int { query = 1, reward = 2, given = 3, restart = 4 };
+enum class EventKind : int { query = 1, reward = 2, given = 3, restart = 4, refit = 5 };
 
 struct Query {
   Place place;
@@ -20,13 +20,14 @@ struct Query {
   int segment = 1;
   double reward = kNaN;
   bool arrived = false;
+  bool lost = false;              // arrived too late: stays censored
   bool in_play = true;            // belongs to the data the models know of
   Index mean_slot = -1;           // its number among the models' observations
 };
 
 struct Event {
   EventKind kind;
-  Index id;  // 1-based; the last query for a restart
+  Index id;  // 1-based; the last query for a restart or a refit
 };
 
 struct BanditConfig {
@@ -56,6 +57,9 @@ class Bandit {
   // A point that the bandit did not ask for, with its reward.
   Index give(const Place& place, const Context& context, double reward);
   void restart();
+  // Another prior or noise (hyperparameters were fitted anew): the models are built
+  // again from what is known.
+  void refit(std::unique_ptr<Space> space, BanditConfig config);
 
   const Space& space() const { return *space_; }
   const BanditConfig& config() const { return config_; }
@@ -65,12 +69,17 @@ class Bandit {
   const std::vector<Event>& events() const { return events_; }
   Index rounds() const { return static_cast<Index>(queries_.size()); }
   int segment() const { return segment_; }
+  // Does the mean know this query, and as what value?
+  bool is_known(const Query& query) const;
+  double known_value(const Query& query) const;
 
  private:
   WidthState width_state() const;
   std::vector<BoundTerm> dmm_terms(const WidthState& state) const;
   double recent_sd() const;
   double rounds_taken(Index id) const;
+  void make_models();
+  void note_played(const Place& place);
   void enter(Query& query);        // the models learn of a query
   void learn(Query& query);        // the models learn its reward
   void add_to_models(Query& query, double value);

@@ -47,7 +47,8 @@ Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_new(const Rcpp::List& config) {
-  return BanditHandle(gpb::bandit_from_config(config).release(), true);
+  gpb::BanditParts parts = gpb::parts_from_config(config);
+  return BanditHandle(new gpb::Bandit(std::move(parts.space), std::move(parts.config)), true);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -106,8 +107,9 @@ void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& co
 // Plays the log's events again. Places as in places_from_list(); ids 1-based.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts,
-                       const Rcpp::List& events) {
+                       const Rcpp::List& events, const Rcpp::List& refits) {
   BanditHandle bandit(handle);
+  R_xlen_t refitted = 0;
   const auto place = places_from_list(queries);
   const auto context = gpb::contexts_from_list(contexts);
   const Rcpp::IntegerVector action = queries["action"];
@@ -139,8 +141,35 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
       case EventKind::restart:
         bandit->restart();
         break;
+      case EventKind::refit: {
+        gpb::BanditParts parts = gpb::parts_from_config(refits[refitted++]);
+        bandit->refit(std::move(parts.space), std::move(parts.config));
+        break;
+      }
     }
   }
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
+  BanditHandle bandit(handle);
+  gpb::BanditParts parts = gpb::parts_from_config(config);
+  bandit->refit(std::move(parts.space), std::move(parts.config));
+}
+
+// What the mean knows: ids of the queries and their values (rewards, or what stands for them).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_known(SEXP handle) {
+  BanditHandle bandit(handle);
+  std::vector<int> id;
+  std::vector<double> value;
+  for (std::size_t k = 0; k < bandit->queries().size(); ++k) {
+    const Query& query = bandit->queries()[k];
+    if (!bandit->is_known(query)) continue;
+    id.push_back(static_cast<int>(k + 1));
+    value.push_back(bandit->known_value(query));
+  }
+  return Rcpp::List::create(Rcpp::_["id"] = id, Rcpp::_["value"] = value);
 }
 
 // What the log does not have yet: queries and events from these numbers (0-based) on.

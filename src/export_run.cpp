@@ -51,30 +51,40 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth)
 
 }  // namespace
 
-// Fills `ledger` (an environment) even when the run is cut short by an interrupt or
-// an error, so that the rounds that were played are never lost.
+// A run in progress: kept by R between the stretches that it is played in.
+struct RunInProgress {
+  RunInProgress(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws)
+      : bandit(handle),
+        environment(environment_from_list(truth)),
+        run(*bandit, *environment, draws_from_list(draws)) {}
+  BanditHandle bandit;
+  std::unique_ptr<gpb::Environment> environment;
+  gpb::Run run;
+};
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws) {
+  return Rcpp::XPtr<RunInProgress>(new RunInProgress(handle, truth, draws), true);
+}
+
 // [[Rcpp::export]]
-void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List& draws,
-             Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress) {
-  BanditHandle bandit(handle);
+void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress) {
+  Rcpp::XPtr<RunInProgress> in_progress(run_handle);
   gpb::RRng rng;
-  const auto environment = environment_from_list(truth);
-  gpb::Run run(*bandit, *environment, draws_from_list(draws));
-  const auto save = [&] {
-    ledger["f"] = run.ledger().truth;
-    ledger["regret"] = run.ledger().regret;
-    ledger["cumulative_regret"] = run.ledger().cumulative;
-    ledger["simple_regret"] = run.ledger().simple;
-  };
   Pulse pulse(progress);
-  try {
-    for (int t = 0; t < rounds; ++t) {
-      run.step(rng);
-      pulse.beat(static_cast<double>(t + 1));
-    }
-  } catch (...) {
-    save();
-    throw;
+  for (int t = 0; t < rounds; ++t) {
+    in_progress->run.step(rng);
+    pulse.beat(static_cast<double>(in_progress->run.played()));
   }
-  save();
+}
+
+// The ledger of the rounds played so far, also after an interrupt or an error.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_run_ledger(SEXP run_handle) {
+  Rcpp::XPtr<RunInProgress> in_progress(run_handle);
+  const gpb::Ledger& ledger = in_progress->run.ledger();
+  using Rcpp::_;
+  return Rcpp::List::create(_["f"] = ledger.truth, _["regret"] = ledger.regret,
+                            _["cumulative_regret"] = ledger.cumulative,
+                            _["simple_regret"] = ledger.simple);
 }

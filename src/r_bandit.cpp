@@ -178,7 +178,7 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
   return out;
 }
 
-std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config) {
+BanditParts parts_from_config(const Rcpp::List& config) {
   Setting setting;
   setting.noise_var = number(config, "noise_var");
   const Rcpp::List policy = config["policy"];
@@ -189,7 +189,7 @@ std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config) {
   auto space = space_from_config(config, setting, out.policy == PolicyKind::ts);
   set_width(out, policy, setting);
   set_pending(out, config["pending"]);
-  return std::make_unique<Bandit>(std::move(space), std::move(out));
+  return {std::move(space), std::move(out)};
 }
 
 }  // namespace gpb

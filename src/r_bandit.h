@@ -8,7 +8,11 @@
 
 namespace gpb {
 
-std::unique_ptr<Bandit> bandit_from_config(const Rcpp::List& config);
+struct BanditParts {
+  std::unique_ptr<Space> space;
+  BanditConfig config;
+};
+BanditParts parts_from_config(const Rcpp::List& config);
 
 // Contexts of several queries as R gives them: `row` a number of a known context
 // (0-based) each, `values` a row each (no columns where the rows say it all).

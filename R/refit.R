@@ -1,0 +1,134 @@
+#' Refit hyperparameters every so many rounds
+#'
+#' `refit_every()` tells [gp_bandit()] to maximise the marginal likelihood over the kernel's parameters, the
+#' noise variance and (if asked) a constant prior mean, on what the posterior mean knows at that time (under
+#' [pending_censor()]: the censored rewards). A refit takes place before a query, when at least `rounds`
+#' queries have come since the last one and at least `minimum` rewards are known. It starts from the current
+#' parameters; if a fit fails, or its likelihood is not better than that of the current parameters, these stay (a failure warns).
+#' Refits are events of the bandit's log: a copy or a bandit that was read from a file has them too.
+#'
+#' @param rounds a whole number >= 1: queries between two refits.
+#' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
+#' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
+#' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
+#' @return An object of class `bandit_refit`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Guarantee: none of the papers' regret bounds covers fitted hyperparameters.
+#' @seealso [gp_fit()].
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_ucb(x, kernel_se(0.5), noise_var = 0.1, refit = refit_every(10))
+#' set.seed(1)
+#' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
+#' b
+#' @export
+refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ...) {
+  settings <- list(...)
+  check_refit_settings(settings)
+  structure(list(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
+                 mean = check_choice(mean, c("keep", "fit")), settings = settings),
+            class = "bandit_refit")
+}
+
+check_refit_settings <- function(settings) {
+  known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "..."))
+  given <- names(settings)
+  if (length(settings) && (is.null(given) || !all(given %in% known))) {
+    bad <- setdiff(given, known)
+    stop_argument(if (length(bad)) bad[1] else "...", "an argument gp_fit() does not take here",
+                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+  }
+}
+
+check_refit <- function(refit, config) {
+  if (is.null(refit)) return(NULL)
+  check_class(refit, "bandit_refit", hint = "refit_every()")
+  if (length(kernel_parameters(config$kernel)) == 0) {
+    stop_argument("refit", "refit_every() with a kernel that has no parameters", "NULL for such a kernel")
+  }
+  refit
+}
+
+# Queries that may be played before the next refit falls due.
+rounds_to_refit <- function(bandit) {
+  rule <- bandit$config$refit
+  if (is.null(rule)) return(.Machine$integer.max)
+  max(1, rule$rounds - rounds_since_refit(bandit))
+}
+
+rounds_since_refit <- function(bandit) {
+  fits <- which(bandit$events$kind == event_kind[["refit"]])
+  last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
+  table_size(bandit$queries) - last
+}
+
+refit_if_due <- function(bandit) {
+  rule <- bandit$config$refit
+  if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(invisible(FALSE))
+  heal(bandit)
+  known <- cpp_bandit_known(bandit$handle)
+  if (length(known$id) < rule$minimum) return(invisible(FALSE))
+  apply_refit(bandit, fitted_parameters(bandit, known))
+}
+
+# The current configuration's parameters, or better ones.
+fitted_parameters <- function(bandit, known) {
+  config <- current_config(bandit)
+  current <- list(kernel = config$kernel, noise_var = config$noise_var, mean = config$mean)
+  prior <- if (bandit$config$refit$mean == "fit") "fit" else 0
+  x <- known_inputs(bandit, known$id)
+  y <- known$value - (if (identical(prior, "fit")) 0 else known_prior_mean(bandit, known$id, config$mean))
+  fit <- tryCatch(
+    preserve_rng(do.call(gp_fit, c(list(x, y, config$kernel, noise_var = config$noise_var, mean = prior),
+                                   bandit$config$refit$settings))),
+    error = function(e) {
+      warning("refit after round ", table_size(bandit$queries), " failed, the parameters stay: ",
+              conditionMessage(e), call. = FALSE)
+      NULL
+    })
+  if (is.null(fit)) return(current)
+  list(kernel = fit$kernel, noise_var = fit$noise_var,
+       mean = if (identical(prior, "fit")) fit$mean else config$mean)
+}
+
+# Inputs of some queries as the kernel sees them.
+known_inputs <- function(bandit, ids) {
+  config <- bandit$config
+  if (space_of(config) != "arms") {
+    x <- logged_matrix(bandit, ids)
+  } else {
+    arm <- bandit$queries$arm[ids] %% nrow(config$domain$x) + 1L
+    x <- config$domain$x[arm, , drop = FALSE]
+    if (!is.null(config$contexts)) {
+      x <- cbind(x, config$contexts[bandit$queries$context[ids] + 1L, , drop = FALSE])
+    }
+  }
+  if (has_matrix(config$kernel)) x <- cbind(x, bandit$queries$arm[ids] %% nrow(config$domain$x) + 1L)
+  colnames(x) <- c(input_names(config), if (has_matrix(config$kernel)) "arm")
+  x
+}
+
+known_prior_mean <- function(bandit, ids, mean) {
+  if (length(mean) == 1) return(rep(mean, length(ids)))
+  mean[bandit$queries$arm[ids] %% nrow(bandit$config$domain$x) + 1L]
+}
+
+apply_refit <- function(bandit, fit) {
+  config <- core_config(refitted_config(bandit$config, fit))
+  transact(bandit, function(handle) cpp_bandit_refit(handle, config))
+  bandit$refits <- c(bandit$refits, list(fit))
+  invisible(TRUE)
+}
+
+refitted_config <- function(config, fit) {
+  config$kernel <- fit$kernel
+  config$noise_var <- fit$noise_var
+  config$mean <- fit$mean
+  config
+}
+
+# The configuration in force: that of the last refit.
+current_config <- function(bandit) {
+  fits <- bandit$refits
+  if (length(fits)) refitted_config(bandit$config, fits[[length(fits)]]) else bandit$config
+}
