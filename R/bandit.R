@@ -86,6 +86,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
   for (arg in c("changes", "constraints", "refit")) check_absent(get(arg), arg)
+  check_free_names(config$domain$names, "domain")
   contexts <- check_contexts(contexts, config$domain)
   config$contexts <- contexts$table
   config$context_names <- contexts$names
@@ -119,8 +120,21 @@ check_contexts <- function(contexts, domain) {
     names <- if (is.null(colnames(table))) paste0("z", seq_len(ncol(table))) else colnames(table)
     colnames(table) <- names
   }
+  if (length(names) == 0) stop_argument("contexts", describe(contexts), "at least one name")
   both <- check_input_names(c(domain$names, names), length(domain$names) + length(names), "contexts")
+  check_free_names(names, "contexts")
   list(table = table, names = utils::tail(both, length(names)))
+}
+
+# Inputs stand beside these columns in histories and ledgers.
+check_free_names <- function(names, arg) {
+  columns <- c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "f", "regret", "cumulative_regret",
+               "simple_regret", "period", "optimum", "cumulative_violation")
+  taken <- names[names %in% columns | grepl("^(g|kappa|violation)[0-9]+$", names)]
+  if (length(taken)) {
+    stop_argument(arg, paste("an input named", dQuote(taken[1], FALSE)),
+                  "inputs with names other than the columns of a bandit's history and ledger")
+  }
 }
 
 check_prior_mean <- function(mean, domain) {
@@ -212,6 +226,7 @@ heal <- function(bandit) {
   queries <- table_columns(bandit$queries)
   queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
   core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events)))
+  assign(".changing", FALSE, envir = bandit$events)  # a copy or a file may come from the middle of a change
   bandit$handle <- handle
   invisible(bandit)
 }
@@ -231,12 +246,24 @@ logged_contexts <- function(bandit, queries) {
   list(row = queries$context, values = values[, seq_len(ncol(values)) > d, drop = FALSE])
 }
 
+# A width or gain function, or a progress handler, must not change the bandit that calls it.
+check_idle <- function(bandit) {
+  if (isTRUE(bandit$events$.changing)) {
+    stop_gpbandits("This bandit is in the middle of a change: a function that it calls cannot change it.")
+  }
+}
+
 # Runs a change of the core's object and copies the new events to the log. If it fails
 # or is interrupted, the core's object is dropped and the log stays as it was.
 transact <- function(bandit, change) {
+  check_idle(bandit)
   heal(bandit)
+  assign(".changing", TRUE, envir = bandit$events)
   done <- FALSE
-  on.exit(if (!done) bandit$handle <- NULL)
+  on.exit({
+    assign(".changing", FALSE, envir = bandit$events)
+    if (!done) bandit$handle <- NULL
+  })
   core(change(bandit$handle))
   sync_log(bandit)
   done <- TRUE
@@ -289,7 +316,7 @@ bandit_facts <- function(bandit) {
 
 bandit_suggest <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
-  n <- check_count(n)
+  n <- check_count(n, upper = 1e6)
   contexts <- contexts_for(bandit, context, n)
   first <- table_size(bandit$queries)
   transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts))
@@ -511,7 +538,7 @@ bandit_draw <- function(bandit, n, context, ...) {
 bandit_best <- function(bandit, context, ...) {
   check_dots_empty(..., allowed = "context")
   heal(bandit)
-  contexts <- contexts_for(bandit, context)
+  contexts <- contexts_for(bandit, context, 1L)
   found <- preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   actions <- as.matrix(frame[bandit$config$domain$names])
@@ -527,6 +554,7 @@ bandit_history <- function(bandit) {
 }
 
 bandit_reset <- function(bandit) {
+  check_idle(bandit)
   bandit$queries <- new_table(query_columns(bandit$config))
   bandit$events <- new_table(event_columns())
   bandit$handle <- NULL
