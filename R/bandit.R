@@ -482,10 +482,12 @@ bandit_posterior <- function(bandit, x, context, ...) {
   domain <- config$domain
   finite <- is_finite_domain(domain)
   if (is.null(x) && !finite) stop_argument("x", "NULL", "points to predict at, where the domain is a box")
-  x <- if (is.null(x)) domain$x else check_matrix(x, "x", columns = length(domain$names))
+  # Arms may share their inputs: all arms are asked for by number, not by what they look like.
+  everything <- is.null(x)
+  x <- if (everything) domain$x else check_matrix(x, "x", columns = length(domain$names))
   contexts <- contexts_for(bandit, context, if (length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))) nrow(x) else 1L)
   row <- rep_len(contexts$row, nrow(x))
-  arm <- if (finite) match_rows(x, domain$x)
+  arm <- if (everything) seq_len(nrow(x)) else if (finite) match_rows(x, domain$x)
   if (space_of(config) == "arms" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
   predicted_posterior(bandit, x, arm, row, contexts$values)
 }

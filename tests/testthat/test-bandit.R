@@ -138,8 +138,11 @@ random_life <- function() {
   pending <- pick(random_pending())
   noise <- 10^runif(1, -4, 0)
   mean <- if (runif(1) < 0.5) rnorm(1) else rnorm(n)
-  list(bandit = gp_bandit(x, ours, noise, policy[[1]], mean = mean, pending = pending[[1]], contexts = contexts,
-                          engine = if (policy[[2]]$kind == "ts") "auto" else pick(c("weights", "played"))),
+  # The same contexts, sometimes not told beforehand.
+  open <- !is.null(contexts) && runif(1) < 0.5
+  engine <- if (open || policy[[2]]$kind == "ts") "auto" else pick(c("weights", "played"))
+  list(bandit = gp_bandit(x, ours, noise, policy[[1]], mean = mean, pending = pending[[1]],
+                          contexts = if (open) ncol(contexts) else contexts, engine = engine),
        ref = ref_bandit(K, noise, policy[[2]], mean = mean, n_arms = n, pending = pending[[2]]),
        contexts = contexts, count = 0)
 }
