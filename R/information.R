@@ -63,7 +63,7 @@ information_gain <- function(kernel, x, noise_var) {
   points <- information_points(kernel, if (missing(x)) NULL else x)
   noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
   if (nrow(points$points) == 0) return(0)
-  row <- match_rows(points$points)
+  row <- row_numbers(points$points)
   first <- which(!duplicated(row))
   K <- cpp_kernel_gram_symmetric(points$kernel, points$points[first, , drop = FALSE])
   core(cpp_information_gain(K, tabulate(match(row, row[first])), noise_var))
@@ -109,7 +109,7 @@ information_points <- function(kernel, x) {
 }
 
 # Equal rows get equal numbers.
-match_rows <- function(x) {
+row_numbers <- function(x) {
   id <- rep_len(1L, nrow(x))
   for (column in seq_len(ncol(x))) {
     value <- match(x[, column], unique(x[, column]))

@@ -151,3 +151,19 @@ test_that("bad input is refused and named", {
   refuse("gap", "constraints_noiseless", 4, gains, B = 1, R = 1, epoch = 2, quantity = "violation")
   refuse("slater", "constraints_noisy", 4, gains, B = 1, R = 1, epoch = 2, step = 1, Q = 1, M = 1)
 })
+
+test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
+  x <- seq(0, 1, length.out = 40)
+  root <- chol(ref_kernel_se(0.2)(x) + diag(1e-10, 40))
+  gain <- max_information_gain(kernel_se(0.2), x, 60, 0.1, "doptimal")
+  bound <- regret_bound("srinivas1", 60, gain, noise_var = 0.1, arms = 40, delta = 0.1)
+  set.seed(8)
+  for (i in 1:5) {
+    f <- drop(crossprod(root, rnorm(40)))
+    bandit <- gp_ucb(x, kernel_se(0.2), 0.1, width = width_srinivas_finite(0.1))
+    run <- as.data.frame(run_bandit(bandit, bandit_problem(x, f, noise_gaussian(sqrt(0.1))), 60))
+    expect_true(all(run$cumulative_regret <= bound))
+    # Cauchy-Schwarz and Lemma 5.4: holds whatever f is
+    expect_true(all(cumsum(2 * run$width * run$sd) <= bound))
+  }
+})
