@@ -179,7 +179,7 @@ random_policies <- function() {
 }
 
 test_that("lives with every part drawn at random equal the oracle", {
-  for (seed in seq_len(if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 300 else 15)) {
+  for (seed in seq_len(if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 300 else 10)) {
     set.seed(seed)
     state <- random_life()
     worst <- list(mean = 0, sd = 0)
@@ -217,7 +217,7 @@ for (name in life_names) {
     set.seed(601)
     state <- life(name)
     context <- life_context(state, 1)
-    for (i in 1:20) {
+    for (i in 1:14) {
       state <- live_once(state)
       again <- live_save(state)$bandit
       expect_lt(max(abs(as.matrix(again$posterior(context = context)) -

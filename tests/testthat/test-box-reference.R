@@ -47,14 +47,16 @@ for (d in 1:2) {
 
 test_that("choices on a box are maximisers, for every policy that has a score", {
   set.seed(803)
-  policies <- list(ucb = list(policy_ucb(width_constant(2)), ref_policy("ucb")), ei = list(policy_ei(), ref_policy("ei")),
-                   pi = list(policy_pi(0.01), ref_policy("pi", xi = 0.01)), mean = list(policy_mean(), ref_policy("mean")),
-                   variance = list(policy_variance(), ref_policy("variance")))
+  policies <- list(list(policy_ucb(width_constant(2)), ref_policy("ucb")),
+                   list(policy_ei(), ref_policy("ei")),
+                   list(policy_pi(0.01), ref_policy("pi", xi = 0.01)),
+                   list(policy_mean(), ref_policy("mean")),
+                   list(policy_variance(), ref_policy("variance")))
   kernel <- ref_kernel_se(c(0.3, 0.6))
   grid <- as.matrix(expand.grid(seq(0, 1, length.out = 41), seq(0, 1, length.out = 41)))
   for (pair in policies) {
     b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(c(0.3, 0.6)), 0.01, pair[[1]])
-    b$add(x = start <- matrix(runif(10), 5), reward = rnorm(5))
+    b$add(x = matrix(runif(10), 5), reward = rnorm(5))
     for (t in 1:4) {
       q <- b$suggest()
       r <- box_reference(kernel, b, c("x1", "x2"), grid)
