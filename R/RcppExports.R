@@ -121,6 +121,10 @@ cpp_regression_head <- function(pointer, size) {
     .Call(`_gpbandits_cpp_regression_head`, pointer, size)
 }
 
+cpp_regression_truncate <- function(pointer, size) {
+    invisible(.Call(`_gpbandits_cpp_regression_truncate`, pointer, size))
+}
+
 cpp_regression_add <- function(pointer, x, y) {
     invisible(.Call(`_gpbandits_cpp_regression_add`, pointer, x, y))
 }

@@ -363,6 +363,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_regression_truncate
+void cpp_regression_truncate(SEXP pointer, double size);
+RcppExport SEXP _gpbandits_cpp_regression_truncate(SEXP pointerSEXP, SEXP sizeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
+    cpp_regression_truncate(pointer, size);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_regression_add
 void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
 RcppExport SEXP _gpbandits_cpp_regression_add(SEXP pointerSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -532,6 +542,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
+    {"_gpbandits_cpp_regression_truncate", (DL_FUNC) &_gpbandits_cpp_regression_truncate, 2},
     {"_gpbandits_cpp_regression_add", (DL_FUNC) &_gpbandits_cpp_regression_add, 3},
     {"_gpbandits_cpp_regression_set_targets", (DL_FUNC) &_gpbandits_cpp_regression_set_targets, 2},
     {"_gpbandits_cpp_regression_predict", (DL_FUNC) &_gpbandits_cpp_regression_predict, 2},
