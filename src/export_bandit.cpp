@@ -222,11 +222,10 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first,
   const gpb::ArmPosterior& mean = arm_posterior(bandit->mean_model());
   const gpb::ArmPosterior& variance = arm_posterior(bandit->variance_model());
   Eigen::MatrixXd out(count, draws);
-  Eigen::VectorXd draw;
-  for (int k = 0; k < draws; ++k) {
-    variance.draw(rng, scale, mean.mean(), draw);
-    out.col(k) = draw.segment(first, count);
-    if (k % 64 == 63) gpb::check_interrupt();
+  constexpr int block = 64;  // so many columns are one matrix product
+  for (int k = 0; k < draws; k += block) {
+    variance.draw(rng, scale, mean.mean(), first, out.middleCols(k, std::min(block, draws - k)));
+    gpb::check_interrupt();
   }
   return out;
 }
