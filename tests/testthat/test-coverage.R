@@ -116,28 +116,6 @@ test_that("DMM with the bandit's own regulariser alone is AMM; more regularisers
   }
 })
 
-test_that("thousands of draws have the oracle's mean and covariance", {
-  set.seed(503)
-  x <- c(0, 0.12, 0.3, 0.33, 0.8)
-  K <- ref_kernel_matern(1.5, 0.3)(x)
-  rows <- c(1, 3, 5, 3)
-  y <- c(0.2, 0.5, -0.3, 0.7)
-  b <- gp_bandit(x, kernel_matern(1.5, 0.3), 0.1, policy_ts(width_constant(2)))
-  b$add(arm = rows, reward = y)
-  n <- 20000
-  draws <- b$draw(n)
-  expect_identical(dim(draws), c(5L, as.integer(n)))
-  p <- ref_posterior_at(K, rows, y, 0.1)
-  # Whitened by the oracle, the draws are independent standard normal.
-  white <- backsolve(chol(p$cov), draws - p$mean, transpose = TRUE)
-  moments <- c(sqrt(n) * rowMeans(white), sqrt(n) * tcrossprod(white)[upper.tri(K)] / n,
-               sqrt(n / 2) * (rowMeans(white^2) - 1))
-  expect_gt(stats::pchisq(sum(moments^2), length(moments), lower.tail = FALSE), tol$p_value)
-  expect_gt(stats::ks.test(white, "pnorm")$p.value, tol$p_value)
-  # Draws apart, one after the other, do not depend on each other.
-  expect_gt(stats::Box.test(white[3, ], lag = 64, type = "Ljung-Box")$p.value, tol$p_value)
-})
-
 test_that("many draws in one call are the single ones, with contexts too", {
   set.seed(504)
   z <- matrix(c(0.1, 0.7), 2)
