@@ -226,7 +226,7 @@ heal <- function(bandit) {
   queries <- table_columns(bandit$queries)
   queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
   core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events)))
-  assign(".changing", FALSE, envir = bandit$events)  # a copy or a file may come from the middle of a change
+  assign(".changing", FALSE, envir = bandit$events)
   bandit$handle <- handle
   invisible(bandit)
 }
@@ -247,8 +247,9 @@ logged_contexts <- function(bandit, queries) {
 }
 
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
+# (A copy or a file that was made meanwhile carries the flag too, but has no live core object.)
 check_idle <- function(bandit) {
-  if (isTRUE(bandit$events$.changing)) {
+  if (isTRUE(bandit$events$.changing) && cpp_bandit_alive(bandit$handle)) {
     stop_gpbandits("This bandit is in the middle of a change: a function that it calls cannot change it.")
   }
 }
@@ -493,6 +494,7 @@ bandit_posterior <- function(bandit, x, context, ...) {
 }
 
 tabulated_posterior <- function(bandit, row, arm) {
+  if (length(arm) == 0) return(data.frame(mean = double(), sd = double()))
   n <- nrow(bandit$config$domain$x)
   used <- range(row)
   all <- core(cpp_bandit_arm_posterior(bandit$handle, used[1] * n, (used[2] - used[1] + 1L) * n))

@@ -35,19 +35,19 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
     }
     width <- width_srinivas_finite(delta, scale = 1 / 5)
   }
-  preset(policy_ucb(width), domain, kernel, noise_var, ...)
+  preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb
 #' @export
 gp_ei <- function(domain, kernel, noise_var, ..., xi = 0) {
-  preset(policy_ei(xi), domain, kernel, noise_var, ...)
+  preset(list(policy = policy_ei(xi)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb
 #' @export
 gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
-  preset(policy_pi(xi), domain, kernel, noise_var, ...)
+  preset(list(policy = policy_pi(xi)), domain, kernel, noise_var, ...)
 }
 
 #' IGP-UCB and GP-TS
@@ -81,7 +81,7 @@ gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
 igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realised(), ...,
                     width = NULL) {
   if (is.null(width)) width <- width_igp(B, R, delta, gain)
-  preset(policy_ucb(width), domain, kernel, noise_var, ...)
+  preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname igp_ucb
@@ -89,13 +89,15 @@ igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_re
 gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realised(), ...,
                   width = NULL) {
   if (is.null(width)) width <- width_gp_ts(B, R, delta, gain)
-  preset(policy_ts(width), domain, kernel, noise_var, ...)
+  preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)
 }
 
-# gp_bandit() with a policy that only the preset chooses.
+# gp_bandit() with the parts that the preset itself chooses: a policy, and maybe a pending rule.
 preset <- function(chosen, ...) {
-  if ("policy" %in% ...names()) {
-    stop_argument("policy", "given", "absent (a preset chooses it, gp_bandit() takes any)")
+  taken <- intersect(names(chosen), ...names())
+  if (length(taken)) {
+    stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
   }
-  gp_bandit(..., policy = chosen)
+  if (is.null(chosen$pending)) gp_bandit(..., policy = chosen$policy)
+  else gp_bandit(..., policy = chosen$policy, pending = chosen$pending)
 }

@@ -39,30 +39,30 @@
 #' @export
 gp_ucb_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
                        width = width_sdf(width_constant(1))) {
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), pending = pending_censor(m, value), ...)
+  preset(list(policy = policy_ucb(width), pending = pending_censor(m, value)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf
 #' @export
 gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
                       width = width_sdf(width_constant(1))) {
-  gp_bandit(domain, kernel, noise_var, policy_ts(width), pending = pending_censor(m, value), ...)
+  preset(list(policy = policy_ts(width), pending = pending_censor(m, value)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf
 #' @export
 gp_bucb <- function(domain, kernel, noise_var, ..., width = width_constant(1)) {
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), pending = pending_hallucinate(), ...)
+  preset(list(policy = policy_ucb(width), pending = pending_hallucinate()), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf
 #' @export
 gp_bts <- function(domain, kernel, noise_var, ..., width = width_constant(1)) {
-  gp_bandit(domain, kernel, noise_var, policy_ts(width), pending = pending_hallucinate(), ...)
+  preset(list(policy = policy_ts(width), pending = pending_hallucinate()), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf
 #' @export
 asy_ts <- function(domain, kernel, noise_var, ..., width = width_constant(1)) {
-  gp_bandit(domain, kernel, noise_var, policy_ts(width), pending = pending_ignore(), ...)
+  preset(list(policy = policy_ts(width), pending = pending_ignore()), domain, kernel, noise_var, ...)
 }
