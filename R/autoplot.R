@@ -3,14 +3,16 @@
 
 #' Plot a bandit, a run or a comparison with ggplot2
 #'
-#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws, as ggplot objects to which layers, scales and
-#' themes can be added. They are there as soon as ggplot2 is; gpbandits itself does not need it.
+#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws, as ggplot objects to
+#' which layers, scales and themes can be added. They are there as soon as ggplot2 is; gpbandits itself does
+#' not need it.
 #'
 #' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots].
 #' @param object a `GPBandit`, `bandit_run` or `bandit_comparison`.
 #' @inheritParams bandit-plots
 #' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns.
-#' @section Errors: a `gpbandits_error` for a bad argument, a type that the domain does not allow, or if ggplot2 is not installed.
+#' @section Errors: a `gpbandits_error` for a bad argument, a type that the domain does not allow, or if
+#'   ggplot2 is not installed.
 #' @seealso [bandit-plots].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' bandit <- gp_ucb(seq(0, 1, length.out = 100), kernel_se(0.2), noise_var = 0.01)
@@ -52,12 +54,14 @@ autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simp
   aesthetics <- aes_of(x = "x", y = "y", colour = "series", linetype = "series")
   picture <- ggplot2::ggplot(view$frame)
   if (!is.null(verticals)) {
-    picture <- picture + ggplot2::geom_vline(data = verticals, key_glyph = "path", linewidth = 0.5,
-                                             mapping = aes_of(xintercept = "x", colour = "series", linetype = "series"))
+    lying <- aes_of(xintercept = "x", colour = "series", linetype = "series")
+    picture <- picture + ggplot2::geom_vline(data = verticals, mapping = lying, key_glyph = "path", linewidth = 0.5)
   }
+  colours <- stats::setNames(c(col, "black", "grey45", okabe_ito[["vermillion"]]), shown)
+  types <- stats::setNames(c("solid", "dashed", "solid", "dotted"), shown)
   picture + ggplot2::geom_line(data = lines, mapping = aesthetics, linewidth = 0.8, na.rm = TRUE) +
-    ggplot2::scale_colour_manual(NULL, values = stats::setNames(c(col, "black", "grey45", okabe_ito[["vermillion"]]), shown), breaks = shown) +
-    ggplot2::scale_linetype_manual(NULL, values = stats::setNames(c("solid", "dashed", "solid", "dotted"), shown), breaks = shown) +
+    ggplot2::scale_colour_manual(NULL, values = colours, breaks = shown) +
+    ggplot2::scale_linetype_manual(NULL, values = types, breaks = shown) +
     ggplot_log(log) + ggplot2::labs(x = "round", y = view$label, title = view$title) + ggplot_look()
 }
 
@@ -76,7 +80,8 @@ autoplot.bandit_comparison <- function(object, column = "average_regret", bands 
   # A band that reaches zero ends at the lowest mean of a logarithmic axis.
   if (ylog && nrow(banded)) banded$lower <- pmax(banded$lower, min(curves$mean, na.rm = TRUE))
   ggplot2::ggplot(view$frame, aes_of(x = "round", y = "mean", colour = "bandit")) +
-    ggplot2::geom_ribbon(data = banded, mapping = aes_of(ymin = "lower", ymax = "upper", fill = "bandit"), alpha = 0.18, colour = NA) +
+    ggplot2::geom_ribbon(data = banded, mapping = aes_of(ymin = "lower", ymax = "upper", fill = "bandit"),
+                         alpha = 0.18, colour = NA) +
     ggplot2::geom_line(data = curves, mapping = aes_of(linetype = "bandit"), linewidth = 0.8, na.rm = TRUE) +
     ggplot2::scale_colour_manual(NULL, values = style$col) +
     ggplot2::scale_fill_manual(NULL, values = style$col) +
@@ -85,7 +90,9 @@ autoplot.bandit_comparison <- function(object, column = "average_regret", bands 
 }
 
 need_ggplot2 <- function() {
-  if (!requireNamespace("ggplot2", quietly = TRUE)) stop_gpbandits("autoplot() needs the package ggplot2, which is not installed.")
+  if (!requireNamespace("ggplot2", quietly = TRUE)) {
+    stop_gpbandits("autoplot() needs the package ggplot2, which is not installed.")
+  }
 }
 
 # aes() of columns named by strings: nothing for R CMD check to take for a global variable.
@@ -128,8 +135,8 @@ ggplot_marks <- function(bandit, view) {
 ggplot_mark_style <- function(observed) {
   kinds <- c("truth", "observed reward", "before the restart", "pending query", "next choice")
   named <- function(values) stats::setNames(values, kinds)
-  list(kinds = kinds,
-       col = named(c(mark$truth, grDevices::adjustcolor(mark$seen, point_alpha(observed)), mark$old, mark$pending, mark$next_choice)),
+  seen <- grDevices::adjustcolor(mark$seen, point_alpha(observed))
+  list(kinds = kinds, col = named(c(mark$truth, seen, mark$old, mark$pending, mark$next_choice)),
        shape = named(c(4, 16, 1, 2, 18)), size = named(c(2, 2 * point_size(observed), 1.6, 2, 4)))
 }
 
@@ -145,8 +152,8 @@ ggplot_profile <- function(bandit, view) {
   if (!is.null(marks)) {
     style <- ggplot_mark_style(sum(marks$kind == "observed reward"))
     marks$kind <- factor(marks$kind, levels = style$kinds)
-    picture <- picture +
-      ggplot2::geom_point(data = marks, mapping = aes_of(x = "at", y = "height", colour = "kind", shape = "kind", size = "kind")) +
+    lying <- aes_of(x = "at", y = "height", colour = "kind", shape = "kind", size = "kind")
+    picture <- picture + ggplot2::geom_point(data = marks, mapping = lying) +
       ggplot2::scale_colour_manual(NULL, values = style$col) +
       ggplot2::scale_shape_manual(NULL, values = style$shape) +
       ggplot2::scale_size_manual(NULL, values = style$size)
@@ -156,12 +163,14 @@ ggplot_profile <- function(bandit, view) {
 
 ggplot_curve <- function(places, view) {
   key_colours <- c(mark$mean, if (!is.null(view$frame$truth)) mark$truth)
+  guide <- ggplot2::guide_legend(order = 1, override.aes = list(colour = key_colours))
   list(
-    ggplot2::geom_ribbon(data = places, mapping = aes_of(x = "at", ymin = "lower", ymax = "upper", fill = "band"), alpha = 0.18),
-    ggplot2::geom_line(data = places, mapping = aes_of(x = "at", y = "mean", linetype = "what"), colour = mark$mean, linewidth = 0.8),
+    ggplot2::geom_ribbon(data = places, alpha = 0.18,
+                         mapping = aes_of(x = "at", ymin = "lower", ymax = "upper", fill = "band")),
+    ggplot2::geom_line(data = places, colour = mark$mean, linewidth = 0.8,
+                       mapping = aes_of(x = "at", y = "mean", linetype = "what")),
     ggplot2::scale_fill_manual(NULL, values = mark$mean),
-    ggplot2::scale_linetype_manual(NULL, values = c("posterior mean" = "solid", truth = "dashed"),
-                                   guide = ggplot2::guide_legend(order = 1, override.aes = list(colour = key_colours)))
+    ggplot2::scale_linetype_manual(NULL, values = c("posterior mean" = "solid", truth = "dashed"), guide = guide)
   )
 }
 
@@ -169,24 +178,27 @@ ggplot_bars <- function(places) {
   places$what <- paste0("posterior ", places$band)
   crowded <- nrow(places) > 100
   list(
-    ggplot2::geom_linerange(data = places, mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"), colour = mark$mean,
-                            linewidth = if (crowded) 0.3 else 0.6, alpha = if (crowded) 0.35 else 1),
-    ggplot2::geom_point(data = places, mapping = aes_of(x = "at", y = "mean", fill = "what"), colour = mark$mean, shape = 22,
-                        size = if (crowded) 0.6 else 2),
+    ggplot2::geom_linerange(data = places, mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"),
+                            colour = mark$mean, linewidth = if (crowded) 0.3 else 0.6,
+                            alpha = if (crowded) 0.35 else 1),
+    ggplot2::geom_point(data = places, mapping = aes_of(x = "at", y = "mean", fill = "what"),
+                        colour = mark$mean, shape = 22, size = if (crowded) 0.6 else 2),
     ggplot2::scale_fill_manual(NULL, values = mark$mean)
   )
 }
 
 ggplot_truth <- function(at, view) {
   truth <- data.frame(at = at, truth = view$frame$truth, what = "truth")
-  ggplot2::geom_line(data = truth, mapping = aes_of(x = "at", y = "truth", linetype = "what"), colour = mark$truth, linewidth = 0.6)
+  ggplot2::geom_line(data = truth, mapping = aes_of(x = "at", y = "truth", linetype = "what"),
+                     colour = mark$truth, linewidth = 0.6)
 }
 
 ggplot_map <- function(bandit, view) {
   surface <- data.frame(at = view$x, at_y = view$y, mean = view$frame$mean)
+  size <- c(tile_size(view$x, grepl("x", view$log)), tile_size(view$y, grepl("y", view$log)))
   picture <- ggplot2::ggplot(view$frame) +
     ggplot2::geom_tile(data = surface, mapping = aes_of(x = "at", y = "at_y", fill = "mean"),
-                       width = tile_size(view$x, grepl("x", view$log)), height = tile_size(view$y, grepl("y", view$log))) +
+                       width = size[1], height = size[2]) +
     ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100))
   if (!is_flat(surface$mean)) {
     picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = "mean"),
@@ -195,8 +207,9 @@ ggplot_map <- function(bandit, view) {
   played <- played_points(view$queries)
   if (nrow(played)) {
     picture <- picture +
-      ggplot2::geom_point(data = played, mapping = aes_of(x = "x", y = "y", size = "plays"), shape = 21, colour = "black",
-                          fill = ifelse(played$pending, mark$pending, "white"), alpha = 0.85) +
+      ggplot2::geom_point(data = played, mapping = aes_of(x = "x", y = "y", size = "plays"),
+                          shape = 21, colour = "black", alpha = 0.85,
+                          fill = ifelse(played$pending, mark$pending, "white")) +
       ggplot2::scale_size_area(max_size = if (max(played$plays) > 1) 6 else 2, breaks = play_breaks(played$plays))
   }
   marks <- map_marks(view, surface)
@@ -204,11 +217,13 @@ ggplot_map <- function(bandit, view) {
     shapes <- c("largest mean" = 3, "true maximum" = 2, "next choice" = 18)
     colours <- c("largest mean" = "black", "true maximum" = "black", "next choice" = mark$next_choice)
     picture <- picture +
-      ggplot2::geom_point(data = marks, mapping = aes_of(x = "at", y = "at_y", shape = "kind", colour = "kind"), size = 3.5, stroke = 1.2) +
+      ggplot2::geom_point(data = marks, mapping = aes_of(x = "at", y = "at_y", shape = "kind", colour = "kind"),
+                          size = 3.5, stroke = 1.2) +
       ggplot2::scale_shape_manual(NULL, values = shapes, breaks = names(shapes)) +
       ggplot2::scale_colour_manual(NULL, values = colours, breaks = names(shapes))
   }
-  picture + ggplot2::coord_cartesian(expand = FALSE, clip = "off") + ggplot2::labs(x = view$names[1], y = view$names[2])
+  picture + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
+    ggplot2::labs(x = view$names[1], y = view$names[2])
 }
 
 # Widths are those on the axis: ggplot2 transforms first.

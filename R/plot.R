@@ -5,56 +5,66 @@
 #' Pictures in base graphics; [autoplot.GPBandit()] draws the same with ggplot2.
 #'
 #' @section A bandit:
-#' * `"curve"` (one input): posterior mean with a band of mean \eqn{\pm w}{+/- w} sd, the rewards observed, pending
-#'   queries (on the mean curve), and the next choice (on the upper bound for UCB, whose maximiser it is; otherwise on the mean).
-#'   This is Figure 2 of Srinivas et al.
-#' * `"map"` (two inputs, and arms that are a full grid or a box): the posterior mean as an image with contours, the
-#'   points played with size by their number of plays, the next choice, the best point by posterior mean and, if the truth
-#'   is given, its maximiser.
-#' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice. For a box of more than
-#'   two inputs the distinct points played take the place of arms.
+#' * `"curve"` (one input): posterior mean with a band of mean \eqn{\pm w}{+/- w} sd, the rewards observed,
+#'   pending queries (on the mean curve), and the next choice (on the upper bound for UCB, whose maximiser it
+#'   is; otherwise on the mean). This is Figure 2 of Srinivas et al.
+#' * `"map"` (two inputs, and arms that are a full grid or a box): the posterior mean as an image with
+#'   contours, the points played with size by their number of plays, the next choice, the best point by
+#'   posterior mean and, if the truth is given, its maximiser.
+#' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
+#'   For a box of more than two inputs the distinct points played take the place of arms.
 #'
-#' `"auto"` takes the first that fits; fewer than 10 arms, and arms whose covariance is given as a matrix, are drawn as arms.
-#' Rewards from before the last restart, which the posterior no longer knows, are drawn hollow and pale.
+#' `"auto"` takes the first that fits; fewer than 10 arms, and arms whose covariance is given as a matrix,
+#' are drawn as arms. Rewards from before the last restart, which the posterior no longer knows, are drawn
+#' hollow and pale.
 #'
-#' The next choice is asked of a copy, and the random generator is put back: plotting changes neither the bandit nor
-#' the random numbers that follow. Where the next choice is random (Thompson sampling, uniform sampling, exploration
-#' rounds of change detection) none is marked.
+#' The next choice is asked of a copy, and the random generator is put back: plotting changes neither the
+#' bandit nor the random numbers that follow. Where the next choice is random (Thompson sampling, uniform
+#' sampling, exploration rounds of change detection) none is marked.
 #'
 #' @section A run:
-#' Regret by round: \eqn{R_t = \sum_{s \le t} r_s}{R_t = r_1 + ... + r_t} (`"cumulative"`), \eqn{R_t/t}{R_t / t} (`"average"`), the smallest
-#' regret so far (`"simple"`), or the cumulative constraint violation (`"violation"`). Change points of the problem and
-#' restarts of the bandit are vertical lines between two rounds.
+#' Regret by round: \eqn{R_t = \sum_{s \le t} r_s}{R_t = r_1 + ... + r_t} (`"cumulative"`),
+#' \eqn{R_t/t}{R_t / t} (`"average"`), the smallest regret so far (`"simple"`), or the cumulative constraint
+#' violation (`"violation"`). Change points of the problem and restarts of the bandit are vertical lines
+#' between two rounds.
 #'
 #' @section A comparison:
-#' Mean over replications of one column of the ledger, with bands of `bands` standard errors. More than
-#' 1000 rounds are thinned to about 1000 for drawing (evenly on the axis drawn).
+#' Mean over replications of one column of the ledger, with bands of `bands` standard errors. More than 1000
+#' rounds are thinned to about 1000 for drawing (evenly on the axis drawn).
 #'
 #' @param x a `GPBandit`, `bandit_run` or `bandit_comparison`.
-#' @param context the context whose slice is drawn, one value per context input (or a data.frame or matrix of one row);
-#'   by default that of the last query.
-#' @param truth the true mean: a function of the input matrix (one row per point, the context's columns last), or one number per arm;
-#'   `NULL` for none.
+#' @param context the context whose slice is drawn, one value per context input (or a data.frame or matrix of
+#'   one row); by default that of the last query.
+#' @param truth the true mean: a function of the input matrix (one row per point, the context's columns
+#'   last), or one number per arm; `NULL` for none.
 #' @param type `"auto"`, `"curve"`, `"map"` or `"arms"`.
-#' @param width \eqn{w}, how many posterior standard deviations the band is wide, a number >= 0. `NULL`: the policy's width in the
-#'   next round where the policy has one (one multiplier: not `width_dmm()`), else 2; the legend says which.
+#' @param width \eqn{w}, how many posterior standard deviations the band is wide, a number >= 0. `NULL`: the
+#'   policy's width in the next round where the policy has one (one multiplier: not `width_dmm()`), else 2; the
+#'   legend says which.
 #' @param next_choice mark the next choice?
-#' @param resolution points per input at which a box's posterior is drawn, 2 to 1000; `NULL`: 301 in one dimension, 61 in two.
+#' @param resolution points per input at which a box's posterior is drawn, 2 to 1000; `NULL`: 301 in one
+#'   dimension, 61 in two.
 #' @param which `"cumulative"`, `"average"`, `"simple"` or `"violation"`.
-#' @param bound a bound on the *cumulative* regret, as [regret_bound()] gives: one number per round, or one number. It is
-#'   divided by the round where average or simple regret is drawn (without delays the simple regret is at most the average).
-#' @param column a numeric column of `as.data.frame(comparison)`, such as `"average_regret"`, `"cumulative_regret"`, `"simple_regret"`.
+#' @param bound a bound on the *cumulative* regret, as [regret_bound()] gives: one number per round, or one
+#'   number. It is divided by the round where average or simple regret is drawn (without delays the simple
+#'   regret is at most the average).
+#' @param column a numeric column of `as.data.frame(comparison)`, such as `"average_regret"`,
+#'   `"cumulative_regret"`, `"simple_regret"`.
 #' @param bands half-width of the bands in standard errors of the mean, a number >= 0; 0 for none.
-#' @param log `""`, `"x"`, `"y"` or `"xy"`: which axes are logarithmic. Values of zero fall below a logarithmic axis.
-#' @param col colours of the curves, used again if there are more curves; by default Okabe and Ito's palette, which colour-blind readers can tell apart.
+#' @param log `""`, `"x"`, `"y"` or `"xy"`: which axes are logarithmic. Values of zero fall below a
+#'   logarithmic axis.
+#' @param col colours of the curves, used again if there are more curves; by default Okabe and Ito's palette,
+#'   which colour-blind readers can tell apart.
 #' @param legend draw the legend? It gets room of its own above the data.
 #' @param xlim,ylim,xlab,ylab,main ranges, labels and title; `NULL` for ours, `main = ""` for no title.
 #' @param ... must be empty: misspelt arguments are refused.
-#' @return Invisibly the data drawn, a data.frame. Bandit: a row per place with `arm` (arms only), the inputs, `mean`, `sd`, `lower`, `upper`
-#'   (the band), `plays` (arms only; in this context), `truth` (if given); attributes `width` (number) and `next_choice` (a row of a history, or `NULL`). Run: `round`,
-#'   the quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`.
+#' @return Invisibly the data drawn, a data.frame. Bandit: a row per place with `arm` (arms only), the
+#'   inputs, `mean`, `sd`, `lower`, `upper` (the band), `plays` (arms only; in this context), `truth` (if
+#'   given); attributes `width` (number) and `next_choice` (a row of a history, or `NULL`). Run: `round`, the
+#'   quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or a type that the domain does not allow.
-#' @references Srinivas, Krause, Kakade and Seeger (2010) <arXiv:0912.3995>, Figures 2 and 5. The palette: Okabe and Ito (2008), Color Universal Design.
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <arXiv:0912.3995>, Figures 2 and 5. The palette:
+#'   Okabe and Ito (2008), Color Universal Design.
 #' @seealso [run_bandit()], [compare_bandits()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
@@ -189,7 +199,10 @@ shown_range <- function(values, log) {
 
 draw_axes <- function(frame, ticks) {
   labels <- tick_labels(ticks, grepl("y", frame$log))
-  graphics::axis(1, lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
+  across <- graphics::axTicks(1)
+  xlog <- grepl("x", frame$log)
+  graphics::axis(1, at = across, labels = if (xlog) tick_labels(across, TRUE) else TRUE, lwd = 0, lwd.ticks = 1,
+                 col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
   graphics::axis(2, at = ticks, labels = labels, lwd = 0, lwd.ticks = 1, col.ticks = "grey60",
                  tcl = -0.3, las = 1, mgp = c(3, 0.5, 0))
   # The label stands just outside the ticks' labels, however long they are, within the margin.
@@ -198,16 +211,21 @@ draw_axes <- function(frame, ticks) {
   graphics::title(xlab = frame$xlab, line = 2)
   graphics::title(ylab = frame$ylab, line = max(min(wide + 1.2, graphics::par("mar")[2] - 1.1), 0))
   graphics::title(main = frame$main, line = if (is.null(frame$note)) 1 else 1.6, cex.main = 1.1)
-  if (!is.null(frame$note)) graphics::mtext(frame$note, 3, line = 0.4, col = "grey35", cex = 0.8 * graphics::par("cex"))
+  if (!is.null(frame$note)) {
+    graphics::mtext(frame$note, 3, line = 0.4, col = "grey35", cex = 0.8 * graphics::par("cex"))
+  }
 }
 
 # Powers of ten where a logarithmic axis spans many, plain numbers where they are short.
 tick_labels <- function(ticks, log) {
   if (log && (min(ticks) < 1e-3 || max(ticks) > 1e4)) {
     powers <- log10(ticks)
-    if (all(abs(powers - round(powers)) < 1e-9)) return(as.expression(lapply(round(powers), function(p) bquote(10^.(p)))))
+    if (all(abs(powers - round(powers)) < 1e-9)) {
+      return(as.expression(lapply(round(powers), function(p) bquote(10^.(p)))))
+    }
   }
-  if (max(abs(ticks)) >= 1e5 || (any(ticks != 0) && min(abs(ticks[ticks != 0])) < 1e-4)) return(formatC(ticks, format = "g"))
+  sizes <- abs(ticks[ticks != 0])
+  if (any(sizes >= 1e5 | sizes < 1e-4)) return(formatC(ticks, format = "g"))
   vapply(ticks, function(v) format(v, scientific = FALSE, digits = 6), "")
 }
 
@@ -272,14 +290,17 @@ profile_key <- function(view) {
     if (any(known & seen$current)) key_entry("observed reward", mark$seen, pch = 16, size = 0.8),
     if (any(known & !seen$current)) key_entry("before the restart", mark$old, pch = 1, size = 0.8),
     if (any(!known)) key_entry("pending query", mark$pending, pch = 24, bg = "white", size = 0.9),
-    if (!is.null(view$next_choice)) key_entry("next choice", mark$next_choice, lty = 3, lwd = 1.5, pch = 18, size = 1.5)
+    if (!is.null(view$next_choice)) {
+      key_entry("next choice", mark$next_choice, lty = 3, lwd = 1.5, pch = 18, size = 1.5)
+    }
   )
 }
 
 draw_band_of <- function(view) {
   order <- order(view$x)
   x <- view$x[order]
-  graphics::polygon(c(x, rev(x)), c(view$frame$lower[order], rev(view$frame$upper[order])), col = mark$band, border = NA)
+  graphics::polygon(c(x, rev(x)), c(view$frame$lower[order], rev(view$frame$upper[order])),
+                    col = mark$band, border = NA)
 }
 
 draw_curve <- function(view) {
@@ -296,7 +317,9 @@ draw_bars <- function(view) {
   graphics::segments(view$x, at$lower, view$x, at$upper, lwd = if (crowded) 0.7 else 1.3, lend = 1,
                      col = if (crowded) grDevices::adjustcolor(mark$mean, 0.35) else mark$mean)
   graphics::points(view$x, at$mean, pch = 15, cex = if (crowded) 0.4 else 0.9, col = mark$mean)
-  if (!is.null(at$truth)) graphics::points(view$x, at$truth, pch = 4, cex = if (crowded) 0.5 else 1, lwd = 1.3, col = mark$truth)
+  if (!is.null(at$truth)) {
+    graphics::points(view$x, at$truth, pch = 4, cex = if (crowded) 0.5 else 1, lwd = 1.3, col = mark$truth)
+  }
 }
 
 draw_rewards <- function(seen) {
@@ -357,7 +380,8 @@ draw_map <- function(bandit, view, frame) {
     graphics::points(view$x[top], view$y[top], pch = 2, cex = 1.7, lwd = 2.2, col = "black")
   }
   if (!is.null(view$next_choice)) {
-    graphics::points(view$next_choice$at, view$next_choice$at_y, pch = 23, cex = 1.6, lwd = 1.2, col = "black", bg = mark$next_choice)
+    graphics::points(view$next_choice$at, view$next_choice$at_y, pch = 23, cex = 1.6, lwd = 1.2,
+                     col = "black", bg = mark$next_choice)
   }
 }
 

@@ -41,7 +41,9 @@ view_context <- function(bandit, context) {
   if (is.null(context)) {
     last <- utils::tail(bandit$history()[names], 1)
     known <- bandit$config$contexts
-    if (nrow(last) == 0 && !is.matrix(known)) stop_argument("context", "NULL", "the context to draw (nothing was played yet)")
+    if (nrow(last) == 0 && !is.matrix(known)) {
+      stop_argument("context", "NULL", "the context to draw (nothing was played yet)")
+    }
     context <- if (nrow(last)) last else known[1, , drop = FALSE]
   }
   context <- check_matrix(context, "context", columns = length(names), rows = 1)
@@ -92,8 +94,8 @@ view_places <- function(bandit, view, resolution) {
   if (view$type == "arms") {
     played <- unique(as.matrix(view$queries[domain$names]))
     if (!nrow(played)) {
-      stop_gpbandits("Nothing to draw: of a box with more than two inputs the points played are drawn, and there are none yet.",
-                     argument = "x")
+      stop_gpbandits("Nothing to draw: of a box with more than two inputs the points played are drawn, ",
+                     "and there are none yet.", argument = "x")
     }
     return(played)
   }
@@ -267,7 +269,9 @@ changes_within <- function(change_points, rounds) change_points[change_points < 
 run_bound <- function(bound, which, rounds) {
   n <- length(rounds)
   allowed <- sprintf("numbers >= 0, one per round (%d), or one number", n)
-  if (which == "violation") stop_argument("bound", "given with `which = \"violation\"`", "a bound on the regret, or NULL")
+  if (which == "violation") {
+    stop_argument("bound", "given with `which = \"violation\"`", "a bound on the regret, or NULL")
+  }
   if (!is.numeric(bound) || !length(bound) %in% c(1, n) || any(bound < 0, na.rm = TRUE)) {
     stop_argument("bound", describe(bound), allowed)
   }

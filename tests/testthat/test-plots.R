@@ -241,7 +241,12 @@ test_that("graphical parameters are as before, and bad frames are refused", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   graphics::plot(1:3)
-  own <- function() graphics::par(no.readonly = TRUE)[c("mar", "mfrow", "las", "xpd", "bty", "cex", "tcl", "mgp", "lty", "lwd", "pch", "col", "fg", "oma")]
+  # All but the coordinates that every plot sets.
+  coordinates <- c("usr", "xaxp", "yaxp", "xlog", "ylog")
+  own <- function() {
+    now <- graphics::par(no.readonly = TRUE)
+    now[setdiff(names(now), coordinates)]
+  }
   before <- own()
   for (bandit in all) {
     plot(bandit, legend = FALSE, main = "", xlab = "dose", ylab = "response")
