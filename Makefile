@@ -67,10 +67,11 @@ sanitize: ## build and test with ASAN and UBSAN (COMPILER=gcc or clang)
 clean: ## remove everything that was built
 	@rm -rf build src/*.o src/*.so src/*.dll Rplots.pdf
 
-# R's make does not know which object needs which header: build from scratch.
+# Compiled from scratch (R's make does not know which object needs which header)
+# in a copy, so that the sources stay as they are.
 $(STAMP): $(SOURCES)
-	@mkdir -p $(LIB)
+	@mkdir -p build
 	@echo "installing gpbandits into build/lib (compiling: a minute or two) ..."
-	@$(PARALLEL) R CMD INSTALL --preclean --clean --no-multiarch --no-docs --library=$(LIB) . \
-	  >build/install.log 2>&1 || { tail -n 40 build/install.log; exit 1; }
+	@$(PARALLEL) tools/install.sh build/source $(LIB) >build/install.log 2>&1 || \
+	  { grep -E 'error|ERROR|undefined' build/install.log || tail -n 40 build/install.log; exit 1; }
 	@touch $@

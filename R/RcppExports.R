@@ -53,6 +53,22 @@ cpp_bandit_restart <- function(handle) {
     invisible(.Call(`_gpbandits_cpp_bandit_restart`, handle))
 }
 
+cpp_information_gain <- function(K, times, noise_var) {
+    .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
+}
+
+cpp_greedy_information <- function(kernel, points, rounds, noise_var) {
+    .Call(`_gpbandits_cpp_greedy_information`, kernel, points, rounds, noise_var)
+}
+
+cpp_spectral_information <- function(kernel, points, rounds, noise_var) {
+    .Call(`_gpbandits_cpp_spectral_information`, kernel, points, rounds, noise_var)
+}
+
+cpp_doptimal_information <- function(kernel, points, rounds, noise_var, tolerance) {
+    .Call(`_gpbandits_cpp_doptimal_information`, kernel, points, rounds, noise_var, tolerance)
+}
+
 cpp_kernel_gram <- function(kernel, x, y) {
     .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
 }
@@ -103,6 +119,10 @@ cpp_regression_size <- function(pointer) {
 
 cpp_regression_head <- function(pointer, size) {
     .Call(`_gpbandits_cpp_regression_head`, pointer, size)
+}
+
+cpp_regression_truncate <- function(pointer, size) {
+    invisible(.Call(`_gpbandits_cpp_regression_truncate`, pointer, size))
 }
 
 cpp_regression_add <- function(pointer, x, y) {

@@ -86,6 +86,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
   for (arg in c("changes", "constraints")) check_absent(get(arg), arg)
+  check_free_names(config$domain$names, "domain")
   config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)
   config$contexts <- contexts$table
@@ -120,8 +121,21 @@ check_contexts <- function(contexts, domain) {
     names <- if (is.null(colnames(table))) paste0("z", seq_len(ncol(table))) else colnames(table)
     colnames(table) <- names
   }
+  if (length(names) == 0) stop_argument("contexts", describe(contexts), "at least one name")
   both <- check_input_names(c(domain$names, names), length(domain$names) + length(names), "contexts")
+  check_free_names(names, "contexts")
   list(table = table, names = utils::tail(both, length(names)))
+}
+
+# Inputs stand beside these columns in histories and ledgers.
+check_free_names <- function(names, arg) {
+  columns <- c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "f", "regret", "cumulative_regret",
+               "simple_regret", "period", "optimum", "cumulative_violation")
+  taken <- names[names %in% columns | grepl("^(g|kappa|violation)[0-9]+$", names)]
+  if (length(taken)) {
+    stop_argument(arg, paste("an input named", dQuote(taken[1], FALSE)),
+                  "inputs with names other than the columns of a bandit's history and ledger")
+  }
 }
 
 check_prior_mean <- function(mean, domain) {
@@ -214,6 +228,7 @@ heal <- function(bandit) {
   queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
   core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
                          lapply(bandit$refits, function(fit) core_config(refitted_config(bandit$config, fit)))))
+  assign(".changing", FALSE, envir = bandit$events)
   bandit$handle <- handle
   invisible(bandit)
 }
@@ -233,12 +248,25 @@ logged_contexts <- function(bandit, queries) {
   list(row = queries$context, values = values[, seq_len(ncol(values)) > d, drop = FALSE])
 }
 
+# A width or gain function, or a progress handler, must not change the bandit that calls it.
+# (A copy or a file that was made meanwhile carries the flag too, but has no live core object.)
+check_idle <- function(bandit) {
+  if (isTRUE(bandit$events$.changing) && cpp_bandit_alive(bandit$handle)) {
+    stop_gpbandits("This bandit is in the middle of a change: a function that it calls cannot change it.")
+  }
+}
+
 # Runs a change of the core's object and copies the new events to the log. If it fails
 # or is interrupted, the core's object is dropped and the log stays as it was.
 transact <- function(bandit, change) {
+  check_idle(bandit)
   heal(bandit)
+  assign(".changing", TRUE, envir = bandit$events)
   done <- FALSE
-  on.exit(if (!done) bandit$handle <- NULL)
+  on.exit({
+    assign(".changing", FALSE, envir = bandit$events)
+    if (!done) bandit$handle <- NULL
+  })
   core(change(bandit$handle))
   sync_log(bandit)
   done <- TRUE
@@ -292,7 +320,7 @@ bandit_facts <- function(bandit) {
 
 bandit_suggest <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
-  n <- check_count(n)
+  n <- check_count(n, upper = 1e6)
   contexts <- contexts_for(bandit, context, n)
   first <- table_size(bandit$queries)
   # A refit may fall due between the queries of a batch, as if they were asked one by one.
@@ -466,15 +494,18 @@ bandit_posterior <- function(bandit, x, context, ...) {
   domain <- config$domain
   finite <- is_finite_domain(domain)
   if (is.null(x) && !finite) stop_argument("x", "NULL", "points to predict at, where the domain is a box")
-  x <- if (is.null(x)) domain$x else check_matrix(x, "x", columns = length(domain$names))
+  # Arms may share their inputs: all arms are asked for by number, not by what they look like.
+  everything <- is.null(x)
+  x <- if (everything) domain$x else check_matrix(x, "x", columns = length(domain$names))
   contexts <- contexts_for(bandit, context, if (length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))) nrow(x) else 1L)
   row <- rep_len(contexts$row, nrow(x))
-  arm <- if (finite) match_rows(x, domain$x)
+  arm <- if (everything) seq_len(nrow(x)) else if (finite) match_rows(x, domain$x)
   if (space_of(config) == "arms" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
   predicted_posterior(bandit, x, arm, row, contexts$values)
 }
 
 tabulated_posterior <- function(bandit, row, arm) {
+  if (length(arm) == 0) return(data.frame(mean = double(), sd = double()))
   n <- nrow(bandit$config$domain$x)
   used <- range(row)
   all <- core(cpp_bandit_arm_posterior(bandit$handle, used[1] * n, (used[2] - used[1] + 1L) * n))
@@ -522,7 +553,7 @@ bandit_draw <- function(bandit, n, context, ...) {
 bandit_best <- function(bandit, context, ...) {
   check_dots_empty(..., allowed = "context")
   heal(bandit)
-  contexts <- contexts_for(bandit, context)
+  contexts <- contexts_for(bandit, context, 1L)
   found <- preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   actions <- as.matrix(frame[bandit$config$domain$names])
@@ -538,6 +569,7 @@ bandit_history <- function(bandit) {
 }
 
 bandit_reset <- function(bandit) {
+  check_idle(bandit)
   bandit$queries <- new_table(query_columns(bandit$config))
   bandit$events <- new_table(event_columns())
   bandit$refits <- list()

@@ -40,6 +40,7 @@
 compare_bandits <- function(bandits, problems, rounds, replications, seed, progress = FALSE,
                             every = 1) {
   check_bandit_makers(bandits)
+  if (missing(problems)) stop_argument("problems", "missing", "a function of the replication's number, or a bandit_problem()")
   if (inherits(problems, "bandit_problem")) {
     fixed <- problems
     problems <- function(replication) fixed
@@ -53,7 +54,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
   started <- proc.time()[["elapsed"]]
   results <- spread_work(seq_len(replications), progress, function(r) {
     compare_one(bandits, problems, rounds, r, streams[[r]], every)
-  })
+  }, user_functions = c(bandits, problems))
   structure(list(results = results, names = names(bandits), rounds = rounds,
                  replications = replications, seed = seed, every = every,
                  elapsed = proc.time()[["elapsed"]] - started),
@@ -73,16 +74,17 @@ check_bandit_makers <- function(bandits) {
 compare_one <- function(bandits, problems, rounds, replication, stream, every) {
   noise_stream <- parallel::nextRNGSubStream(stream)
   policy_stream <- parallel::nextRNGSubStream(noise_stream)
-  problem <- with_stream(stream, problems(replication))
+  where <- sprintf("in replication %d", replication)
+  problem <- with_stream(stream, call_user(problems(replication), "problems", where))
   if (!inherits(problem, "bandit_problem")) {
-    stop_argument("problems", sprintf("a function that returned %s in replication %d", describe(problem), replication),
+    stop_argument("problems", sprintf("a function that returned %s %s", describe(problem), where),
                   "a function that returns a bandit_problem()")
   }
   draws <- with_stream(noise_stream, problem_draws(problem, rounds))
   kept <- unique(c(seq(every, rounds, by = every), rounds))
   lapply(stats::setNames(names(bandits), names(bandits)), function(name) {
     with_stream(policy_stream, {
-      bandit <- bandits[[name]](problem)
+      bandit <- call_user(bandits[[name]](problem), "bandits", sprintf("(%s) %s", name, where))
       if (!inherits(bandit, "GPBandit")) {
         stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
                       "functions that return a bandit")
@@ -99,8 +101,8 @@ comparison_columns <- function(data) {
     "segment", "action", grep("^violation|^cumulative_violation$|^kappa", names(data), value = TRUE))
 }
 
-# lapply through the user's future plan where there is one.
-spread_work <- function(items, progress, f) {
+# lapply through the user's future plan where there is one. `user_functions`: those that `f` calls.
+spread_work <- function(items, progress, f, user_functions = list()) {
   bar <- if (progress && requireNamespace("progressr", quietly = TRUE)) {
     progressr::progressor(along = items)
   }
@@ -110,8 +112,23 @@ spread_work <- function(items, progress, f) {
     result
   }
   if (!user_has_plan()) return(lapply(items, each))
-  # Streams of our own are set inside; future.seed = TRUE only keeps future from warning.
-  future.apply::future_lapply(items, each, future.seed = TRUE, future.packages = "gpbandits")
+  # Streams of our own are set inside: future must neither draw seeds nor warn that there are none.
+  needs <- workspace_needs(user_functions)
+  future.apply::future_lapply(items, each, future.seed = NULL,
+                              future.globals = needs$globals,
+                              future.packages = c("gpbandits", needs$packages))
+}
+
+# The workspace's objects that the user's functions need, and the packages they come from. future
+# would not look into lists of functions, and would confuse our names with the user's.
+workspace_needs <- function(functions) {
+  found <- lapply(unname(functions), function(f) {
+    future::getGlobalsAndPackages(quote(.user_function()),
+                                  envir = list2env(list(.user_function = f), parent = globalenv()))
+  })
+  globals <- do.call(c, lapply(found, function(one) as.list(one$globals)))
+  list(globals = globals[!duplicated(names(globals)) & names(globals) != ".user_function"],
+       packages = unique(unlist(lapply(found, `[[`, "packages"))))
 }
 
 user_has_plan <- function() {

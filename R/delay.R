@@ -56,7 +56,7 @@ new_delay <- function(type, parameters, draw) {
 }
 
 draw_delay <- function(delay, n) {
-  value <- if (is.null(delay)) rep(0, n) else delay$draw(n)
+  value <- if (is.null(delay)) rep(0, n) else call_user(delay$draw(n), "delay", sprintf("for %.0f rounds", n))
   if (!is.numeric(value) || length(value) != n || anyNA(value) || any(value < 0) ||
       any(value != round(value))) {
     stop_argument("delay", paste("a function that returned", describe(value)),

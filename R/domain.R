@@ -25,10 +25,12 @@
 #' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))
 #' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
 #' @export
-finite_domain <- function(x) {
-  x <- check_matrix(x, "x")
-  if (nrow(x) < 1 || ncol(x) < 1) stop_argument("x", describe(x), "at least one arm and one input")
-  colnames(x) <- check_input_names(colnames(x), ncol(x), "x")
+finite_domain <- function(x) arms_domain(x, "x")
+
+arms_domain <- function(x, arg) {
+  x <- check_matrix(x, arg)
+  if (nrow(x) < 1 || ncol(x) < 1) stop_argument(arg, describe(x), "at least one arm and one input")
+  colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
   structure(list(type = "finite", names = colnames(x), x = x), class = "bandit_domain")
 }
 
@@ -99,7 +101,7 @@ check_input_names <- function(names, d, arg) {
   if (is.null(names)) return(paste0("x", seq_len(d)))
   if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
       anyDuplicated(names)) {
-    stop_argument(arg, paste("names", paste(dQuote(names, FALSE), collapse = ", ")),
+    stop_argument(arg, if (is.character(names)) paste("names", paste(dQuote(names, FALSE), collapse = ", ")) else describe(names),
                   sprintf("%d distinct, non-empty name(s)", d))
   }
   names
@@ -114,11 +116,18 @@ as_domain <- function(domain, arg = "domain") {
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&
       all(vapply(domain, function(p) is.numeric(p) && length(p) == 2, logical(1)))
     if (!pairs) stop_argument(arg, describe(domain), allowed)
-    return(box_domain(vapply(domain, `[`, 0, 1), vapply(domain, `[`, 0, 2), names = names(domain)))
+    return(box_of_pairs(domain, arg))
   }
   if (!is.numeric(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
   if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")
-  finite_domain(domain)
+  arms_domain(domain, arg)
+}
+
+box_of_pairs <- function(pairs, arg) {
+  tryCatch(box_domain(vapply(pairs, `[`, 0, 1), vapply(pairs, `[`, 0, 2), names = names(pairs)),
+           gpbandits_error = function(e) {
+    stop_argument(arg, sprintf("one with %s", e$given), sprintf("a box with `%s` %s", e$argument, e$allowed))
+  })
 }
 
 is_finite_domain <- function(domain) identical(domain$type, "finite")

@@ -161,6 +161,15 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
   x
 }
 
+# Calls a function of the user's. Its error becomes one of ours that says which function
+# failed and `where`; errors that are ours already pass through.
+call_user <- function(code, arg, where) {
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "gpbandits_error")) stop(e)
+    stop_gpbandits("`", arg, "` failed ", where, ": ", conditionMessage(e), argument = arg)
+  })
+}
+
 # `...` that a function passes nowhere must be empty: this catches misspelt names.
 check_dots_empty <- function(..., allowed = character()) {
   count <- ...length()

@@ -73,6 +73,7 @@ print.GPBandit <- function(x, ...) {
 #' @method summary GPBandit
 #' @export
 summary.GPBandit <- function(object, ...) {
+  check_dots_empty(...)
   facts <- bandit_facts(object)
   history <- bandit_history(object)
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
@@ -106,6 +107,8 @@ print.summary_gp_bandit <- function(x, ...) {
 #' @method predict GPBandit
 #' @export
 predict.GPBandit <- function(object, newdata = NULL, context = NULL, ...) {
+  check_dots_empty(..., allowed = c("newdata", "context"))
+  if (!is.null(newdata)) newdata <- check_matrix(newdata, columns = ncol(object$config$domain$x))
   bandit_posterior(object, newdata, context)
 }
 
@@ -124,6 +127,7 @@ print.bandit_run <- function(x, ...) {
 #' @rdname bandit-methods
 #' @export
 summary.bandit_run <- function(object, ...) {
+  check_dots_empty(...)
   last <- utils::tail(object$data, 1)
   structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
                  cumulative_regret = last$cumulative_regret,
@@ -152,12 +156,14 @@ print.summary_bandit_run <- function(x, ...) {
 summary.bandit_comparison <- function(object, rounds = object$rounds,
                                       columns = c("average_regret", "cumulative_regret", "simple_regret"),
                                       ...) {
+  check_dots_empty(..., allowed = c("rounds", "columns"))
   kept <- kept_rounds(object)
   at <- match(check_numbers(rounds), kept)
-  if (anyNA(at)) {
+  if (anyNA(at) || length(at) == 0) {
     stop_argument("rounds", describe(rounds), sprintf("rounds that were kept: every %d up to %d", object$every, object$rounds))
   }
-  known <- c("average_regret", names(object$results[[1]][[1]]))
+  known <- c("average_regret", names(Filter(is.numeric, object$results[[1]][[1]])))
+  if (length(columns) == 0) stop_argument("columns", describe(columns), paste("among", paste(known, collapse = ", ")))
   for (column in columns) check_choice(column, known, "columns")
   parts <- list()
   for (column in columns) for (name in object$names) {

@@ -44,7 +44,7 @@ new_noise <- function(type, parameters, draw) {
 }
 
 draw_noise <- function(noise, n) {
-  value <- noise$draw(n)
+  value <- call_user(noise$draw(n), "noise", sprintf("for %.0f rounds", n))
   if (!is.numeric(value) || length(value) != n || any(!is.finite(value))) {
     stop_argument("noise", paste("a function that returned", describe(value)),
                   sprintf("a function f(n) that returns n finite numbers (n = %d)", as.integer(n)))

@@ -28,25 +28,26 @@
 #' @export
 gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
+  check_delta(delta)
   if (is.null(width)) {
     if (!is_finite_domain(domain)) {
       stop_argument("width", "NULL", "given on a box, for example width_constant(2) or width_amm(B, R)")
     }
-    width <- width_srinivas_finite(check_delta(delta), scale = 1 / 5)
+    width <- width_srinivas_finite(delta, scale = 1 / 5)
   }
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), ...)
+  preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb
 #' @export
 gp_ei <- function(domain, kernel, noise_var, ..., xi = 0) {
-  gp_bandit(domain, kernel, noise_var, policy_ei(xi), ...)
+  preset(list(policy = policy_ei(xi)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb
 #' @export
 gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
-  gp_bandit(domain, kernel, noise_var, policy_pi(xi), ...)
+  preset(list(policy = policy_pi(xi)), domain, kernel, noise_var, ...)
 }
 
 #' IGP-UCB and GP-TS
@@ -80,7 +81,7 @@ gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
 igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realised(), ...,
                     width = NULL) {
   if (is.null(width)) width <- width_igp(B, R, delta, gain)
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), ...)
+  preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname igp_ucb
@@ -88,5 +89,15 @@ igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_re
 gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realised(), ...,
                   width = NULL) {
   if (is.null(width)) width <- width_gp_ts(B, R, delta, gain)
-  gp_bandit(domain, kernel, noise_var, policy_ts(width), ...)
+  preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)
+}
+
+# gp_bandit() with the parts that the preset itself chooses: a policy, and maybe a pending rule.
+preset <- function(chosen, ...) {
+  taken <- intersect(names(chosen), ...names())
+  if (length(taken)) {
+    stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
+  }
+  if (is.null(chosen$pending)) gp_bandit(..., policy = chosen$policy)
+  else gp_bandit(..., policy = chosen$policy, pending = chosen$pending)
 }

@@ -105,7 +105,7 @@ set_contexts <- function(problem, contexts) {
   if (is.null(contexts)) return(problem)
   # A function is asked for two rounds to learn its columns; this draws nothing
   # from the user's random numbers.
-  seen <- if (is.function(contexts)) preserve_rng(contexts(2)) else contexts
+  seen <- if (is.function(contexts)) preserve_rng(call_user(contexts(2), "contexts", "for 2 rounds")) else contexts
   seen <- check_matrix(seen, "contexts", rows = if (is.function(contexts)) 2)
   if (nrow(seen) < 1 || ncol(seen) < 1) stop_argument("contexts", describe(seen), "at least one row and one column")
   names <- if (is.null(colnames(seen))) paste0("z", seq_len(ncol(seen))) else colnames(seen)
@@ -271,10 +271,7 @@ evaluate_constraints <- function(f, inputs, m = NULL) {
 }
 
 evaluate_function <- function(f, inputs, arg) {
-  tryCatch(f(inputs), error = function(e) {
-    stop_gpbandits("`", arg, "` failed on an input matrix of ", nrow(inputs), " x ", ncol(inputs),
-                   ": ", conditionMessage(e), argument = arg)
-  })
+  call_user(f(inputs), arg, sprintf("on an input matrix of %d x %d", nrow(inputs), ncol(inputs)))
 }
 
 # --- What a run asks of a problem ----------------------------------------------
@@ -299,7 +296,7 @@ draw_contexts <- function(problem, rounds) {
     return(problem$contexts[rep_len(seq_len(nrow(problem$contexts)), rounds), , drop = FALSE])
   }
   c <- length(problem$context_names)
-  contexts <- problem$contexts(rounds)
+  contexts <- call_user(problem$contexts(rounds), "contexts", sprintf("for %.0f rounds", rounds))
   # check_matrix() would read a vector as one row when it has c elements.
   if (is.null(dim(contexts)) && c == 1) contexts <- matrix(contexts, ncol = 1)
   contexts <- check_matrix(contexts, "contexts", columns = c, rows = rounds)

@@ -34,8 +34,8 @@
 #'   `y` of different sizes, columns that do not match, a noise variance that is
 #'   not positive, a kernel that does not fit the inputs, and misspelt arguments.
 #' @section Guarantee: the posterior is exact up to rounding. Points may repeat.
-#'   Pivots are kept from falling below the noise, so tiny noise variances are
-#'   safe; results lose digits as `max k / noise_var` nears 1e15.
+#'   Tiny noise variances are safe, but digits are lost as `max k / noise_var`
+#'   grows, and one below 1e-13 of the kernel's variance acts as if it were that.
 #' @param x the points observed, see *Points*; no rows at all give the prior.
 #' @param y numeric vector: one noisy value per point, in the reward's units.
 #' @param kernel a [kernel][kernels]; `dims` refer to the columns of `x`.

@@ -33,6 +33,7 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
   rounds <- check_count(rounds)
   check_flag(progress)
   check_same_domain(bandit$config, problem)
+  check_idle(bandit)
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
 }
 
@@ -62,30 +63,41 @@ play <- function(bandit, problem, rounds, draws, progress) {
   heal(bandit)
   first <- table_size(bandit$queries)
   contexts <- if (is.null(draws$contexts)) list(row = integer(), values = matrix(0, 0, 0))
-              else contexts_for(bandit, draws$contexts, rounds)
+              else problem_contexts(bandit, draws$contexts, rounds)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum)
   # Whatever ends the loop, the rounds that were played go to the log. After an error or an
   # interrupt the core's object is dropped: it is built again from the log when needed.
   done <- FALSE
-  on.exit({
-    sync_log(bandit)
+  on.exit(suspendInterrupts({
+    assign(".changing", FALSE, envir = bandit$events)
+    if (!is.null(bandit$handle)) sync_log(bandit)
     if (!done) bandit$handle <- NULL
-  })
+  }))
   run <- core(cpp_run_new(bandit$handle, truth, core_draws))
   with_progress_steps(rounds, progress, function(report) {
     left <- rounds
     while (left > 0) {
       refit_if_due(bandit)
       stretch <- min(left, rounds_to_refit(bandit))
+      assign(".changing", TRUE, envir = bandit$events)
       core(cpp_run_play(run, stretch, report))
+      assign(".changing", FALSE, envir = bandit$events)
       sync_log(bandit)
       left <- left - stretch
     }
   })
   done <- TRUE
   new_run(bandit, problem, first, cpp_run_ledger(run), optimum)
+}
+
+# The problem's contexts as the bandit knows them.
+problem_contexts <- function(bandit, contexts, rounds) {
+  tryCatch(contexts_for(bandit, contexts, rounds), gpbandits_error = function(e) {
+    stop_argument("problem", paste("a problem with a context of", e$given),
+                  "a problem whose contexts are all among the bandit's")
+  })
 }
 
 # The truth as the core takes it: a table where all places are known, else a function.

@@ -159,6 +159,58 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_information_gain
+double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
+RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type K(KSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_information_gain(K, times, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_greedy_information
+Rcpp::List cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+RcppExport SEXP _gpbandits_cpp_greedy_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_greedy_information(kernel, points, rounds, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_spectral_information
+Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+RcppExport SEXP _gpbandits_cpp_spectral_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_spectral_information(kernel, points, rounds, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_doptimal_information
+Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var, double tolerance);
+RcppExport SEXP _gpbandits_cpp_doptimal_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_doptimal_information(kernel, points, rounds, noise_var, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_kernel_gram
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
 RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -309,6 +361,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_regression_head(pointer, size));
     return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_truncate
+void cpp_regression_truncate(SEXP pointer, double size);
+RcppExport SEXP _gpbandits_cpp_regression_truncate(SEXP pointerSEXP, SEXP sizeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
+    cpp_regression_truncate(pointer, size);
+    return R_NilValue;
 END_RCPP
 }
 // cpp_regression_add
@@ -463,6 +525,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 5},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
     {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
+    {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
+    {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
+    {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
+    {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},
@@ -476,6 +542,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
+    {"_gpbandits_cpp_regression_truncate", (DL_FUNC) &_gpbandits_cpp_regression_truncate, 2},
     {"_gpbandits_cpp_regression_add", (DL_FUNC) &_gpbandits_cpp_regression_add, 3},
     {"_gpbandits_cpp_regression_set_targets", (DL_FUNC) &_gpbandits_cpp_regression_set_targets, 2},
     {"_gpbandits_cpp_regression_predict", (DL_FUNC) &_gpbandits_cpp_regression_predict, 2},

@@ -49,8 +49,11 @@ class ArmPosterior {
   double quadratic() const;                    // y' (K + lambda I)^-1 y, y centred
 
   virtual Index rank() const = 0;
-  // out = base + scale * (joint zero-mean draw from the posterior over all arms).
-  virtual void draw(Rng& rng, double scale, const VectorXd& base, VectorXd& out) const = 0;
+  // Every column of `out`: base + scale * (joint zero-mean draw from the posterior) over
+  // the arms first .. first + out.rows() - 1. So many columns take the same random
+  // numbers, in the same order, as so many calls for one column.
+  virtual void draw(Rng& rng, double scale, const VectorXd& base, Index first,
+                    Eigen::Ref<MatrixXd> out) const = 0;
   // Joint posterior covariance of some arms.
   virtual MatrixXd covariance(const std::vector<Index>& arms) const = 0;
   // Kalman step of a prior that drifts, f <- sqrt(1 - rate) f + sqrt(rate) g with a

@@ -11,12 +11,14 @@ namespace gpb {
 
 class DensePosterior {
  public:
+  // The kernel's parameters must not change afterwards: other ones, another posterior.
   DensePosterior(KernelPtr kernel, double noise_var);
 
   // One observation with noise variance noise_var * noise_scale; O(t^2). Points
   // may repeat.
   void add(const VectorXd& x, double y, double noise_scale = 1.0);
-  // Many at once: the same factor up to rounding, by matrix products.
+  // Many at once: the same factor up to rounding, by matrix products. (If the
+  // kernel throws, some of them may be in.)
   void add(const Points& X, const VectorXd& y);
   void add(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
 

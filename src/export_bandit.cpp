@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "r_interrupt.h"
 #include "r_rng.h"
 
 using gpb::Action;
@@ -64,7 +65,7 @@ void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts) {
   int count = 0;
   for (const Context& context : gpb::contexts_from_list(contexts)) {
     bandit->commit(bandit->propose(context, rng));
-    if (++count % 64 == 0) Rcpp::checkUserInterrupt();
+    if (++count % 64 == 0) gpb::check_interrupt();
   }
 }
 
@@ -117,7 +118,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
   const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
   const Rcpp::NumericVector reward = events["reward"];
   for (R_xlen_t e = 0; e < kind.size(); ++e) {
-    if (e % 1024 == 1023) Rcpp::checkUserInterrupt();
+    if (e % 1024 == 1023) gpb::check_interrupt();
     const R_xlen_t k = id[e] - 1;
     const auto at = static_cast<std::size_t>(k);
     switch (static_cast<EventKind>(kind[e])) {
@@ -250,11 +251,10 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first,
   const gpb::ArmPosterior& mean = arm_posterior(bandit->mean_model());
   const gpb::ArmPosterior& variance = arm_posterior(bandit->variance_model());
   Eigen::MatrixXd out(count, draws);
-  Eigen::VectorXd draw;
-  for (int k = 0; k < draws; ++k) {
-    variance.draw(rng, scale, mean.mean(), draw);
-    out.col(k) = draw.segment(first, count);
-    if (k % 64 == 63) Rcpp::checkUserInterrupt();
+  constexpr int block = 64;  // so many columns are one matrix product
+  for (int k = 0; k < draws; k += block) {
+    variance.draw(rng, scale, mean.mean(), first, out.middleCols(k, std::min(block, draws - k)));
+    gpb::check_interrupt();
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include <RcppEigen.h>
 
 #include "r_kernel.h"
+#include "r_interrupt.h"
 #include "r_rng.h"
 
 // `kernel` is always a list made by resolve_kernel(); points are rows.
@@ -66,7 +67,7 @@ Eigen::MatrixXd cpp_kernel_prior_paths(const Rcpp::List& kernel, const Eigen::Ma
   Eigen::MatrixXd out(x.rows(), paths);
   for (int p = 0; p < paths; ++p) {
     k->draw_prior_path(rng, x.cols(), features).values(x, out.col(p));
-    Rcpp::checkUserInterrupt();
+    gpb::check_interrupt();
   }
   return out;
 }

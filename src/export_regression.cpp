@@ -6,6 +6,8 @@
 #include "r_kernel.h"
 #include "r_rng.h"
 
+#include <algorithm>
+
 namespace {
 
 struct Regression {
@@ -17,9 +19,29 @@ using RegressionPtr = Rcpp::XPtr<Regression>;
 
 // Entries of V = L^-1 K(played, X) kept for the next time: 32 MB.
 constexpr double kCacheEntries = 4e6;
+constexpr gpb::Index kRowsPerCheck = 512;  // between two looks for an interrupt
 
 bool same_points(const gpb::Points& a, const gpb::Points& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
+}
+
+void predict_in_parts(const gpb::DensePosterior& posterior, const gpb::Points& X,
+                      gpb::VectorXd& mean, gpb::VectorXd& variance) {
+  mean.resize(X.rows());
+  variance.resize(X.rows());
+  gpb::VectorXd part_mean, part_variance;
+  for (gpb::Index first = 0; first < X.rows(); first += kRowsPerCheck) {
+    Rcpp::checkUserInterrupt();
+    const gpb::Index count = std::min(kRowsPerCheck, X.rows() - first);
+    posterior.predict(X.middleRows(first, count), part_mean, part_variance);
+    mean.segment(first, count) = part_mean;
+    variance.segment(first, count) = part_variance;
+  }
+}
+
+Rcpp::List mean_and_sd(const gpb::VectorXd& mean, const gpb::VectorXd& variance) {
+  return Rcpp::List::create(Rcpp::Named("mean") = mean,
+                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
 }
 
 // Mean and variance, through the cache where it is small enough to keep.
@@ -28,7 +50,7 @@ void predict_cached(Regression& r, const gpb::Points& X, gpb::VectorXd& mean,
   const double entries = static_cast<double>(X.rows()) * static_cast<double>(r.posterior.size());
   if (entries > kCacheEntries) {
     r.cache.reset();
-    r.posterior.predict(X, mean, variance);
+    predict_in_parts(r.posterior, X, mean, variance);
     return;
   }
   if (!r.cache || !same_points(r.cache->points(), X)) {
@@ -46,7 +68,12 @@ SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen:
                         const Eigen::VectorXd& y) {
   RegressionPtr out(
       new Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel), noise_var), nullptr}, true);
-  out->posterior.add(x, y);
+  out->posterior.reserve(x.rows());
+  for (gpb::Index first = 0; first < x.rows(); first += kRowsPerCheck) {
+    Rcpp::checkUserInterrupt();
+    const gpb::Index count = std::min(kRowsPerCheck, x.rows() - first);
+    out->posterior.add(x.middleRows(first, count), y.segment(first, count));
+  }
   return out;
 }
 
@@ -64,6 +91,12 @@ SEXP cpp_regression_head(SEXP pointer, double size) {
   RegressionPtr out(new Regression{from->posterior, nullptr}, true);
   out->posterior.truncate(static_cast<gpb::Index>(size));
   return out;
+}
+
+// The same without a copy.
+// [[Rcpp::export(rng = false)]]
+void cpp_regression_truncate(SEXP pointer, double size) {
+  RegressionPtr(pointer)->posterior.truncate(static_cast<gpb::Index>(size));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -85,17 +118,15 @@ void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y) {
 Rcpp::List cpp_regression_predict(SEXP pointer, const Eigen::MatrixXd& x) {
   gpb::VectorXd mean, variance;
   predict_cached(*RegressionPtr(pointer), x, mean, variance);
-  return Rcpp::List::create(Rcpp::Named("mean") = mean,
-                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+  return mean_and_sd(mean, variance);
 }
 
 // The same without a cache, in blocks.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x) {
   gpb::VectorXd mean, variance;
-  RegressionPtr(pointer)->posterior.predict(x, mean, variance);
-  return Rcpp::List::create(Rcpp::Named("mean") = mean,
-                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+  predict_in_parts(RegressionPtr(pointer)->posterior, x, mean, variance);
+  return mean_and_sd(mean, variance);
 }
 
 // [[Rcpp::export(rng = false)]]

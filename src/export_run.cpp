@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "r_interrupt.h"
 #include "r_rng.h"
 #include "run.h"
 
@@ -16,7 +17,7 @@ class Pulse {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(40)) return;
     last_ = now;
-    Rcpp::checkUserInterrupt();
+    gpb::check_interrupt();
     if (progress_.isNotNull()) Rcpp::Function(progress_.get())(done);
   }
 

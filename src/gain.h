@@ -2,7 +2,7 @@
 #ifndef GPB_GAIN_H
 #define GPB_GAIN_H
 
-#include "arm_posterior.h"
+#include "information.h"
 
 namespace gpb {
 
@@ -50,24 +50,21 @@ class RateGain : public Gain {
 // Greedy maximisation over the arms, times e / (e - 1): an upper bound of gamma_s.
 class GreedyGain : public Gain {
  public:
-  explicit GreedyGain(std::unique_ptr<ArmPosterior> posterior);
+  explicit GreedyGain(std::unique_ptr<ArmPosterior> posterior) : greedy_(std::move(posterior)) {}
   double at(double s, double) override;
 
  private:
-  std::unique_ptr<ArmPosterior> posterior_;
-  std::vector<double> gains_{0.0};
+  GreedyInformation greedy_;
 };
 
-// Theorem 4's allocation: max over sum m_i = s of 1/2 sum log(1 + m_i lambda_i / noise).
+// Theorem 4's allocation to the Gram matrix's eigenvalues: an upper bound of gamma_s.
 class SpectralGain : public Gain {
  public:
-  SpectralGain(VectorXd eigenvalues, double noise_var);
-  double at(double s, double) override;
+  SpectralGain(const VectorXd& eigenvalues, double noise_var) : spectral_(eigenvalues, noise_var) {}
+  double at(double s, double) override { return spectral_.at(s); }
 
  private:
-  std::vector<double> inverse_;      // noise / eigenvalue, ascending
-  std::vector<double> inverse_sum_;  // prefix sums of the above
-  std::vector<double> log_sum_;      // prefix sums of log(inverse)
+  SpectralInformation spectral_;
 };
 
 }  // namespace gpb

@@ -7,6 +7,13 @@ namespace gpb {
 
 namespace {
 using ConstMap = Eigen::Map<const VectorXd>;
+
+// Less noise than this part of the prior variance drowns in rounding: the matrix
+// is then indefinite in floating point, and errors grow from row to row.
+constexpr double kRounding = 1e-13;
+
+double least_noise(double noise, double variance) { return std::max(noise, kRounding * variance); }
+
 }  // namespace
 
 void GrowingCholesky::reserve(Index size) {
@@ -34,7 +41,7 @@ void GrowingCholesky::append(const double* cross, double variance, double noise)
     const double* before = this->row(i);
     row[i] = (row[i] - ConstMap(before, i).dot(ConstMap(row, i))) / before[i];
   }
-  finish_row(row, variance - ConstMap(row, size_).squaredNorm(), noise);
+  finish_row(row, variance - ConstMap(row, size_).squaredNorm(), least_noise(noise, variance));
 }
 
 void GrowingCholesky::finish_row(double* row, double conditional_variance, double noise) {
@@ -62,7 +69,8 @@ void GrowingCholesky::append(Panels& cross, const MatrixXd& covariance, const Ve
       row[before + k] =
           (left(j, k) - ConstMap(other, k).dot(ConstMap(row + before, k))) / other[k];
     }
-    finish_row(row, left(j, j) - ConstMap(row + before, j).squaredNorm(), noise[j]);
+    finish_row(row, left(j, j) - ConstMap(row + before, j).squaredNorm(),
+               least_noise(noise[j], covariance(j, j)));
   }
 }
 

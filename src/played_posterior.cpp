@@ -103,7 +103,7 @@ void PlayedPosterior::refit() {
   log_det_ = 2.0 * lower.diagonal().array().log().sum() - noise.array().log().sum();
 }
 
-void PlayedPosterior::draw(Rng&, double, const VectorXd&, VectorXd&) const {
+void PlayedPosterior::draw(Rng&, double, const VectorXd&, Index, Eigen::Ref<MatrixXd>) const {
   throw std::logic_error("joint draws need the weight-space engine");
 }
 

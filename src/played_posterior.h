@@ -17,7 +17,8 @@ class PlayedPosterior : public ArmPosterior {
  public:
   PlayedPosterior(ArmTablePtr table, double noise_var, VectorXd prior_mean);
   Index rank() const override { return rows_; }
-  void draw(Rng& rng, double scale, const VectorXd& base, VectorXd& out) const override;
+  void draw(Rng& rng, double scale, const VectorXd& base, Index first,
+            Eigen::Ref<MatrixXd> out) const override;
   MatrixXd covariance(const std::vector<Index>& arms) const override;
   void drift(double rate) override;
 

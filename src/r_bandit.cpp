@@ -1,7 +1,5 @@
 #include "r_bandit.h"
 
-#include <Eigen/Eigenvalues>
-
 #include "box_space.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
@@ -27,7 +25,7 @@ std::function<double(double)> callback(const Rcpp::List& list) {
   return [f](double t) { return Rcpp::as<double>(f(t)); };
 }
 
-VectorXd gram_eigenvalues(const Setting& setting) {
+VectorXd eigenvalues_of_arms(const Setting& setting) {
   const ArmTable& table = *setting.arms->table;
   LowRankPtr basis = setting.arms->basis;
   if (!basis) {
@@ -36,8 +34,7 @@ VectorXd gram_eigenvalues(const Setting& setting) {
     basis = std::make_shared<const LowRank>(
         pivoted_cholesky(*table.kernel, *table.points, tolerance, table.size()));
   }
-  const MatrixXd small = basis->factor.transpose() * basis->factor;
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(small, Eigen::EigenvaluesOnly).eigenvalues();
+  return gram_eigenvalues(basis->factor);
 }
 
 GainPtr gain_from_list(const Rcpp::List& gain, const Setting& setting) {
@@ -51,7 +48,7 @@ GainPtr gain_from_list(const Rcpp::List& gain, const Setting& setting) {
   }
   if (!setting.arms) throw std::invalid_argument("this gain needs finitely many arms");
   if (type == "spectral") {
-    return std::make_shared<SpectralGain>(gram_eigenvalues(setting), setting.noise_var);
+    return std::make_shared<SpectralGain>(eigenvalues_of_arms(setting), setting.noise_var);
   }
   if (type != "greedy") throw std::invalid_argument("unknown gain " + type);
   const VectorXd no_mean = VectorXd::Zero(setting.arms->table->size());

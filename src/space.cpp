@@ -75,9 +75,10 @@ Place ArmSpace::choose(const Acquisition& a, const Models& models, const Context
   const double* variance = posterior_of(models.variance).variance().data() + first;
   Index best;
   if (a.kind == PolicyKind::ts) {
+    draw_.resize(arms_);
     posterior_of(models.variance)
-        .draw(rng, a.width, posterior_of(models.mean).mean(), draw_);
-    best = first_best(draw_.data() + first, arms_, kTie * a.prior_scale);
+        .draw(rng, a.width, posterior_of(models.mean).mean(), first, draw_);
+    best = first_best(draw_.data(), arms_, kTie * a.prior_scale);
   } else if (a.kind == PolicyKind::ucb && !models.bounds.empty()) {
     best = choose_by_bounds(a, models, first);
   } else {

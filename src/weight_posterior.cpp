@@ -93,12 +93,21 @@ void WeightPosterior::drift(double rate) {
   drifted_ = true;
 }
 
-void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, VectorXd& out) const {
+void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index first,
+                           Eigen::Ref<MatrixXd> out) const {
   const MatrixXd& phi = basis_->factor;
-  const VectorXd weights = root_ * rng.normals(rank());
-  out.resize(phi.rows());
-  product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), weights.data(), scale,
-                base.data(), out.data());
+  const Index n = out.rows();
+  if (out.cols() == 1) {
+    const VectorXd weights = root_ * rng.normals(rank());
+    product_sweep(phi.data() + first, phi.rows(), n, rank(), weights.data(), scale,
+                  base.data() + first, out.data());
+    return;
+  }
+  MatrixXd weights(rank(), out.cols());
+  for (Index k = 0; k < out.cols(); ++k) weights.col(k) = rng.normals(rank());
+  weights = (scale * root_) * weights;
+  out.noalias() = phi.middleRows(first, n) * weights;
+  out.colwise() += base.segment(first, n);
 }
 
 MatrixXd WeightPosterior::covariance(const std::vector<Index>& arms) const {

@@ -14,7 +14,8 @@ class WeightPosterior : public ArmPosterior {
  public:
   WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var, VectorXd prior_mean);
   Index rank() const override { return basis_->factor.cols(); }
-  void draw(Rng& rng, double scale, const VectorXd& base, VectorXd& out) const override;
+  void draw(Rng& rng, double scale, const VectorXd& base, Index first,
+            Eigen::Ref<MatrixXd> out) const override;
   MatrixXd covariance(const std::vector<Index>& arms) const override;
   void drift(double rate) override;
 

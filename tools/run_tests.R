@@ -12,8 +12,7 @@ unlink(c("build/tests.rds", "build/tests.txt"))
 suppressMessages(library(testthat))
 started <- proc.time()[["elapsed"]]
 list <- ListReporter$new()
-shown <- if (interactive()) ProgressReporter$new() else
-  CheckReporter$new()
+shown <- SummaryReporter$new(show_praise = FALSE)
 results <- tryCatch(
   test_dir("tests/testthat", package = "gpbandits", load_package = "installed", filter = filter,
            reporter = MultiReporter$new(reporters = list(list, shown)), stop_on_failure = FALSE),

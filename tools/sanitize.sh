@@ -47,8 +47,8 @@ export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1:abort_on_erro
 export UBSAN_OPTIONS=print_stacktrace=1
 
 echo "sanitize: installing with $compiler into build/sanitize-$compiler ..."
-R_MAKEVARS_USER=$here/Makevars R CMD INSTALL --preclean --clean --no-docs --no-test-load --no-multiarch \
-  --library="$lib" . >"$here/install.log" 2>&1 || { tail -n 40 "$here/install.log"; exit 1; }
+R_MAKEVARS_USER=$here/Makevars tools/install.sh "$here/source" "$lib" --no-test-load >"$here/install.log" 2>&1 ||
+  { grep -E 'error|ERROR|undefined' "$here/install.log" || tail -n 40 "$here/install.log"; exit 1; }
 
 echo "sanitize: running the tests ..."
 status=0

@@ -65,6 +65,34 @@ test_that("a head of the engine is the engine of the head", {
   expect_identical(cpp_regression_predict(pointer, at), whole)
 })
 
+test_that("a cache notices that observations were forgotten", {
+  set.seed(6)
+  x <- matrix(runif(70), 70)
+  y <- rnorm(70)
+  at <- matrix(seq(0, 1, 0.1))
+  pointer <- engine(x, y, kernel_se(0.3), 0.1)
+  cpp_regression_predict(pointer, at)
+  for (n in c(65, 0)) {
+    cpp_regression_truncate(pointer, n)
+    cpp_regression_add(pointer, x[1:9, , drop = FALSE], 1:9)
+    want <- engine(x[c(seq_len(n), 1:9), , drop = FALSE], c(y[seq_len(n)], 1:9), kernel_se(0.3), 0.1)
+    expect_equal(cpp_regression_predict(pointer, at), cpp_regression_predict_blocks(want, at),
+                 tolerance = tol$replay)
+  }
+})
+
+test_that("noise far below rounding does not let errors grow", {
+  x <- matrix(seq(0, 1, length.out = 60), 60)  # in order: the worst for a Cholesky factor
+  one_by_one <- engine(x[0, , drop = FALSE], numeric(), kernel_se(2), 1e-20)
+  for (i in 1:60) cpp_regression_add(one_by_one, x[i, , drop = FALSE], sin(x[i]))
+  for (pointer in list(engine(x, sin(x), kernel_se(2), 1e-20), one_by_one)) {
+    got <- cpp_regression_predict(pointer, x)
+    expect_equal(got$mean, as.vector(sin(x)), tolerance = 1e-6)
+    expect_true(all(got$sd >= 0 & got$sd < 1e-6))
+    expect_true(is.finite(cpp_regression_evidence(pointer)$log_det))
+  }
+})
+
 test_that("gradients of mean and sd are those of finite differences", {
   set.seed(4)
   kernels <- list(kernel_se(c(0.4, 0.7, 1)), kernel_matern(2.5, 0.6), kernel_rq(2, 0.5),

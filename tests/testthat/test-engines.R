@@ -59,6 +59,9 @@ for (engine in engines) {
     K <- ref_kernel_se(0.4)(x)
     expect_engine(engine, x, kernel_se(0.4), K, 0.05, mean = -3)
     expect_engine(engine, x, kernel_se(0.4), K, 0.05, mean = rnorm(15))
+    # Arms that look alike but are not the same.
+    K <- ref_random_covariance(4)
+    expect_engine(engine, c(1, 1, 2, 2), kernel_matrix(K), K, 0.05, mean = c(1, 5, 2, -3))
   })
 }
 

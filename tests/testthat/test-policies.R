@@ -58,6 +58,29 @@ test_that("the incumbent of EI and PI counts pending queries as played", {
   }
 })
 
+test_that("what is within 1e-9 prior sds of the best is tied, and the first arm has it", {
+  first_arm <- function(policy, mean, variance = rep(1, 3), noise = 0.1) {
+    b <- gp_bandit(1:3, kernel_matrix(diag(variance)), noise, policy, mean = mean)
+    b$suggest()$arm
+  }
+  near <- c(0, -1, 5e-10)
+  far <- c(0, -1, 2e-9)
+  for (policy in list(policy_mean(), policy_ucb(width_constant(1)), policy_pi(0.5))) {
+    expect_equal(first_arm(policy, near), 1)
+    expect_equal(first_arm(policy, far), 3)
+  }
+  # Prior sds of 100: what was apart is now tied.
+  for (policy in list(policy_mean(), policy_ucb(width_constant(1)))) {
+    expect_equal(first_arm(policy, 40 * far, rep(1e4, 3)), 1)
+    expect_equal(first_arm(policy, 400 * far, rep(1e4, 3)), 3)
+  }
+  expect_equal(first_arm(policy_variance(), 0, (1 + near)^2 + c(0, 0.9, 0)), 1)
+  expect_equal(first_arm(policy_variance(), 0, (1 + far)^2 + c(0, 0.9, 0)), 3)
+  # EI at gap 0 is sd phi(0) + gap / 2: relative to its own size.
+  expect_equal(first_arm(policy_ei(), c(0, -1, 0), c(1, 1, (1 + 5e-10)^2)), 1)
+  expect_equal(first_arm(policy_ei(), c(0, -1, 0), c(1, 1, (1 + 5e-9)^2)), 3)
+})
+
 test_that("EI still orders the arms where its values underflow", {
   for (xi in c(10, 60)) {
     K <- ref_kernel_matern(2.5, 0.3)(1:8 / 8)
@@ -85,6 +108,30 @@ test_that("Thompson draws come from the joint posterior", {
   expect_gt(stats::chisq.test(seen, p = joint)$p.value, tol$p_value)
   # Independent marginals would be told apart.
   expect_lt(stats::chisq.test(seen, p = apart)$p.value, tol$p_value)
+})
+
+test_that("joint draws have the posterior's mean and covariance, whatever the parts", {
+  for (seed in seq_len(if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 20 else 3)) {
+    set.seed(210 + seed)
+    n <- sample(3:8, 1)
+    K <- ref_random_covariance(n, sample(n, 1))
+    m <- rnorm(n)
+    y <- rnorm(3)
+    b <- gp_bandit(seq_len(n), kernel_matrix(K), 0.2, policy_ts(width_constant(2)), mean = m,
+                   pending = pending_hallucinate())
+    rows <- c(sample(n, 3, TRUE), b$suggest(n = 2)$arm)
+    b$add(arm = rows[1:3], reward = y)
+    mean <- ref_posterior_at(K, rows[1:3], y, 0.2, m)$mean
+    cov <- ref_posterior_at(K, rows, numeric(5), 0.2)$cov
+    draws <- b$draw(4000)
+    expect_equal(dim(draws), c(n, 4000))
+    sd <- sqrt(pmax(diag(cov), 0))
+    z <- (rowMeans(draws) - mean) / (sd / sqrt(4000))
+    expect_lt(max(abs(z[sd > 1e-6])), 4.5)
+    # The sampling sd of a covariance is sqrt((c_ij^2 + c_ii c_jj) / n).
+    z <- (stats::cov(t(draws)) - cov) / sqrt((cov^2 + outer(sd^2, sd^2)) / 4000)
+    expect_lt(max(abs(z[sd > 1e-6, sd > 1e-6])), 4.5)
+  }
 })
 
 test_that("uniform play is uniform", {

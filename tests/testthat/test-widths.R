@@ -75,9 +75,9 @@ test_that("presets: the stated widths, and `width` to override them", {
   set.seed(307)
   x <- sort(runif(12))
   K <- ref_kernel_se(0.25)(x)
-  beside <- function(bandit, ref_width, kind = "ucb") {
-    run <- play_beside(bandit, ref_bandit(K, 0.1, ref_policy(kind, ref_width)), 15,
-                       compare_rewards(K, 0, 0.3, 15), each_round = FALSE)
+  beside <- function(bandit, ref_width, kind = "ucb", pending = ref_pending()) {
+    ref <- ref_bandit(K, 0.1, ref_policy(kind, ref_width), pending = pending)
+    run <- play_beside(bandit, ref, 15, compare_rewards(K, 0, 0.3, 15), rep(3, 15), each_round = FALSE)
     expect_history(bandit, run$ref)
   }
   k <- kernel_se(0.25)
@@ -88,4 +88,11 @@ test_that("presets: the stated widths, and `width` to override them", {
          ref_width_igp(1, 0.2, 0.05, gain))
   beside(gp_ts(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realised()),
          ref_width_gp_ts(1, 0.2, 0.05, gain), "ts")
+  one <- ref_width_constant(1)
+  censor <- ref_pending("censor", 4, -1)
+  beside(gp_ucb_sdf(x, k, 0.1, m = 4, value = -1), ref_width_sdf(one), "ucb", censor)
+  beside(gp_ts_sdf(x, k, 0.1, m = 4, value = -1), ref_width_sdf(one), "ts", censor)
+  beside(gp_bucb(x, k, 0.1), one, "ucb", ref_pending("hallucinate"))
+  beside(gp_bts(x, k, 0.1), one, "ts", ref_pending("hallucinate"))
+  beside(asy_ts(x, k, 0.1), one, "ts")
 })

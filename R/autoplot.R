@@ -1,0 +1,243 @@
+# The same pictures with ggplot2. NAMESPACE registers the methods when ggplot2 is loaded, so
+# nothing here needs it before.
+
+#' Plot a bandit, a run or a comparison with ggplot2
+#'
+#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws, as ggplot objects to
+#' which layers, scales and themes can be added. They are there as soon as ggplot2 is; gpbandits itself does
+#' not need it.
+#'
+#' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots].
+#' @param object a `GPBandit`, `bandit_run` or `bandit_comparison`.
+#' @inheritParams bandit-plots
+#' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns.
+#' @section Errors: a `gpbandits_error` for a bad argument, a type that the domain does not allow, or if
+#'   ggplot2 is not installed.
+#' @seealso [bandit-plots].
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' bandit <- gp_ucb(seq(0, 1, length.out = 100), kernel_se(0.2), noise_var = 0.01)
+#' bandit$add(arm = c(10, 40, 90), reward = c(1, 0.2, 0.5))
+#' ggplot2::autoplot(bandit) + ggplot2::labs(x = "dose", y = "response")
+#' @name bandit-autoplot
+NULL
+
+#' @rdname bandit-autoplot
+#' @method autoplot GPBandit
+#' @exportS3Method ggplot2::autoplot GPBandit
+autoplot.GPBandit <- function(object, context = NULL, truth = NULL, type = c("auto", "curve", "map", "arms"),
+                              width = NULL, next_choice = TRUE, resolution = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
+  need_ggplot2()
+  view <- bandit_view(object, context, truth, type, width, next_choice, resolution)
+  picture <- if (view$type == "map") ggplot_map(object, view) else ggplot_profile(object, view)
+  picture + ggplot_log(view$log) + ggplot2::labs(title = view$title) + ggplot_look("right")
+}
+
+#' @rdname bandit-autoplot
+#' @method autoplot bandit_run
+#' @exportS3Method ggplot2::autoplot bandit_run
+autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simple", "violation"), bound = NULL,
+                                log = "", col = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(autoplot.bandit_run)))
+  need_ggplot2()
+  log <- check_choice(log, c("", "x", "y", "xy"))
+  col <- or_else(check_colours(col), okabe_ito)[[1]]
+  view <- run_view(object, which, bound)
+  curve <- gsub("_", " ", view$column)
+  lines <- rbind(
+    ggplot_series(curve, view$frame$round, shown_on(view$frame[[view$column]], log)),
+    if (!is.null(view$frame$bound)) ggplot_series("bound", view$frame$round, shown_on(view$frame$bound, log))
+  )
+  verticals <- rbind(if (length(view$changes)) ggplot_series("change point", view$changes, NA),
+                     if (length(view$restarts)) ggplot_series("restart", view$restarts, NA))
+  shown <- c(curve, "bound", "change point", "restart")
+  aesthetics <- aes_of(x = "x", y = "y", colour = "series", linetype = "series")
+  picture <- ggplot2::ggplot(view$frame)
+  if (!is.null(verticals)) {
+    lying <- aes_of(xintercept = "x", colour = "series", linetype = "series")
+    picture <- picture + ggplot2::geom_vline(data = verticals, mapping = lying, key_glyph = "path", linewidth = 0.5)
+  }
+  colours <- stats::setNames(c(col, "black", "grey45", okabe_ito[["vermillion"]]), shown)
+  types <- stats::setNames(c("solid", "dashed", "solid", "dotted"), shown)
+  picture + ggplot2::geom_line(data = lines, mapping = aesthetics, linewidth = 0.8, na.rm = TRUE) +
+    ggplot2::scale_colour_manual(NULL, values = colours, breaks = shown) +
+    ggplot2::scale_linetype_manual(NULL, values = types, breaks = shown) +
+    ggplot_log(log) + ggplot2::labs(x = "round", y = view$label, title = view$title) + ggplot_look()
+}
+
+#' @rdname bandit-autoplot
+#' @method autoplot bandit_comparison
+#' @exportS3Method ggplot2::autoplot bandit_comparison
+autoplot.bandit_comparison <- function(object, column = "average_regret", bands = 1, log = "", col = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(autoplot.bandit_comparison)))
+  need_ggplot2()
+  view <- comparison_view(object, column, bands, log)
+  style <- series_style(nlevels(view$frame$bandit), check_colours(col))
+  ylog <- grepl("y", view$log)
+  curves <- view$frame
+  curves$mean <- shown_on(curves$mean, view$log)
+  banded <- curves[!is.na(curves$se) & !is.na(curves$mean), ]
+  # A band that reaches zero ends at the lowest mean of a logarithmic axis.
+  if (ylog && nrow(banded)) banded$lower <- pmax(banded$lower, min(curves$mean, na.rm = TRUE))
+  ggplot2::ggplot(view$frame, aes_of(x = "round", y = "mean", colour = "bandit")) +
+    ggplot2::geom_ribbon(data = banded, mapping = aes_of(ymin = "lower", ymax = "upper", fill = "bandit"),
+                         alpha = 0.18, colour = NA) +
+    ggplot2::geom_line(data = curves, mapping = aes_of(linetype = "bandit"), linewidth = 0.8, na.rm = TRUE) +
+    ggplot2::scale_colour_manual(NULL, values = style$col) +
+    ggplot2::scale_fill_manual(NULL, values = style$col) +
+    ggplot2::scale_linetype_manual(NULL, values = style$lty) +
+    ggplot_log(view$log) + ggplot2::labs(x = "round", y = view$label, subtitle = view$note) + ggplot_look()
+}
+
+need_ggplot2 <- function() {
+  if (!requireNamespace("ggplot2", quietly = TRUE)) {
+    stop_gpbandits("autoplot() needs the package ggplot2, which is not installed.")
+  }
+}
+
+# aes() of columns named by strings: nothing for R CMD check to take for a global variable.
+aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
+
+ggplot_series <- function(series, x, y) data.frame(series = series, x = x, y = y)
+
+# A logarithmic axis has no place for zero.
+shown_on <- function(values, log) if (grepl("y", log)) ifelse(values > 0, values, NA) else values
+
+ggplot_log <- function(log) {
+  list(if (grepl("x", log)) ggplot2::scale_x_log10(), if (grepl("y", log)) ggplot2::scale_y_log10())
+}
+
+ggplot_look <- function(legend = "top") {
+  ggplot2::theme_minimal(base_size = 11) +
+    ggplot2::theme(legend.position = legend, legend.justification = if (legend == "top") "left" else "top",
+                   legend.spacing.y = ggplot2::unit(2, "pt"), legend.margin = ggplot2::margin(2, 2, 2, 2),
+                   plot.subtitle = ggplot2::element_text(colour = "grey35", size = 9),
+                   panel.grid.minor = ggplot2::element_blank(),
+                   plot.title.position = "plot")
+}
+
+# --- a bandit ------------------------------------------------------------------------------------
+
+# All points of the picture as one table: kind, position, height.
+ggplot_marks <- function(bandit, view) {
+  seen <- view$queries
+  known <- !is.na(seen$reward)
+  rows <- function(kind, x, y) if (length(x)) data.frame(kind = kind, at = x, height = y)
+  rbind(
+    if (view$type == "arms") rows("truth", if (!is.null(view$frame$truth)) view$x, view$frame$truth),
+    rows("observed reward", seen$at[known & seen$current], seen$reward[known & seen$current]),
+    rows("before the restart", seen$at[known & !seen$current], seen$reward[known & !seen$current]),
+    rows("pending query", seen$at[!known], mean_at(view, seen$at[!known])),
+    if (!is.null(view$next_choice)) rows("next choice", view$next_choice$at, next_height(bandit, view))
+  )
+}
+
+ggplot_mark_style <- function(observed) {
+  kinds <- c("truth", "observed reward", "before the restart", "pending query", "next choice")
+  named <- function(values) stats::setNames(values, kinds)
+  seen <- grDevices::adjustcolor(mark$seen, point_alpha(observed))
+  list(kinds = kinds, col = named(c(mark$truth, seen, mark$old, mark$pending, mark$next_choice)),
+       shape = named(c(4, 16, 1, 2, 18)), size = named(c(2, 2 * point_size(observed), 1.6, 2, 4)))
+}
+
+ggplot_profile <- function(bandit, view) {
+  places <- data.frame(at = view$x, view$frame[c("mean", "lower", "upper")])
+  places$band <- view$band$label
+  places$what <- "posterior mean"
+  curve <- view$type == "curve"
+  picture <- ggplot2::ggplot(view$frame) +
+    (if (curve) ggplot_curve(places, view) else ggplot_bars(places))
+  if (curve && !is.null(view$frame$truth)) picture <- picture + ggplot_truth(places$at, view)
+  marks <- ggplot_marks(bandit, view)
+  if (!is.null(marks)) {
+    style <- ggplot_mark_style(sum(marks$kind == "observed reward"))
+    marks$kind <- factor(marks$kind, levels = style$kinds)
+    lying <- aes_of(x = "at", y = "height", colour = "kind", shape = "kind", size = "kind")
+    picture <- picture + ggplot2::geom_point(data = marks, mapping = lying) +
+      ggplot2::scale_colour_manual(NULL, values = style$col) +
+      ggplot2::scale_shape_manual(NULL, values = style$shape) +
+      ggplot2::scale_size_manual(NULL, values = style$size)
+  }
+  picture + ggplot2::labs(x = view$x_label, y = "reward") + ggplot2::guides(fill = ggplot2::guide_legend(order = 2))
+}
+
+ggplot_curve <- function(places, view) {
+  key_colours <- c(mark$mean, if (!is.null(view$frame$truth)) mark$truth)
+  guide <- ggplot2::guide_legend(order = 1, override.aes = list(colour = key_colours))
+  list(
+    ggplot2::geom_ribbon(data = places, alpha = 0.18,
+                         mapping = aes_of(x = "at", ymin = "lower", ymax = "upper", fill = "band")),
+    ggplot2::geom_line(data = places, colour = mark$mean, linewidth = 0.8,
+                       mapping = aes_of(x = "at", y = "mean", linetype = "what")),
+    ggplot2::scale_fill_manual(NULL, values = mark$mean),
+    ggplot2::scale_linetype_manual(NULL, values = c("posterior mean" = "solid", truth = "dashed"), guide = guide)
+  )
+}
+
+ggplot_bars <- function(places) {
+  places$what <- paste0("posterior ", places$band)
+  crowded <- nrow(places) > 100
+  list(
+    ggplot2::geom_linerange(data = places, mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"),
+                            colour = mark$mean, linewidth = if (crowded) 0.3 else 0.6,
+                            alpha = if (crowded) 0.35 else 1),
+    ggplot2::geom_point(data = places, mapping = aes_of(x = "at", y = "mean", fill = "what"),
+                        colour = mark$mean, shape = 22, size = if (crowded) 0.6 else 2),
+    ggplot2::scale_fill_manual(NULL, values = mark$mean)
+  )
+}
+
+ggplot_truth <- function(at, view) {
+  truth <- data.frame(at = at, truth = view$frame$truth, what = "truth")
+  ggplot2::geom_line(data = truth, mapping = aes_of(x = "at", y = "truth", linetype = "what"),
+                     colour = mark$truth, linewidth = 0.6)
+}
+
+ggplot_map <- function(bandit, view) {
+  surface <- data.frame(at = view$x, at_y = view$y, mean = view$frame$mean)
+  size <- c(tile_size(view$x, grepl("x", view$log)), tile_size(view$y, grepl("y", view$log)))
+  picture <- ggplot2::ggplot(view$frame) +
+    ggplot2::geom_tile(data = surface, mapping = aes_of(x = "at", y = "at_y", fill = "mean"),
+                       width = size[1], height = size[2]) +
+    ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100))
+  if (!is_flat(surface$mean)) {
+    picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = "mean"),
+                                               colour = "grey25", linewidth = 0.25, bins = 9)
+  }
+  played <- played_points(view$queries)
+  if (nrow(played)) {
+    picture <- picture +
+      ggplot2::geom_point(data = played, mapping = aes_of(x = "x", y = "y", size = "plays"),
+                          shape = 21, colour = "black", alpha = 0.85,
+                          fill = ifelse(played$pending, mark$pending, "white")) +
+      ggplot2::scale_size_area(max_size = if (max(played$plays) > 1) 6 else 2, breaks = play_breaks(played$plays))
+  }
+  marks <- map_marks(view, surface)
+  if (!is.null(marks)) {
+    shapes <- c("largest mean" = 3, "true maximum" = 2, "next choice" = 18)
+    colours <- c("largest mean" = "black", "true maximum" = "black", "next choice" = mark$next_choice)
+    picture <- picture +
+      ggplot2::geom_point(data = marks, mapping = aes_of(x = "at", y = "at_y", shape = "kind", colour = "kind"),
+                          size = 3.5, stroke = 1.2) +
+      ggplot2::scale_shape_manual(NULL, values = shapes, breaks = names(shapes)) +
+      ggplot2::scale_colour_manual(NULL, values = colours, breaks = names(shapes))
+  }
+  picture + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
+    ggplot2::labs(x = view$names[1], y = view$names[2])
+}
+
+# Widths are those on the axis: ggplot2 transforms first.
+tile_size <- function(values, log) min(diff(sort(unique(if (log) log10(values) else values))))
+
+play_breaks <- function(plays) unique(round(exp(seq(0, log(max(plays)), length.out = 3))))
+
+map_marks <- function(view, surface) {
+  row <- function(kind, at, at_y) data.frame(kind = kind, at = at, at_y = at_y)
+  best <- which.max(surface$mean)
+  top <- which.max(view$frame$truth)
+  rbind(
+    if (!is_flat(surface$mean)) row("largest mean", surface$at[best], surface$at_y[best]),
+    if (length(top)) row("true maximum", surface$at[top], surface$at_y[top]),
+    if (!is.null(view$next_choice)) row("next choice", view$next_choice$at, view$next_choice$at_y)
+  )
+}

@@ -1,0 +1,341 @@
+# What the pictures show, as numbers: plot() and autoplot() draw the same views.
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart; yellow last, being faint on white.
+okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purple = "#CC79A7",
+               orange = "#E69F00", sky = "#56B4E9", black = "#000000", yellow = "#F0E442")
+
+plus_minus <- function() {
+  if (l10n_info()[["UTF-8"]] || l10n_info()[["Latin-1"]]) "\u00b1" else "+/-"
+}
+
+# --- a bandit -------------------------------------------------------------------------
+
+# A list: `type`; `frame`, a row per place drawn; `x` (and `y` on a map), the places' positions;
+# `queries`, the history in this context with positions `at` (and `at_y`); `band`; `next_choice`.
+bandit_view <- function(bandit, context, truth, type, width, next_choice, resolution) {
+  if (!is.null(width)) check_number(width, lower = 0)
+  check_flag(next_choice)
+  if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
+  context <- view_context(bandit, context)
+  view <- list(type = view_type(bandit$config, type), context = context,
+               names = bandit$config$domain$names)
+  view$log <- view_log(bandit$config$domain, view$type)
+  view$queries <- view_queries(bandit, context)
+  places <- view_places(bandit, view, resolution)
+  ahead <- if (next_choice || is.null(width)) look_ahead(bandit, context)
+  view$band <- view_band(bandit, width, ahead)
+  view$frame <- view_frame(bandit, view, places, truth)
+  view$next_choice <- if (next_choice && is_predictable(bandit, ahead)) ahead
+  view <- view_positions(view, is_finite_domain(bandit$config$domain))
+  view$title <- view_title(bandit, view)
+  view
+}
+
+# One row, or NULL where the bandit has no contexts; by default the context of the last query.
+view_context <- function(bandit, context) {
+  names <- bandit$config$context_names
+  if (!length(names)) {
+    if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
+    return(NULL)
+  }
+  if (is.null(context)) {
+    last <- utils::tail(bandit$history()[names], 1)
+    known <- bandit$config$contexts
+    if (nrow(last) == 0 && !is.matrix(known)) {
+      stop_argument("context", "NULL", "the context to draw (nothing was played yet)")
+    }
+    context <- if (nrow(last)) last else known[1, , drop = FALSE]
+  }
+  context <- check_matrix(context, "context", columns = length(names), rows = 1)
+  colnames(context) <- names
+  context
+}
+
+view_type <- function(config, type) {
+  type <- check_choice(type, c("auto", "curve", "map", "arms"))
+  domain <- config$domain
+  d <- length(domain$names)
+  finite <- is_finite_domain(domain)
+  can <- c(curve = d == 1, map = d == 2 && (!finite || is_full_grid(domain$x)), arms = TRUE)
+  if (type == "auto") {
+    # Few arms, or arms whose covariance is no function of the inputs, make no curve.
+    smooth <- !finite || (!uses_matrix_kernel(config$kernel) && nrow(domain$x) >= 10)
+    return(names(which(can & c(smooth, smooth || !uses_matrix_kernel(config$kernel), TRUE)))[1])
+  }
+  if (!can[[type]]) {
+    stop_argument("type", dQuote(type, FALSE),
+                  paste("one of", paste(dQuote(c("auto", names(which(can))), FALSE), collapse = ", "),
+                        "for", describe_domain(domain),
+                        "(a curve needs one input, a map two and every combination of their values)"))
+  }
+  type
+}
+
+is_full_grid <- function(x) {
+  sizes <- apply(x, 2, function(column) length(unique(column)))
+  all(sizes >= 2) && prod(sizes) == nrow(x) && !anyDuplicated(x)
+}
+
+# The history in this context, with `current`: does the model still know of it (no restart since)?
+view_queries <- function(bandit, context) {
+  history <- bandit$history()
+  history$current <- history$segment == bandit_facts(bandit)$segment
+  if (!is.null(context) && nrow(history)) {
+    here <- match_rows(as.matrix(history[colnames(context)]), context)
+    history <- history[!is.na(here), , drop = FALSE]
+  }
+  history
+}
+
+# The places where the posterior is drawn: all arms, or points of a box.
+view_places <- function(bandit, view, resolution) {
+  domain <- bandit$config$domain
+  if (is_finite_domain(domain)) return(domain$x)
+  if (view$type == "arms") {
+    played <- unique(as.matrix(view$queries[domain$names]))
+    if (!nrow(played)) {
+      stop_gpbandits("Nothing to draw: of a box with more than two inputs the points played are drawn, ",
+                     "and there are none yet.", argument = "x")
+    }
+    return(played)
+  }
+  if (is.null(resolution)) resolution <- if (view$type == "curve") 301 else 61
+  axes <- lapply(seq_along(domain$names), function(i) box_axis(domain, i, resolution))
+  as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
+}
+
+# Values of one input of a box: whole numbers where it takes no others, even in the logarithm
+# where the domain is logarithmic.
+box_axis <- function(domain, i, resolution) {
+  ends <- c(domain$lower[[i]], domain$upper[[i]])
+  if (domain$log[i]) {
+    values <- exp(seq(log(ends[1]), log(ends[2]), length.out = resolution))
+    values[c(1, resolution)] <- ends
+  } else {
+    values <- seq(ends[1], ends[2], length.out = resolution)
+  }
+  if (domain$integer[i]) unique(round(values)) else values
+}
+
+# Which axes of the picture are logarithmic, as plot() writes it.
+view_log <- function(domain, type) {
+  if (is_finite_domain(domain) || type == "arms") return("")
+  paste(c("x", "y")[seq_along(domain$log)][domain$log], collapse = "")
+}
+
+# The next query and its width, asked of a copy: neither the bandit nor the user's random
+# numbers are touched. NULL where no query can be made.
+look_ahead <- function(bandit, context) {
+  copy <- bandit$copy()
+  tryCatch({
+    preserve_rng(copy$suggest(context = context))
+    utils::tail(copy$history(), 1)
+  }, gpbandits_error = function(e) NULL)
+}
+
+is_predictable <- function(bandit, ahead) {
+  !is.null(ahead) && !bandit$config$policy$kind %in% c("ts", "uniform") && ahead$action == "policy"
+}
+
+view_band <- function(bandit, width, ahead) {
+  if (!is.null(width)) return(list(width = width, label = band_label(width, "")))
+  policy <- bandit$config$policy
+  # width_dmm() is a minimum of several bounds, not one multiplier.
+  has_width <- !is.null(policy$width) && !identical(policy$width$type, "dmm") &&
+    !is.null(ahead) && is.finite(ahead$width)
+  if (!has_width) return(list(width = 2, label = band_label(2, "")))
+  list(width = ahead$width, label = band_label(ahead$width, " (policy's width)"))
+}
+
+band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(), width, source)
+
+view_frame <- function(bandit, view, places, truth) {
+  finite <- is_finite_domain(bandit$config$domain)
+  posterior <- bandit$posterior(if (finite) NULL else places, view$context)
+  frame <- data.frame(places, check.names = FALSE)
+  if (finite) frame <- cbind(arm = seq_len(nrow(places)), frame)
+  frame <- cbind(frame, mean = posterior$mean, sd = posterior$sd,
+                 lower = posterior$mean - view$band$width * posterior$sd,
+                 upper = posterior$mean + view$band$width * posterior$sd)
+  if (finite) frame$plays <- tabulate(view$queries$arm, nrow(places))
+  if (!is.null(truth)) frame$truth <- truth_values(truth, places, view$context, finite)
+  rownames(frame) <- NULL
+  frame
+}
+
+truth_values <- function(truth, places, context, finite) {
+  n <- nrow(places)
+  allowed <- paste0("a function of the input matrix that returns one finite number per row",
+                    if (finite) sprintf(", or %d numbers, one per arm", n))
+  if (is.function(truth)) {
+    inputs <- if (is.null(context)) places else cbind(places, context[rep(1, n), , drop = FALSE])
+    values <- truth(inputs)
+    if (!is.numeric(values) || length(values) != n || any(!is.finite(values))) {
+      stop_argument("truth", paste("a function that returned", describe(values)), allowed)
+    }
+    return(as.double(values))
+  }
+  if (!finite || !is.numeric(truth) || length(truth) != n || any(!is.finite(truth))) {
+    stop_argument("truth", describe(truth), allowed)
+  }
+  as.double(truth)
+}
+
+# Positions on the picture of the places, the queries and the next choice.
+view_positions <- function(view, finite) {
+  position <- function(rows) {
+    if (view$type != "arms") return(rows[[view$names[1]]])
+    if (finite) return(rows$arm)
+    match_rows(as.matrix(rows[view$names]), as.matrix(view$frame[view$names]))
+  }
+  view$x <- if (view$type == "arms") seq_len(nrow(view$frame)) else view$frame[[view$names[1]]]
+  view$queries$at <- position(view$queries)
+  if (!is.null(view$next_choice)) view$next_choice$at <- position(view$next_choice)
+  if (view$type == "map") {
+    view$y <- view$frame[[view$names[2]]]
+    view$queries$at_y <- view$queries[[view$names[2]]]
+    if (!is.null(view$next_choice)) view$next_choice$at_y <- view$next_choice[[view$names[2]]]
+  }
+  view$x_label <- if (view$type != "arms") view$names[1] else if (finite) "arm" else "distinct point played"
+  # In more than two dimensions a box has no place for a point that was never played.
+  if (anyNA(view$next_choice$at)) view$next_choice <- NULL
+  view
+}
+
+view_title <- function(bandit, view) {
+  rounds <- table_size(bandit$queries)
+  title <- sprintf("%s after %d %s", policy_titles[[bandit$config$policy$kind]], rounds,
+                   if (rounds == 1) "query" else "queries")
+  if (is.null(view$context)) return(title)
+  values <- paste(colnames(view$context), "=", format(c(view$context), digits = 4, trim = TRUE))
+  paste0(title, ", in the context ", paste(values, collapse = ", "))
+}
+
+policy_titles <- c(ucb = "GP-UCB", ts = "Thompson sampling", ei = "Expected improvement",
+                   pi = "Probability of improvement", mean = "Largest mean",
+                   variance = "Largest variance", uniform = "Uniform sampling")
+
+# Played points of a map: a row per distinct point with its count, and whether a reward is awaited.
+played_points <- function(queries) {
+  at <- paste(queries$at, queries$at_y)
+  first <- !duplicated(at)
+  data.frame(x = queries$at[first], y = queries$at_y[first],
+             plays = as.vector(table(factor(at, unique(at)))),
+             pending = at[first] %in% at[is.na(queries$reward)])
+}
+
+# Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
+next_height <- function(bandit, view) {
+  ahead <- view$next_choice
+  ahead$mean + if (bandit$config$policy$kind == "ucb") view$band$width * ahead$sd else 0
+}
+
+# --- runs and comparisons ---------------------------------------------------------------
+
+quantity_labels <- c(
+  cumulative_regret = "cumulative regret", average_regret = "average regret",
+  simple_regret = "simple regret", regret = "regret of the round", reward = "reward",
+  f = "true mean of the point played", cumulative_violation = "cumulative constraint violation",
+  optimum = "best true mean", segment = "segment (1 + restarts)", period = "period"
+)
+
+quantity_label <- function(column) {
+  if (column %in% names(quantity_labels)) quantity_labels[[column]] else gsub("_", " ", column)
+}
+
+# A list: `frame` (round, the curve's column, bound), `column`, `changes`, `restarts`.
+run_view <- function(run, which, bound) {
+  which <- check_choice(which, c("cumulative", "average", "simple", "violation"))
+  data <- run$data
+  rounds <- seq_len(nrow(data))
+  column <- c(cumulative = "cumulative_regret", average = "average_regret",
+              simple = "simple_regret", violation = "cumulative_violation")[[which]]
+  data$average_regret <- data$cumulative_regret / rounds
+  if (is.null(data[[column]])) {
+    stop_argument("which", dQuote(which, FALSE), "a quantity of the run: this problem has no constraints")
+  }
+  frame <- data.frame(round = rounds, data[column])
+  if (!is.null(bound)) frame$bound <- run_bound(bound, which, rounds)
+  list(frame = frame, column = column, label = quantity_label(column),
+       changes = changes_within(run$problem$change_points, length(rounds)),
+       restarts = which(diff(data$segment) > 0) + 0.5,
+       title = sprintf("%s, %d rounds", policy_titles[[run$bandit$config$policy$kind]], length(rounds)))
+}
+
+# A change point is the last round of its period: the line lies between two rounds.
+changes_within <- function(change_points, rounds) change_points[change_points < rounds] + 0.5
+
+# Bounds are on the cumulative regret; the smallest regret so far is at most the average.
+run_bound <- function(bound, which, rounds) {
+  n <- length(rounds)
+  allowed <- sprintf("numbers >= 0, one per round (%d), or one number", n)
+  if (which == "violation") {
+    stop_argument("bound", "given with `which = \"violation\"`", "a bound on the regret, or NULL")
+  }
+  if (!is.numeric(bound) || !length(bound) %in% c(1, n) || any(bound < 0, na.rm = TRUE)) {
+    stop_argument("bound", describe(bound), allowed)
+  }
+  bound <- rep_len(as.double(bound), n)
+  if (which == "cumulative") bound else bound / rounds
+}
+
+# A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper`.
+comparison_view <- function(comparison, column, bands, log, points = 1000) {
+  first <- comparison$results[[1]]
+  numeric <- unique(unlist(lapply(first, function(columns) names(Filter(is.numeric, columns)))))
+  column <- check_choice(column, c("average_regret", setdiff(numeric, "arm")))
+  bands <- check_number(bands, lower = 0)
+  log <- check_choice(log, c("", "x", "y", "xy"))
+  shown <- Filter(function(name) column == "average_regret" || !is.null(first[[name]][[column]]),
+                  comparison$names)
+  kept <- kept_rounds(comparison)
+  at <- thinned(kept, points, grepl("x", log))
+  parts <- lapply(shown, function(name) {
+    values <- matrix(comparison_matrix(comparison, name, column), length(kept))[at, , drop = FALSE]
+    mean <- rowMeans(values, na.rm = TRUE)
+    se <- row_standard_errors(values)
+    data.frame(bandit = name, round = kept[at], mean = ifelse(is.nan(mean), NA, mean), se = se,
+               lower = mean - bands * se, upper = mean + bands * se)
+  })
+  frame <- do.call(rbind, parts)
+  frame$bandit <- factor(frame$bandit, levels = shown)
+  list(frame = frame, column = column, label = quantity_label(column), log = log,
+       note = comparison_note(comparison, bands, frame))
+}
+
+# standard_error() of every row, without a call per row.
+row_standard_errors <- function(values) {
+  count <- rowSums(!is.na(values))
+  centred <- values - rowMeans(values, na.rm = TRUE)
+  ifelse(count < 2, NA_real_, sqrt(rowSums(centred^2, na.rm = TRUE) / pmax(count - 1, 1) / count))
+}
+
+# At most about `points` of the rounds, evenly (on a log axis evenly in the logarithm); the ends stay.
+thinned <- function(rounds, points, log) {
+  n <- length(rounds)
+  if (n <= points) return(seq_len(n))
+  if (!log) return(unique(round(seq(1, n, length.out = points))))
+  wanted <- exp(seq(log(rounds[1]), log(rounds[n]), length.out = points))
+  sort(unique(c(findInterval(wanted, rounds, all.inside = FALSE), 1L, n)))
+}
+
+comparison_note <- function(comparison, bands, frame) {
+  n <- comparison$replications
+  if (n == 1) return("one replication")
+  paste0(sprintf("mean of %d replications", n),
+         if (bands > 0 && any(!is.na(frame$se))) {
+           sprintf(", bands %s %g standard error%s", plus_minus(), bands, if (bands == 1) "" else "s")
+         })
+}
+
+series_style <- function(n, col = NULL) {
+  if (is.null(col)) col <- okabe_ito
+  list(col = unname(rep_len(col, n)), lty = (seq_len(n) - 1) %/% length(col) %% 6 + 1)
+}
+
+check_colours <- function(col) {
+  if (is.null(col)) return(NULL)
+  good <- tryCatch(is.matrix(grDevices::col2rgb(col)) && length(col) > 0 && !anyNA(col), error = function(e) FALSE)
+  if (!good) stop_argument("col", describe(col), "colours that R knows")
+  col
+}

@@ -1,0 +1,360 @@
+#' Regret bounds of the papers, round by round
+#'
+#' The right-hand side of a paper's theorem at every round \eqn{1, \dots, T}, to lay over a
+#' plot of cumulative regret. Where a paper gives an order only, the constants are those of
+#' its proof; where the proof has none, they are arguments.
+#'
+#' Notation: \eqn{\gamma_t}{gamma_t} is `gain` (with \eqn{\gamma_0 = 0}{gamma_0 = 0}),
+#' \eqn{\lambda}{lambda} is `noise_var`, \eqn{\log} the natural logarithm. All theorems take
+#' \eqn{k(x,x) \le 1}{k(x,x) <= 1}; where `variance` \eqn{v} is an argument, the constant is
+#' written for \eqn{k(x,x) \le v}{k(x,x) <= v} and is the paper's at \eqn{v = 1}. Further
+#' arguments go by name through `...`; those with a value below may be left out.
+#'
+#' **Srinivas et al. 2010**, \eqn{C_1 = 8v/\log(1 + v/\lambda)}{C1 = 8 v / log(1 + v / lambda)},
+#' each with probability at least \eqn{1 - \delta}{1 - delta}, for all rounds at once:
+#' * `"srinivas1"` (`noise_var, arms, delta = 0.1, variance = 1`): Theorem 1, `arms`
+#'   arms, \eqn{f} drawn from the prior:
+#'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
+#'   \eqn{\beta_T = 2\log(|D| T^2 \pi^2/(6\delta))}{beta_T = 2 log(|D| T^2 pi^2 / (6 delta))}.
+#' * `"srinivas2"` (`noise_var, a, b, side, d, delta = 0.1, variance = 1`): Theorem 2, the
+#'   cube \eqn{[0, r]^d} with \eqn{r} = `side`, sample paths with
+#'   \eqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}:
+#'   \eqn{\sqrt{C_1 T \beta_T \gamma_T} + 2}{sqrt(C1 T beta_T gamma_T) + 2},
+#'   \eqn{\beta_T = 2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)})}{beta_T = 2 log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}.
+#' * `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1`): Theorem 3, RKHS norm at
+#'   most `B`, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
+#'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
+#'   \eqn{\beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta)}{beta_T = 2 B^2 + 300 gamma_{T-1} log(T / delta)^3}.
+#'
+#' **Chowdhury and Gopalan 2017**, RKHS norm at most `B`, `R`-sub-Gaussian noise,
+#' \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T} (also in `gain`):
+#' * `"igp_ucb"` (`B, R, delta = 0.1`): Theorem 3, constants from its proof and Lemma 4:
+#'   \eqn{2\beta_T\sqrt{4(T+2)\gamma_T}}{2 beta_T sqrt(4 (T + 2) gamma_T)},
+#'   \eqn{\beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}}{beta_T = B + R sqrt(2 (gamma_{T-1} + 1 + log(1/delta)))}.
+#' * `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, `delta = 0.1`): Theorem 4, constants of Lemma 13:
+#'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} + \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)}}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 / 6 + ((4 B + 11) c_T / p) sqrt(2 T log(2/delta))}
+#'   with \eqn{p = 1/(4e\sqrt\pi)}{p = 1/(4 e sqrt(pi))}, \eqn{c_T = v_T(1 + \tilde c_T)}{c_T = v_T (1 + c'_T)},
+#'   \eqn{v_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{v_T = B + R sqrt(2 (gamma_{T-1} + 1 + log(2/delta)))} and, by
+#'   Lemma 5, \eqn{\tilde c_T = \sqrt{2\log(|D_T| T^2)}}{c'_T = sqrt(2 log(|D_T| T^2))}: \eqn{|D_T|} is `arms`, or
+#'   \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d}, `L` the largest
+#'   \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
+#'   Both hold for one horizon; the whole curve is valid for the horizon `rounds`.
+#'
+#' **Verma, Dai, Low 2022**, delays: \eqn{\rho_m}{rho_m} (`rho`) the probability of a delay of at most
+#' `m` rounds, rewards bounded by `B_y`, \eqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}}{C1 = sqrt(2 v / log(1 + v / lambda))}:
+#' * `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1`): Theorem 2,
+#'   \eqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{(2 / rho_m) (C1 beta_T sqrt(T gamma_T) + m B_y C1^2 gamma_T)},
+#'   \eqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{beta_T = B + (R + B_y) sqrt(2 (gamma_{T-1} + 1 + log(2/delta)))}.
+#' * `"ts_sdf"` (as `"sdf"`, and `arms`): Theorem 3 with the constants of its proof (Equation 23; \eqn{c_T}{c_T} with
+#'   \eqn{\nu_T \le m B_y \sqrt v + \beta_T}{nu_T <= m B_y sqrt(v) + beta_T}), \eqn{\log(4/\delta)}{log(4/delta)} in \eqn{\beta_T}{beta_T}.
+#'
+#' **Avanesov**, environments that change:
+#' * `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`): Theorem 3.1, a rate for the expected regret,
+#'   \eqn{C \Delta^{-(2 + 2/(2\nu+d))} \sum_i T_i^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))} \log^3 T}{C Delta^-(2 + 2/(2 nu + d)) sum_i T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) log(T)^3},
+#'   \eqn{T_i} the lengths of the stationary periods so far, `change_points` the last round of each but the
+#'   last, `Delta` the smallest L2 distance of successive functions. `constant` \eqn{C} is unknown. `gain` is not used.
+#'
+#' **Shi and Eryilmaz 2022**, long-term constraints, epochs of `epoch` \eqn{= S} rounds, `epochs` \eqn{= L} of
+#' them (default: as many as `rounds` needs). With `quantity = "violation"` the bound is that of
+#' \eqn{\|[\sum_t g(x_t)]_+\|}{the norm of the positive part of sum_t g(x_t)}. Constants from the proofs
+#' (Lemmas 1 and 3 there):
+#' * `"constraints_noiseless"` (`B, R, epoch, delta = 0.1, epochs, quantity = "regret"`, and for the violation
+#'   `gap, count = 1, penalty_inverse = log`): Theorem 1. An epoch costs
+#'   \eqn{E(s) = 4(B + R\sqrt{2(\gamma_s + 1 + \log(L/\delta))})\sqrt{(s+2)\gamma_s}}{E(s) = 4 (B + R sqrt(2 (gamma_s + 1 + log(L/delta)))) sqrt((s + 2) gamma_s)}
+#'   after \eqn{s} rounds; regret after \eqn{l} epochs and \eqn{s} rounds: \eqn{l E(S) + E(s)}{l E(S) + E(s)}; violation:
+#'   \eqn{\sqrt{m}\,[S\psi_+^{-1}(1 + l\Delta + lE(S)/S) + s\psi_+^{-1}(1 + \Delta + E(s)/s)]}{sqrt(m) (S psi^-1(1 + l gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s))},
+#'   `gap` \eqn{\Delta}{} = \eqn{\max f - f(x^*)}{max f - f(x*)}, \eqn{m} = `count` constraints, `penalty_inverse` the inverse of
+#'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty_exponential(1)`).
+#' * `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1, epochs,
+#'   quantity = "regret"`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater`
+#'   \eqn{= \epsilon}{= eps}: some point has all \eqn{g_j \le -\epsilon}{g_j <= -eps}. With
+#'   \eqn{a = \sqrt{4m} + \sqrt{\log(2L/\delta)}}{a = sqrt(4 m) + sqrt(log(2 L / delta))},
+#'   \eqn{W = \sqrt{2(\gamma_S + 1 + \log(2L/\delta))}}{W = sqrt(2 (gamma_S + 1 + log(2 L / delta)))},
+#'   \eqn{G = \sqrt{(S+2)\gamma_S}}{G = sqrt((S + 2) gamma_S)}, step \eqn{\mu}{mu}, the multipliers stay below (Equation 33)
+#'   \deqn{\kappa = \mu(\sqrt m M + 2Ra/\sqrt S) + \frac{2Q + 4(B + RW)G/S + m\mu M^2 + 4\mu R^2a^2/S}{\epsilon - 4RWG/S - 2Ra/\sqrt S}}{kappa = mu (sqrt(m) M + 2 R a / sqrt(S)) + (2 Q + 4 (B + R W) G / S + m mu M^2 + 4 mu R^2 a^2 / S) / (eps - 4 R W G / S - 2 R a / sqrt(S))}
+#'   (the first term as its derivation gives it; the print divides by \eqn{S} where \eqn{\sqrt S}{sqrt(S)} follows).
+#'   Regret after \eqn{l} epochs: \eqn{l\,[4(B + \sqrt{1+\kappa^2}RW)G + mS\mu M^2 + 4\mu R^2a^2 + 2R\kappa a\sqrt S]}{l (4 (B + sqrt(1 + kappa^2) R W) G + m S mu M^2 + 4 mu R^2 a^2 + 2 R kappa a sqrt(S))};
+#'   violation: \eqn{S\kappa/\mu + 2Rla\sqrt S}{S kappa / mu + 2 R l a sqrt(S)}; inside an epoch at most \eqn{2Q} and
+#'   \eqn{\sqrt m M}{sqrt(m) M} more per round. `Inf` where the theorem's condition on \eqn{\epsilon}{eps} (the
+#'   denominator is positive) fails: it then says nothing.
+#'
+#' Bounds are loose by orders of magnitude: what they show is the growth.
+#'
+#' @param theorem which theorem, see Details.
+#' @param rounds \eqn{T}: the bound is given at rounds `1..rounds`.
+#' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least `rounds`
+#'   numbers, such as an upper bound of [max_information_gain()] gives (for `"constraints_..."`, `epoch` numbers are enough); one
+#'   number for all; or a function of \eqn{s \ge 1}{s >= 1}. Take \eqn{\gamma}{gamma} for the theorem's \eqn{\lambda}{lambda}.
+#' @param ... the theorem's own arguments by name, see Details. `delta` is always the probability of failure, `B` a bound of
+#'   the RKHS norm, `R` the sub-Gaussian scale of the noise (its standard deviation if Gaussian).
+#' @return A numeric vector of length `rounds`, in units of the reward (of the constraint, for a violation).
+#' @section Errors: a `gpbandits_error` for an argument that is missing, out of range, or unknown to the theorem.
+#' @references Srinivas, Krause, Kakade, Seeger (2010); Chowdhury and Gopalan (2017); Verma, Dai, Low (2022);
+#'   Avanesov; Shi and Eryilmaz (2022).
+#' @seealso [max_information_gain()], [run_bandit()].
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' gain <- max_information_gain(kernel_se(0.2), x, 100, noise_var = 0.1, method = "spectral")
+#' bound <- regret_bound("srinivas1", 100, gain, noise_var = 0.1, arms = 50)
+#' plot(bound, type = "l", xlab = "round", ylab = "regret at most")
+#' lines(regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1), lty = 2)
+#' regret_bound("cpd", 5, nu = 2.5, d = 1, Delta = 1, change_points = 2)
+#' @export
+regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
+                                     "sdf", "ts_sdf", "cpd", "constraints_noiseless",
+                                     "constraints_noisy"),
+                         rounds, gain, ...) {
+  theorem <- check_choice(theorem, names(regret_theorems))
+  rounds <- check_count(rounds)
+  formula <- regret_theorems[[theorem]]
+  given <- list(...)
+  known <- setdiff(names(formals(formula)), c("rounds", "gain"))
+  check_theorem_arguments(given, known, theorem)
+  gain <- if (theorem == "cpd") NULL else {
+    needed <- if (startsWith(theorem, "constraints")) min(rounds, check_count(given$epoch, "epoch")) else rounds
+    gain_values(if (missing(gain)) NULL else gain, needed)
+  }
+  do.call(formula, c(list(rounds = rounds, gain = gain), given))
+}
+
+check_theorem_arguments <- function(given, known, theorem) {
+  names <- names(given)
+  if (length(given) && (is.null(names) || !all(nzchar(names)))) {
+    stop_argument("...", "a value without a name", paste("named:", paste(known, collapse = ", ")))
+  }
+  unknown <- setdiff(names, known)
+  if (length(unknown)) {
+    stop_argument(unknown[1], sprintf("an argument of theorem \"%s\"", theorem),
+                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+  }
+  if (anyDuplicated(names)) stop_argument(names[anyDuplicated(names)], "given twice", "given once")
+}
+
+# gamma_0..gamma_rounds.
+gain_values <- function(gain, rounds) {
+  allowed <- sprintf("%g nondecreasing numbers >= 0, one such number, or a function of s", rounds)
+  if (is.null(gain)) stop_argument("gain", "missing", allowed)
+  if (is.function(gain)) {
+    f <- gain
+    gain <- vapply(seq_len(rounds), function(s) {
+      value <- f(s)
+      if (!is.numeric(value) || length(value) != 1) {
+        stop_argument("gain", sprintf("a function that returned %s at %d", describe(value), s), allowed)
+      }
+      as.double(value)
+    }, 0)
+  }
+  if (!is.numeric(gain)) stop_argument("gain", describe(gain), allowed)
+  if (length(gain) == 1) gain <- rep(as.double(gain), rounds)
+  gain <- as.double(gain)
+  if (length(gain) < rounds || !all(is.finite(gain)) || any(gain < 0) ||
+      any(diff(gain) < -1e-8 * max(gain))) {
+    stop_argument("gain", describe(gain), allowed)
+  }
+  c(0, gain[seq_len(rounds)])
+}
+
+# ---- the theorems: rounds, gain = gamma_0..gamma_rounds ----------------------
+
+regret_srinivas <- function(rounds, gain, beta, noise_var, variance) {
+  noise_var <- check_positive(noise_var, "noise_var")
+  variance <- check_positive(variance, "variance")
+  c1 <- 8 * variance / log1p(variance / noise_var)
+  sqrt(c1 * seq_len(rounds) * beta * gain[-1])
+}
+
+regret_srinivas1 <- function(rounds, gain, noise_var, arms, delta = 0.1, variance = 1) {
+  arms <- check_count(arms)
+  delta <- check_delta(delta)
+  t <- seq_len(rounds)
+  regret_srinivas(rounds, gain, 2 * log(arms * t^2 * pi^2 / (6 * delta)), noise_var, variance)
+}
+
+regret_srinivas2 <- function(rounds, gain, noise_var, a, b, side, d, delta = 0.1, variance = 1) {
+  a <- check_positive(a)
+  b <- check_positive(b)
+  side <- check_positive(side)
+  d <- check_count(d)
+  delta <- check_delta(delta)
+  if (4 * d * a <= delta) stop_argument("a", describe(a), "more than delta / (4 d)")
+  t <- seq_len(rounds)
+  beta <- 2 * log(2 * t^2 * pi^2 / (3 * delta)) +
+    2 * d * log(t^2 * d * b * side * sqrt(log(4 * d * a / delta)))
+  if (beta[1] < 0) stop_argument("b", describe(b), "so large that Theorem 2's beta_1 is not negative")
+  regret_srinivas(rounds, gain, beta, noise_var, variance) + 2
+}
+
+regret_srinivas3 <- function(rounds, gain, noise_var, B, delta = 0.1, variance = 1) {
+  B <- check_number(B, lower = 0)
+  delta <- check_delta(delta)
+  beta <- 2 * B^2 + 300 * gain[seq_len(rounds)] * log(seq_len(rounds) / delta)^3
+  regret_srinivas(rounds, gain, beta, noise_var, variance)
+}
+
+# B + scale sqrt(2 (gamma_{t-1} + 1 + log(1 / failure))), t = 1..rounds.
+improved_width <- function(rounds, gain, B, scale, failure) {
+  B + scale * sqrt(2 * (gain[seq_len(rounds)] + 1 + log(1 / failure)))
+}
+
+# Lemma 4 of Chowdhury and Gopalan: a bound of the sum of sd_{t-1}(x_t).
+sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
+
+regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1) {
+  B <- check_number(B, lower = 0)
+  R <- check_number(R, lower = 0)
+  delta <- check_delta(delta)
+  2 * improved_width(rounds, gain, B, R, delta) * sum_of_sd(seq_len(rounds), gain[-1])
+}
+
+anti_concentration <- 1 / (4 * exp(1) * sqrt(pi))
+
+regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL, L = NULL,
+                         delta = 0.1) {
+  B <- check_number(B, lower = 0)
+  R <- check_number(R, lower = 0)
+  delta <- check_delta(delta)
+  t <- seq_len(rounds)
+  log_size <- log_discretisation(t, B, arms, d, side, L)
+  c_t <- improved_width(rounds, gain, B, R, delta / 2) * (1 + sqrt(2 * (log_size + 2 * log(t))))
+  11 * c_t / anti_concentration * sum_of_sd(t, gain[-1]) + (2 * B + 1) * pi^2 / 6 +
+    (4 * B + 11) * c_t / anti_concentration * sqrt(2 * t * log(2 / delta))
+}
+
+# log |D_t|: the arms, or the discretisation of [0, side]^d (at least one point).
+log_discretisation <- function(t, B, arms, d, side, L) {
+  if (!is.null(arms)) {
+    if (!is.null(c(d, side, L))) stop_argument("arms", "given with d, side or L", "given alone")
+    return(rep_len(log(check_count(arms, "arms")), length(t)))
+  }
+  if (is.null(d) && is.null(side) && is.null(L)) stop_argument("arms", "missing", "given, or all of d, side, L")
+  d <- check_count(d, "d")
+  side <- check_positive(side, "side")
+  L <- check_positive(L, "L")
+  pmax(0, d * log(B * L * side * d * t^2))
+}
+
+# What both theorems of Verma et al. bound: sum of nu_t sd_{t-1}(x_t).
+delayed_sum <- function(rounds, gain, noise_var, variance, beta, m, B_y) {
+  c1 <- sqrt(2 * variance / log1p(variance / noise_var))
+  c1 * beta * sqrt(seq_len(rounds) * gain[-1]) + m * B_y * c1^2 * gain[-1]
+}
+
+check_delays <- function(noise_var, B, R, B_y, m, rho, delta, variance) {
+  list(noise_var = check_positive(noise_var, "noise_var"), B = check_number(B, "B", lower = 0),
+       R = check_number(R, "R", lower = 0), B_y = check_number(B_y, "B_y", lower = 0),
+       m = check_count(m, "m", lower = 0),
+       rho = check_number(rho, "rho", lower = 0, upper = 1, open_lower = TRUE),
+       delta = check_delta(delta), variance = check_positive(variance, "variance"))
+}
+
+regret_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1) {
+  p <- check_delays(noise_var, B, R, B_y, m, rho, delta, variance)
+  beta <- improved_width(rounds, gain, p$B, p$R + p$B_y, p$delta / 2)
+  2 / p$rho * delayed_sum(rounds, gain, p$noise_var, p$variance, beta, p$m, p$B_y)
+}
+
+regret_ts_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, arms, delta = 0.1,
+                          variance = 1) {
+  p <- check_delays(noise_var, B, R, B_y, m, rho, delta, variance)
+  arms <- check_count(arms)
+  t <- seq_len(rounds)
+  beta <- improved_width(rounds, gain, p$B, p$R + p$B_y, p$delta / 4)
+  spread <- 1 + sqrt(2 * log(arms * t^2))
+  c_t <- (p$m * p$B_y * sqrt(p$variance) + beta) * spread
+  share <- 1 / (p$rho * anti_concentration)
+  11 * share * spread * delayed_sum(rounds, gain, p$noise_var, p$variance, beta, p$m, p$B_y) +
+    share * (4 * p$B + 11 * c_t) * sqrt(2 * t * log(2 / p$delta)) + p$B * pi^2 / 3
+}
+
+regret_cpd <- function(rounds, gain = NULL, nu, d, Delta, change_points = NULL, constant = 1) {
+  nu <- check_positive(nu)
+  d <- check_count(d)
+  Delta <- check_positive(Delta)
+  constant <- check_positive(constant)
+  if (!is.null(change_points)) {
+    change_points <- check_numbers(change_points, lower = 1)
+    if (any(change_points != round(change_points)) || is.unsorted(change_points, strictly = TRUE)) {
+      stop_argument("change_points", describe(change_points), "increasing whole numbers >= 1")
+    }
+  }
+  t <- seq_len(rounds)
+  power <- (2 * nu + 3 * d * (d + 1)) / (4 * nu + 2 * d * (d + 1))
+  starts <- c(0, change_points)
+  ends <- c(change_points, Inf)
+  total <- 0
+  for (i in seq_along(starts)) total <- total + pmax(0, pmin(t, ends[i]) - starts[i])^power
+  constant * Delta^-(2 + 2 / (2 * nu + d)) * total * log(t)^3
+}
+
+# Rounds as whole epochs and the rest.
+split_epochs <- function(rounds, epoch, epochs) {
+  epoch <- check_count(epoch, "epoch")
+  needed <- ceiling(rounds / epoch)
+  epochs <- if (is.null(epochs)) needed else check_count(epochs, "epochs", lower = needed)
+  t <- seq_len(rounds)
+  list(size = epoch, count = epochs, whole = t %/% epoch, rest = t %% epoch)
+}
+
+regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1, epochs = NULL,
+                                         quantity = "regret", gap, count = 1,
+                                         penalty_inverse = log) {
+  B <- check_number(B, lower = 0)
+  R <- check_number(R, lower = 0)
+  delta <- check_delta(delta)
+  quantity <- check_choice(quantity, c("regret", "violation"))
+  epoch <- split_epochs(rounds, epoch, epochs)
+  s <- seq_along(gain) - 1
+  # Lemma 1 there: what an epoch has cost after s = 0..S rounds.
+  cost <- 4 * (B + R * sqrt(2 * (gain + 1 + log(epoch$count / delta)))) * sqrt((s + 2) * gain)
+  full <- if (epoch$size < length(cost)) cost[epoch$size + 1] else 0
+  if (quantity == "regret") return(epoch$whole * full + cost[epoch$rest + 1])
+  gap <- check_number(gap, lower = 0)
+  count <- check_count(count)
+  inverse <- function(y) vapply(y, check_function(penalty_inverse, "penalty_inverse"), 0)
+  rest <- ifelse(epoch$rest > 0, cost[epoch$rest + 1] / pmax(1, epoch$rest) + gap, 0)
+  sqrt(count) * (epoch$size * inverse(1 + epoch$whole * (gap + full / epoch$size)) +
+                   epoch$rest * inverse(1 + rest))
+}
+
+regret_constraints_noisy <- function(rounds, gain, B, R, epoch, step, Q, M, slater, count = 1,
+                                     delta = 0.1, epochs = NULL, quantity = "regret") {
+  B <- check_number(B, lower = 0)
+  R <- check_number(R, lower = 0)
+  step <- check_positive(step)
+  Q <- check_number(Q, lower = 0)
+  M <- check_number(M, lower = 0)
+  slater <- check_positive(slater)
+  count <- check_count(count)
+  delta <- check_delta(delta)
+  quantity <- check_choice(quantity, c("regret", "violation"))
+  epoch <- split_epochs(rounds, epoch, epochs)
+  S <- epoch$size
+  gamma <- gain[min(S, rounds) + 1]
+  a <- sqrt(4 * count) + sqrt(log(2 * epoch$count / delta))
+  width <- R * sqrt(2 * (gamma + 1 + log(2 * epoch$count / delta)))
+  spread <- sqrt((S + 2) * gamma)
+  kappa <- multiplier_bound(S, B, R, a, width, spread, step, Q, M, slater, count)
+  if (quantity == "violation") {
+    return(ifelse(epoch$whole > 0, S * kappa / step, 0) + 2 * R * a * sqrt(S) * epoch$whole +
+             sqrt(count) * M * epoch$rest)
+  }
+  if (is.infinite(kappa)) return(ifelse(epoch$whole > 0, Inf, 2 * Q * epoch$rest))
+  per_epoch <- 4 * (B + sqrt(1 + kappa^2) * width) * spread + count * S * step * M^2 +
+    4 * step * R^2 * a^2 + 2 * R * kappa * a * sqrt(S)
+  epoch$whole * per_epoch + 2 * Q * epoch$rest
+}
+
+# Equation 33; Inf if Slater's condition is too weak for the theorem.
+multiplier_bound <- function(S, B, R, a, width, spread, step, Q, M, slater, count) {
+  room <- slater - 4 * width * spread / S - 2 * R * a / sqrt(S)
+  if (room <= 0) return(Inf)
+  step * (sqrt(count) * M + 2 * R * a / sqrt(S)) +
+    (2 * Q + 4 * (B + width) * spread / S + count * step * M^2 + 4 * step * R^2 * a^2 / S) / room
+}
+
+regret_theorems <- list(
+  srinivas1 = regret_srinivas1, srinivas2 = regret_srinivas2, srinivas3 = regret_srinivas3,
+  igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
+  cpd = regret_cpd, constraints_noiseless = regret_constraints_noiseless,
+  constraints_noisy = regret_constraints_noisy
+)

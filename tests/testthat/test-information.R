@@ -1,0 +1,160 @@
+grid101 <- seq(0, 1, length.out = 101)
+
+small_case <- function(seed, n = 5) {
+  set.seed(seed)
+  x <- matrix(runif(2 * n), n)
+  list(x = x, kernel = kernel_matern(1.5, 0.4, variance = 1.7),
+       K = ref_kernel_matern(1.5, 0.4, variance = 1.7)(x), noise = exp(runif(1, -3, 1)))
+}
+
+test_that("the information gain is half the log determinant, repeats and order aside", {
+  set.seed(3)
+  x <- matrix(runif(24), 12)
+  rows <- sample(12, 30, replace = TRUE)
+  K <- ref_kernel_se(0.3, 2)(x)
+  gain <- information_gain(kernel_se(0.3, 2), x[rows, ], 0.05)
+  expect_equal(gain, ref_information_gain(K, rows, 0.05), tolerance = tol$identity)
+  expect_equal(information_gain(kernel_se(0.3, 2), x[sample(rows), ], 0.05), gain,
+               tolerance = tol$identity)
+})
+
+test_that("Lemma 5.3: the gain is the sum of the variances met on the way", {
+  set.seed(4)
+  x <- runif(20)
+  K <- ref_kernel_matern(2.5, 0.2)(x)
+  met <- vapply(seq_along(x), function(t) {
+    ref_posterior_at(K, seq_len(t - 1), numeric(t - 1), 0.3, test = t)$sd^2
+  }, 0)
+  expect_equal(information_gain(kernel_matern(2.5, 0.2), x, 0.3), sum(log1p(met / 0.3)) / 2,
+               tolerance = tol$identity)
+})
+
+test_that("covariances given as a matrix take arm numbers; domains and their arms agree", {
+  set.seed(5)
+  K <- crossprod(matrix(rnorm(12), 2))                 # 6 arms, rank 2
+  expect_equal(information_gain(kernel_matrix(K), c(2, 5, 5), 0.1),
+               ref_information_gain(K, c(2, 5, 5), 0.1), tolerance = tol$identity)
+  all <- max_information_gain(kernel_matrix(K), rounds = 7, noise_var = 0.1)
+  expect_equal(all, max_information_gain(kernel_matrix(K), 1:6, 7, 0.1))
+  expect_equal(all, max_information_gain(kernel_matrix(K), finite_domain(runif(6)), 7, 0.1))
+  expect_equal(all, ref_gain_greedy_path(K, 0.1, 7), tolerance = tol$engine)
+  x <- runif(6)
+  both <- kernel_se(0.3) * kernel_matrix(K)
+  expect_equal(max_information_gain(both, cbind(x, 1:6), 4, 0.1),
+               max_information_gain(both, finite_domain(x), 4, 0.1))
+  expect_identical(information_gain(kernel_se(1), matrix(0, 0, 1), 1), 0)
+})
+
+test_that("the specification's values come out", {
+  cases <- list(
+    list(kernel = kernel_se(0.2), noise = 1, greedy = 7.4445, doptimal = 7.448,
+         factor = 11.777, spectral = 14.957),
+    list(kernel = kernel_se(0.2), noise = 0.01, greedy = 23.4348, doptimal = 23.445,
+         factor = 37.073, spectral = 33.000),
+    list(kernel = kernel_matern(2.5, 0.2), noise = 0.1, greedy = 18.4724, doptimal = 18.479,
+         factor = 29.223, spectral = 29.342)
+  )
+  for (case in cases) {
+    last <- function(method) {
+      max_information_gain(case$kernel, grid101, 100, case$noise, method)[100]
+    }
+    expect_equal(round(last("greedy"), 4), case$greedy)
+    expect_equal(round(last("greedy") * exp(1) / (exp(1) - 1), 3), case$factor)
+    expect_equal(round(last("spectral"), 3), case$spectral)
+    expect_equal(round(last("doptimal"), 3), case$doptimal)
+  }
+})
+
+test_that("greedy <= the maximum <= the D-optimal bound <= the spectral bound (brute force)", {
+  for (seed in 1:6) {
+    case <- small_case(seed)
+    largest <- vapply(1:4, function(s) ref_gain_brute(case$K, case$noise, s), 0)
+    bound <- lapply(c(greedy = "greedy", doptimal = "doptimal", spectral = "spectral"),
+                    function(m) max_information_gain(case$kernel, case$x, 4, case$noise, m))
+    expect_true(all(bound$greedy <= largest + tol$bound))
+    expect_true(all(largest <= bound$doptimal + tol$bound))
+    expect_true(all(bound$doptimal <= bound$spectral * (1 + 1e-4)))
+    expect_true(all(largest <= bound$greedy * exp(1) / (exp(1) - 1)))
+    expect_equal(bound$greedy[1], largest[1], tolerance = tol$engine)
+  }
+})
+
+test_that("each method equals its plain-R reference", {
+  for (seed in 11:13) {
+    case <- small_case(seed, 12)
+    ask <- function(...) max_information_gain(case$kernel, case$x, 20, case$noise, ...)
+    expect_equal(ask("greedy"), ref_gain_greedy_path(case$K, case$noise, 20), tolerance = tol$engine)
+    e <- eigen(case$K, symmetric = TRUE, only.values = TRUE)$values
+    expect_equal(ask("spectral"),
+                 vapply(1:20, function(s) ref_gain_spectral_value(e, case$noise, s), 0),
+                 tolerance = tol$engine)
+    reference <- ref_gain_doptimal(case$K, case$noise, 20, gap = 1e-5)
+    got <- ask("doptimal", tolerance = 1e-7)[20]
+    expect_gte(got, reference$value)
+    expect_lte(got, reference$bound * (1 + 1e-7))
+  }
+})
+
+test_that("the D-optimal bound is within its tolerance of the relaxed maximum at every T", {
+  K <- ref_kernel_se(0.2)(grid101)
+  loose <- max_information_gain(kernel_se(0.2), grid101, 60, 0.1, "doptimal", tolerance = 1e-3)
+  tight <- max_information_gain(kernel_se(0.2), grid101, 60, 0.1, "doptimal", tolerance = 1e-6)
+  expect_true(all(loose >= tight * (1 - 1e-6)))
+  expect_true(all(loose <= tight * (1 + 1.2e-3)))
+  for (s in c(1, 7, 23, 60)) {
+    reference <- ref_gain_doptimal(K, 0.1, s, steps = 3000, gap = 1e-3)
+    expect_gte(tight[s], reference$value)
+    expect_lte(tight[s], reference$bound * (1 + 1e-6))
+  }
+})
+
+test_that("gains do not decrease, and gain less and less", {
+  for (method in c("greedy", "spectral", "doptimal")) {
+    gain <- max_information_gain(kernel_matern(0.5, 0.3), grid101, 80, 0.02, method)
+    expect_length(gain, 80)
+    expect_true(all(diff(gain) >= 0))
+    expect_true(all(diff(gain, differences = 2) <= 2e-4 * max(gain)))
+  }
+})
+
+test_that("a kernel of nothing gains nothing, one arm gains its logarithm", {
+  none <- kernel_linear()
+  for (method in c("greedy", "spectral", "doptimal")) {
+    expect_equal(max_information_gain(none, c(0, 0), 3, 1, method), rep(0, 3))
+    expect_equal(max_information_gain(kernel_se(1, 4), 0.3, 5, 0.5, method), log1p(4 * 1:5 / 0.5) / 2,
+                 tolerance = 1e-4)
+  }
+})
+
+test_that("large and small scales are handled", {
+  for (method in c("greedy", "spectral", "doptimal")) {
+    base <- max_information_gain(kernel_se(0.2), grid101, 30, 0.1, method)
+    for (scale in c(1e-8, 1e8)) {
+      expect_equal(max_information_gain(kernel_se(0.2, scale), grid101, 30, 0.1 * scale, method),
+                   base, tolerance = if (method == "doptimal") 1e-4 else tol$engine)
+    }
+  }
+})
+
+test_that("bad input is refused", {
+  refuse <- function(...) expect_error(max_information_gain(...), class = "gpbandits_error")
+  k <- kernel_se(0.2)
+  refuse("se", grid101, 5, 1)
+  refuse(k, rounds = 5, noise_var = 1)
+  refuse(k, c(0, NA), 5, 1)
+  refuse(k, numeric(), 5, 1)
+  refuse(k, "a", 5, 1)
+  refuse(k, box_domain(0, 1), 5, 1)
+  refuse(k, grid101, 0, 1)
+  refuse(k, grid101, 2.5, 1)
+  refuse(k, grid101, 5, 0)
+  refuse(k, grid101, 5, -1)
+  refuse(k, grid101, 5, 1, "gredy")
+  refuse(k, grid101, 5, 1, "doptimal", tolerance = 0)
+  refuse(kernel_matrix(diag(3)), 4, 5, 1)
+  refuse(kernel_matrix(diag(3)), finite_domain(1:4), 5, 1)
+  expect_error(information_gain(k, grid101, 0), class = "gpbandits_error")
+  expect_error(information_gain(k, c(1, Inf), 1), class = "gpbandits_error")
+  expect_error(information_gain(k, noise_var = 1), class = "gpbandits_error")
+  expect_error(information_gain(kernel_se(0.2, dims = 2), grid101, 1), class = "gpbandits_error")
+})

@@ -1,0 +1,304 @@
+refused <- function(code, argument = NULL) {
+  error <- expect_error(code, class = "gpbandits_error")
+  if (!is.null(argument)) expect_identical(error$argument, argument)
+}
+
+# Draws on a device of its own and returns what the plot returned.
+draw <- function(code) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  code
+}
+
+x <- seq(0, 1, length.out = 60)
+f <- function(x) sin(9 * x) * x
+kernel <- kernel_se(0.15)
+
+played <- function(bandit, means, rounds, ...) {
+  set.seed(4)
+  run_bandit(bandit, bandit_problem(bandit$config$domain, means, noise = noise_gaussian(0.1), ...), rounds)
+}
+
+grid <- expand.grid(u = 1:7, v = seq(0, 2, by = 0.5))
+grid_mean <- -(grid$u - 4)^2 / 9 - (grid$v - 1)^2
+covariance <- crossprod(matrix(sin(1:144), 12)) + diag(12)
+contexts <- cbind(z = c(0, 0.5))
+
+bandits <- function() {
+  out <- list(
+    empty = gp_ucb(x, kernel, 0.01),
+    ucb = gp_ucb(x, kernel, 0.01),
+    thompson = gp_bandit(x, kernel, 0.01, policy_ts(width_constant(1.5))),
+    improvement = gp_ei(x, kernel, 0.01),
+    uniform = gp_bandit(x, kernel, 0.01, policy_uniform()),
+    map = gp_ucb(grid, kernel_se(c(2, 1)), 0.01),
+    matrix = gp_ucb(1:12, kernel_matrix(covariance), 0.01),
+    few = gp_ucb(c(1, 2, 5), kernel_se(1), 0.01),
+    inputs3 = gp_ucb(cbind(1:4, c(0, 1, 0, 1), c(2, 0, 1, 1)), kernel_se(1), 0.01)
+  )
+  for (name in setdiff(names(out), c("empty", "map"))) {
+    n <- nrow(out[[name]]$config$domain$x)
+    played(out[[name]], f(seq_len(n) / n), 8, delay = delay_fixed(3))
+  }
+  played(out$map, grid_mean, 12)
+  out
+}
+
+test_that("every kind of bandit is drawn, and neither it nor the random numbers change", {
+  for (bandit in bandits()) {
+    before <- list(bandit$history(), bandit$config)
+    events <- table_columns(bandit$events)
+    set.seed(99)
+    seed <- .Random.seed
+    data <- draw(withVisible(plot(bandit)))
+    expect_false(data$visible)
+    expect_identical(.Random.seed, seed)
+    expect_identical(list(bandit$history(), bandit$config), before)
+    expect_identical(table_columns(bandit$events), events)
+    posterior <- bandit$posterior()
+    expect_equal(data$value$mean, posterior$mean)
+    expect_equal(data$value$sd, posterior$sd)
+    width <- attr(data$value, "width")
+    expect_equal(data$value$upper - data$value$mean, width * posterior$sd)
+    expect_equal(data$value$mean - data$value$lower, width * posterior$sd)
+    expect_identical(sum(data$value$plays), nrow(bandit$history()))
+  }
+})
+
+test_that("plotting leaves no random state where there was none", {
+  bandit <- bandits()$thompson
+  rm(".Random.seed", envir = globalenv())
+  draw(plot(bandit))
+  expect_false(exists(".Random.seed", envir = globalenv(), inherits = FALSE))
+})
+
+test_that("the next choice is the one that the bandit then makes; random ones are not marked", {
+  all <- bandits()
+  for (name in names(all)) {
+    shown <- attr(draw(plot(all[[name]])), "next_choice")
+    if (name %in% c("thompson", "uniform")) {
+      expect_null(shown)
+    } else {
+      expect_identical(shown$arm, all[[name]]$suggest()$arm)
+    }
+  }
+  expect_null(attr(draw(plot(all$ucb, next_choice = FALSE)), "next_choice"))
+})
+
+test_that("the band is the policy's width where it has one, two sd elsewhere, or what is asked for", {
+  all <- bandits()
+  n <- length(x)
+  t <- 9
+  expect_equal(attr(draw(plot(all$ucb)), "width"), sqrt(0.2 * 2 * log(n * t^2 * pi^2 / 0.6)))
+  expect_equal(attr(draw(plot(all$thompson)), "width"), 1.5)
+  expect_equal(attr(draw(plot(all$improvement)), "width"), 2)
+  expect_equal(attr(draw(plot(all$ucb, width = 0.5)), "width"), 0.5)
+  label <- function(bandit, ...) bandit_view(bandit, NULL, NULL, "auto", ..., TRUE, NULL)$band$label
+  expect_match(label(all$ucb, NULL), "policy's width")
+  expect_no_match(label(all$improvement, NULL), "policy")
+  expect_match(label(all$improvement, NULL), "2 sd")
+})
+
+test_that("the kind of picture fits the domain", {
+  all <- bandits()
+  kind <- function(bandit, type = "auto") view_type(bandit$config, type)
+  expect_identical(kind(all$ucb), "curve")
+  expect_identical(kind(all$map), "map")
+  expect_identical(kind(all$matrix), "arms")
+  expect_identical(kind(all$few), "arms")
+  expect_identical(kind(all$few, "curve"), "curve")
+  expect_identical(kind(all$inputs3), "arms")
+  expect_identical(kind(gp_ucb(grid[-3, ], kernel_se(1), 0.01)), "arms")
+  expect_identical(kind(gp_ucb(grid[c(1:35, 1), ], kernel_se(1), 0.01)), "arms")
+  draw(plot(all$map, type = "arms"))
+  refused(draw(plot(all$map, type = "curve")), "type")
+  refused(draw(plot(all$ucb, type = "map")), "type")
+})
+
+test_that("the truth is taken as numbers or as a function", {
+  all <- bandits()
+  expect_identical(draw(plot(all$ucb, truth = f))$truth, f(x))
+  expect_identical(draw(plot(all$ucb, truth = f(x)))$truth, f(x))
+  expect_identical(draw(plot(all$map, truth = function(m) m[, "u"] + m[, "v"]))$truth, grid$u + grid$v)
+  expect_identical(draw(plot(all$matrix, truth = 1:12))$truth, as.double(1:12))
+  refused(draw(plot(all$ucb, truth = 1:3)), "truth")
+  refused(draw(plot(all$ucb, truth = function(m) 1)), "truth")
+  refused(draw(plot(all$ucb, truth = function(m) m[, 1] / 0)), "truth")
+  refused(draw(plot(all$ucb, truth = "f")), "truth")
+})
+
+test_that("with contexts a slice is drawn, with that context's queries", {
+  bandit <- gp_bandit(x, kernel_se(0.3), 0.01, policy_ucb(width_constant(2)), contexts = contexts)
+  first <- draw(plot(bandit))
+  expect_equal(first$mean, rep(0, length(x)))
+  bandit$add(arm = c(5, 20, 50), reward = c(0, 1, 0.3), context = 0)
+  bandit$add(arm = c(5, 40), reward = c(1, -1), context = 0.5)
+  for (z in contexts) {
+    data <- draw(plot(bandit, context = z, truth = function(m) m[, "x1"] + m[, "z"]))
+    expect_equal(data$mean, bandit$posterior(context = z)$mean)
+    expect_identical(sum(data$plays), if (z == 0) 3L else 2L)
+    expect_equal(data$truth, x + z)
+  }
+  expect_equal(draw(plot(bandit))$mean, bandit$posterior(context = 0.5)$mean)
+  expect_equal(draw(plot(bandit, context = data.frame(z = 0)))$mean, bandit$posterior(context = 0)$mean)
+  refused(draw(plot(bandit, context = 0.7)), "context")
+  refused(draw(plot(bandit, context = c(0, 0.5))), "context")
+  refused(draw(plot(bandits()$ucb, context = 0)), "context")
+})
+
+test_that("boxes are drawn on a grid of the posterior", {
+  box <- gp_bandit(box_domain(0, 2), kernel_se(0.4), 0.01, policy_ucb(width_constant(2)))
+  box$add(x = c(0.2, 1.5), reward = c(1, 0))
+  data <- draw(plot(box, truth = function(m) cos(m[, 1]), resolution = 40))
+  expect_equal(data$x1, seq(0, 2, length.out = 40))
+  expect_equal(data$mean, box$posterior(data$x1)$mean)
+  expect_equal(attr(data, "next_choice")$x1, box$copy()$suggest()$x1)
+  flat <- gp_bandit(box_domain(c(0, 0), c(1, 2)), kernel_se(0.4), 0.01, policy_ucb(width_constant(2)))
+  flat$add(x = cbind(c(0.2, 0.5), c(1, 1)), reward = c(1, 0))
+  data <- draw(plot(flat, resolution = 9))
+  expect_identical(nrow(data), 81L)
+  expect_equal(data$mean, flat$posterior(data[c("x1", "x2")])$mean)
+  deep <- gp_bandit(box_domain(rep(0, 3), 1), kernel_se(0.4), 0.01, policy_ucb(width_constant(2)))
+  refused(draw(plot(deep)))
+  deep$add(x = rbind(1:3, 1:3, 3:1) / 4, reward = c(1, 0.8, 0))
+  expect_identical(nrow(draw(plot(deep))), 2L)
+})
+
+test_that("logarithmic inputs have logarithmic axes, whole-number inputs whole values", {
+  domain <- box_domain(c(cost = 1e-2, depth = 1), c(1e2, 12), integer = "depth", log = "cost")
+  box <- gp_bandit(domain, kernel_se(1), 0.01, policy_ucb(width_constant(2)))
+  data <- draw(plot(box, resolution = 21))
+  expect_equal(sort(unique(data$depth)), 1:12)
+  expect_equal(diff(log10(unique(data$cost))), rep(0.2, 20))
+  expect_equal(range(data$cost), c(1e-2, 1e2))
+  expect_identical(view_log(domain, "map"), "x")
+  expect_equal(cell_edges(c(1, 10, 100), TRUE), 10^c(-0.5, 2.5))
+  expect_equal(cell_edges(c(1, 2, 4), FALSE), c(0.5, 5))
+  box$add(x = rbind(c(1, 3), c(10, 7)), reward = c(1, 0))
+  draw(plot(box))
+  line <- gp_bandit(box_domain(c(cost = 1e-3), 1, log = TRUE), kernel_se(1), 0.01, policy_ei())
+  draw(plot(line))
+  skip_if_not_installed("ggplot2")
+  for (bandit in list(box, line)) expect_silent(draw(ggplot2::ggplotGrob(ggplot2::autoplot(bandit, resolution = 15))))
+})
+
+test_that("runs: the curves are the ledger's, bounds follow the quantity", {
+  run <- played(gp_ucb(x, kernel, 0.01), cbind(f(x), -f(x)), 40, change_points = 20)
+  data <- as.data.frame(run)
+  rounds <- 1:40
+  for (log in c("", "x", "y", "xy")) draw(plot(run, log = log))
+  expect_identical(draw(plot(run))$cumulative_regret, data$cumulative_regret)
+  expect_identical(draw(plot(run, "average"))$average_regret, data$cumulative_regret / rounds)
+  expect_identical(draw(plot(run, which = "simple", log = "xy"))$simple_regret, data$simple_regret)
+  expect_equal(draw(plot(run, bound = rounds))$bound, rounds)
+  expect_equal(draw(plot(run, "average", bound = rounds))$bound, rep(1, 40))
+  expect_equal(run_view(run, "cumulative", NULL)$changes, 20.5)
+  expect_equal(changes_within(c(10, 40), 40), 10.5)
+  refused(draw(plot(run, "violation")), "which")
+  refused(draw(plot(run, "sum")), "which")
+  refused(draw(plot(run, bound = 1:3)), "bound")
+  refused(draw(plot(run, bound = -1)), "bound")
+  refused(draw(plot(run, log = "z")), "log")
+  refused(draw(plot(run, col = "no colour")), "col")
+})
+
+comparison <- function(replications = 3, rounds = 30, every = 1) {
+  compare_bandits(list(ucb = function(p) gp_ucb(p$domain, kernel, 0.01),
+                       uniform = function(p) gp_bandit(p$domain, kernel, 0.01, policy_uniform())),
+                  bandit_problem(x, f(x), noise = noise_gaussian(0.1)), rounds, replications, seed = 2, every = every)
+}
+
+test_that("comparisons: mean and standard error are those of summary()", {
+  both <- comparison()
+  for (column in c("average_regret", "cumulative_regret", "simple_regret")) {
+    data <- draw(plot(both, column, bands = 2))
+    truth <- summary(both, rounds = 1:30, columns = column)
+    expect_equal(data$mean, truth$mean)
+    expect_equal(data$se, truth$se)
+    expect_equal(data$upper - data$lower, 4 * truth$se)
+  }
+  for (log in c("", "x", "y", "xy")) draw(plot(both, "simple_regret", log = log))
+  draw(plot(comparison(replications = 1)))
+  expect_identical(unique(draw(plot(comparison(every = 7)))$round), c(7, 14, 21, 28, 30))
+  refused(draw(plot(both, "regrets")), "column")
+  refused(draw(plot(both, "action")), "column")
+  refused(draw(plot(both, bands = -1)), "bands")
+  refused(draw(plot(both, colour = "red")), "colour")
+})
+
+test_that("thinning keeps the ends and the order", {
+  for (log in c(FALSE, TRUE)) {
+    at <- thinned(1:30000, 1000, log)
+    expect_equal(range(at), c(1, 30000))
+    expect_false(is.unsorted(at, strictly = TRUE))
+    expect_lte(length(at), 1002)
+    expect_identical(thinned(1:50, 1000, log), 1:50)
+  }
+})
+
+test_that("graphical parameters are as before, and bad frames are refused", {
+  all <- bandits()
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::plot(1:3)
+  # All but the coordinates that every plot sets.
+  coordinates <- c("usr", "xaxp", "yaxp", "xlog", "ylog")
+  own <- function() {
+    now <- graphics::par(no.readonly = TRUE)
+    now[setdiff(names(now), coordinates)]
+  }
+  before <- own()
+  for (bandit in all) {
+    plot(bandit, legend = FALSE, main = "", xlab = "dose", ylab = "response")
+    plot(bandit, ylim = c(-3, 3))
+    expect_identical(own(), before)
+  }
+  refused(plot(all$ucb, legend = NA), "legend")
+  refused(plot(all$ucb, ylim = 1), "ylim")
+  refused(plot(all$ucb, main = 3), "main")
+  refused(plot(all$ucb, width = -1), "width")
+  refused(plot(all$ucb, resolution = 1), "resolution")
+  refused(plot(all$ucb, next_choice = "yes"), "next_choice")
+  refused(plot(all$ucb, truht = f), "truht")
+})
+
+test_that("rewards from before a restart are told from those after it", {
+  bandit <- bandits()$ucb
+  cpp_bandit_restart(bandit$handle)
+  sync_log(bandit)
+  bandit$add(arm = 3, reward = 1)
+  view <- bandit_view(bandit, NULL, NULL, "auto", NULL, TRUE, NULL)
+  expect_identical(view$queries$current, rep(c(FALSE, TRUE), c(8, 1)))
+  expect_true("before the restart" %in% profile_key(view)$label)
+  draw(plot(bandit))
+})
+
+test_that("autoplot draws the same data with ggplot2", {
+  skip_if_not_installed("ggplot2")
+  for (class in c("GPBandit", "bandit_run", "bandit_comparison")) {
+    registered <- utils::getS3method("autoplot", class, optional = TRUE, envir = asNamespace("ggplot2"))
+    expect_identical(registered, getFromNamespace(paste0("autoplot.", class), "gpbandits"))
+  }
+  # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
+  built <- function(picture) expect_silent(draw(ggplot2::ggplotGrob(picture)))
+  for (bandit in bandits()) {
+    seed <- { set.seed(5); .Random.seed }
+    before <- bandit$history()
+    picture <- ggplot2::autoplot(bandit, truth = function(m) m[, 1] * 0.1)
+    expect_identical(.Random.seed, seed)
+    expect_identical(bandit$history(), before)
+    expect_equal(picture$data, draw(plot(bandit, truth = function(m) m[, 1] * 0.1)), ignore_attr = TRUE)
+    built(picture)
+    built(ggplot2::autoplot(bandit, next_choice = FALSE, width = 1))
+  }
+  run <- played(gp_ucb(x, kernel, 0.01), cbind(f(x), -f(x)), 40, change_points = 20)
+  for (which in c("cumulative", "average", "simple")) {
+    built(ggplot2::autoplot(run, which, bound = 1:40, log = if (which == "simple") "xy" else ""))
+  }
+  built(ggplot2::autoplot(comparison()))
+  built(ggplot2::autoplot(comparison(replications = 1), "simple_regret", log = "xy"))
+  refused(ggplot2::autoplot(run, "sum"), "which")
+  refused(ggplot2::autoplot(run, wich = "average"), "wich")
+  refused(ggplot2::autoplot(bandits()$ucb, type = "map"), "type")
+  refused(ggplot2::autoplot(comparison(), "action"), "column")
+})

@@ -1,0 +1,169 @@
+gains <- c(0.5, 0.9, 1.2, 1.4)
+
+test_that("Srinivas et al., Theorems 1-3, by hand at round 3", {
+  c1 <- 8 / log(1 + 1 / 0.25)
+  expect_equal(regret_bound("srinivas1", 4, gains, noise_var = 0.25, arms = 50, delta = 0.05)[3],
+               sqrt(c1 * 3 * 2 * log(50 * 9 * pi^2 / 0.3) * 1.2))
+  beta <- 2 * log(9 * 2 * pi^2 / (3 * 0.05)) +
+    4 * log(9 * 2 * 1.5 * 3 * sqrt(log(4 * 2 * 0.7 / 0.05)))
+  expect_equal(regret_bound("srinivas2", 4, gains, noise_var = 0.25, a = 0.7, b = 1.5, side = 3, d = 2,
+                            delta = 0.05)[3], sqrt(c1 * 3 * beta * 1.2) + 2)
+  beta <- 2 * 1.5^2 + 300 * 0.9 * log(3 / 0.05)^3
+  expect_equal(regret_bound("srinivas3", 4, gains, noise_var = 0.25, B = 1.5, delta = 0.05)[3],
+               sqrt(c1 * 3 * beta * 1.2))
+  # rewards in other units: f, the noise and the variance scale together
+  expect_equal(regret_bound("srinivas1", 4, gains, noise_var = 1, arms = 50, variance = 4),
+               2 * regret_bound("srinivas1", 4, gains, noise_var = 0.25, arms = 50))
+})
+
+test_that("Chowdhury and Gopalan, by hand; gamma before the first round is 0", {
+  width <- 2 + 0.3 * sqrt(2 * (0.9 + 1 + log(1 / 0.05)))
+  bound <- regret_bound("igp_ucb", 4, gains, B = 2, R = 0.3, delta = 0.05)
+  expect_equal(bound[3], 2 * width * sqrt(4 * 5 * 1.2))
+  expect_equal(bound[1], 2 * (2 + 0.3 * sqrt(2 * (1 + log(20)))) * sqrt(4 * 3 * 0.5))
+
+  v <- 2 + 0.3 * sqrt(2 * (0.9 + 1 + log(2 / 0.05)))
+  p <- 1 / (4 * exp(1) * sqrt(pi))
+  by_hand <- function(c) {
+    11 * c / p * sqrt(4 * 5 * 1.2) + 5 * pi^2 / 6 + 19 * c / p * sqrt(6 * log(2 / 0.05))
+  }
+  expect_equal(regret_bound("gp_ts", 4, gains, B = 2, R = 0.3, arms = 50, delta = 0.05)[3],
+               by_hand(v * (1 + sqrt(2 * log(50 * 9)))))
+  expect_equal(regret_bound("gp_ts", 4, gains, B = 2, R = 0.3, d = 2, side = 3, L = 5, delta = 0.05)[3],
+               by_hand(v * (1 + sqrt(4 * log(3) + 4 * log(2 * 5 * 3 * 2 * 9)))))
+})
+
+test_that("Verma et al., Theorems 2 and 3, by hand", {
+  c1 <- sqrt(2 / log(1 + 1 / 2))
+  ask <- function(theorem, ...) {
+    regret_bound(theorem, 4, gains, noise_var = 2, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8, ...)[3]
+  }
+  beta <- 1 + 1.8 * sqrt(2 * (0.9 + 1 + log(2 / 0.1)))
+  expect_equal(ask("sdf"), 2 / 0.8 * (c1 * beta * sqrt(3 * 1.2) + 6 * 1.5 * c1^2 * 1.2))
+  beta <- 1 + 1.8 * sqrt(2 * (0.9 + 1 + log(4 / 0.1)))
+  spread <- 1 + sqrt(2 * log(50 * 9))
+  p <- 1 / (4 * exp(1) * sqrt(pi))
+  expect_equal(ask("ts_sdf", arms = 50),
+               11 / (0.8 * p) * spread * (c1 * beta * sqrt(3 * 1.2) + 6 * 1.5 * c1^2 * 1.2) +
+                 (4 + 11 * (6 * 1.5 + beta) * spread) / (0.8 * p) * sqrt(6 * log(20)) + pi^2 / 3)
+})
+
+test_that("Avanesov's rate, by hand: equal periods give the form in K and T", {
+  expect_equal(regret_bound("cpd", 9, nu = 2.5, d = 1, Delta = 0.5, change_points = c(4, 7),
+                            constant = 3)[9],
+               3 * 2^(2 + 1 / 3) * (4^(11 / 14) + 3^(11 / 14) + 2^(11 / 14)) * log(9)^3)
+  expect_equal(regret_bound("cpd", 30, nu = 2.5, d = 1, Delta = 1, change_points = c(10, 20))[30],
+               3^(3 / 14) * 30^(11 / 14) * log(30)^3)
+  expect_equal(regret_bound("cpd", 6, nu = 1.5, d = 2, Delta = 1),
+               (1:6)^(21 / 18) * log(1:6)^3)
+})
+
+test_that("Shi and Eryilmaz, Theorem 1, by hand", {
+  cost <- function(s) 4 * (2 + 0.1 * sqrt(2 * (gains[s] + 1 + log(3 / 0.1)))) * sqrt((s + 2) * gains[s])
+  regret <- regret_bound("constraints_noiseless", 12, gains, B = 2, R = 0.1, epoch = 4)
+  expect_equal(regret[4], cost(4))
+  expect_equal(regret[10], 2 * cost(4) + cost(2))
+  violation <- regret_bound("constraints_noiseless", 12, gains, B = 2, R = 0.1, epoch = 4,
+                            quantity = "violation", gap = 0.5, count = 2,
+                            penalty_inverse = function(y) log(y) / 3)
+  expect_equal(violation[10], sqrt(2) * (4 * log(1 + 2 * 0.5 + 2 * cost(4) / 4) / 3 +
+                                           2 * log(1 + 0.5 + cost(2) / 2) / 3))
+  expect_equal(violation[12], sqrt(2) * 4 * log(1 + 3 * 0.5 + 3 * cost(4) / 4) / 3)
+})
+
+test_that("Shi and Eryilmaz, Theorem 2, by hand; nothing is promised without room", {
+  ask <- function(slater, ...) {
+    regret_bound("constraints_noisy", 450, 1, B = 0.5, R = 0.01, epoch = 200, step = 0.5, Q = 2, M = 3,
+                 slater = slater, count = 2, ...)
+  }
+  a <- sqrt(8) + sqrt(log(2 * 3 / 0.1))
+  W <- sqrt(2 * (1 + 1 + log(2 * 3 / 0.1)))
+  G <- sqrt(202)
+  room <- 0.4 - 4 * 0.01 * W * G / 200 - 2 * 0.01 * a / sqrt(200)
+  kappa <- 0.5 * (sqrt(2) * 3 + 2 * 0.01 * a / sqrt(200)) +
+    (4 + 4 * (0.5 + 0.01 * W) * G / 200 + 2 * 0.5 * 9 + 4 * 0.5 * 1e-4 * a^2 / 200) / room
+  per_epoch <- 4 * (0.5 + sqrt(1 + kappa^2) * 0.01 * W) * G + 2 * 200 * 0.5 * 9 +
+    4 * 0.5 * 1e-4 * a^2 + 2 * 0.01 * kappa * a * sqrt(200)
+  expect_equal(ask(0.4)[450], 2 * per_epoch + 2 * 2 * 50)
+  expect_equal(ask(0.4, quantity = "violation")[450],
+               200 * kappa / 0.5 + 2 * 0.01 * 2 * a * sqrt(200) + sqrt(2) * 3 * 50)
+  expect_equal(ask(0.01)[c(199, 200, 450)], c(4 * 199, Inf, Inf))
+  expect_identical(ask(0.01, quantity = "violation")[450], Inf)
+})
+
+test_that("every bound has a value per round and does not decrease", {
+  g <- log(1:60)
+  g[1] <- 0.1
+  bounds <- list(
+    regret_bound("srinivas1", 60, g, noise_var = 0.1, arms = 20),
+    regret_bound("srinivas2", 60, g, noise_var = 0.1, a = 1, b = 1, side = 1, d = 1),
+    regret_bound("srinivas3", 60, g, noise_var = 0.1, B = 1),
+    regret_bound("igp_ucb", 60, g, B = 1, R = 0.1),
+    regret_bound("gp_ts", 60, g, B = 1, R = 0.1, arms = 20),
+    regret_bound("sdf", 60, g, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 3, rho = 0.5),
+    regret_bound("ts_sdf", 60, g, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 3, rho = 0.5, arms = 9),
+    regret_bound("cpd", 60, nu = 2.5, d = 1, Delta = 1, change_points = 31),
+    regret_bound("constraints_noiseless", 60, g, B = 1, R = 0.1, epoch = 20)
+  )
+  for (bound in bounds) {
+    expect_length(bound, 60)
+    expect_true(all(is.finite(bound)) && all(diff(bound) >= 0))
+  }
+})
+
+test_that("gain may be a vector, a function or a number", {
+  ask <- function(gain) regret_bound("igp_ucb", 4, gain, B = 1, R = 0.1)
+  expect_equal(ask(function(s) gains[s]), ask(gains))
+  expect_equal(ask(c(gains, 9)), ask(gains))
+  expect_equal(ask(2), ask(rep(2, 4)))
+})
+
+test_that("bad input is refused and named", {
+  refuse <- function(.argument, ...) {
+    caught <- expect_error(regret_bound(...), class = "gpbandits_error")
+    expect_identical(caught$argument, .argument)
+  }
+  refuse("theorem", "srinivas4", 4, gains)
+  refuse("rounds", "igp_ucb", 0, gains, B = 1, R = 1)
+  refuse("gain", "igp_ucb", 4, B = 1, R = 1)
+  refuse("gain", "igp_ucb", 5, gains, B = 1, R = 1)
+  refuse("gain", "igp_ucb", 4, rev(gains), B = 1, R = 1)
+  refuse("gain", "igp_ucb", 4, c(gains[1:3], NA), B = 1, R = 1)
+  refuse("gain", "igp_ucb", 4, function(s) "a", B = 1, R = 1)
+  refuse("B", "igp_ucb", 4, gains, R = 1)
+  refuse("B", "igp_ucb", 4, gains, B = -1, R = 1)
+  refuse("Rr", "igp_ucb", 4, gains, B = 1, Rr = 1)
+  refuse("...", "igp_ucb", 4, gains, 1, 1)
+  refuse("delta", "igp_ucb", 4, gains, B = 1, R = 1, delta = 1)
+  refuse("noise_var", "srinivas1", 4, gains, arms = 3)
+  refuse("noise_var", "srinivas1", 4, gains, arms = 3, noise_var = 0)
+  refuse("arms", "srinivas1", 4, gains, noise_var = 1, arms = 2.5)
+  refuse("a", "srinivas2", 4, gains, noise_var = 1, a = 0.01, b = 1, side = 1, d = 1)
+  refuse("b", "srinivas2", 4, gains, noise_var = 1, a = 1, b = 1e-9, side = 1, d = 1)
+  refuse("arms", "gp_ts", 4, gains, B = 1, R = 1)
+  refuse("arms", "gp_ts", 4, gains, B = 1, R = 1, arms = 3, d = 1)
+  refuse("L", "gp_ts", 4, gains, B = 1, R = 1, d = 1, side = 1)
+  refuse("rho", "sdf", 4, gains, noise_var = 1, B = 1, R = 1, B_y = 1, m = 3, rho = 0)
+  refuse("m", "sdf", 4, gains, noise_var = 1, B = 1, R = 1, B_y = 1, rho = 1)
+  refuse("change_points", "cpd", 4, nu = 1, d = 1, Delta = 1, change_points = c(3, 2))
+  refuse("epoch", "constraints_noiseless", 4, gains, B = 1, R = 1)
+  refuse("epochs", "constraints_noiseless", 4, gains, B = 1, R = 1, epoch = 2, epochs = 1)
+  refuse("gap", "constraints_noiseless", 4, gains, B = 1, R = 1, epoch = 2, quantity = "violation")
+  refuse("slater", "constraints_noisy", 4, gains, B = 1, R = 1, epoch = 2, step = 1, Q = 1, M = 1)
+})
+
+test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
+  x <- seq(0, 1, length.out = 40)
+  root <- chol(ref_kernel_se(0.2)(x) + diag(1e-10, 40))
+  gain <- max_information_gain(kernel_se(0.2), x, 60, 0.1, "doptimal")
+  bound <- regret_bound("srinivas1", 60, gain, noise_var = 0.1, arms = 40, delta = 0.1)
+  set.seed(8)
+  for (i in 1:5) {
+    f <- drop(crossprod(root, rnorm(40)))
+    bandit <- gp_ucb(x, kernel_se(0.2), 0.1, width = width_srinivas_finite(0.1))
+    run <- as.data.frame(run_bandit(bandit, bandit_problem(x, f, noise_gaussian(sqrt(0.1))), 60))
+    expect_true(all(run$cumulative_regret <= bound))
+    # Cauchy-Schwarz and Lemma 5.4: holds whatever f is
+    expect_true(all(cumsum(2 * run$width * run$sd) <= bound))
+  }
+})

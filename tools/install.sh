@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Compiles the package in a fresh copy of its sources and installs it.
+#   tools/install.sh COPY LIBRARY [OPTIONS OF R CMD INSTALL]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+copy=$1 library=$2
+shift 2
+rm -rf "$copy"
+mkdir -p "$copy" "$library"
+cp -R DESCRIPTION NAMESPACE LICENSE R src inst man "$copy"
+rm -f "$copy"/src/*.o "$copy"/src/*.so "$copy"/src/*.dll
+R CMD INSTALL --no-multiarch --no-docs --library="$library" "$@" "$copy"
+rm -rf "$copy"
