@@ -46,7 +46,9 @@
 #' @param policy one of the [policies].
 #' @param mean prior mean: a number, or one per arm.
 #' @param pending one of the [pending] rules.
-#' @param changes,constraints,refit `NULL` for a stationary, unconstrained problem with a fixed kernel.
+#' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
+#' @param constraints `NULL`.
+#' @param refit `NULL` for a fixed kernel, or [refit_every()].
 #' @param contexts a matrix with one row per context that can occur; or, where they are not known
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
 #'   sees the actions followed by the context.
@@ -85,7 +87,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
-  for (arg in c("changes", "constraints")) check_absent(get(arg), arg)
+  check_absent(constraints, "constraints")
+  if (!is.null(changes)) {
+    config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
+  }
   check_free_names(config$domain$names, "domain")
   config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)
@@ -186,6 +191,7 @@ core_config <- function(config) {
     pending = unclass(config$pending), engine = config$engine,
     contexts = length(config$context_names)
   )
+  common["changes"] <- list(resolve_changes(config$changes, config))
   c(common, switch(common$space, arms = core_table(config), open = core_open(config),
                    box = core_box(config)))
 }

@@ -87,6 +87,11 @@ Place Bandit::recommend(const Context& context, Rng& rng) {
   return space_->choose(a, {mean_.get(), mean_.get(), {}}, context, rng);
 }
 
+void Bandit::before_query() {
+  if (replaying_ || !config_.changes) return;
+  if (config_.changes->due(rounds(), first_of_segment_ + 1)) restart();
+}
+
 Query Bandit::propose(const Context& context, Rng& rng) {
   Query q;
   q.context = context;
@@ -108,7 +113,12 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   if (a.kind == PolicyKind::ei || a.kind == PolicyKind::pi) {
     a.incumbent = space_->incumbent(*mean_, played_, context);
   }
-  q.place = space_->choose(a, models, context, rng);
+  if (config_.changes && config_.changes->explores(explored_, rounds() - first_of_segment_)) {
+    q.action = Action::explore;
+    q.place = space_->uniform(context, rng);
+  } else {
+    q.place = space_->choose(a, models, context, rng);
+  }
   double ignored;
   mean_->at(q.place, q.mean, q.sd);
   if (hallucinated_) hallucinated_->at(q.place, ignored, q.sd);
@@ -151,6 +161,7 @@ double Bandit::known_value(const Query& q) const {
 }
 
 void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
+  config.changes = config_.changes;  // what the detector has seen, it keeps
   space_ = std::move(space);
   config_ = std::move(config);
   make_models();
@@ -173,6 +184,7 @@ void Bandit::learn(Query& q) {
 
 Index Bandit::commit(Query q) {
   q.segment = segment_;
+  if (q.action == Action::explore) ++explored_;
   enter(q);
   queries_.push_back(std::move(q));
   events_.push_back({EventKind::query, rounds()});
@@ -195,9 +207,21 @@ void Bandit::observe(Index id, double reward, double delay) {
   const double taken = std::isnan(delay) ? rounds_taken(id) : delay;
   q.lost = config_.pending == PendingKind::censor && taken > config_.censor_after;
   if (!q.lost) learn(q);
+  if (config_.changes && detects_change(q, id) && !replaying_) restart();
+}
+
+// The detector sees the rewards of uniform queries, the event trigger all of them.
+bool Bandit::detects_change(const Query& q, Index id) {
+  const ChangeRule& rule = *config_.changes;
+  if (rule.sweep && q.action == Action::explore) {
+    return rule.sweep->add(space_->inputs(q.place), q.reward - space_->prior_mean(q.place));
+  }
+  const double t = static_cast<double>(id - first_of_segment_);
+  return rule.triggered(q.reward, q.mean, q.sd, t, config_.noise_var);
 }
 
 Index Bandit::give(const Place& place, const Context& context, double reward) {
+  before_query();
   Query q;
   q.place = place;
   q.context = context;
@@ -210,8 +234,9 @@ Index Bandit::give(const Place& place, const Context& context, double reward) {
   if (hallucinated_) hallucinated_->at(place, ignored, q.sd);
   enter(q);
   learn(q);
-  queries_.push_back(std::move(q));
+  queries_.push_back(q);
   events_.push_back({EventKind::given, rounds()});
+  if (config_.changes && detects_change(q, rounds()) && !replaying_) restart();
   return rounds();
 }
 
@@ -225,6 +250,8 @@ void Bandit::restart() {
   played_.clear();
   is_played_.clear();
   first_of_segment_ = rounds();
+  explored_ = 0;
+  if (config_.changes && config_.changes->sweep) config_.changes->sweep->clear();
   ++segment_;
   events_.push_back({EventKind::restart, rounds()});
 }

@@ -4,6 +4,7 @@
 #ifndef GPB_BANDIT_H
 #define GPB_BANDIT_H
 
+#include "change.h"
 #include "space.h"
 
 namespace gpb {
@@ -40,12 +41,15 @@ struct BanditConfig {
   double censor_after = kInf;      // m, in rounds
   double censor_value = 0.0;
   bool sdf_over_pending = false;   // width_sdf: sum over pending queries only
+  std::shared_ptr<ChangeRule> changes;  // null where nothing changes
 };
 
 class Bandit {
  public:
   Bandit(std::unique_ptr<Space> space, BanditConfig config);
 
+  // Restarts that fall due before the next query.
+  void before_query();
   // Where the policy would play next. Changes nothing.
   Query propose(const Context& context, Rng& rng);
   // Where the posterior mean is largest. Changes nothing and draws nothing.
@@ -57,6 +61,8 @@ class Bandit {
   // A point that the bandit did not ask for, with its reward.
   Index give(const Place& place, const Context& context, double reward);
   void restart();
+  // While the log is replayed no rule may restart: restarts are events of the log.
+  void set_replaying(bool replaying) { replaying_ = replaying; }
   // Another prior or noise (hyperparameters were fitted anew): the models are built
   // again from what is known.
   void refit(std::unique_ptr<Space> space, BanditConfig config);
@@ -82,6 +88,7 @@ class Bandit {
   void note_played(const Place& place);
   void enter(Query& query);        // the models learn of a query
   void learn(Query& query);        // the models learn its reward
+  bool detects_change(const Query& query, Index id);
   void add_to_models(Query& query, double value);
   Query& query(Index id);
 
@@ -96,6 +103,8 @@ class Bandit {
   std::vector<char> is_played_;                     // by arm
   int segment_ = 1;
   Index first_of_segment_ = 0;
+  Index explored_ = 0;                              // uniform queries of the segment
+  bool replaying_ = false;
 };
 
 }  // namespace gpb

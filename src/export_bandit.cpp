@@ -64,6 +64,7 @@ void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts) {
   gpb::RRng rng;
   int count = 0;
   for (const Context& context : gpb::contexts_from_list(contexts)) {
+    bandit->before_query();
     bandit->commit(bandit->propose(context, rng));
     if (++count % 64 == 0) gpb::check_interrupt();
   }
@@ -117,6 +118,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
   const Rcpp::NumericVector mean = queries["mean"], sd = queries["sd"], width = queries["width"];
   const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
   const Rcpp::NumericVector reward = events["reward"];
+  bandit->set_replaying(true);
   for (R_xlen_t e = 0; e < kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();
     const R_xlen_t k = id[e] - 1;
@@ -149,6 +151,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
       }
     }
   }
+  bandit->set_replaying(false);
 }
 
 // [[Rcpp::export(rng = false)]]

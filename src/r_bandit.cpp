@@ -20,8 +20,8 @@ struct Setting {
   double noise_var;
 };
 
-std::function<double(double)> callback(const Rcpp::List& list) {
-  const Rcpp::Function f = list["f"];
+std::function<double(double)> callback(const Rcpp::List& list, const char* name = "f") {
+  const Rcpp::Function f = list[name];
   return [f](double t) { return Rcpp::as<double>(f(t)); };
 }
 
@@ -128,6 +128,25 @@ void set_pending(BanditConfig& out, const Rcpp::List& pending) {
   }
 }
 
+void set_changes(BanditConfig& out, SEXP described) {
+  if (Rf_isNull(described)) return;
+  const Rcpp::List changes(described);
+  auto rule = std::make_shared<ChangeRule>();
+  rule->explore = number(changes, "explore");
+  const std::string kind = text(changes, "kind");
+  if (kind == "oracle") rule->times = Rcpp::as<std::vector<double>>(changes["times"]);
+  if (kind == "every") rule->every = number(changes, "rounds");
+  if (kind == "event") rule->event_delta = number(changes, "delta");
+  if (kind == "detect") {
+    const auto domain =
+        std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(changes["domain"]));
+    rule->sweep = std::make_shared<ChangeSweep>(kernel_from_list(changes["kernel"]), domain,
+                                                callback(changes, "threshold"),
+                                                callback(changes, "ridge"));
+  }
+  out.changes = rule;
+}
+
 std::unique_ptr<Space> arm_space(const Rcpp::List& config, Setting& setting, bool needs_draws) {
   const auto table = std::make_shared<const ArmTable>(
       kernel_from_list(config["kernel"]),
@@ -186,6 +205,7 @@ BanditParts parts_from_config(const Rcpp::List& config) {
   auto space = space_from_config(config, setting, out.policy == PolicyKind::ts);
   set_width(out, policy, setting);
   set_pending(out, config["pending"]);
+  set_changes(out, config["changes"]);
   return {std::move(space), std::move(out)};
 }
 

@@ -22,6 +22,7 @@ void Run::step(Rng& rng) {
   const auto k = static_cast<std::size_t>(round_);
   const double now = static_cast<double>(round_ + 1);
   deliver(now);
+  bandit_.before_query();
   Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
   const double truth = environment_.truth(query, round_);
   const double regret = draws_.optimum[round_] - truth;

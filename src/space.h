@@ -45,6 +45,7 @@ class Space {
   virtual double prior_scale() const = 0;  // largest prior standard deviation
   virtual std::string engine() const = 0;
   virtual double prior_mean(const Place& place) const = 0;
+  virtual VectorXd inputs(const Place& place) const { return place.x; }
 };
 
 enum class Engine { weights, played };
@@ -78,6 +79,9 @@ class ArmSpace : public Space {
   double prior_scale() const override { return setting_.table->prior_scale; }
   std::string engine() const override;
   double prior_mean(const Place& place) const override { return prior_mean_[place.arm]; }
+  VectorXd inputs(const Place& place) const override {
+    return setting_.table->points->row(place.arm).transpose();
+  }
 
  private:
   Index choose_by_bounds(const Acquisition& a, const Models& models, Index first);
