@@ -45,8 +45,8 @@
 #' @param resolution points per input at which a box's posterior is drawn, 2 to 1000; `NULL`: 301 in one
 #'   dimension, 61 in two.
 #' @param which `"cumulative"`, `"average"`, `"simple"` or `"violation"`.
-#' @param bound a bound on the *cumulative* regret, as [regret_bound()] gives: one number per round, or one
-#'   number. It is divided by the round where average or simple regret is drawn (without delays the simple
+#' @param bound a bound on the *cumulative* regret (or violation), as [regret_bound()] gives: one number per
+#'   round, or one number. It is divided by the round where average or simple regret is drawn (without delays the simple
 #'   regret is at most the average).
 #' @param column a numeric column of `as.data.frame(comparison)`, such as `"average_regret"`,
 #'   `"cumulative_regret"`, `"simple_regret"`.

@@ -265,18 +265,15 @@ run_view <- function(run, which, bound) {
 # A change point is the last round of its period: the line lies between two rounds.
 changes_within <- function(change_points, rounds) change_points[change_points < rounds] + 0.5
 
-# Bounds are on the cumulative regret; the smallest regret so far is at most the average.
+# Bounds are on the cumulative regret (or violation); the smallest regret so far is at most the average.
 run_bound <- function(bound, which, rounds) {
   n <- length(rounds)
   allowed <- sprintf("numbers >= 0, one per round (%d), or one number", n)
-  if (which == "violation") {
-    stop_argument("bound", "given with `which = \"violation\"`", "a bound on the regret, or NULL")
-  }
   if (!is.numeric(bound) || !length(bound) %in% c(1, n) || any(bound < 0, na.rm = TRUE)) {
     stop_argument("bound", describe(bound), allowed)
   }
   bound <- rep_len(as.double(bound), n)
-  if (which == "cumulative") bound else bound / rounds
+  if (which %in% c("average", "simple")) bound / rounds else bound
 }
 
 # A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper`.

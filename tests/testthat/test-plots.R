@@ -192,6 +192,8 @@ test_that("runs: the curves are the ledger's, bounds follow the quantity", {
   expect_identical(draw(plot(run, which = "simple", log = "xy"))$simple_regret, data$simple_regret)
   expect_equal(draw(plot(run, bound = rounds))$bound, rounds)
   expect_equal(draw(plot(run, "average", bound = rounds))$bound, rep(1, 40))
+  theorem <- regret_bound("srinivas1", 40, gain = 1, noise_var = 0.01, arms = 60)
+  expect_equal(draw(plot(run, "average", bound = theorem, log = "xy"))$bound, theorem / rounds)
   expect_equal(run_view(run, "cumulative", NULL)$changes, 20.5)
   expect_equal(changes_within(c(10, 40), 40), 10.5)
   refused(draw(plot(run, "violation")), "which")
