@@ -149,7 +149,7 @@ averaging_points <- function(domain) {
 #' kernel <- kernel_matern(2.5, 0.3)
 #' change_statistic(x, y, kernel, ridge = 1)
 #' theta <- calibrate_threshold(x[1:40], y[1:40], kernel, ridge = 1, level = 0.01)
-#' detect_change(x, y, kernel, threshold = function(q) theta * (20 / q), ridge = 1)
+#' detect_change(x, y, kernel, threshold = function(q) if (q < 15) Inf else 2 * theta, ridge = 1)
 #' @export
 change_statistic <- function(x, y, kernel, ridge, domain = NULL) {
   data <- regression_pairs(x, y, kernel, domain)
