@@ -47,7 +47,7 @@
 #' @param mean prior mean: a number, or one per arm.
 #' @param pending one of the [pending] rules.
 #' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
-#' @param constraints `NULL`.
+#' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].
 #' @param refit `NULL` for a fixed kernel, or [refit_every()].
 #' @param contexts a matrix with one row per context that can occur; or, where they are not known
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
@@ -87,7 +87,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
-  check_absent(constraints, "constraints")
+  if (!is.null(constraints)) {
+    config$constraints <- check_class(constraints, "bandit_constraints", hint = "constraints_noiseless(), constraints_noisy()")
+  }
   if (!is.null(changes)) {
     config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
   }
@@ -171,8 +173,14 @@ query_columns <- function(config) {
   inputs <- logged_inputs(config)
   c(list(arm = integer(), context = integer(), action = integer(), segment = integer(),
          mean = double(), sd = double(), width = double(), reward = double()),
-    stats::setNames(rep(list(double()), length(inputs)), inputs))
+    stats::setNames(rep(list(double()), length(inputs)), inputs),
+    stats::setNames(rep(list(double()), 2 * constraint_count(config)),
+                    c(constraint_names(config, "g"), constraint_names(config, "kappa"))))
 }
+
+constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
+
+constraint_names <- function(config, letter) paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 
 event_columns <- function() list(kind = integer(), id = integer(), reward = double())
 
@@ -192,6 +200,7 @@ core_config <- function(config) {
     contexts = length(config$context_names)
   )
   common["changes"] <- list(resolve_changes(config$changes, config))
+  common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
   c(common, switch(common$space, arms = core_table(config), open = core_open(config),
                    box = core_box(config)))
 }
@@ -232,6 +241,8 @@ heal <- function(bandit) {
   handle <- core(cpp_bandit_new(core_config(bandit$config)))
   queries <- table_columns(bandit$queries)
   queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
+  queries$g <- matrix(as.double(unlist(queries[constraint_names(bandit$config, "g")])),
+                      length(queries$arm), constraint_count(bandit$config))
   core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
                          lapply(bandit$refits, function(fit) core_config(refitted_config(bandit$config, fit)))))
   assign(".changing", FALSE, envir = bandit$events)
@@ -286,10 +297,14 @@ sync_log <- function(bandit) {
     for (j in seq_len(ncol(new$queries$inputs))) {
       new$queries[[paste0("in.", j)]] <- new$queries$inputs[, j]
     }
+    new$queries <- with_constraint_columns(bandit$config, new$queries)
     table_append(bandit$queries, new$queries)
     table_append(bandit$events, new$events)
     known <- new$events$kind %in% event_kind[c("reward", "given")]
     table_set(bandit$queries, "reward", new$events$id[known], new$events$reward[known])
+    for (j in seq_len(constraint_count(bandit$config))) {
+      table_set(bandit$queries, paste0("g", j), new$events$id[known], new$events$g[known, j])
+    }
   })
   new
 }
@@ -318,6 +333,15 @@ GPBandit <- setRefClass("GPBandit",
     show = function() print_bandit(.self)
   )
 )
+
+# Multipliers at the choice; constraint values come with the rewards.
+with_constraint_columns <- function(config, queries) {
+  for (j in seq_len(constraint_count(config))) {
+    queries[[paste0("g", j)]] <- rep(NA_real_, length(queries$arm))
+    queries[[paste0("kappa", j)]] <- queries$kappa[, j]
+  }
+  queries
+}
 
 bandit_facts <- function(bandit) {
   heal(bandit)
@@ -407,7 +431,7 @@ bandit_observe <- function(bandit, id, reward, constraints, ...) {
   check_dots_empty(..., allowed = c("id", "reward", "constraints"))
   id <- check_numbers(id, "id")
   reward <- check_numbers(reward, "reward", lengths = length(id))
-  check_absent(constraints, "constraints")
+  constraints <- check_constraint_values(constraints, bandit, length(id))
   rounds <- table_size(bandit$queries)
   bad <- which(id != round(id) | id < 1 | id > rounds)
   if (length(bad)) {
@@ -423,16 +447,16 @@ bandit_observe <- function(bandit, id, reward, constraints, ...) {
                   "the id of a pending query")
   }
   if (length(id) == 0) return(invisible(bandit))
-  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward))
+  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward, constraints))
 }
 
 bandit_add <- function(bandit, x, arm, reward, constraints, context, ...) {
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context"))
-  check_absent(constraints, "constraints")
   given <- given_places(bandit, x, arm, context)
   reward <- check_numbers(reward, "reward", lengths = length(given$places$arm))
+  constraints <- check_constraint_values(constraints, bandit, length(reward))
   if (length(reward) == 0) return(invisible(bandit))
-  transact(bandit, function(handle) cpp_bandit_give(handle, given$places, given$contexts, reward))
+  transact(bandit, function(handle) cpp_bandit_give(handle, given$places, given$contexts, reward, constraints))
 }
 
 # Places and contexts of added points, as the core takes them.
@@ -566,12 +590,15 @@ bandit_best <- function(bandit, context, ...) {
   cbind(frame, bandit_posterior(bandit, actions, if (length(bandit$config$context_names)) frame[bandit$config$context_names]))
 }
 
-bandit_history <- function(bandit) {
-  size <- table_size(bandit$queries)
-  log <- table_columns(bandit$queries)
-  frame <- query_frame(bandit, seq_len(size))
-  cbind(frame, data.frame(reward = log$reward, mean = log$mean, sd = log$sd, width = log$width,
-                          action = action_names[log$action], segment = log$segment))
+# The history of some queries; columns of the log are picked, never the whole log converted.
+bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
+  of <- function(name) get(name, envir = bandit$queries)[ids]
+  extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
+  columns <- c(query_frame(bandit, ids),
+               list(reward = of("reward"), mean = of("mean"), sd = of("sd"), width = of("width"),
+                    action = action_names[of("action")], segment = of("segment")),
+               stats::setNames(lapply(extra, of), extra))
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }
 
 bandit_reset <- function(bandit) {

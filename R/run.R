@@ -16,7 +16,8 @@
 #'   user has set no handler).
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
 #'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret` (the smallest regret among the queries
-#'   whose reward had arrived by then, NA before the first), `period` and `optimum`.
+#'   whose reward had arrived by then, NA before the first), `period` and `optimum`; with constraints also `violation1..` (the true
+#'   constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
 #' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
@@ -47,6 +48,10 @@ check_same_domain <- function(config, problem) {
     stop_argument("problem", paste("a problem over", describe_domain(theirs)),
                   paste("a problem over the bandit's own domain,", describe_domain(ours)))
   }
+  if (!constraint_count(config) %in% c(0, problem$constraint_count)) {
+    stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
+                  sprintf("a problem with %d constraint(s), like the bandit's", constraint_count(config)))
+  }
   if (length(config$context_names) != length(problem$context_names)) {
     stop_argument("problem", sprintf("a problem with contexts of %d value(s)", length(problem$context_names)),
                   sprintf("a problem with contexts of %d value(s), like the bandit's", length(config$context_names)))
@@ -66,7 +71,8 @@ play <- function(bandit, problem, rounds, draws, progress) {
               else problem_contexts(bandit, draws$contexts, rounds)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   truth <- problem_as_truth(bandit, problem, rounds)
-  core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum)
+  core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum,
+                     constraint_noise = draws$constraint_noise)
   # Whatever ends the loop, the rounds that were played go to the log. After an error or an
   # interrupt the core's object is dropped: it is built again from the log when needed.
   done <- FALSE
@@ -103,17 +109,32 @@ problem_contexts <- function(bandit, contexts, rounds) {
 # The truth as the core takes it: a table where all places are known, else a function.
 problem_as_truth <- function(bandit, problem, rounds) {
   if (space_of(bandit$config) == "arms") {
-    return(list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L))
+    return(list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L,
+                constraints = constraint_table(bandit, problem)))
   }
   domain <- problem$domain
   d <- length(domain$names)
-  list(f = function(arm, x, round) {
-    u <- matrix(x, 1)
-    actions <- if (arm >= 0) domain$x[arm + 1L, , drop = FALSE]
-               else from_model_inputs(bandit$config$domain, u[, seq_len(d), drop = FALSE])
-    z <- if (has_contexts(problem)) u[, d + seq_along(problem$context_names), drop = FALSE]
-    problem_truth(problem, x = actions, round = round, contexts = z)
-  })
+  actions <- function(arm, x) {
+    if (arm >= 0) domain$x[arm + 1L, , drop = FALSE]
+    else from_model_inputs(bandit$config$domain, matrix(x[seq_len(d)], 1))
+  }
+  context <- function(x) {
+    if (has_contexts(problem)) matrix(x[d + seq_along(problem$context_names)], 1)
+  }
+  list(
+    f = function(arm, x, round) {
+      problem_truth(problem, x = actions(arm, x), round = round, contexts = context(x))
+    },
+    g = if (problem$constraint_count > 0) function(arm, x) {
+      as.double(constraints_at(problem, actions(arm, x), arm + 1L, context(x)))
+    }
+  )
+}
+
+# True constraint values of one place (tabulated ones by arm).
+constraints_at <- function(problem, x, arm, contexts) {
+  if (!is.null(problem$constraint_values)) return(problem$constraint_values[arm, ])
+  problem_constraints(problem, x = x, contexts = contexts)
 }
 
 # Every place's true mean, a column per period.
@@ -125,6 +146,16 @@ truth_table <- function(bandit, problem) {
   inputs <- problem_inputs(problem, arm = rep(seq_len(n), nrow(contexts)),
                            contexts = contexts[blocks, , drop = FALSE])
   vapply(problem$reward_functions, evaluate_reward, numeric(nrow(inputs)), inputs = inputs)
+}
+
+# Every place's true constraint values, a column per constraint.
+constraint_table <- function(bandit, problem) {
+  n <- nrow(problem$domain$x)
+  if (problem$constraint_count == 0) return(matrix(0, n, 0))
+  if (is_tabulated(problem)) return(problem$constraint_values)
+  contexts <- bandit$config$contexts
+  problem_constraints(problem, arm = rep(seq_len(n), nrow(contexts)),
+                      contexts = contexts[rep(seq_len(nrow(contexts)), each = n), , drop = FALSE])
 }
 
 # Calls f(report), where report(done) moves a progressr bar, or f(NULL).
@@ -142,8 +173,7 @@ with_progress_steps <- function(rounds, progress, f) {
 
 new_run <- function(bandit, problem, first, ledger, optimum) {
   rounds <- length(ledger$f)
-  data <- utils::tail(bandit_history(bandit), rounds)
-  rownames(data) <- NULL
+  data <- bandit_history(bandit, first + seq_len(rounds))
   data$f <- ledger$f
   data$regret <- ledger$regret
   data$cumulative_regret <- ledger$cumulative_regret
@@ -151,6 +181,10 @@ new_run <- function(bandit, problem, first, ledger, optimum) {
   data$period <- problem_period(problem, rounds)
   data$optimum <- optimum
   data$simple_regret[is.nan(data$simple_regret)] <- NA_real_
+  if (ncol(ledger$violation)) {
+    for (j in seq_len(ncol(ledger$violation))) data[[paste0("violation", j)]] <- ledger$violation[, j]
+    data$cumulative_violation <- ledger$cumulative_violation
+  }
   structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
             class = "bandit_run")
 }

@@ -7,6 +7,7 @@ namespace gpb {
 
 Bandit::Bandit(std::unique_ptr<Space> space, BanditConfig config)
     : space_(std::move(space)), config_(std::move(config)) {
+  if (config_.constraints) kappa_ = config_.constraints->first_multipliers();
   make_models();
 }
 
@@ -31,10 +32,11 @@ Query& Bandit::query(Index id) {
 
 WidthState Bandit::width_state() const {
   WidthState state;
-  state.t = static_cast<double>(1 + rounds() - first_of_segment_);
+  state.t = static_cast<double>(1 + rounds() - first_known_);
   state.arms = space_->arms();
   state.noise_var = config_.noise_var;
   state.log_det = variance_model().log_det();
+  if (config_.constraints) state.noise_factor = config_.constraints->noise_factor(kappa_);
   state.recent_sd = [this] { return recent_sd(); };
   return state;
 }
@@ -42,7 +44,7 @@ WidthState Bandit::width_state() const {
 double Bandit::recent_sd() const {
   const double window = config_.pending == PendingKind::censor ? config_.censor_after : kInf;
   double sum = 0.0, mean, sd;
-  for (Index k = rounds() - 1; k >= first_of_segment_; --k) {
+  for (Index k = rounds() - 1; k >= first_known_; --k) {
     if (static_cast<double>(rounds() - k) > window) break;
     const Query& q = queries_[static_cast<std::size_t>(k)];
     if (config_.sdf_over_pending && q.arrived) continue;
@@ -88,8 +90,37 @@ Place Bandit::recommend(const Context& context, Rng& rng) {
 }
 
 void Bandit::before_query() {
-  if (replaying_ || !config_.changes) return;
-  if (config_.changes->due(rounds(), first_of_segment_ + 1)) restart();
+  if (config_.changes && !replaying_ && config_.changes->due(rounds(), first_of_segment_ + 1)) {
+    restart();
+  }
+  if (config_.constraints && rounds() - first_of_epoch_ >= config_.constraints->epoch) end_epoch();
+}
+
+// The multipliers move along the average of the constraint values that the epoch has shown.
+void Bandit::end_epoch() {
+  VectorXd sum = VectorXd::Zero(kappa_.size());
+  double seen = 0.0;
+  for (Index k = first_of_epoch_; k < rounds(); ++k) {
+    const Query& q = queries_[static_cast<std::size_t>(k)];
+    if (!q.arrived) continue;
+    sum += q.g;
+    seen += 1.0;
+  }
+  if (seen > 0.0) kappa_ = config_.constraints->next_multipliers(kappa_, sum / seen);
+  first_of_epoch_ = rounds();
+  if (config_.constraints->reuse) retarget();
+  else forget();
+}
+
+void Bandit::retarget() {
+  std::vector<double> values(static_cast<std::size_t>(mean_->size()));
+  for (Index k = first_known_; k < rounds(); ++k) {
+    const Query& q = queries_[static_cast<std::size_t>(k)];
+    if (is_known(q)) values[static_cast<std::size_t>(q.mean_slot)] = known_value(q);
+  }
+  if (values.empty()) return;
+  mean_->replace_all(values);
+  for (auto& model : dmm_models_) model->replace_all(values);
 }
 
 Query Bandit::propose(const Context& context, Rng& rng) {
@@ -113,7 +144,7 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   if (a.kind == PolicyKind::ei || a.kind == PolicyKind::pi) {
     a.incumbent = space_->incumbent(*mean_, played_, context);
   }
-  if (config_.changes && config_.changes->explores(explored_, rounds() - first_of_segment_)) {
+  if (config_.changes && config_.changes->explores(explored_, rounds() - first_known_)) {
     q.action = Action::explore;
     q.place = space_->uniform(context, rng);
   } else {
@@ -157,7 +188,8 @@ bool Bandit::is_known(const Query& q) const {
 }
 
 double Bandit::known_value(const Query& q) const {
-  return q.arrived && !q.lost ? q.reward : config_.censor_value;
+  if (!q.arrived || q.lost) return config_.censor_value;
+  return config_.constraints ? config_.constraints->target(q.reward, q.g, kappa_) : q.reward;
 }
 
 void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
@@ -174,16 +206,18 @@ void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
 }
 
 void Bandit::learn(Query& q) {
+  const double value = known_value(q);
   if (config_.pending != PendingKind::censor) {
-    add_to_models(q, q.reward);
+    add_to_models(q, value);
     return;
   }
-  mean_->replace(q.mean_slot, q.reward);
-  for (auto& model : dmm_models_) model->replace(q.mean_slot, q.reward);
+  mean_->replace(q.mean_slot, value);
+  for (auto& model : dmm_models_) model->replace(q.mean_slot, value);
 }
 
 Index Bandit::commit(Query q) {
   q.segment = segment_;
+  q.kappa = kappa_;
   if (q.action == Action::explore) ++explored_;
   enter(q);
   queries_.push_back(std::move(q));
@@ -197,10 +231,11 @@ double Bandit::rounds_taken(Index id) const {
   return id == rounds() ? 0.0 : static_cast<double>(rounds() + 1 - id);
 }
 
-void Bandit::observe(Index id, double reward, double delay) {
+void Bandit::observe(Index id, double reward, const VectorXd& g, double delay) {
   Query& q = query(id);
   if (q.arrived) throw std::invalid_argument("this query's reward is already known");
   q.reward = reward;
+  q.g = g;
   q.arrived = true;
   events_.push_back({EventKind::reward, id});
   if (!q.in_play) return;
@@ -216,17 +251,20 @@ bool Bandit::detects_change(const Query& q, Index id) {
   if (rule.sweep && q.action == Action::explore) {
     return rule.sweep->add(space_->inputs(q.place), q.reward - space_->prior_mean(q.place));
   }
-  const double t = static_cast<double>(id - first_of_segment_);
+  const double t = static_cast<double>(id - first_known_);
   return rule.triggered(q.reward, q.mean, q.sd, t, config_.noise_var);
 }
 
-Index Bandit::give(const Place& place, const Context& context, double reward) {
+Index Bandit::give(const Place& place, const Context& context, double reward,
+                   const VectorXd& g) {
   before_query();
   Query q;
   q.place = place;
   q.context = context;
   q.action = Action::given;
   q.segment = segment_;
+  q.kappa = kappa_;
+  q.g = g;
   q.reward = reward;
   q.arrived = true;
   double ignored;
@@ -240,18 +278,23 @@ Index Bandit::give(const Place& place, const Context& context, double reward) {
   return rounds();
 }
 
-void Bandit::restart() {
+void Bandit::forget() {
   mean_->clear();
   if (hallucinated_) hallucinated_->clear();
   for (auto& model : dmm_models_) model->clear();
-  for (Index k = first_of_segment_; k < rounds(); ++k) {
+  for (Index k = first_known_; k < rounds(); ++k) {
     queries_[static_cast<std::size_t>(k)].in_play = false;
   }
   played_.clear();
   is_played_.clear();
-  first_of_segment_ = rounds();
   explored_ = 0;
   if (config_.changes && config_.changes->sweep) config_.changes->sweep->clear();
+  first_known_ = rounds();
+}
+
+void Bandit::restart() {
+  forget();
+  first_of_segment_ = rounds();
   ++segment_;
   events_.push_back({EventKind::restart, rounds()});
 }

@@ -5,6 +5,7 @@
 #define GPB_BANDIT_H
 
 #include "change.h"
+#include "constraint.h"
 #include "space.h"
 
 namespace gpb {
@@ -19,7 +20,9 @@ struct Query {
   Action action = Action::policy;
   double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
   int segment = 1;
+  VectorXd kappa;                 // multipliers at the choice; empty without constraints
   double reward = kNaN;
+  VectorXd g;                     // observed constraint values
   bool arrived = false;
   bool lost = false;              // arrived too late: stays censored
   bool in_play = true;            // belongs to the data the models know of
@@ -42,13 +45,14 @@ struct BanditConfig {
   double censor_value = 0.0;
   bool sdf_over_pending = false;   // width_sdf: sum over pending queries only
   std::shared_ptr<ChangeRule> changes;  // null where nothing changes
+  std::shared_ptr<const ConstraintRule> constraints;  // null without constraints
 };
 
 class Bandit {
  public:
   Bandit(std::unique_ptr<Space> space, BanditConfig config);
 
-  // Restarts that fall due before the next query.
+  // Restarts and ends of epochs that fall due before the next query.
   void before_query();
   // Where the policy would play next. Changes nothing.
   Query propose(const Context& context, Rng& rng);
@@ -57,9 +61,10 @@ class Bandit {
   // Plays it; returns its id (1-based).
   Index commit(Query query);
   // The reward of an earlier query. `delay` overrides the delay counted in rounds.
-  void observe(Index id, double reward, double delay = kNaN);
+  void observe(Index id, double reward, const VectorXd& g = VectorXd(), double delay = kNaN);
   // A point that the bandit did not ask for, with its reward.
-  Index give(const Place& place, const Context& context, double reward);
+  Index give(const Place& place, const Context& context, double reward,
+             const VectorXd& g = VectorXd());
   void restart();
   // While the log is replayed no rule may restart: restarts are events of the log.
   void set_replaying(bool replaying) { replaying_ = replaying; }
@@ -88,6 +93,9 @@ class Bandit {
   void note_played(const Place& place);
   void enter(Query& query);        // the models learn of a query
   void learn(Query& query);        // the models learn its reward
+  void end_epoch();
+  void forget();                   // the models begin anew
+  void retarget();                 // the models learn what the known values are now
   bool detects_change(const Query& query, Index id);
   void add_to_models(Query& query, double value);
   Query& query(Index id);
@@ -103,6 +111,9 @@ class Bandit {
   std::vector<char> is_played_;                     // by arm
   int segment_ = 1;
   Index first_of_segment_ = 0;
+  Index first_known_ = 0;                           // since the restart or fresh epoch
+  Index first_of_epoch_ = 0;
+  VectorXd kappa_;
   Index explored_ = 0;                              // uniform queries of the segment
   bool replaying_ = false;
 };

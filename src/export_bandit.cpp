@@ -90,19 +90,20 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
-                        const Rcpp::NumericVector& reward) {
+                        const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints) {
   BanditHandle bandit(handle);
-  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->observe(id[k], reward[k]);
+  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->observe(id[k], reward[k], constraints.row(k).transpose());
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
-                     const Rcpp::NumericVector& reward) {
+                     const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints) {
   BanditHandle bandit(handle);
   const auto place = places_from_list(places);
   const auto context = gpb::contexts_from_list(contexts);
   for (std::size_t k = 0; k < place.size(); ++k) {
-    bandit->give(place[k], context[k], reward[static_cast<R_xlen_t>(k)]);
+    bandit->give(place[k], context[k], reward[static_cast<R_xlen_t>(k)],
+                 constraints.row(static_cast<Eigen::Index>(k)).transpose());
   }
 }
 
@@ -118,6 +119,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
   const Rcpp::NumericVector mean = queries["mean"], sd = queries["sd"], width = queries["width"];
   const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
   const Rcpp::NumericVector reward = events["reward"];
+  const Eigen::MatrixXd g = Rcpp::as<Eigen::MatrixXd>(queries["g"]);
   bandit->set_replaying(true);
   for (R_xlen_t e = 0; e < kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();
@@ -132,14 +134,15 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
         query.mean = mean[k];
         query.sd = sd[k];
         query.width = width[k];
+        bandit->before_query();
         bandit->commit(std::move(query));
         break;
       }
       case EventKind::reward:
-        bandit->observe(id[e], reward[e]);
+        bandit->observe(id[e], reward[e], g.row(k).transpose());
         break;
       case EventKind::given:
-        bandit->give(place[at], context[at], reward[e]);
+        bandit->give(place[at], context[at], reward[e], g.row(k).transpose());
         break;
       case EventKind::restart:
         bandit->restart();
@@ -187,10 +190,14 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   Rcpp::IntegerVector arm(q), context(q), action(q), segment(q), kind(e), id(e);
   Rcpp::NumericVector mean(q), sd(q), width(q), reward(e);
   std::vector<const gpb::Place*> places;
+  const auto multipliers =
+      queries.empty() ? 0 : static_cast<int>(queries.back().kappa.size());
+  Rcpp::NumericMatrix kappa(static_cast<int>(q), multipliers), g(static_cast<int>(e), multipliers);
   for (R_xlen_t k = 0; k < q; ++k) {
     const Query& query = queries[static_cast<std::size_t>(from_query + k)];
     arm[k] = static_cast<int>(query.place.arm);
     places.push_back(&query.place);
+    for (int j = 0; j < multipliers; ++j) kappa(static_cast<int>(k), j) = query.kappa[j];
     context[k] = static_cast<int>(query.context.row);
     action[k] = static_cast<int>(query.action);
     segment[k] = query.segment;
@@ -204,14 +211,19 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
     id[k] = static_cast<int>(event.id);
     const bool rewarded = event.kind == EventKind::reward || event.kind == EventKind::given;
     reward[k] = rewarded ? queries[static_cast<std::size_t>(event.id - 1)].reward : NA_REAL;
+    for (int j = 0; j < multipliers; ++j) {
+      g(static_cast<int>(k), j) =
+          rewarded ? queries[static_cast<std::size_t>(event.id - 1)].g[j] : NA_REAL;
+    }
   }
   using Rcpp::_;
   return Rcpp::List::create(
       _["queries"] = Rcpp::List::create(_["arm"] = arm, _["context"] = context,
                                         _["action"] = action, _["segment"] = segment,
                                         _["mean"] = mean, _["sd"] = sd, _["width"] = width,
-                                        _["inputs"] = inputs_of(places)),
-      _["events"] = Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward));
+                                        _["inputs"] = inputs_of(places), _["kappa"] = kappa),
+      _["events"] = Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward,
+                                       _["g"] = g));
 }
 
 namespace {

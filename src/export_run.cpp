@@ -29,6 +29,7 @@ class Pulse {
 gpb::RunDraws draws_from_list(const Rcpp::List& list) {
   gpb::RunDraws draws;
   draws.noise = Rcpp::as<Eigen::VectorXd>(list["noise"]);
+  draws.constraint_noise = Rcpp::as<Eigen::MatrixXd>(list["constraint_noise"]);
   draws.optimum = Rcpp::as<Eigen::VectorXd>(list["optimum"]);
   draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
   draws.contexts = gpb::contexts_from_list(list["contexts"]);
@@ -40,14 +41,23 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
 std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth) {
   if (truth.containsElementNamed("table")) {
     return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
-                                                   Rcpp::as<std::vector<int>>(truth["period"]));
+                                                   Rcpp::as<std::vector<int>>(truth["period"]),
+                                                   Rcpp::as<Eigen::MatrixXd>(truth["constraints"]));
   }
   const Rcpp::Function f = truth["f"];
+  gpb::FunctionEnvironment::Constraints constraints;
+  if (!Rf_isNull(truth["g"])) {
+    const Rcpp::Function g = truth["g"];
+    constraints = [g](const gpb::Place& place) {
+      return Rcpp::as<Eigen::VectorXd>(g(static_cast<int>(place.arm), place.x));
+    };
+  }
   return std::make_unique<gpb::FunctionEnvironment>(
       [f](const gpb::Place& place, gpb::Index round) {
         return Rcpp::as<double>(f(static_cast<int>(place.arm), place.x,
                                   static_cast<double>(round + 1)));
-      });
+      },
+      constraints);
 }
 
 }  // namespace
@@ -84,8 +94,16 @@ void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> pr
 Rcpp::List cpp_run_ledger(SEXP run_handle) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
   const gpb::Ledger& ledger = in_progress->run.ledger();
+  const int rows = static_cast<int>(ledger.violation.size());
+  const int columns = rows > 0 ? static_cast<int>(ledger.violation[0].size()) : 0;
+  Rcpp::NumericMatrix violation(rows, columns);
+  for (int t = 0; t < rows; ++t) {
+    for (int j = 0; j < columns; ++j) violation(t, j) = ledger.violation[static_cast<std::size_t>(t)][j];
+  }
   using Rcpp::_;
-  return Rcpp::List::create(_["f"] = ledger.truth, _["regret"] = ledger.regret,
+  return Rcpp::List::create(_["violation"] = violation,
+                            _["cumulative_violation"] = ledger.cumulative_violation,
+                            _["f"] = ledger.truth, _["regret"] = ledger.regret,
                             _["cumulative_regret"] = ledger.cumulative,
                             _["simple_regret"] = ledger.simple);
 }

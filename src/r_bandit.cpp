@@ -147,6 +147,27 @@ void set_changes(BanditConfig& out, SEXP described) {
   out.changes = rule;
 }
 
+void set_constraints(BanditConfig& out, SEXP described) {
+  if (Rf_isNull(described)) return;
+  const Rcpp::List constraints(described);
+  auto rule = std::make_shared<ConstraintRule>();
+  rule->noisy = text(constraints, "kind") == "noisy";
+  rule->count = Rcpp::as<int>(constraints["count"]);
+  rule->epoch = Rcpp::as<int>(constraints["epoch"]);
+  rule->reuse = Rcpp::as<bool>(constraints["reuse"]);
+  if (rule->noisy) {
+    rule->step = number(constraints, "step");
+  } else {
+    const Rcpp::List penalty = constraints["penalty"];
+    rule->c = number(penalty, "c");
+    if (text(penalty, "kind") == "polynomial") {
+      rule->penalty = Penalty::polynomial;
+      rule->power = number(penalty, "power");
+    }
+  }
+  out.constraints = rule;
+}
+
 std::unique_ptr<Space> arm_space(const Rcpp::List& config, Setting& setting, bool needs_draws) {
   const auto table = std::make_shared<const ArmTable>(
       kernel_from_list(config["kernel"]),
@@ -206,6 +227,7 @@ BanditParts parts_from_config(const Rcpp::List& config) {
   set_width(out, policy, setting);
   set_pending(out, config["pending"]);
   set_changes(out, config["changes"]);
+  set_constraints(out, config["constraints"]);
   return {std::move(space), std::move(out)};
 }
 

@@ -13,7 +13,7 @@ void Run::deliver(double now) {
   while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
     const Arrival arrival = in_flight_.begin()->second;
     in_flight_.erase(in_flight_.begin());
-    bandit_.observe(arrival.id, arrival.reward);
+    bandit_.observe(arrival.id, arrival.reward, arrival.g);
     convert(arrival.regret);
   }
 }
@@ -25,17 +25,29 @@ void Run::step(Rng& rng) {
   bandit_.before_query();
   Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
   const double truth = environment_.truth(query, round_);
+  const VectorXd constraints = environment_.constraints(query, round_);
+  // A bandit that knows of no constraints is told of none.
+  VectorXd g;
+  if (bandit_.config().constraints) {
+    g = constraints + draws_.constraint_noise.row(round_).transpose();
+  }
   const double regret = draws_.optimum[round_] - truth;
   const Index id = bandit_.commit(std::move(query));
   const double reward = truth + draws_.noise[round_];
   const double delay = draws_.delay.empty() ? 0.0 : draws_.delay[k];
   if (delay <= 0.0) {
-    bandit_.observe(id, reward);
+    bandit_.observe(id, reward, g);
     convert(regret);
   } else {
-    in_flight_.insert({now + delay, Arrival{id, reward, regret}});
+    in_flight_.insert({now + delay, Arrival{id, reward, g, regret}});
   }
   total_ += regret;
+  if (constraints.size() > 0) {
+    if (violation_sum_.size() == 0) violation_sum_ = VectorXd::Zero(constraints.size());
+    violation_sum_ += constraints;
+    ledger_.violation.push_back(constraints);
+    ledger_.cumulative_violation.push_back(violation_sum_.cwiseMax(0.0).norm());
+  }
   ledger_.truth.push_back(truth);
   ledger_.regret.push_back(regret);
   ledger_.cumulative.push_back(total_);

@@ -14,43 +14,59 @@ class Environment {
  public:
   virtual ~Environment() = default;
   virtual double truth(const Query& query, Index round) = 0;
+  // The true constraint values; empty without constraints.
+  virtual VectorXd constraints(const Query& query, Index round) = 0;
 };
 
 // A table with a row per place and a column per stationary period.
 class TableEnvironment : public Environment {
  public:
-  TableEnvironment(MatrixXd table, std::vector<int> period)
-      : table_(std::move(table)), period_(std::move(period)) {}
+  // constraints: a column each, no columns without constraints.
+  TableEnvironment(MatrixXd table, std::vector<int> period, MatrixXd constraints)
+      : table_(std::move(table)),
+        period_(std::move(period)),
+        constraints_(std::move(constraints)) {}
   double truth(const Query& query, Index round) override {
     return table_(query.place.arm, period_[static_cast<std::size_t>(round)]);
+  }
+  VectorXd constraints(const Query& query, Index) override {
+    return constraints_.cols() > 0 ? VectorXd(constraints_.row(query.place.arm)) : VectorXd();
   }
 
  private:
   MatrixXd table_;
   std::vector<int> period_;  // 0-based, by round
+  MatrixXd constraints_;
 };
 
 // A function of the place and the round, for what no table can hold.
 class FunctionEnvironment : public Environment {
  public:
   using Truth = std::function<double(const Place&, Index round)>;
-  explicit FunctionEnvironment(Truth f) : f_(std::move(f)) {}
+  using Constraints = std::function<VectorXd(const Place&)>;  // empty without constraints
+  FunctionEnvironment(Truth f, Constraints g) : f_(std::move(f)), g_(std::move(g)) {}
   double truth(const Query& query, Index round) override { return f_(query.place, round); }
+  VectorXd constraints(const Query& query, Index) override {
+    return g_ ? g_(query.place) : VectorXd();
+  }
 
  private:
   Truth f_;
+  Constraints g_;
 };
 
 // Everything random of the environment, drawn beforehand.
 struct RunDraws {
   VectorXd noise;                 // by round
+  MatrixXd constraint_noise;      // a row per round
   std::vector<double> delay;      // by round; empty means at once
   std::vector<Context> contexts;  // by round; empty means none
   VectorXd optimum;               // best true mean, by round
 };
 
 struct Ledger {
-  std::vector<double> truth, regret, cumulative, simple;
+  std::vector<double> truth, regret, cumulative, simple, cumulative_violation;
+  std::vector<VectorXd> violation;  // true constraint values, sign kept
 };
 
 class Run {
@@ -67,6 +83,7 @@ class Run {
   struct Arrival {
     Index id;
     double reward;
+    VectorXd g;
     double regret;
   };
   void deliver(double now);
@@ -78,6 +95,7 @@ class Run {
   Ledger ledger_;
   Index round_ = 0;
   double total_ = 0.0;
+  VectorXd violation_sum_;
   double simple_ = kNaN;
   std::multimap<double, Arrival> in_flight_;  // by round of arrival, then by query
 };

@@ -1,0 +1,150 @@
+#' Long-term constraints
+#'
+#' Rules for maximising \eqn{\sum_t f(x_t)}{sum f(x_t)} subject to \eqn{\frac1T\sum_t g_j(x_t) \le 0}{mean over t of g_j(x_t) <= 0} for every \eqn{j}
+#' (Shi and Eryilmaz 2022). The bandit plays on a target in which multipliers \eqn{\kappa_j}{kappa_j} weigh the constraints, and
+#' moves them at the end of each epoch of \eqn{S} = `epoch` rounds, along the average \eqn{\bar g_j}{gbar_j} of the constraint values that the epoch
+#' has shown. `$observe(id, reward, constraints = )` takes them with the reward.
+#'
+#' * `constraints_noiseless()` (Algorithm 2; \eqn{g} is seen exactly): target
+#'   \eqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1)}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1)}, \eqn{\kappa_j = 1}{kappa_j = 1} at first, then
+#'   \eqn{\kappa_j \leftarrow \kappa_j\psi(\bar g_j)}{kappa_j <- kappa_j psi(gbar_j)}: it never decreases.
+#' * `constraints_noisy()` (Algorithm 3; \eqn{g} is seen with noise): target \eqn{f(x) - \sum_j\kappa_j g_j(x)}{f(x) - sum_j kappa_j g_j(x)},
+#'   \eqn{\kappa_j = 0}{kappa_j = 0} at first, then \eqn{\kappa_j\leftarrow\max(0, \kappa_j + \mathrm{step}\cdot\bar g_j)}{kappa_j <- max(0, kappa_j + step * gbar_j)}. Widths that know the noise
+#'   level \eqn{R} take \eqn{R\sqrt{1+\sum\kappa_j^2}}{R sqrt(1 + sum kappa_j^2)} for it; the regulariser stays `noise_var`.
+#'
+#' The penalty is \eqn{\psi(x) = 1}{psi(x) = 1} for \eqn{x\le 0}{x <= 0} and \eqn{e^{cx}}{exp(c x)} or \eqn{(cx+1)^n}{(c x + 1)^n} above.
+#'
+#' With `reuse = TRUE` the data of earlier epochs are kept: reward and constraint values are stored apart, so the new target is
+#' known at every past point. `reuse = FALSE` is the paper's letter, a fresh posterior in each epoch; a small feasible region is
+#' then seldom found in one epoch, and the multipliers run away.
+#'
+#' @param count number of constraints \eqn{m}.
+#' @param epoch rounds in an epoch, \eqn{S}.
+#' @param penalty `penalty_exponential(c)` or `penalty_polynomial(c, power)`.
+#' @param step step of the multipliers > 0, of order \eqn{1/\sqrt{L}}{1/sqrt(L)}.
+#' @param reuse keep the data of earlier epochs?
+#' @param epochs number of epochs \eqn{L}, which the presets need for the failure probability of each.
+#' @param c number > 0 that scales the constraint in the penalty.
+#' @param power exponent > 1.
+#' @return An object of class `bandit_constraints` or `bandit_penalty`.
+#' @section Errors: a `gpbandits_error` that names the argument. An exponential penalty that leaves the range of numbers ends
+#'   the call in a `gpbandits_error` and leaves the bandit as it was.
+#' @references Shi and Eryilmaz (2022), Bayesian optimization with long-term constraints.
+#' @seealso [gp_ucb_noisy_constraints()].
+#' @examples
+#' constraints_noiseless(epoch = 20)
+#' constraints_noisy(count = 2, epoch = 20, step = 0.5)
+#' @name constraints
+NULL
+
+#' @rdname constraints
+#' @export
+constraints_noiseless <- function(count = 1, epoch, penalty = penalty_exponential(1), reuse = TRUE,
+                                  epochs = NULL) {
+  new_constraints("noiseless", count, epoch, reuse, epochs,
+                  penalty = check_class(penalty, "bandit_penalty", hint = "penalty_exponential(), penalty_polynomial()"))
+}
+
+#' @rdname constraints
+#' @export
+constraints_noisy <- function(count = 1, epoch, step, reuse = TRUE, epochs = NULL) {
+  new_constraints("noisy", count, epoch, reuse, epochs,
+                  step = check_number(step, lower = 0, open_lower = TRUE))
+}
+
+new_constraints <- function(kind, count, epoch, reuse, epochs, ...) {
+  structure(list(kind = kind, count = check_count(count, "count"), epoch = check_count(epoch, "epoch"),
+                 reuse = check_flag(reuse, "reuse"),
+                 epochs = if (!is.null(epochs)) check_count(epochs, "epochs"), ...),
+            class = "bandit_constraints")
+}
+
+#' @rdname constraints
+#' @export
+penalty_exponential <- function(c = 1) {
+  structure(list(kind = "exponential", c = check_number(c, lower = 0, open_lower = TRUE)),
+            class = "bandit_penalty")
+}
+
+#' @rdname constraints
+#' @export
+penalty_polynomial <- function(c = 1, power = 2) {
+  structure(list(kind = "polynomial", c = check_number(c, lower = 0, open_lower = TRUE),
+                 power = check_number(power, lower = 1, open_lower = TRUE)),
+            class = "bandit_penalty")
+}
+
+#' @export
+print.bandit_constraints <- function(x, ...) {
+  cat(sprintf("<%d %s constraint(s), epochs of %d rounds, %s>\n", x$count, x$kind, x$epoch,
+              if (x$reuse) "data reused" else "a fresh posterior each"))
+  invisible(x)
+}
+
+# A matrix with a row per reward and a column per constraint.
+check_constraint_values <- function(values, bandit, count) {
+  rule <- bandit$config$constraints
+  m <- if (is.null(rule)) 0L else rule$count
+  if (m == 0) {
+    check_absent(values, "constraints")
+    return(matrix(0, count, 0))
+  }
+  allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
+  if (is.null(values)) stop_argument("constraints", "NULL", allowed)
+  if (is.data.frame(values)) values <- as.matrix(values)
+  if (!is.numeric(values) || any(!is.finite(values)) || length(values) != count * m ||
+      (is.matrix(values) && ncol(values) != m) || (!is.matrix(values) && m > 1 && count > 1)) {
+    stop_argument("constraints", describe(values), allowed)
+  }
+  matrix(as.double(values), count, m)
+}
+
+#' GP-UCB under long-term constraints
+#'
+#' Presets of [gp_bandit()]: Algorithms 2 and 3 of Shi and Eryilmaz (2022), IGP-UCB on a target that weighs the constraints, see
+#' [constraints].
+#'
+#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, `reuse = FALSE` and functions of RKHS norm at most \eqn{B}
+#'   (the target's, in each epoch), regret and violation of the noiseless algorithm are sublinear in \eqn{T} with probability at least
+#'   \eqn{1-\delta}{1 - delta}; with noise, under Slater's condition besides (Theorems 1 and 2; [regret_bound()]). Each epoch gets the failure
+#'   probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. No theorem covers `reuse = TRUE`, which serves better in practice.
+#' @inheritParams igp_ucb
+#' @param count,epoch,penalty,step,reuse,epochs see [constraints].
+#' @param width overrides the width made of `B`, `R`, `delta`, `gain` and `epochs`.
+#' @return An object of class `GPBandit`.
+#' @section Errors: as [gp_bandit()]; a missing `epochs` is asked for where the width needs it.
+#' @references Shi and Eryilmaz (2022), Bayesian optimization with long-term constraints.
+#' @examples
+#' x <- seq(0, 6, length.out = 41)
+#' grid <- as.matrix(expand.grid(x1 = x, x2 = x))
+#' problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = noise_gaussian(0.1),
+#'                           constraints = cbind(sin(grid[, 1]) * sin(grid[, 2]) + 0.95))
+#' b <- gp_ucb_noiseless_constraints(grid, kernel_matern(2.5, 1), noise_var = 0.01, epoch = 20,
+#'                                   width = width_constant(2))
+#' set.seed(1)
+#' summary(run_bandit(b, problem, 60))
+#' @export
+gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
+                                         gain = gain_realised(), count = 1, epoch,
+                                         penalty = penalty_exponential(1), reuse = TRUE,
+                                         epochs = NULL, ..., width = NULL) {
+  rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs)
+  if (is.null(width)) width <- width_igp(B, R, epoch_delta(delta, epochs, 1), gain)
+  gp_bandit(domain, kernel, noise_var, policy_ucb(width), constraints = rule, ...)
+}
+
+#' @rdname gp_ucb_noiseless_constraints
+#' @export
+gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
+                                     gain = gain_realised(), count = 1, epoch, step, reuse = TRUE,
+                                     epochs = NULL, ..., width = NULL) {
+  rule <- constraints_noisy(count, epoch, step, reuse, epochs)
+  if (is.null(width)) width <- width_igp(B, R, epoch_delta(delta, epochs, 2), gain)
+  gp_bandit(domain, kernel, noise_var, policy_ucb(width), constraints = rule, ...)
+}
+
+# Failure probability of one epoch: delta / (parts * L).
+epoch_delta <- function(delta, epochs, parts) {
+  if (is.null(epochs)) stop_argument("epochs", "NULL", "the number of epochs L, or `width` given instead")
+  check_delta(delta) / (parts * epochs)
+}
