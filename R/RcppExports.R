@@ -17,12 +17,12 @@ cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
 
-cpp_bandit_observe <- function(handle, id, reward) {
-    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward))
+cpp_bandit_observe <- function(handle, id, reward, constraints) {
+    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints))
 }
 
-cpp_bandit_give <- function(handle, places, contexts, reward) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward))
+cpp_bandit_give <- function(handle, places, contexts, reward, constraints) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints))
 }
 
 cpp_bandit_replay <- function(handle, queries, contexts, events, refits) {

@@ -55,25 +55,27 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_observe
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    cpp_bandit_observe(handle, id, reward);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
+    cpp_bandit_observe(handle, id, reward, constraints);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    cpp_bandit_give(handle, places, contexts, reward);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
+    cpp_bandit_give(handle, places, contexts, reward, constraints);
     return R_NilValue;
 END_RCPP
 }
@@ -585,8 +587,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
-    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 3},
-    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 4},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 4},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 5},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 5},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},

@@ -77,7 +77,8 @@ observe_beside <- function(bandit, ref, id, reward, constraint = NULL) {
 
 posterior_beside <- function(worst, bandit, ref, context = NULL, number = 1) {
   ours <- if (is.null(context)) bandit$posterior() else bandit$posterior(context = context)
-  theirs <- ref_bandit_posterior(ref_before_query(ref))
+  # Restarts and ends of epochs take effect with the next query.
+  theirs <- ref_bandit_posterior(ref)
   here <- (number - 1) * ref$n_arms + seq_len(ref$n_arms)
   worst <- worst_of(worst, "mean", ours$mean, theirs$mean[here])
   worst_of(worst, "sd", ours$sd, theirs$sd[here])
