@@ -17,6 +17,11 @@
 #define GPB_CLONES
 #endif
 
+// At -O2 gcc leaves loops of unknown length scalar.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 namespace gpb {
 
 namespace {
@@ -91,6 +96,16 @@ void product_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n
     const std::ptrdiff_t count = n - first < kBlock ? n - first : kBlock;
     GPB_BLOCK_PRODUCT(sum, first, count)
     for (std::ptrdiff_t j = 0; j < count; ++j) out[first + j] = base[first + j] + scale * sum[j];
+  }
+}
+
+GPB_CLONES
+void subtract_outer(double* matrix, std::ptrdiff_t n, std::ptrdiff_t r, const double* left,
+                    const double* right) {
+  for (std::ptrdiff_t q = 0; q < r; ++q) {
+    double* column = matrix + q * n;
+    const double g = right[q];
+    for (std::ptrdiff_t j = 0; j < n; ++j) column[j] -= left[j] * g;
   }
 }
 

@@ -26,6 +26,10 @@ void product_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n
                    std::ptrdiff_t r, const double* weight, double scale, const double* base,
                    double* out);
 
+// matrix -= left right', an n x r matrix (column-major, leading dimension n).
+void subtract_outer(double* matrix, std::ptrdiff_t n, std::ptrdiff_t r, const double* left,
+                    const double* right);
+
 // score_j = mean_j + width * sqrt(variance_j); returns the largest score.
 double upper_bounds(const double* mean, const double* variance, std::ptrdiff_t n, double width,
                     double* score);

@@ -12,13 +12,42 @@ namespace {
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kInvSqrt2Pi = 0.39894228040143267794;
 
+// An upper bound of the expected improvement without transcendental functions. It is s h(z);
+// for z < 0, h(z) <= phi(z) / (1 + z^2) by Mills' ratio, and e^y >= (1 + y / 16)^16.
+double improvement_bound(double mean, double sd, double target) {
+  const double gap = mean - target;
+  if (!(sd > 0.0) || gap >= 0.0) return std::max(gap, 0.0) + kInvSqrt2Pi * sd;
+  const double zz = (gap / sd) * (gap / sd);
+  double power = 1.0 + zz / 32.0;
+  for (int squaring = 0; squaring < 4; ++squaring) power *= power;
+  return sd * kInvSqrt2Pi / ((1.0 + zz) * power);
+}
+
+// Expected improvement of the arms that may be best or tied, -Inf for the rest; returns the
+// largest. Most arms are told to be hopeless by their bounds.
+double improvements(const double* mean, const double* variance, Index n, double target,
+                    VectorXd& score) {
+  for (Index j = 0; j < n; ++j) {
+    score[j] = improvement_bound(mean[j], std::sqrt(variance[j]), target);
+  }
+  Index likely;
+  score.head(n).maxCoeff(&likely);
+  double best = expected_improvement(mean[likely], std::sqrt(variance[likely]), target);
+  for (Index j = 0; j < n; ++j) {
+    if (score[j] < best * (1.0 - 1e-6)) {
+      score[j] = -kInf;
+      continue;
+    }
+    score[j] = expected_improvement(mean[j], std::sqrt(variance[j]), target);
+    best = std::max(best, score[j]);
+  }
+  return best;
+}
+
 Index choose_by_improvement(const Acquisition& a, const double* mean, const double* variance,
                             Index n, VectorXd& score) {
   const double target = a.incumbent + a.xi;
-  for (Index j = 0; j < n; ++j) {
-    score[j] = expected_improvement(mean[j], std::sqrt(variance[j]), target);
-  }
-  const double best = score.head(n).maxCoeff();
+  const double best = improvements(mean, variance, n, target, score);
   if (best > 1e-290) return first_best(score.data(), n, kTie * best);
   // Every value underflows: the logarithm still orders them.
   for (Index j = 0; j < n; ++j) {

@@ -15,13 +15,20 @@ constexpr Index kRefreshEvery = 4096;
 
 WeightPosterior::WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var,
                                  VectorXd prior_mean)
-    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)), basis_(std::move(basis)) {
+    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)), basis_(std::move(basis)),
+      zero_(VectorXd::Zero(rank())) {
   forget();
 }
 
 void WeightPosterior::forget() {
   root_ = MatrixXd::Identity(rank(), rank());
   drifted_ = false;
+}
+
+VectorXd WeightPosterior::rooted(const VectorXd& v) const {
+  VectorXd out(rank());
+  product_sweep(root_.data(), rank(), rank(), rank(), v.data(), 1.0, zero_.data(), out.data());
+  return out;
 }
 
 // A drifted posterior is no function of the statistics.
@@ -32,16 +39,17 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
   // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / (s + sqrt(s noise)).
   const VectorXd v = root_.transpose() * phi.row(arm).transpose();
   const double s = noise + v.squaredNorm();
-  const VectorXd gain = root_ * v;
+  VectorXd gain = rooted(v);
   rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
                  1.0 / s, mean_.data(), variance_.data());
-  root_.noalias() -= (gain / (s + std::sqrt(s * noise))) * v.transpose();
+  gain /= s + std::sqrt(s * noise);
+  subtract_outer(root_.data(), rank(), rank(), gain.data(), v.data());
   return s;
 }
 
 void WeightPosterior::respond(Index arm, double step) {
   const MatrixXd& phi = basis_->factor;
-  const VectorXd gain = root_ * (root_.transpose() * phi.row(arm).transpose());
+  const VectorXd gain = rooted(root_.transpose() * phi.row(arm).transpose());
   product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
                 mean_.data());
 }
@@ -98,7 +106,7 @@ void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index f
   const MatrixXd& phi = basis_->factor;
   const Index n = out.rows();
   if (out.cols() == 1) {
-    const VectorXd weights = root_ * rng.normals(rank());
+    const VectorXd weights = rooted(rng.normals(rank()));
     product_sweep(phi.data() + first, phi.rows(), n, rank(), weights.data(), scale,
                   base.data() + first, out.data());
     return;

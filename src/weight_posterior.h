@@ -27,7 +27,10 @@ class WeightPosterior : public ArmPosterior {
   bool refit_due() const override;
 
  private:
+  VectorXd rooted(const VectorXd& v) const;  // A v
+
   LowRankPtr basis_;
+  VectorXd zero_;
   MatrixXd root_;  // A, r x r
   bool drifted_ = false;
 };

@@ -95,6 +95,7 @@ snapshot_of <- function(bandit) {
 }
 
 next_of <- function(bandit) {
+  force(bandit)
   set.seed(99)
   bandit$suggest(2, context = context_of(bandit))
 }

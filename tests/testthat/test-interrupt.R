@@ -1,0 +1,156 @@
+# Interrupts, time limits and errors in the middle of a run: what was played is kept,
+# what was half done is not, and the bandit goes on.
+
+stop_x <- seq(0, 1, length.out = 12)
+stop_problem <- bandit_problem(stop_x, sin(5 * stop_x), noise = noise_gaussian(0.1), delay = delay_poisson(2))
+
+# Ways to be stopped from within a function that the bandit calls.
+stops <- list(
+  interrupt = function() signalCondition(structure(list(message = "", call = NULL), class = c("interrupt", "condition"))),
+  error = function() stop("out of order"),
+  ours = function() kernel_se(-1),
+  condition = function() stop(structure(list(message = "mine", call = NULL), class = c("mine", "condition")))
+)
+
+# A bandit whose width function stops it, once, when it is asked for round `at`.
+stopping_bandit <- function(stop_now, at, pending = pending_censor(3)) {
+  stopped <- FALSE
+  gp_ucb(stop_x, kernel_se(0.2), 0.01, pending = pending, width = width_function(function(t) {
+    if (t == at && !stopped) {
+      stopped <<- TRUE
+      stop_now()
+    }
+    2
+  }))
+}
+
+caught <- function(code) tryCatch({
+  code
+  "finished"
+}, interrupt = function(c) "interrupt", error = function(c) "error", mine = function(c) "mine")
+
+replays <- function(bandit) {
+  before <- bandit$posterior()
+  expect_equal(bandit$copy()$posterior(), before, tolerance = tol$replay)
+  expect_identical(bandit$copy()$history(), bandit$history())
+}
+
+test_that("a run that is stopped keeps its complete rounds, and the bandit goes on", {
+  never <- stopping_bandit(identity, Inf)
+  set.seed(31)
+  run_bandit(never, stop_problem, 20)
+  set.seed(31)
+  delay <- gpbandits:::problem_draws(stop_problem, 20)$delay
+  for (way in names(stops)) {
+    bandit <- stopping_bandit(stops[[way]], at = 8)
+    set.seed(31)
+    end <- caught(run_bandit(bandit, stop_problem, 20))
+    expect_identical(end, c(interrupt = "interrupt", error = "error", ours = "error", condition = "mine")[[way]])
+    history <- bandit$history()
+    expect_identical(nrow(history), 7L, info = way)
+    # Rewards that were due before round 8 have come, no others.
+    expected <- never$history()[1:7, ]
+    expected$reward[1:7 + delay[1:7] > 8] <- NA
+    expect_identical(history, expected, info = way)
+    replays(bandit)
+    pending <- which(is.na(history$reward))
+    expect_silent(bandit$observe(pending, rep(0, length(pending))))
+    expect_identical(nrow(as.data.frame(run_bandit(bandit, stop_problem, 5))), 5L)
+    expect_identical(bandit$history()$id, 1:12)
+    replays(bandit)
+  }
+})
+
+test_that("a run that is stopped in its first round leaves the bandit as it was", {
+  for (way in names(stops)) {
+    bandit <- stopping_bandit(stops[[way]], at = 1)
+    expect_false(caught(run_bandit(bandit, stop_problem, 20)) == "finished")
+    expect_identical(nrow(bandit$history()), 0L)
+    expect_identical(bandit$suggest(), stopping_bandit(identity, Inf)$suggest())
+  }
+})
+
+test_that("suggest(n) that is stopped leaves none of the n", {
+  for (way in names(stops)) for (pending in list(pending_ignore(), pending_hallucinate(), pending_censor(2))) {
+    bandit <- stopping_bandit(stops[[way]], at = 6, pending)
+    bandit$suggest(2)
+    bandit$observe(2, 0.3)
+    before <- list(bandit$history(), bandit$posterior(), bandit$information_gain())
+    expect_false(caught(bandit$suggest(5)) == "finished")
+    expect_identical(list(bandit$history(), bandit$posterior(), bandit$information_gain()), before, info = way)
+    expect_identical(bandit$suggest(5)$id, 3:7)      # it stops only once
+    replays(bandit)
+  }
+})
+
+test_that("a progress handler that fails ends the run like any other error", {
+  skip_if_not_installed("progressr")
+  bandit <- gp_ucb(stop_x, kernel_se(0.2), 0.01, width = width_function(function(t) {
+    Sys.sleep(0.02)
+    2
+  }))
+  failing <- progressr::make_progression_handler("failing", enable = TRUE, interval = 0, reporter = list(
+    update = function(config, state, progression, ...) {
+      bandit$history()                               # looking is allowed
+      if (state$step > 3) stop("out of order")
+    }))
+  end <- caught(suppressWarnings(progressr::with_progress(run_bandit(bandit, stop_problem, 40, progress = TRUE),
+                                                          handlers = failing, enable = TRUE)))
+  expect_identical(nrow(bandit$history()), if (end == "finished") 40L else nrow(bandit$history()))
+  expect_gt(nrow(bandit$history()), 3)
+  replays(bandit)
+})
+
+test_that("a comparison that is stopped gives the caller's random numbers back", {
+  set.seed(32)
+  state <- .Random.seed
+  for (way in names(stops)) {
+    makers <- list(a = function(problem) stopping_bandit(stops[[way]], at = 3))
+    expect_false(caught(compare_bandits(makers, stop_problem, 6, 2, seed = 1)) == "finished")
+    expect_identical(.Random.seed, state)
+  }
+})
+
+test_that("a time limit is an error, and the rounds before it are kept", {
+  bandit <- gp_ucb(stop_x, kernel_se(0.2), 0.01)
+  # The clock starts when all noise has been drawn: the limit strikes in the compiled loop.
+  problem <- bandit_problem(stop_x, sin(5 * stop_x), noise = noise_function(function(n) {
+    setTimeLimit(elapsed = 0.5, transient = TRUE)
+    rep(0, n)
+  }))
+  message <- tryCatch({
+    run_bandit(bandit, problem, 2e6)
+    "finished"
+  }, error = conditionMessage, interrupt = function(c) "interrupt", finally = setTimeLimit())
+  expect_match(message, "time limit")
+  rounds <- nrow(bandit$history())
+  expect_gt(rounds, 0)
+  expect_lt(rounds, 2e6)
+  expect_identical(sum(is.na(bandit$history()$reward)), 0L)
+  expect_identical(bandit$suggest()$id, rounds + 1L)
+})
+
+test_that("a real SIGINT: within R code, within the compiled loop, within a batch", {
+  out <- run_child(c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    "x <- seq(0, 1, length.out = 12)",
+    "problem <- bandit_problem(x, sin(5 * x), noise = noise_gaussian(0.1))",
+    "me <- Sys.getpid()",
+    "end <- function(code) tryCatch({ code; 'finished' }, interrupt = function(c) 'interrupt')",
+    "same <- function(b) isTRUE(all.equal(b$copy()$posterior(), b$posterior(), tolerance = 1e-10))",
+    "kill_at <- function(at) width_function(function(t) {",
+    "  if (t == at) { tools::pskill(me, tools::SIGINT); Sys.sleep(5) }",
+    "  2 })",
+    "b <- gp_ucb(x, kernel_se(0.2), 0.01, width = kill_at(8))",
+    "cat('callback', end(run_bandit(b, problem, 20)), nrow(b$history()), same(b), '\\n')",
+    "b <- gp_ucb(x, kernel_se(0.2), 0.01, width = kill_at(4))",
+    "cat('batch', end(b$suggest(6)), nrow(b$history()), same(b), '\\n')",
+    "b <- gp_ucb(x, kernel_se(0.2), 0.01)",
+    "late <- noise_function(function(n) { system(paste('(sleep 0.7; kill -INT', me, ') &')); rep(0, n) })",
+    "e <- end(run_bandit(b, bandit_problem(x, sin(5 * x), noise = late), 2e6))",
+    "n <- nrow(b$history())",
+    "run <- as.data.frame(run_bandit(b, problem, 3))",
+    "cat('loop', e, n > 0 && n < 2e6, !anyNA(b$history()$reward), identical(run$id, n + 1:3), '\\n')"))
+  expect_identical(grep("^(callback|batch|loop)", out, value = TRUE),
+                   c("callback interrupt 7 TRUE ", "batch interrupt 0 TRUE ", "loop interrupt TRUE TRUE TRUE "))
+})

@@ -1,0 +1,142 @@
+# The event log: plain R data that grows by doubling, and is all of a bandit's state.
+
+new_table <- gpbandits:::new_table
+table_append <- gpbandits:::table_append
+
+test_that("tables grow by doubling and keep what was in them", {
+  table <- new_table(list(a = integer(), b = double()))
+  expected <- list(a = integer(), b = double())
+  lengths <- integer()
+  set.seed(41)
+  for (k in 1:300) {
+    count <- sample(0:7, 1)
+    rows <- list(a = sample.int(100L, count, TRUE), b = stats::rnorm(count))
+    table_append(table, rows)
+    expected <- Map(c, expected, rows)
+    lengths <- c(lengths, length(table$a))
+    expect_identical(gpbandits:::table_size(table), length(expected$a))
+  }
+  expect_identical(gpbandits:::table_columns(table), expected)
+  steps <- unique(lengths[lengths > 0])
+  expect_lt(length(steps), 10)                       # 1,000 rows, a handful of reallocations
+  expect_true(all(steps[-1] >= 2 * steps[-length(steps)]))
+  table_append(table, list(a = 1:5000, b = as.double(1:5000)))
+  expect_identical(utils::tail(gpbandits:::table_column(table, "a"), 5000), 1:5000)
+})
+
+test_that("what was read from a table, or copied, does not change with it", {
+  table <- new_table(list(a = integer()))
+  table_append(table, list(a = 1:40))
+  read <- gpbandits:::table_column(table, "a")
+  whole <- table$a
+  copy <- gpbandits:::table_copy(table)
+  gpbandits:::table_set(table, "a", 1:3, c(7L, 8L, 9L))
+  table_append(table, list(a = 41:44))
+  expect_identical(read, 1:40)
+  expect_identical(whole[1:40], 1:40)
+  expect_identical(gpbandits:::table_column(copy, "a"), 1:40)
+  table_append(copy, list(a = 0L))
+  expect_identical(gpbandits:::table_size(table), 44L)
+  expect_identical(gpbandits:::table_column(table, "a"), c(7:9, 4:44))
+})
+
+test_that("the log tells what happened, in order", {
+  bandit <- gp_ucb(safe_x, safe_kernel, 0.01)
+  bandit$suggest(2)
+  bandit$observe(2, 0.5)
+  bandit$add(arm = c(3, 4), reward = c(1, 2))
+  bandit$observe(1, -0.5)
+  events <- gpbandits:::table_columns(bandit$events)
+  kind <- gpbandits:::event_kind
+  expect_identical(events$kind, unname(kind[c("query", "query", "reward", "given", "given", "reward")]))
+  expect_identical(events$id, c(1L, 2L, 2L, 3L, 4L, 1L))
+  expect_identical(events$reward, c(NA, NA, 0.5, 1, 2, -0.5))
+  expect_identical(bandit$history()$reward, c(-0.5, 0.5, 1, 2))
+  expect_identical(bandit$history()$action, c("policy", "policy", "given", "given"))
+})
+
+# A few more rounds, the same for every bandit that is in the same state.
+go_on <- function(bandit) {
+  force(bandit)                                      # making one draws random numbers
+  set.seed(42)
+  first <- bandit$suggest(3, context = context_of(bandit))
+  bandit$observe(rev(first$id)[-1], c(0.2, -0.1))
+  second <- bandit$suggest(1, context = context_of(bandit))
+  list(first, second, snapshot_of(bandit))
+}
+
+test_that("a bandit lives on from its log alone: dropped handle, copy, serialisation", {
+  for (name in names(safe_bandits)) {
+    expected <- go_on(safe_bandits[[name]]())
+    dropped <- safe_bandits[[name]]()
+    dropped$handle <- NULL
+    through <- list(dropped = dropped, copied = safe_bandits[[name]]()$copy(),
+                    serialised = unserialize(serialize(safe_bandits[[name]](), NULL)),
+                    twice = safe_bandits[[name]]()$copy()$copy())
+    for (way in names(through)) {
+      result <- go_on(through[[way]])
+      expect_identical(result[1:2], expected[1:2], info = paste(name, way))
+      expect_equal(result[[3]], expected[[3]], tolerance = tol$replay, info = paste(name, way))
+    }
+  }
+})
+
+test_that("a saved bandit goes on in a fresh process, which need not have loaded the package", {
+  files <- c(bandits = tempfile(fileext = ".rds"), results = tempfile(fileext = ".rds"))
+  on.exit(unlink(files))
+  saveRDS(lapply(safe_bandits, function(make) make()), files[["bandits"]])
+  out <- run_child(c(
+    sprintf("bandits <- readRDS(%s)", deparse(files[["bandits"]])),
+    "results <- lapply(bandits, function(b) {",
+    "  context <- if (length(b$config$context_names)) 1",
+    "  set.seed(42)",
+    "  first <- b$suggest(3, context = context)",
+    "  b$observe(rev(first$id)[-1], c(0.2, -0.1))",
+    "  list(first, b$suggest(1, context = context), b$history(), b$posterior(seq(0, 1, length.out = 12), context))",
+    "})",
+    sprintf("saveRDS(results, %s)", deparse(files[["results"]]))))
+  expect_true(file.exists(files[["results"]]), info = paste(out, collapse = "\n"))
+  results <- readRDS(files[["results"]])
+  for (name in names(safe_bandits)) {
+    expected <- go_on(safe_bandits[[name]]())
+    expect_identical(results[[name]][1:2], expected[1:2], info = name)
+    expect_equal(results[[name]][[3]], expected[[3]]$history, tolerance = tol$replay, info = name)
+    expect_equal(results[[name]][[4]], expected[[3]]$posterior, tolerance = tol$replay, info = name)
+  }
+})
+
+test_that("what is saved holds no address and no more than the log", {
+  bandit <- gp_ucb(safe_x, safe_kernel, 0.01)
+  problem <- bandit_problem(safe_x, sin(safe_x))
+  run_bandit(bandit, problem, 1000)
+  small <- length(serialize(bandit$events, NULL)) + length(serialize(bandit$queries, NULL))
+  expect_lt(small, 1000 * 400)
+  expect_false(gpbandits:::cpp_bandit_alive(unserialize(serialize(bandit, NULL))$handle))
+})
+
+test_that("a copy is independent, both ways", {
+  for (name in names(safe_bandits)) {
+    bandit <- safe_bandits[[name]]()
+    copy <- bandit$copy()
+    before <- snapshot_of(bandit)
+    copy$suggest(20, context = context_of(copy))     # past a doubling of the columns
+    copy$observe(5, 3)
+    expect_identical(snapshot_of(bandit), before, info = name)
+    kept <- snapshot_of(copy)
+    bandit$observe(6, -3)
+    bandit$reset()
+    expect_identical(snapshot_of(copy), kept, info = name)
+  }
+})
+
+test_that("reset forgets every event, and a new life is like a new bandit's", {
+  for (name in names(safe_bandits)) {
+    bandit <- safe_bandits[[name]]()
+    expect_identical(bandit$reset(), bandit)
+    expect_identical(nrow(bandit$history()), 0L)
+    expect_identical(bandit$information_gain(), 0)
+    expect_identical(names(bandit$history()), names(safe_bandits[[name]]()$history()))
+    expect_identical(snapshot_of(played(bandit, if (name == "open") 0.3 else context_of(bandit))),
+                     snapshot_of(safe_bandits[[name]]()), info = name)
+  }
+})

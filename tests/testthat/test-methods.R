@@ -1,0 +1,179 @@
+# What prints, summarises and converts bandits, runs and comparisons; and the small
+# promises of the methods.
+
+methods_x <- seq(0, 1, length.out = 12)
+methods_kernel <- kernel_se(0.25)
+methods_problem <- bandit_problem(methods_x, sin(5 * methods_x), noise = noise_gaussian(0.1), delay = delay_poisson(2))
+
+printed <- function(x) paste(utils::capture.output(print(x)), collapse = "\n")
+
+test_that("suggest(n) is n times suggest()", {
+  for (name in names(safe_bandits)) {
+    at_once <- safe_bandits[[name]]()
+    one_by_one <- at_once$copy()
+    context <- context_of(at_once)
+    set.seed(51)
+    batch <- at_once$suggest(4, context = context)
+    set.seed(51)
+    single <- do.call(rbind, lapply(1:4, function(k) one_by_one$suggest(context = context)))
+    expect_equal(batch, single, tolerance = tol$replay, info = name)
+    expect_equal(at_once$history(), one_by_one$history(), tolerance = tol$replay, info = name)
+  }
+})
+
+test_that("suggest() gives ids, arms and inputs; a context for each query may be given", {
+  bandit <- gp_ucb(cbind(u = 1:3, v = 4:6), kernel_se(1), 0.1)
+  query <- bandit$suggest(2)
+  expect_identical(names(query), c("id", "arm", "u", "v"))
+  expect_identical(query$id, 1:2)
+  expect_equal(query$v, query$arm + 3)
+  bandit <- safe_bandits$contexts()
+  query <- bandit$suggest(3, context = matrix(c(0, 1, 0)))
+  expect_identical(query$z, c(0, 1, 0))
+  expect_identical(query$id, 7:9)
+})
+
+test_that("rewards may come in any order and in one call", {
+  for (pending in list(pending_ignore(), pending_hallucinate())) {
+    make <- function() {
+      bandit <- gp_ucb(methods_x, methods_kernel, 0.01, pending = pending)
+      bandit$suggest(5)
+      bandit
+    }
+    rewards <- c(0.3, -1, 2, 0.5, 0)
+    in_order <- make()
+    for (id in 1:5) in_order$observe(id, rewards[id])
+    backwards <- make()
+    for (id in 5:1) backwards$observe(id, rewards[id])
+    together <- make()
+    together$observe(c(3, 1, 5, 2, 4), rewards[c(3, 1, 5, 2, 4)])
+    expect_equal(backwards$posterior(), in_order$posterior(), tolerance = tol$engine)
+    expect_equal(together$posterior(), in_order$posterior(), tolerance = tol$engine)
+    expect_identical(backwards$history(), in_order$history())
+    expect_equal(together$information_gain(), in_order$information_gain(), tolerance = tol$engine)
+  }
+})
+
+test_that("adding a point is knowing it: by arm or by inputs, one by one or together", {
+  arms <- c(2, 9, 2)
+  rewards <- c(1, -1, 0.5)
+  by_arm <- gp_ucb(methods_x, methods_kernel, 0.01)
+  by_arm$add(arm = arms, reward = rewards)
+  by_input <- gp_ucb(methods_x, methods_kernel, 0.01)
+  for (k in 1:3) by_input$add(methods_x[arms[k]], reward = rewards[k])
+  expect_identical(by_input$history(), by_arm$history())
+  expect_identical(by_arm$history()$action, rep("given", 3))
+  expect_identical(by_arm$suggest()$id, 4L)
+})
+
+test_that("best() is where the posterior mean is largest, in each context", {
+  for (name in c("ucb", "ts", "engine", "delayed", "contexts", "open")) {
+    bandit <- safe_bandits[[name]]()
+    mean <- bandit$posterior(context = context_of(bandit))$mean
+    best <- bandit$best(context_of(bandit))
+    expect_identical(nrow(best), 1L)
+    expect_equal(mean[best$arm], max(mean), tolerance = tol$engine, info = name)
+    expect_equal(best$mean, max(mean), tolerance = tol$engine, info = name)
+  }
+  box <- safe_bandits$box()
+  grid <- box$posterior(seq(0, 1, length.out = 2001))
+  expect_gte(box$best()$mean, max(grid$mean) - 1e-6)
+})
+
+test_that("predict, as.data.frame and summary say what the methods say", {
+  for (name in names(safe_bandits)) {
+    bandit <- safe_bandits[[name]]()
+    context <- context_of(bandit)
+    expect_identical(predict(bandit, c(0.1, 0.7), context), bandit$posterior(c(0.1, 0.7), context), info = name)
+    expect_identical(as.data.frame(bandit), bandit$history(), info = name)
+    summary <- summary(bandit)
+    expect_identical(summary$rounds, 6L)
+    expect_identical(summary$pending, 2L)
+    expect_equal(summary$information_gain, bandit$information_gain())
+    expect_equal(summary$reward[["Max."]], max(bandit$history()$reward, na.rm = TRUE))
+    expect_match(printed(summary), sprintf("rank %d", summary$rank), info = name)
+    expect_match(printed(summary), "6 \\(2 pending\\)")
+  }
+  run <- run_bandit(gp_ucb(methods_x, methods_kernel, 0.01), methods_problem, 9)
+  data <- as.data.frame(run)
+  expect_equal(summary(run)$cumulative_regret, sum(data$regret))
+  expect_equal(summary(run)$average_regret, mean(data$regret))
+  expect_equal(summary(run)$pending, sum(is.na(data$reward)))
+  expect_match(printed(run), "9 rounds")
+})
+
+test_that("printing shows the state and changes nothing, not even random numbers", {
+  for (name in names(safe_bandits)) {
+    bandit <- safe_bandits[[name]]()
+    before <- snapshot_of(bandit)
+    set.seed(52)
+    state <- .Random.seed
+    text <- printed(bandit)
+    expect_match(text, "6 \\(2 pending\\)", info = name)
+    utils::capture.output(bandit$show(), print(summary(bandit)), bandit)
+    expect_identical(.Random.seed, state, info = name)
+    expect_identical(snapshot_of(bandit), before, info = name)
+    utils::capture.output(expect_invisible(print(bandit)))
+  }
+  expect_match(printed(gp_ucb(methods_x, methods_kernel, 0.01)), "0 \\(0 pending\\)")
+  expect_match(printed(gp_ucb_sdf(methods_x, methods_kernel, 0.01, m = 7)), "lost after 7")
+  for (part in list(methods_kernel, width_igp(1, 1, gain = gain_rate(2)), width_sdf(width_amm(1, 1)), gain_greedy(),
+                    policy_ts(width_constant(1)), policy_pi(0.3), pending_hallucinate(), noise_gaussian(1), delay_fixed(2),
+                    finite_domain(1:3), box_domain(0, 1), methods_problem)) {
+    expect_gt(nchar(printed(part)), 10)
+    utils::capture.output(expect_invisible(print(part)))
+  }
+})
+
+test_that("looking at a bandit draws no random numbers and changes nothing", {
+  for (name in names(safe_bandits)) {
+    bandit <- safe_bandits[[name]]()
+    before <- snapshot_of(bandit)
+    set.seed(53)
+    state <- .Random.seed
+    bandit$posterior(0.3, context_of(bandit))
+    bandit$best(context_of(bandit))
+    bandit$history()
+    bandit$copy()
+    bandit$information_gain()
+    expect_identical(.Random.seed, state, info = name)
+    expect_identical(snapshot_of(bandit), before, info = name)
+  }
+})
+
+test_that("a comparison prints its summary", {
+  makers <- list(one = function(problem) gp_ucb(methods_x, methods_kernel, 0.01))
+  comparison <- compare_bandits(makers, methods_problem, 5, 2, seed = 1)
+  text <- printed(comparison)
+  expect_match(text, "1 bandits over 5 rounds, 2 replications", fixed = TRUE)
+  table <- summary(comparison, columns = "cumulative_regret")
+  expect_match(text, sprintf("%.4g (se %.2g)", table$mean, table$se), fixed = TRUE)
+})
+
+test_that("nothing relies on partial matching, and nothing warns", {
+  old <- options(warn = 2, warnPartialMatchDollar = TRUE, warnPartialMatchArgs = TRUE, warnPartialMatchAttr = TRUE)
+  on.exit(options(old))
+  tour <- function() {
+    for (name in names(safe_bandits)) {
+      bandit <- safe_bandits[[name]]()
+      next_of(bandit$copy())
+      utils::capture.output(print(bandit), print(summary(bandit)))
+      bandit$best(context_of(bandit))
+      if (gpbandits:::bandit_facts(bandit)$engine == "weights") bandit$draw(2, context_of(bandit))
+      unserialize(serialize(bandit, NULL))$history()
+      bandit$reset()
+    }
+    for (width in list(width_srinivas_finite(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_rkhs(1),
+                       width_igp(1, 1, gain = gain_greedy()), width_gp_ts(1, 1, gain = gain_spectral()), width_realised(1, 1),
+                       width_amm(1, 1), width_dmm(1, 1), width_sdf(width_igp(1, 1, gain = gain_rate()), over = "pending"),
+                       width_cpd(1, 2.5, 1, 10), width_function(sqrt))) {
+      utils::capture.output(print(width), print(run_bandit(gp_ucb(methods_x, methods_kernel, 0.01, width = width),
+                                                           methods_problem, 3)))
+    }
+    makers <- list(one = function(problem) gp_ucb(methods_x, methods_kernel, 0.01))
+    comparison <- compare_bandits(makers, methods_problem, 5, 2, seed = 1)
+    utils::capture.output(print(comparison), as.data.frame(comparison))
+    "done"
+  }
+  expect_identical(tour(), "done")
+})

@@ -1,0 +1,198 @@
+# run_bandit(): what it plays, in which order it learns, and what its ledger says.
+
+run_x <- seq(0, 1, length.out = 15)
+run_kernel <- kernel_se(0.2)
+run_truth <- sin(5 * run_x) - 0.5 * run_x
+
+# What the ledger must say, from history and the delays that were drawn.
+expected_ledger <- function(f, optimum, delay) {
+  rounds <- seq_along(f)
+  regret <- optimum - f
+  arrival <- rounds + delay
+  data.frame(regret = regret, cumulative_regret = cumsum(regret),
+             simple_regret = vapply(rounds, function(t) {
+               known <- arrival <= t
+               if (any(known)) min(regret[known]) else NA_real_
+             }, 0))
+}
+
+# The same rounds through suggest() and observe(): `draws` as problem_draws() makes them.
+play_by_hand <- function(bandit, draws, truth, rounds, context = function(t) NULL) {
+  waiting <- list()
+  offset <- nrow(bandit$history())
+  deliver <- function(now) {
+    due <- vapply(waiting, function(w) w$at <= now, NA)
+    for (w in waiting[due][order(vapply(waiting[due], `[[`, 0, "at"))]) bandit$observe(w$id, w$reward)
+    waiting <<- waiting[!due]
+  }
+  for (t in seq_len(rounds)) {
+    deliver(t)
+    query <- bandit$suggest(context = context(t))
+    reward <- truth(query, t) + draws$noise[t]
+    if (draws$delay[t] == 0) bandit$observe(query$id, reward)
+    else waiting[[length(waiting) + 1]] <- list(at = t + draws$delay[t], id = query$id, reward = reward)
+  }
+  bandit
+}
+
+run_bandits <- list(
+  ucb = function() gp_ucb(run_x, run_kernel, 0.01),
+  thompson = function() gp_ts(run_x, run_kernel, 0.01, B = 1, R = 0.1),
+  uniform = function() gp_bandit(run_x, run_kernel, 0.01, policy_uniform(), pending = pending_hallucinate()),
+  improvement = function() gp_ei(run_x, kernel_matern(1.5, 0.2), 0.01, mean = 0.2, engine = "played"),
+  hallucinate = function() gp_bucb(run_x, run_kernel, 0.01),
+  censor = function() gp_ucb_sdf(run_x, run_kernel, 0.01, m = 4, value = -1),
+  censor_thompson = function() gp_ts_sdf(run_x, run_kernel, 0.01, m = 2, value = -1)
+)
+
+test_that("a run equals suggest() and observe() with the same seed and the same draws", {
+  for (delay in list(NULL, delay_poisson(2), delay_fixed(1))) for (name in names(run_bandits)) {
+    problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1), delay = delay)
+    bandit <- run_bandits[[name]]()
+    set.seed(11)
+    run <- run_bandit(bandit, problem, 25)
+    set.seed(11)
+    draws <- gpbandits:::problem_draws(problem, 25)
+    twin <- play_by_hand(run_bandits[[name]](), draws, function(query, t) run_truth[query$arm], 25)
+    expect_identical(bandit$history(), twin$history(), info = name)
+    expect_equal(bandit$posterior(), twin$posterior(), tolerance = tol$replay, info = name)
+    expect_identical(as.data.frame(run)[names(bandit$history())], bandit$history(), info = name)
+  }
+})
+
+test_that("the ledger is what history and the drawn delays say", {
+  for (delay in list(NULL, delay_poisson(3), delay_geometric(5), delay_fixed(0), delay_fixed(1), delay_fixed(100))) {
+    problem <- bandit_problem(run_x, run_truth, noise = noise_uniform(0.3), delay = delay)
+    bandit <- gp_ucb(run_x, run_kernel, 0.03)
+    set.seed(12)
+    run <- as.data.frame(run_bandit(bandit, problem, 30))
+    set.seed(12)
+    draws <- gpbandits:::problem_draws(problem, 30)
+    expect_equal(run$f, run_truth[run$arm])
+    expect_equal(run$optimum, rep(max(run_truth), 30))
+    ledger <- expected_ledger(run$f, max(run_truth), draws$delay)
+    for (column in names(ledger)) expect_equal(run[[column]], ledger[[column]], info = column)
+    arrived <- !is.na(run$reward)
+    expect_equal(run$reward[arrived], (run$f + draws$noise)[arrived])
+    # The last query of the run is followed by no other: rewards due later are not waited for.
+    expect_identical(arrived, seq_len(30) + draws$delay <= 30)
+    expect_identical(run$period, rep(1L, 30))
+  }
+})
+
+test_that("delays longer than the run: nothing is learnt, simple regret stays NA", {
+  problem <- bandit_problem(run_x, run_truth, delay = delay_fixed(100))
+  bandit <- gp_ucb(run_x, run_kernel, 0.01)
+  run <- run_bandit(bandit, problem, 20)
+  data <- as.data.frame(run)
+  expect_true(all(is.na(data$reward)))
+  expect_true(all(is.na(data$simple_regret)) && !any(is.nan(data$simple_regret)))
+  expect_equal(bandit$posterior(), gp_ucb(run_x, run_kernel, 0.01)$posterior())
+  expect_identical(summary(run)$pending, 20L)
+  lost <- bandit_problem(run_x, run_truth, delay = delay_function(function(n) rep(Inf, n)))
+  expect_true(all(is.na(as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), lost, 5))$reward)))
+  late <- bandit_problem(run_x, run_truth, delay = delay_function(function(n) c(3, rep(9, n - 1))))
+  simple <- as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), late, 6))$simple_regret
+  expect_identical(is.na(simple), c(TRUE, TRUE, TRUE, FALSE, FALSE, FALSE))
+})
+
+test_that("a run continues a bandit that has been played already", {
+  problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1), delay = delay_poisson(1))
+  bandit <- gp_ucb(run_x, run_kernel, 0.01)
+  bandit$add(arm = c(2, 9), reward = run_truth[c(2, 9)])
+  bandit$suggest()
+  twin <- bandit$copy()
+  set.seed(13)
+  run <- run_bandit(bandit, problem, 12)
+  data <- as.data.frame(run)
+  expect_identical(data$id, 4:15)
+  expect_identical(bandit$history()$action, rep(c("given", "policy"), c(2, 13)))
+  expect_identical(bandit$history()[1:3, ], twin$history()[1:3, ])
+  set.seed(13)
+  draws <- gpbandits:::problem_draws(problem, 12)
+  expect_identical(play_by_hand(twin, draws, function(query, t) run_truth[query$arm], 12)$history(), bandit$history())
+  # The ledger is the run's own: it starts at its first round.
+  ledger <- expected_ledger(data$f, max(run_truth), draws$delay)
+  for (column in names(ledger)) expect_equal(data[[column]], ledger[[column]], info = column)
+  again <- as.data.frame(run_bandit(bandit, problem, 5))
+  expect_identical(again$id, 16:20)
+  expect_equal(again$cumulative_regret[1], again$regret[1])
+  # What was under way when the first run ended stays pending.
+  expect_identical(which(is.na(bandit$history()$reward))[1], 3L)
+})
+
+test_that("periods: the right truth, optimum and number in each round", {
+  truth <- unname(cbind(run_truth, rev(run_truth), 2 - run_truth^2))
+  problem <- bandit_problem(run_x, truth, change_points = c(7, 10))
+  bandit <- gp_ucb(run_x, run_kernel, 0.01)
+  run <- as.data.frame(run_bandit(bandit, problem, 15))
+  period <- rep(1:3, c(7, 3, 5))
+  expect_equal(as.integer(run$period), period)
+  expect_equal(run$f, truth[cbind(run$arm, period)])
+  expect_equal(run$optimum, apply(truth, 2, max)[period])
+  expect_equal(run$regret, run$optimum - run$f)
+  expect_equal(run$reward, run$f)
+  short <- as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), problem, 7))
+  expect_equal(as.integer(short$period), rep(1L, 7))
+  # The same as columns or as functions of the inputs.
+  functions <- bandit_problem(run_x, lapply(1:3, function(k) function(x) truth[match(x[, 1], run_x), k]), change_points = c(7, 10))
+  expect_identical(as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), functions, 15)), run)
+})
+
+test_that("contexts on arms: known beforehand, or not, a run is the same as by hand", {
+  truth <- function(inputs) sin(5 * inputs[, 1]) * inputs[, 2]
+  visits <- matrix(c(0.5, 1, 1, 2, 0.5), dimnames = list(NULL, "season"))
+  problem <- bandit_problem(run_x, truth, noise = noise_gaussian(0.05), contexts = visits, delay = delay_poisson(1))
+  runs <- list()
+  for (contexts in list(cbind(season = c(2, 0.5, 1)), "season")) {
+    make <- function() gp_ucb(run_x, kernel_se(c(0.2, 1)), 0.01, contexts = contexts)
+    bandit <- make()
+    set.seed(14)
+    run <- as.data.frame(run_bandit(bandit, problem, 12))
+    set.seed(14)
+    draws <- gpbandits:::problem_draws(problem, 12)
+    twin <- play_by_hand(make(), draws, function(query, t) truth(cbind(query$x1, query$season)), 12,
+                         context = function(t) visits[(t - 1) %% 5 + 1, ])
+    expect_identical(bandit$history(), twin$history())
+    expect_equal(run$season, rep(visits, length.out = 12))
+    expect_equal(run$f, truth(cbind(run$x1, run$season)))
+    expect_equal(run$optimum, vapply(run$season, function(z) max(truth(cbind(run_x, z))), 0))
+    runs[[length(runs) + 1]] <- run
+  }
+  expect_equal(runs[[1]]$arm, runs[[2]]$arm)
+})
+
+test_that("a box: a run is the same as by hand, and pays against the stated optimum", {
+  branin <- test_function("branin")
+  problem <- bandit_problem(branin$domain, branin$f, noise = noise_gaussian(0.1), optimum = branin$optimum)
+  make <- function() gp_ucb(branin$domain, kernel_se(3, 1e3), 0.1, width = width_constant(2))
+  bandit <- make()
+  set.seed(15)
+  run <- as.data.frame(run_bandit(bandit, problem, 6))
+  set.seed(15)
+  draws <- gpbandits:::problem_draws(problem, 6)
+  inputs <- branin$domain$names
+  twin <- play_by_hand(make(), draws, function(query, t) branin$f(as.matrix(query[inputs])), 6)
+  expect_equal(bandit$history(), twin$history(), tolerance = tol$replay)
+  expect_equal(run$regret, branin$optimum - branin$f(as.matrix(run[inputs])))
+})
+
+test_that("one seed, one run: noise does not depend on what is played", {
+  problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1))
+  noise_of <- function(bandit) {
+    set.seed(16)
+    run <- as.data.frame(run_bandit(bandit, problem, 10))
+    run$reward - run$f
+  }
+  noises <- lapply(run_bandits[c("ucb", "thompson", "uniform")], function(make) noise_of(make()))
+  expect_equal(noises[[1]], noises[[2]])
+  expect_equal(noises[[1]], noises[[3]])
+  expect_gt(stats::sd(noises[[1]]), 0)
+})
+
+test_that("one round is a run, and rounds may be given as an integer", {
+  problem <- bandit_problem(run_x, run_truth)
+  run <- run_bandit(gp_ucb(run_x, run_kernel, 0.01), problem, 1L)
+  expect_identical(nrow(as.data.frame(run)), 1L)
+  expect_identical(summary(run)$rounds, run$rounds)
+})
