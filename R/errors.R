@@ -48,8 +48,9 @@ describe <- function(x) {
 # Each check returns its (normalised) value or stops with a gpbandits_error.
 check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = Inf,
                          open_lower = FALSE, open_upper = FALSE, infinite = FALSE) {
-  allowed <- paste0("one ", if (infinite) "" else "finite ", "number",
-                    range_words(lower, upper, open_lower, open_upper))
+  # Worded when something is wrong, not before: these checks stand in every short call.
+  delayedAssign("allowed", paste0("one ", if (infinite) "" else "finite ", "number",
+                                  range_words(lower, upper, open_lower, open_upper)))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (!is.numeric(x) || length(x) != 1 || is.na(x) || (!infinite && !is.finite(x)) ||
       x < lower || x > upper || (open_lower && x <= lower) || (open_upper && x >= upper)) {
@@ -66,8 +67,9 @@ range_words <- function(lower, upper, open_lower, open_upper) {
 
 check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Machine$integer.max,
                         infinite = FALSE) {
-  allowed <- paste0("one whole number", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE),
-                    if (infinite) " (or Inf)" else "")
+  delayedAssign("allowed", paste0(
+    "one whole number", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE),
+    if (infinite) " (or Inf)" else ""))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (is.numeric(x) && length(x) == 1 && infinite && identical(as.double(x), Inf)) return(Inf)
   if (!is.numeric(x) || length(x) != 1 || is.na(x) || !is.finite(x) || x != round(x) ||

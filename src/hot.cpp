@@ -17,11 +17,6 @@
 #define GPB_CLONES
 #endif
 
-// At -O2 gcc leaves loops of unknown length scalar.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
 namespace gpb {
 
 namespace {
@@ -109,13 +104,74 @@ void subtract_outer(double* matrix, std::ptrdiff_t n, std::ptrdiff_t r, const do
   }
 }
 
+namespace {
+constexpr std::ptrdiff_t kGroup = 32;  // arms that are ruled out together
+constexpr std::ptrdiff_t kLanes = 8;
+}  // namespace
+
+// bound_b >= mean_j + width sqrt(variance_j) for every j of group b: sums, products and
+// roots round monotonically, so this holds in floating point too.
 GPB_CLONES
-double upper_bounds(const double* mean, const double* variance, std::ptrdiff_t n, double width,
-                    double* score) {
-  for (std::ptrdiff_t j = 0; j < n; ++j) score[j] = mean[j] + width * std::sqrt(variance[j]);
-  double best = n > 0 ? score[0] : 0.0;
-  for (std::ptrdiff_t j = 1; j < n; ++j) best = score[j] > best ? score[j] : best;
+static void group_bounds(const double* mean, const double* variance, std::ptrdiff_t n,
+                         double width, double* bound) {
+  for (std::ptrdiff_t first = 0, b = 0; first < n; first += kGroup, ++b) {
+    const std::ptrdiff_t last = first + kGroup < n ? first + kGroup : n;
+    double m[kLanes], v[kLanes];
+    for (std::ptrdiff_t k = 0; k < kLanes; ++k) {
+      m[k] = mean[first];
+      v[k] = variance[first];
+    }
+    std::ptrdiff_t j = first;
+    for (; j + kLanes <= last; j += kLanes) {
+      for (std::ptrdiff_t k = 0; k < kLanes; ++k) {
+        m[k] = mean[j + k] > m[k] ? mean[j + k] : m[k];
+        v[k] = variance[j + k] > v[k] ? variance[j + k] : v[k];
+      }
+    }
+    for (; j < last; ++j) {
+      m[0] = mean[j] > m[0] ? mean[j] : m[0];
+      v[0] = variance[j] > v[0] ? variance[j] : v[0];
+    }
+    for (std::ptrdiff_t k = 1; k < kLanes; ++k) {
+      m[0] = m[k] > m[0] ? m[k] : m[0];
+      v[0] = v[k] > v[0] ? v[k] : v[0];
+    }
+    bound[b] = m[0] + width * std::sqrt(v[0]);
+  }
+}
+
+GPB_CLONES
+static double group_best(const double* mean, const double* variance, std::ptrdiff_t first,
+                         std::ptrdiff_t last, double width, double* score, double best) {
+  for (std::ptrdiff_t j = first; j < last; ++j) {
+    score[j] = mean[j] + width * std::sqrt(variance[j]);
+  }
+  for (std::ptrdiff_t j = first; j < last; ++j) best = score[j] > best ? score[j] : best;
   return best;
+}
+
+std::ptrdiff_t first_upper_bound(const double* mean, const double* variance, std::ptrdiff_t n,
+                                 double width, double tie, double* scratch) {
+  double* const bound = scratch + n;
+  const std::ptrdiff_t groups = (n + kGroup - 1) / kGroup;
+  group_bounds(mean, variance, n, width, bound);
+  std::ptrdiff_t top = 0;
+  for (std::ptrdiff_t b = 1; b < groups; ++b) top = bound[b] > bound[top] ? b : top;
+  const auto end_of = [n](std::ptrdiff_t b) { return (b + 1) * kGroup < n ? (b + 1) * kGroup : n; };
+  double best = mean[top * kGroup] + width * std::sqrt(variance[top * kGroup]);
+  best = group_best(mean, variance, top * kGroup, end_of(top), width, scratch, best);
+  for (std::ptrdiff_t b = 0; b < groups; ++b) {
+    if (b == top || bound[b] < best - tie) continue;
+    best = group_best(mean, variance, b * kGroup, end_of(b), width, scratch, best);
+  }
+  // A group left out above had a bound below an earlier, smaller best: it is left out here.
+  for (std::ptrdiff_t b = 0; b < groups; ++b) {
+    if (bound[b] < best - tie) continue;
+    for (std::ptrdiff_t j = b * kGroup; j < end_of(b); ++j) {
+      if (scratch[j] >= best - tie) return j;
+    }
+  }
+  return 0;
 }
 
 }  // namespace gpb

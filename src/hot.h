@@ -30,9 +30,12 @@ void product_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n
 void subtract_outer(double* matrix, std::ptrdiff_t n, std::ptrdiff_t r, const double* left,
                     const double* right);
 
-// score_j = mean_j + width * sqrt(variance_j); returns the largest score.
-double upper_bounds(const double* mean, const double* variance, std::ptrdiff_t n, double width,
-                    double* score);
+// The first j whose mean_j + width * sqrt(variance_j) is within `tie` of the largest. Groups
+// of arms whose largest mean and variance rule them out are passed over. scratch: room for
+// upper_bound_scratch(n) numbers.
+std::ptrdiff_t first_upper_bound(const double* mean, const double* variance, std::ptrdiff_t n,
+                                 double width, double tie, double* scratch);
+inline std::ptrdiff_t upper_bound_scratch(std::ptrdiff_t n) { return n + n / 32 + 1; }
 
 }  // namespace gpb
 

@@ -95,16 +95,11 @@ double improvement_z(double mean, double sd, double target) {
 
 Index choose_arm(const Acquisition& a, const double* mean, const double* variance, Index n,
                  VectorXd& scratch) {
-  if (scratch.size() < n) scratch.resize(n);
+  if (scratch.size() < upper_bound_scratch(n)) scratch.resize(upper_bound_scratch(n));
   const double tie = kTie * a.prior_scale;
   switch (a.kind) {
-    case PolicyKind::ucb: {
-      const double best = upper_bounds(mean, variance, n, a.width, scratch.data());
-      for (Index j = 0; j < n; ++j) {
-        if (scratch[j] >= best - tie) return j;
-      }
-      return 0;
-    }
+    case PolicyKind::ucb:
+      return first_upper_bound(mean, variance, n, a.width, tie, scratch.data());
     case PolicyKind::mean:
       return first_best(mean, n, tie);
     case PolicyKind::variance:
