@@ -5,7 +5,7 @@
 #' its proof; where the proof has none, they are arguments.
 #'
 #' Notation: \eqn{\gamma_t}{gamma_t} is `gain` (with \eqn{\gamma_0 = 0}{gamma_0 = 0}),
-#' \eqn{\lambda}{lambda} is `noise_var`, \eqn{\log} the natural logarithm. All theorems take
+#' \eqn{\lambda}{lambda} is `noise_var`, \eqn{\log}{log} the natural logarithm. All theorems take
 #' \eqn{k(x,x) \le 1}{k(x,x) <= 1}; where `variance` \eqn{v} is an argument, the constant is
 #' written for \eqn{k(x,x) \le v}{k(x,x) <= v} and is the paper's at \eqn{v = 1}. Further
 #' arguments go by name through `...`; those with a value below may be left out.
@@ -20,75 +20,110 @@
 #'   cube \eqn{[0, r]^d} with \eqn{r} = `side`, sample paths with
 #'   \eqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}:
 #'   \eqn{\sqrt{C_1 T \beta_T \gamma_T} + 2}{sqrt(C1 T beta_T gamma_T) + 2},
-#'   \eqn{\beta_T = 2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)})}{beta_T = 2 log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}.
+#'   \eqn{\beta_T = 2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)})}{beta_T = 2
+#'   log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}.
 #' * `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1`): Theorem 3, RKHS norm at
 #'   most `B`, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
 #'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
-#'   \eqn{\beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta)}{beta_T = 2 B^2 + 300 gamma_{T-1} log(T / delta)^3}.
+#'   \eqn{\beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta)}{beta_T = 2 B^2 + 300 gamma_{T-1} log(T /
+#'   delta)^3}.
 #'
 #' **Chowdhury and Gopalan 2017**, RKHS norm at most `B`, `R`-sub-Gaussian noise,
 #' \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T} (also in `gain`):
 #' * `"igp_ucb"` (`B, R, delta = 0.1`): Theorem 3, constants from its proof and Lemma 4:
 #'   \eqn{2\beta_T\sqrt{4(T+2)\gamma_T}}{2 beta_T sqrt(4 (T + 2) gamma_T)},
-#'   \eqn{\beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}}{beta_T = B + R sqrt(2 (gamma_{T-1} + 1 + log(1/delta)))}.
+#'   \eqn{\beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}}{beta_T = B + R sqrt(2 (gamma_{T-1}
+#'   + 1 + log(1/delta)))}.
 #' * `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, `delta = 0.1`): Theorem 4, constants of Lemma 13:
-#'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} + \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)}}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 / 6 + ((4 B + 11) c_T / p) sqrt(2 T log(2/delta))}
-#'   with \eqn{p = 1/(4e\sqrt\pi)}{p = 1/(4 e sqrt(pi))}, \eqn{c_T = v_T(1 + \tilde c_T)}{c_T = v_T (1 + c'_T)},
-#'   \eqn{v_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{v_T = B + R sqrt(2 (gamma_{T-1} + 1 + log(2/delta)))} and, by
-#'   Lemma 5, \eqn{\tilde c_T = \sqrt{2\log(|D_T| T^2)}}{c'_T = sqrt(2 log(|D_T| T^2))}: \eqn{|D_T|} is `arms`, or
+#'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} +
+#'   \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)}}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 /
+#'   6 + ((4 B + 11) c_T / p) sqrt(2 T log(2/delta))}
+#'   with \eqn{p = 1/(4e\sqrt\pi)}{p = 1/(4 e sqrt(pi))}, \eqn{c_T = v_T(1 + \tilde c_T)}{c_T = v_T (1 +
+#'   c'_T)},
+#'   \eqn{v_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{v_T = B + R sqrt(2 (gamma_{T-1} + 1 +
+#'   log(2/delta)))} and, by
+#'   Lemma 5, \eqn{\tilde c_T = \sqrt{2\log(|D_T| T^2)}}{c'_T = sqrt(2 log(|D_T| T^2))}: \eqn{|D_T|} is
+#'   `arms`, or
 #'   \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d}, `L` the largest
 #'   \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
-#'   Both hold for one horizon; the whole curve is valid for the horizon `rounds`.
+#'
+#' With \eqn{\lambda}{lambda} of the horizon `rounds` these bounds hold at every earlier round too, the first
+#' for all rounds at once, the second for each.
 #'
 #' **Verma, Dai, Low 2022**, delays: \eqn{\rho_m}{rho_m} (`rho`) the probability of a delay of at most
-#' `m` rounds, rewards bounded by `B_y`, \eqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}}{C1 = sqrt(2 v / log(1 + v / lambda))}:
+#' `m` rounds, rewards bounded by `B_y`, \eqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}}{C1 = sqrt(2 v / log(1
+#' + v / lambda))}:
 #' * `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1`): Theorem 2,
-#'   \eqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{(2 / rho_m) (C1 beta_T sqrt(T gamma_T) + m B_y C1^2 gamma_T)},
-#'   \eqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{beta_T = B + (R + B_y) sqrt(2 (gamma_{T-1} + 1 + log(2/delta)))}.
-#' * `"ts_sdf"` (as `"sdf"`, and `arms`): Theorem 3 with the constants of its proof (Equation 23; \eqn{c_T}{c_T} with
-#'   \eqn{\nu_T \le m B_y \sqrt v + \beta_T}{nu_T <= m B_y sqrt(v) + beta_T}), \eqn{\log(4/\delta)}{log(4/delta)} in \eqn{\beta_T}{beta_T}.
+#'   \eqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{(2 / rho_m) (C1 beta_T
+#'   sqrt(T gamma_T) + m B_y C1^2 gamma_T)},
+#'   \eqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{beta_T = B + (R + B_y)
+#'   sqrt(2 (gamma_{T-1} + 1 + log(2/delta)))}.
+#' * `"ts_sdf"` (as `"sdf"`, and `arms`): Theorem 3 with the constants of its proof (Equation 23;
+#'   \eqn{c_T}{c_T} with
+#'   \eqn{\nu_T \le m B_y \sqrt v + \beta_T}{nu_T <= m B_y sqrt(v) + beta_T}),
+#'   \eqn{\log(4/\delta)}{log(4/delta)} in \eqn{\beta_T}{beta_T}.
 #'
 #' **Avanesov**, environments that change:
-#' * `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`): Theorem 3.1, a rate for the expected regret,
-#'   \eqn{C \Delta^{-(2 + 2/(2\nu+d))} \sum_i T_i^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))} \log^3 T}{C Delta^-(2 + 2/(2 nu + d)) sum_i T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) log(T)^3},
+#' * `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`): Theorem 3.1, a rate for the expected
+#'   regret,
+#'   \eqn{C \Delta^{-(2 + 2/(2\nu+d))} \sum_i T_i^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))} \log^3 T}{C
+#'   Delta^-(2 + 2/(2 nu + d)) sum_i T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) log(T)^3},
 #'   \eqn{T_i} the lengths of the stationary periods so far, `change_points` the last round of each but the
-#'   last, `Delta` the smallest L2 distance of successive functions. `constant` \eqn{C} is unknown. `gain` is not used.
+#'   last, `Delta` the smallest L2 distance of successive functions. `constant` \eqn{C} is unknown.
+#'   `gain` is not used.
 #'
 #' **Shi and Eryilmaz 2022**, long-term constraints, epochs of `epoch` \eqn{= S} rounds, `epochs` \eqn{= L} of
 #' them (default: as many as `rounds` needs). With `quantity = "violation"` the bound is that of
 #' \eqn{\|[\sum_t g(x_t)]_+\|}{the norm of the positive part of sum_t g(x_t)}. Constants from the proofs
-#' (Lemmas 1 and 3 there):
+#' (Lemmas 1 and 3 there), with \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}:
 #' * `"constraints_noiseless"` (`B, R, epoch, delta = 0.1, epochs, quantity = "regret"`, and for the violation
 #'   `gap, count = 1, penalty_inverse = log`): Theorem 1. An epoch costs
-#'   \eqn{E(s) = 4(B + R\sqrt{2(\gamma_s + 1 + \log(L/\delta))})\sqrt{(s+2)\gamma_s}}{E(s) = 4 (B + R sqrt(2 (gamma_s + 1 + log(L/delta)))) sqrt((s + 2) gamma_s)}
-#'   after \eqn{s} rounds; regret after \eqn{l} epochs and \eqn{s} rounds: \eqn{l E(S) + E(s)}{l E(S) + E(s)}; violation:
-#'   \eqn{\sqrt{m}\,[S\psi_+^{-1}(1 + l\Delta + lE(S)/S) + s\psi_+^{-1}(1 + \Delta + E(s)/s)]}{sqrt(m) (S psi^-1(1 + l gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s))},
-#'   `gap` \eqn{\Delta}{} = \eqn{\max f - f(x^*)}{max f - f(x*)}, \eqn{m} = `count` constraints, `penalty_inverse` the inverse of
+#'   \eqn{E(s) = 4(B + R\sqrt{2(\gamma_s + 1 + \log(L/\delta))})\sqrt{(s+2)\gamma_s}}{E(s) = 4 (B + R
+#'   sqrt(2 (gamma_s + 1 + log(L/delta)))) sqrt((s + 2) gamma_s)}
+#'   after \eqn{s} rounds; regret after \eqn{l} epochs and \eqn{s} rounds: \eqn{l E(S) + E(s)}{l E(S) +
+#'   E(s)}; violation:
+#'   \eqn{\sqrt{m}\,[S\psi_+^{-1}(1 + l\Delta + lE(S)/S) + s\psi_+^{-1}(1 + \Delta + E(s)/s)]}{sqrt(m) (S
+#'   psi^-1(1 + l gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s))},
+#'   `gap` \eqn{\Delta}{} = \eqn{\max f - f(x^*)}{max f - f(x*)}, \eqn{m} = `count` constraints,
+#'   `penalty_inverse` the inverse of
 #'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty_exponential(1)`).
 #' * `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1, epochs,
 #'   quantity = "regret"`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater`
 #'   \eqn{= \epsilon}{= eps}: some point has all \eqn{g_j \le -\epsilon}{g_j <= -eps}. With
 #'   \eqn{a = \sqrt{4m} + \sqrt{\log(2L/\delta)}}{a = sqrt(4 m) + sqrt(log(2 L / delta))},
 #'   \eqn{W = \sqrt{2(\gamma_S + 1 + \log(2L/\delta))}}{W = sqrt(2 (gamma_S + 1 + log(2 L / delta)))},
-#'   \eqn{G = \sqrt{(S+2)\gamma_S}}{G = sqrt((S + 2) gamma_S)}, step \eqn{\mu}{mu}, the multipliers stay below (Equation 33)
-#'   \deqn{\kappa = \mu(\sqrt m M + 2Ra/\sqrt S) + \frac{2Q + 4(B + RW)G/S + m\mu M^2 + 4\mu R^2a^2/S}{\epsilon - 4RWG/S - 2Ra/\sqrt S}}{kappa = mu (sqrt(m) M + 2 R a / sqrt(S)) + (2 Q + 4 (B + R W) G / S + m mu M^2 + 4 mu R^2 a^2 / S) / (eps - 4 R W G / S - 2 R a / sqrt(S))}
-#'   (the first term as its derivation gives it; the print divides by \eqn{S} where \eqn{\sqrt S}{sqrt(S)} follows).
-#'   Regret after \eqn{l} epochs: \eqn{l\,[4(B + \sqrt{1+\kappa^2}RW)G + mS\mu M^2 + 4\mu R^2a^2 + 2R\kappa a\sqrt S]}{l (4 (B + sqrt(1 + kappa^2) R W) G + m S mu M^2 + 4 mu R^2 a^2 + 2 R kappa a sqrt(S))};
-#'   violation: \eqn{S\kappa/\mu + 2Rla\sqrt S}{S kappa / mu + 2 R l a sqrt(S)}; inside an epoch at most \eqn{2Q} and
-#'   \eqn{\sqrt m M}{sqrt(m) M} more per round. `Inf` where the theorem's condition on \eqn{\epsilon}{eps} (the
+#'   \eqn{G = \sqrt{(S+2)\gamma_S}}{G = sqrt((S + 2) gamma_S)}, step \eqn{\mu}{mu}, the multipliers stay
+#'   below (Equation 33)
+#'   \deqn{\kappa = \mu(\sqrt m M + 2Ra/\sqrt S) + \frac{2Q + 4(B + RW)G/S + m\mu M^2 + 4\mu
+#'   R^2a^2/S}{\epsilon - 4RWG/S - 2Ra/\sqrt S}}{kappa = mu (sqrt(m) M + 2 R a / sqrt(S)) + (2 Q + 4 (B +
+#'   R W) G / S + m mu M^2 + 4 mu R^2 a^2 / S) / (eps - 4 R W G / S - 2 R a / sqrt(S))}
+#'   (the first term as its derivation gives it; the print divides by \eqn{S} where \eqn{\sqrt
+#'   S}{sqrt(S)} follows).
+#'   Regret after \eqn{l} epochs: \eqn{l\,[4(B + \sqrt{1+\kappa^2}RW)G + mS\mu M^2 + 4\mu R^2a^2 +
+#'   2R\kappa a\sqrt S]}{l (4 (B + sqrt(1 + kappa^2) R W) G + m S mu M^2 + 4 mu R^2 a^2 + 2 R kappa a
+#'   sqrt(S))};
+#'   violation: \eqn{S\kappa/\mu + 2Rla\sqrt S}{S kappa / mu + 2 R l a sqrt(S)}; inside an epoch at most
+#'   \eqn{2Q} and
+#'   \eqn{\sqrt m M}{sqrt(m) M} more per round. `Inf` where the theorem's condition on
+#'   \eqn{\epsilon}{eps} (the
 #'   denominator is positive) fails: it then says nothing.
 #'
 #' Bounds are loose by orders of magnitude: what they show is the growth.
 #'
 #' @param theorem which theorem, see Details.
 #' @param rounds \eqn{T}: the bound is given at rounds `1..rounds`.
-#' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least `rounds`
-#'   numbers, such as an upper bound of [max_information_gain()] gives (for `"constraints_..."`, `epoch` numbers are enough); one
-#'   number for all; or a function of \eqn{s \ge 1}{s >= 1}. Take \eqn{\gamma}{gamma} for the theorem's \eqn{\lambda}{lambda}.
-#' @param ... the theorem's own arguments by name, see Details. `delta` is always the probability of failure, `B` a bound of
+#' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least
+#' `rounds`
+#'   numbers, such as an upper bound of [max_information_gain()] gives (for `"constraints_..."`, `epoch`
+#'   numbers are enough); one
+#'   number for all; or a function of \eqn{s \ge 1}{s >= 1}. Take \eqn{\gamma}{gamma} for the theorem's
+#'   \eqn{\lambda}{lambda}.
+#' @param ... the theorem's own arguments by name, see Details. `delta` is always the probability of
+#' failure, `B` a bound of
 #'   the RKHS norm, `R` the sub-Gaussian scale of the noise (its standard deviation if Gaussian).
 #' @return A numeric vector of length `rounds`, in units of the reward (of the constraint, for a violation).
-#' @section Errors: a `gpbandits_error` for an argument that is missing, out of range, or unknown to the theorem.
+#' @section Errors: a `gpbandits_error` for an argument that is missing, out of range, or unknown to the
+#' theorem.
 #' @references Srinivas, Krause, Kakade, Seeger (2010); Chowdhury and Gopalan (2017); Verma, Dai, Low (2022);
 #'   Avanesov; Shi and Eryilmaz (2022).
 #' @seealso [max_information_gain()], [run_bandit()].
@@ -110,10 +145,10 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
   given <- list(...)
   known <- setdiff(names(formals(formula)), c("rounds", "gain"))
   check_theorem_arguments(given, known, theorem)
-  gain <- if (theorem == "cpd") NULL else {
-    needed <- if (startsWith(theorem, "constraints")) min(rounds, check_count(given$epoch, "epoch")) else rounds
-    gain_values(if (missing(gain)) NULL else gain, needed)
-  }
+  if (theorem == "cpd") return(do.call(formula, c(list(rounds = rounds), given)))
+  needed <- rounds
+  if (startsWith(theorem, "constraints")) needed <- min(rounds, check_count(given$epoch, "epoch"))
+  gain <- gain_values(if (missing(gain)) NULL else gain, needed)
   do.call(formula, c(list(rounds = rounds, gain = gain), given))
 }
 
@@ -266,7 +301,7 @@ regret_ts_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, arms, delt
     share * (4 * p$B + 11 * c_t) * sqrt(2 * t * log(2 / p$delta)) + p$B * pi^2 / 3
 }
 
-regret_cpd <- function(rounds, gain = NULL, nu, d, Delta, change_points = NULL, constant = 1) {
+regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1) {
   nu <- check_positive(nu)
   d <- check_count(d)
   Delta <- check_positive(Delta)

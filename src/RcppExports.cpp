@@ -224,7 +224,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_greedy_information
-Rcpp::List cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
 RcppExport SEXP _gpbandits_cpp_greedy_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;

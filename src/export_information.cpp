@@ -57,17 +57,16 @@ double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& tim
 // In all that follows: gamma_1..gamma_rounds over the rows of points.
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points,
-                                  int rounds, double noise_var) {
+Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel,
+                                           const Eigen::MatrixXd& points, int rounds,
+                                           double noise_var) {
   gpb::GreedyInformation greedy = greedy_over(table_of(kernel, points), noise_var);
   Rcpp::NumericVector gain(rounds);
-  Rcpp::IntegerVector chosen(rounds);
   for (int s = 1; s <= rounds; ++s) {
     if (s % 32 == 0) Rcpp::checkUserInterrupt();
     gain[s - 1] = greedy.at(s);
-    chosen[s - 1] = static_cast<int>(greedy.chosen().back()) + 1;
   }
-  return Rcpp::List::create(Rcpp::_["gain"] = gain, Rcpp::_["chosen"] = chosen);
+  return gain;
 }
 
 // [[Rcpp::export(rng = false)]]

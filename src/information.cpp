@@ -23,8 +23,7 @@ double GreedyInformation::at(Index s) {
   const double tie = kGreedyTie * posterior_->table().prior_scale;
   while (static_cast<Index>(gain_.size()) <= s) {
     sd_ = posterior_->variance().cwiseSqrt();
-    chosen_.push_back(first_best(sd_.data(), sd_.size(), tie));
-    posterior_->add(chosen_.back(), 0.0);
+    posterior_->add(first_best(sd_.data(), sd_.size(), tie), 0.0);
     gain_.push_back(0.5 * posterior_->log_det());
   }
   return gain_[static_cast<std::size_t>(std::max<Index>(0, s))];

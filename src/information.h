@@ -15,12 +15,10 @@ class GreedyInformation {
  public:
   explicit GreedyInformation(std::unique_ptr<ArmPosterior> posterior);
   double at(Index s);
-  const std::vector<Index>& chosen() const { return chosen_; }  // so far
 
  private:
   std::unique_ptr<ArmPosterior> posterior_;
   std::vector<double> gain_{0.0};  // after 0, 1, ... points
-  std::vector<Index> chosen_;
   VectorXd sd_;
 };
 

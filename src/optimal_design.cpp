@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kNewtonSteps = 80;
 constexpr int kExtensions = 40;
-constexpr double kAlike = 0.98;      // prior correlation: points nearer than that come one at a time
+constexpr double kAlike = 0.98;       // points of a higher prior correlation come one at a time
 constexpr double kNegligible = 1e-5;  // share of the mass below which a point is dropped
 
 // Value, gradient (scores) and curvature of F on the working set.
@@ -154,7 +154,6 @@ void DesignSolver::begin_with(const VectorXd& mass) {
 
 // Newton on the working set, then points where the certificate is violated join.
 DesignSolver::DesignPtr DesignSolver::solve(double total, const VectorXd& guess) {
-  ++solutions_;
   begin_with(guess);
   VectorXd mass = guess;
   DesignPtr design;

@@ -41,7 +41,6 @@ class DesignSolver {
   // comes again and again (interrupts).
   VectorXd bounds(Index rounds, const std::vector<Index>& start,
                   const std::function<void()>& called);
-  Index solutions() const { return solutions_; }
 
  private:
   using DesignPtr = std::shared_ptr<const Design>;
@@ -58,7 +57,6 @@ class DesignSolver {
   std::vector<char> working_;
   VectorXd bounds_;
   std::function<void()> called_;
-  Index solutions_ = 0;
 };
 
 }  // namespace gpb

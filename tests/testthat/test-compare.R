@@ -5,7 +5,10 @@ compare_kernel <- kernel_se(0.2)
 makers <- list(
   ucb = function(problem) gp_ucb(problem$domain, compare_kernel, 0.01),
   thompson = function(problem) gp_ts(problem$domain, compare_kernel, 0.01, B = 1, R = 0.1),
-  uniform = function(problem) gp_bandit(problem$domain, compare_kernel, 0.01, policy_uniform())
+  uniform = function(problem) {
+    prior <- stats::rnorm(1)                         # a maker may draw, too: nobody else must notice
+    gp_bandit(problem$domain, compare_kernel, 0.01, policy_uniform(), mean = prior)
+  }
 )
 make_problem <- function(replication) {
   bandit_problem(compare_x, sample_gp(compare_kernel, compare_x) + replication, noise = noise_gaussian(0.1),
