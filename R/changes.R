@@ -231,17 +231,17 @@ regression_pairs <- function(x, y, kernel, domain) {
 #' @export
 gp_ucb_cpd <- function(domain, kernel, noise_var, changes, width, ...) {
   check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), changes = changes, ...)
+  preset(list(policy = policy_ucb(width), changes = changes), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_cpd
 #' @export
 r_gp_ucb <- function(domain, kernel, noise_var, rounds, width = width_constant(2), ...) {
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), changes = change_every(rounds), ...)
+  preset(list(policy = policy_ucb(width), changes = change_every(rounds)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_cpd
 #' @export
 et_gp_ucb <- function(domain, kernel, noise_var, delta = 0.1, width = width_constant(2), ...) {
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), changes = change_event(delta), ...)
+  preset(list(policy = policy_ucb(width), changes = change_event(delta)), domain, kernel, noise_var, ...)
 }

@@ -130,7 +130,7 @@ gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta 
                                          epochs = NULL, ..., width = NULL) {
   rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs)
   if (is.null(width)) width <- width_igp(B, R, epoch_delta(delta, epochs, 1), gain)
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), constraints = rule, ...)
+  preset(list(policy = policy_ucb(width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_noiseless_constraints
@@ -140,7 +140,7 @@ gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.
                                      epochs = NULL, ..., width = NULL) {
   rule <- constraints_noisy(count, epoch, step, reuse, epochs)
   if (is.null(width)) width <- width_igp(B, R, epoch_delta(delta, epochs, 2), gain)
-  gp_bandit(domain, kernel, noise_var, policy_ucb(width), constraints = rule, ...)
+  preset(list(policy = policy_ucb(width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
 # Failure probability of one epoch: delta / (parts * L).

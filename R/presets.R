@@ -92,12 +92,11 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_real
   preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)
 }
 
-# gp_bandit() with the parts that the preset itself chooses: a policy, and maybe a pending rule.
+# gp_bandit() with the parts that the preset itself chooses: a policy, and maybe other rules.
 preset <- function(chosen, ...) {
   taken <- intersect(names(chosen), ...names())
   if (length(taken)) {
     stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
   }
-  if (is.null(chosen$pending)) gp_bandit(..., policy = chosen$policy)
-  else gp_bandit(..., policy = chosen$policy, pending = chosen$pending)
+  do.call(gp_bandit, c(list(...), chosen), quote = TRUE)
 }

@@ -1,0 +1,74 @@
+# Multipliers and targets by hand, the ledger's violation, and the overflow of the penalty.
+# That whole lives equal the oracle's is tested in test-bandit.R.
+
+grid <- as.matrix(expand.grid(x1 = seq(0, 6, length.out = 13), x2 = seq(0, 6, length.out = 13)))
+g <- sin(grid[, 1]) * sin(grid[, 2]) + 0.95
+problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = noise_gaussian(0.1), constraints = cbind(g))
+
+test_that("multipliers follow the epochs' averages", {
+  kappa_path <- function(b, first, update) {
+    set.seed(1)
+    run <- as.data.frame(run_bandit(b, problem, 35))
+    kappa <- rep(first, 35)
+    for (epoch in 1:3) {
+      rows <- (epoch - 1) * 10 + 1:10
+      kappa[seq(epoch * 10 + 1, 35)] <- update(kappa[rows[1]], mean(run$g1[rows]))
+    }
+    expect_equal(run$kappa1, kappa, tolerance = 1e-12)
+    run
+  }
+  psi <- function(x) if (x <= 0) 1 else exp(x)
+  kernel <- kernel_matern(2.5, 1)
+  wide <- width_constant(2)
+  run <- kappa_path(gp_ucb_noiseless_constraints(grid, kernel, 0.01, epoch = 10, width = wide), 1,
+                    function(k, a) k * psi(a))
+  expect_equal(run$violation1, g[run$arm], ignore_attr = TRUE)
+  expect_equal(run$g1, g[run$arm], ignore_attr = TRUE)
+  expect_equal(run$cumulative_violation, pmax(0, cumsum(g[run$arm])))
+  expect_equal(run$optimum[1], max(problem$reward_values[g <= 0]))
+  kappa_path(gp_ucb_noisy_constraints(grid, kernel, 0.01, epoch = 10, step = 0.5, width = wide), 0,
+             function(k, a) max(0, k + 0.5 * a))
+})
+
+test_that("with reuse the posterior is that of all points at the new target", {
+  kernel <- kernel_matern(2.5, 1)
+  b <- gp_ucb_noisy_constraints(grid, kernel, 0.01, epoch = 10, step = 0.5, width = width_constant(2))
+  set.seed(2)
+  run_bandit(b, problem, 31)
+  h <- b$history()
+  kappa <- h$kappa1[31]
+  fit <- gp_regression(grid[h$arm, ], h$reward - kappa * h$g1, kernel, 0.01)
+  expect_equal(b$posterior()$mean, predict(fit, grid)$mean, tolerance = 1e-8)
+})
+
+test_that("the epoch's noise level widens the bound, and its failure probability is delta / (2 L)", {
+  b <- gp_ucb_noisy_constraints(grid, kernel_matern(2.5, 1), 0.01, B = 1, R = 0.1, delta = 0.1, gain = 3, epoch = 5,
+                                step = 0.5, epochs = 4)
+  set.seed(3)
+  run_bandit(b, problem, 12)
+  h <- b$history()
+  expect_equal(h$width, 1 + 0.1 * sqrt(1 + h$kappa1^2) * sqrt(2 * (3 + 1 + log(8 / 0.1))), tolerance = 1e-12)
+  expect_error(gp_ucb_noisy_constraints(grid, kernel_se(1), 0.01, B = 1, R = 1, epoch = 5, step = 1),
+               class = "gpbandits_error", regexp = "epochs")
+})
+
+test_that("a penalty that leaves the range of numbers ends in an error and changes nothing", {
+  b <- gp_ucb_noiseless_constraints(1:3, kernel_se(1), 0.01, epoch = 2, width = width_constant(1))
+  q <- b$suggest()
+  before <- b$history()
+  expect_error(b$observe(q$id, 1, constraints = 1000), class = "gpbandits_error", regexp = "too large")
+  expect_identical(b$history(), before)
+  b$observe(q$id, 1, constraints = 0.5)
+  expect_true(all(is.finite(b$posterior()$mean)))
+})
+
+test_that("constraint values are asked for, and refused where there are none", {
+  b <- gp_ucb_noiseless_constraints(1:3, kernel_se(1), 0.01, count = 2, epoch = 2, width = width_constant(1))
+  q <- b$suggest(2)
+  for (bad in list(NULL, 1, c(1, NA), "a", matrix(1, 2, 3))) {
+    expect_error(b$observe(q$id, c(1, 2), constraints = bad), class = "gpbandits_error", regexp = "constraints")
+  }
+  b$observe(q$id, c(1, 2), constraints = matrix(0.1, 2, 2))
+  expect_error(gp_ucb(1:3, kernel_se(1), 0.1)$add(arm = 1, reward = 1, constraints = 1), class = "gpbandits_error")
+  expect_error(run_bandit(b, bandit_problem(1:3, 1:3), 2), class = "gpbandits_error", regexp = "problem")
+})
