@@ -53,6 +53,14 @@ cpp_bandit_restart <- function(handle) {
     invisible(.Call(`_gpbandits_cpp_bandit_restart`, handle))
 }
 
+cpp_fit <- function(kernel, x, y, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit`, kernel, x, y, fit_mean, problem, iterations)
+}
+
+cpp_fit_likelihood <- function(kernel, x, y, fit_mean, parameters, log_scale, want_gradient) {
+    .Call(`_gpbandits_cpp_fit_likelihood`, kernel, x, y, fit_mean, parameters, log_scale, want_gradient)
+}
+
 cpp_information_gain <- function(K, times, noise_var) {
     .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
 }

@@ -159,6 +159,37 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_fit
+Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, fit_mean, problem, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_fit_likelihood
+Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, bool fit_mean, const Eigen::VectorXd& parameters, double log_scale, bool want_gradient);
+RcppExport SEXP _gpbandits_cpp_fit_likelihood(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fit_meanSEXP, SEXP parametersSEXP, SEXP log_scaleSEXP, SEXP want_gradientSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< double >::type log_scale(log_scaleSEXP);
+    Rcpp::traits::input_parameter< bool >::type want_gradient(want_gradientSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_likelihood(kernel, x, y, fit_mean, parameters, log_scale, want_gradient));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_information_gain
 double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
 RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
@@ -525,6 +556,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 5},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
     {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
+    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 6},
+    {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 7},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
