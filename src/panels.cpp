@@ -1,18 +1,9 @@
 #include "panels.h"
 
+#include "registers.h"
+
 #include <algorithm>
 #include <cstdint>
-
-// R compiles for a generic processor, which has a quarter of the arithmetic of
-// what most machines have. The two loops below are built for AVX2 as well and
-// chosen when they are called. (AVX-512 was no faster where it was tried. Not on
-// Windows: its gcc does not align the stack for the wider registers.)
-#if defined(__x86_64__) && !defined(_WIN32) && defined(__GNUC__)
-#define GPB_DISPATCH 1
-#else
-#define GPB_DISPATCH 0
-#endif
-#define GPB_INLINE inline __attribute__((always_inline))
 
 namespace gpb {
 
@@ -22,21 +13,6 @@ constexpr Index kWidth = Panels::kWidth;
 constexpr Index kCacheLine = 64;
 constexpr Index kBlockRows = 128;   // rows of L and V per pass: a panel's part stays in L1
 constexpr Index kBlockPanels = 32;  // panels per pass: their part stays in L2
-
-// `lanes` doubles per register, `tile` rows of L at a time: as many as the
-// processor's registers hold sums for.
-struct Generic {
-  typedef double Register __attribute__((vector_size(16), aligned(8), may_alias));
-  static constexpr int lanes = 2;
-  static constexpr int tile = 2;
-};
-#if GPB_DISPATCH
-struct Avx2 {
-  typedef double Register __attribute__((vector_size(32), aligned(8), may_alias));
-  static constexpr int lanes = 4;
-  static constexpr int tile = 6;
-};
-#endif
 
 // c(r, :) -= sum_q a[r][q] b(q, :) for `kRows` rows of one panel.
 template <class Isa, int kRows>
@@ -146,17 +122,12 @@ GPB_INLINE void accumulate_for(const double* data, Index stride, Index panels, I
 }
 
 #if GPB_DISPATCH
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-
-__attribute__((target("avx2,fma"))) void forward_solve_avx2(const double* packed, Index from,
-                                                            Index to, double* data, Index stride,
-                                                            Index panels) {
+GPB_AVX2 void forward_solve_avx2(const double* packed, Index from, Index to, double* data,
+                                 Index stride, Index panels) {
   forward_solve_for<Avx2>(packed, from, to, data, stride, panels);
 }
-__attribute__((target("avx2,fma"))) void accumulate_avx2(const double* data, Index stride,
-                                                         Index panels, Index from, Index to,
-                                                         const double* weight, double* mean,
-                                                         double* squares) {
+GPB_AVX2 void accumulate_avx2(const double* data, Index stride, Index panels, Index from, Index to,
+                              const double* weight, double* mean, double* squares) {
   accumulate_for<Avx2>(data, stride, panels, from, to, weight, mean, squares);
 }
 #endif

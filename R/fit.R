@@ -1,0 +1,290 @@
+# Maximum marginal likelihood. The search is in C++; here are the arguments,
+# the ranges of the parameters and what comes back.
+
+#' Fit a kernel's parameters to data
+#'
+#' Chooses the kernel's parameters, the noise variance and, if asked, a constant
+#' prior mean by maximum marginal likelihood, or by maximum a posteriori if there
+#' are `priors`. The result is a [gp_regression()] object with the fitted kernel.
+#'
+#' With \eqn{K_\theta} the Gram matrix of the \eqn{n} points, \eqn{\lambda} the
+#' noise variance and \eqn{r = y - m}, the logarithm of the marginal likelihood is
+#' \deqn{-\tfrac12 r^T (K_\theta + \lambda I)^{-1} r
+#'   - \tfrac12 \log\det(K_\theta + \lambda I) - \tfrac n2 \log 2\pi.}
+#' It is maximised over the logarithms of the kernel's parameters (see
+#' [kernels]: variances, lengthscales, periods, `alpha`; never `nu`) and of
+#' \eqn{\lambda}, with exact gradients, by R's L-BFGS-B from several starts: the
+#' given parameters, and the best of a low-discrepancy set, each brought to its
+#' best overall scale first. A kernel's only variance is maximised over in closed
+#' form, and so is the mean (generalised least squares). No random numbers are
+#' drawn: the same data give the same fit.
+#'
+#' @section Names: parameters are named by kernel and field, as `parameters` of
+#'   the result shows them: `"matern.lengthscale"`, with one lengthscale per input
+#'   `"matern.lengthscale1"`, `"matern.lengthscale2"`, in sums and products with
+#'   the part's number in front, `"2.periodic.period"`; the noise is `"noise_var"`.
+#' @section Bounds: where `lower` and `upper` say nothing, with \eqn{w} the
+#'   range of an input in `x` and \eqn{s^2} the mean of \eqn{r^2}: lengthscales
+#'   within \eqn{[w / 200, 100 w]} (of a periodic kernel: \eqn{[0.05, 50]}),
+#'   periods within \eqn{[w / 100, 10 w]}, `alpha` within \eqn{[0.01, 1000]},
+#'   variances within \eqn{[10^{-6} s^2, 10^6 s^2]} (of a linear kernel: divided by
+#'   the mean square of its inputs; of the second and further factors of a
+#'   product: with 1 for \eqn{s^2}), the noise variance within
+#'   \eqn{[10^{-8} s^2, 10 s^2]}. These defaults are widened where needed to
+#'   contain the given parameters. A lower bound equal to the upper one fixes a parameter.
+#' @section Units: `y` may have any units: multiplied by \eqn{c}, it gives
+#'   variances multiplied by \eqn{c^2} and the same lengthscales, provided that
+#'   the given variances were multiplied as well or the default bounds do not bind.
+#' @section Errors: a `gpbandits_error` for fewer than two observations, names
+#'   that are no parameter's, a lower bound above the upper one, priors that are
+#'   not `c(meanlog, sdlog)`, and all that [gp_regression()] refuses.
+#' @section Guarantee: the log likelihood (plus the priors' logarithms) is never
+#'   less than that of the given parameters, if these are within the bounds. It
+#'   is a local maximum in general: more `starts` make it more likely the global one.
+#'   If `y` equals the mean everywhere, the data say nothing about variances: the given
+#'   parameters are returned, with `convergence` `"constant"`.
+#'   No regret bound covers parameters fitted to the data.
+#' @param x,y,kernel as in [gp_regression()]; the kernel's parameters are the first start.
+#' @param noise_var positive number: the noise variance to start from; `NULL`: a
+#'   hundredth of \eqn{s^2} (see *Bounds*).
+#' @param mean number: the prior mean, default 0; or `"fit"`.
+#' @param fix_noise `TRUE` keeps `noise_var` as it is given.
+#' @param starts how many searches, a whole number >= 1. With 1 only the given
+#'   parameters are improved.
+#' @param lower,upper numbers with the names of parameters: bounds, on the
+#'   natural scale.
+#' @param priors a list with the names of parameters: for each `c(meanlog, sdlog)`,
+#'   a normal prior for its logarithm.
+#' @param iterations most iterations of each search, a whole number >= 1.
+#' @param ... further arguments are an error.
+#' @return An object of class `gp_fit` and [gp_regression][gp_regression()] with, besides what
+#'   that has, `parameters` (all, named, natural scale), `estimated` (how many of them and of
+#'   the mean were fitted: `logLik()` reports them as `df`), `log_likelihood`, `objective` (with
+#'   the priors' logarithms up to a constant), `convergence` (`"converged"`, `"iterations"`: the limit was
+#'   reached, or `"constant"`) and `evaluations` (of the likelihood).
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
+#'   Learning*, equations 2.30, 2.45 and 5.9. L-BFGS-B: Byrd, Lu, Nocedal and Zhu (1995).
+#' @seealso [gp_regression()], [kernels].
+#' @examples
+#' set.seed(1)
+#' x <- runif(40)
+#' y <- sin(8 * x) + rnorm(40, sd = 0.1)
+#' fit <- gp_fit(x, y, kernel_matern(2.5))
+#' fit
+#' predict(fit, c(0.2, 0.7))
+#' # one lengthscale per input, a fitted mean, a prior on the first lengthscale
+#' x <- matrix(runif(80), 40)
+#' y <- 5 + sin(8 * x[, 1]) + rnorm(40, sd = 0.1)
+#' gp_fit(x, y, kernel_se(c(1, 1)), mean = "fit",
+#'        priors = list(se.lengthscale1 = c(meanlog = log(0.3), sdlog = 0.5)))
+#' @export
+gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, starts = 3,
+                   lower = NULL, upper = NULL, priors = NULL, iterations = 100, ...) {
+  check_dots_empty(..., allowed = names(formals(gp_fit)))
+  fix_noise <- check_flag(fix_noise)
+  if (is.null(noise_var) && fix_noise) stop_argument("noise_var", "NULL", "given when `fix_noise` is TRUE")
+  fit_mean <- identical(mean, "fit")
+  if (!fit_mean) mean <- check_fit_mean(mean)
+  object <- gp_regression(x, y, kernel, if (is.null(noise_var)) 1 else noise_var,
+                          if (fit_mean) 0 else mean)
+  if (length(object$y) < 2) {
+    stop_argument("y", sprintf("%d observation(s)", length(object$y)), "at least two observations")
+  }
+  if (fit_mean) object$mean <- base::mean(object$y)
+  s2 <- base::mean((object$y - object$mean)^2)
+  if (is.null(noise_var)) object$noise_var <- if (s2 > 0) s2 / 100 else 1
+  ranges <- fit_ranges(object, s2, fix_noise, check_bounds(lower), check_bounds(upper))
+  problem <- c(ranges, fit_priors(priors, names(ranges$start)),
+               fit_scale(kernel), list(starts = check_count(starts)))
+  iterations <- check_count(iterations)
+  fitted_regression(object, problem, fit_mean, is_constant(object, s2), iterations)
+}
+
+check_fit_mean <- function(mean) {
+  if (!is.numeric(mean)) stop_argument("mean", describe(mean), "one finite number or \"fit\"")
+  check_number(mean)
+}
+
+# Nothing but rounding is left of y when the mean is taken away.
+is_constant <- function(object, s2) sqrt(s2) <= 4 * .Machine$double.eps * max(abs(object$y))
+
+fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
+  found <- if (constant) {
+    list(parameters = problem$start, mean = 0, converged = TRUE, evaluations = 0)
+  } else {
+    cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"),
+            object$y - object$mean, fit_mean, problem, iterations)
+  }
+  values <- stats::setNames(exp(found$parameters), names(problem$start))
+  kept <- found$parameters == problem$start         # exp(log(x)) need not be x
+  values[kept] <- c(kernel_parameters(object$kernel), object$noise_var)[kept]
+  count <- length(values) - 1
+  fit <- gp_regression(object$x, object$y,
+                       kernel_with_parameters(object$kernel, values[seq_len(count)]),
+                       values[[count + 1]], object$mean + found$mean)
+  fit$named <- object$named
+  fit$estimated <- if (constant) 0 else sum(problem$lower < problem$upper) + fit_mean
+  fit$parameters <- values
+  fit$log_likelihood <- as.numeric(logLik.gp_regression(fit))
+  fit$objective <- fit$log_likelihood + log_prior(found$parameters, problem)
+  fit$convergence <- if (constant) "constant" else if (found$converged) "converged" else "iterations"
+  fit$evaluations <- found$evaluations
+  class(fit) <- c("gp_fit", "gp_regression")
+  fit
+}
+
+log_prior <- function(parameters, problem) {
+  -0.5 * sum(((parameters - problem$prior_mean) / problem$prior_sd)^2)
+}
+
+#' @rdname gp_fit
+#' @export
+print.gp_fit <- function(x, ...) {
+  print.gp_regression(x)
+  cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
+              switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
+                     constant = ": y is constant, the parameters were kept")))
+  invisible(x)
+}
+
+# ---- ranges -----------------------------------------------------------------
+
+# Logarithms of the start, the bounds, and of where other starts are looked for.
+fit_ranges <- function(object, s2, fix_noise, lower, upper) {
+  start <- c(kernel_parameters(object$kernel), noise_var = object$noise_var)
+  if (!(s2 > 0)) s2 <- 1
+  table <- rbind(parameter_ranges(object$kernel, object, s2), s2 * c(1e-8, 10, 1e-5, 0.3))
+  given <- list(lower = match_bounds(lower, names(start), "lower"),
+                upper = match_bounds(upper, names(start), "upper"))
+  out <- list(start = log(start),
+              lower = log(ifelse(is.na(given$lower), pmin(table[, 1], start, given$upper, na.rm = TRUE),
+                                 given$lower)),
+              upper = log(ifelse(is.na(given$upper), pmax(table[, 2], start, given$lower, na.rm = TRUE),
+                                 given$upper)))
+  if (fix_noise) out$lower["noise_var"] <- out$upper["noise_var"] <- out$start["noise_var"]
+  crossed <- out$lower > out$upper
+  if (any(crossed)) {
+    name <- names(start)[crossed][1]
+    stop_argument("lower", sprintf("%g for %s", exp(out$lower[[name]]), name),
+                  sprintf("at most the upper bound %g", exp(out$upper[[name]])))
+  }
+  c(out, list(likely_lower = pmin(pmax(log(table[, 3]), out$lower), out$upper),
+              likely_upper = pmin(pmax(log(table[, 4]), out$lower), out$upper)))
+}
+
+# One row per parameter in the order of kernel_parameters(): least, greatest, and
+# the ends of the likely range.
+parameter_ranges <- function(kernel, object, s2) {
+  if (!is_composite(kernel)) return(simple_ranges(kernel, object, s2))
+  first <- kernel$type == "product"
+  scales <- if (first) c(s2, rep(1, length(kernel$parts) - 1)) else rep(s2, length(kernel$parts))
+  do.call(rbind, Map(function(part, scale) parameter_ranges(part, object, scale), kernel$parts, scales))
+}
+
+simple_ranges <- function(kernel, object, s2) {
+  if (kernel$type == "matrix") return(matrix(0, 0, 4))
+  x <- object$x[, resolve_dims(kernel$dims, object$names) + 1, drop = FALSE]
+  rows <- lapply(fitted_fields(kernel$type), function(field) {
+    field_ranges(field, kernel, x, s2)
+  })
+  do.call(rbind, rows)
+}
+
+field_ranges <- function(field, kernel, x, s2) {
+  count <- length(kernel[[field]])
+  switch(field,
+    variance = {
+      if (kernel$type == "linear") s2 <- s2 / max(mean(x^2), .Machine$double.xmin)
+      matrix(s2 * c(1e-6, 1e6, 0.3, 3), 1)
+    },
+    alpha = matrix(c(0.01, 1000, 0.3, 10), 1),
+    period = outer_ranges(column_ranges(x, count), c(0.01, 10, 0.1, 1)),
+    lengthscale = if (kernel$type == "periodic") {
+      matrix(c(0.05, 50, 0.3, 3), count, 4, byrow = TRUE)
+    } else {
+      outer_ranges(column_ranges(x, count), c(1 / 200, 100, 0.05, 2))
+    })
+}
+
+# The least and the greatest range of the columns that share a parameter; a
+# column that is constant counts as one of range 1.
+column_ranges <- function(x, count) {
+  width <- apply(x, 2, function(column) diff(range(column)))
+  width[width == 0] <- 1
+  if (count == 1) cbind(min(width), max(width)) else cbind(width, width)
+}
+
+outer_ranges <- function(width, factors) {
+  unname(cbind(width[, 1] * factors[1], width[, 2] * factors[2], width[, 1] * factors[3],
+               width[, 2] * factors[4]))
+}
+
+check_bounds <- function(bounds, arg = deparse(substitute(bounds))) {
+  force(arg)                            # before `bounds` is changed
+  if (is.null(bounds)) return(NULL)
+  if (is.list(bounds)) bounds <- unlist(bounds)
+  bounds <- check_numbers(bounds, arg, lower = 0, open_lower = TRUE)
+  if (length(bounds)) check_parameter_names(names(bounds), NULL, arg)
+  bounds
+}
+
+match_bounds <- function(bounds, known, arg) {
+  check_parameter_names(names(bounds), known, arg)
+  out <- stats::setNames(rep(NA_real_, length(known)), known)
+  out[names(bounds)] <- bounds
+  out
+}
+
+check_parameter_names <- function(given, known, arg) {
+  if (length(given) == 0 && !is.null(known)) return(invisible())
+  if (is.null(given) || anyNA(given) || !all(nzchar(given)) || anyDuplicated(given)) {
+    stop_argument(arg, "without a distinct name for each entry", "named by parameters")
+  }
+  bad <- setdiff(given, known)
+  if (!is.null(known) && length(bad)) {
+    stop_argument(arg, sprintf("for %s", dQuote(bad[1], FALSE)),
+                  paste("named by parameters:", paste(dQuote(known, FALSE), collapse = ", ")))
+  }
+}
+
+# Means and standard deviations of the logarithms; an infinite one where there is no prior.
+fit_priors <- function(priors, known) {
+  out <- list(prior_mean = rep(0, length(known)), prior_sd = rep(Inf, length(known)))
+  if (is.null(priors)) return(out)
+  if (!is.list(priors)) stop_argument("priors", describe(priors), "a list of c(meanlog, sdlog)")
+  if (length(priors)) check_parameter_names(names(priors), NULL, "priors")
+  check_parameter_names(names(priors), known, "priors")
+  for (name in names(priors)) {
+    prior <- priors[[name]]
+    if (setequal(names(prior), c("meanlog", "sdlog"))) prior <- prior[c("meanlog", "sdlog")]
+    arg <- paste0("priors$", name)
+    prior <- check_numbers(prior, arg, lengths = 2)
+    if (prior[[2]] <= 0) stop_argument(arg, describe(prior[[2]]), "c(meanlog, sdlog) with sdlog > 0")
+    out$prior_mean[match(name, known)] <- prior[[1]]
+    out$prior_sd[match(name, known)] <- prior[[2]]
+  }
+  out
+}
+
+# Which parameters (numbered from 0) multiply the whole kernel when all of them are
+# multiplied; and whether that is one parameter and the kernel has no other variance.
+fit_scale <- function(kernel) {
+  all <- grep("(^|[.])variance$", names(kernel_parameters(kernel)))
+  scale <- scale_parameters(kernel)
+  list(scale = as.integer(scale) - 1L, single_variance = length(scale) == 1 && length(all) == 1)
+}
+
+scale_parameters <- function(kernel) {
+  if (!is_composite(kernel)) return(which(fitted_fields_expanded(kernel) == "variance"))
+  counts <- vapply(kernel$parts, function(part) length(kernel_parameters(part)), 0)
+  before <- cumsum(c(0, counts))[seq_along(counts)]
+  parts <- Map(function(part, b) b + scale_parameters(part), kernel$parts, before)
+  has <- lengths(parts) > 0
+  if (kernel$type == "product") return(if (any(has)) parts[[which(has)[1]]] else integer())
+  if (all(has)) unlist(parts) else integer()
+}
+
+fitted_fields_expanded <- function(kernel) {
+  fields <- fitted_fields(kernel$type)
+  rep(fields, vapply(fields, function(field) length(kernel[[field]]), 0L))
+}

@@ -1,0 +1,69 @@
+// What R's gp_fit() calls.
+#include <RcppEigen.h>
+
+#include "fit.h"
+#include "r_interrupt.h"
+#include "r_kernel.h"
+#include "r_lbfgsb.h"
+
+namespace {
+
+gpb::VectorXd numbers(const Rcpp::List& list, const char* name) {
+  return Rcpp::as<gpb::VectorXd>(list[name]);
+}
+
+gpb::FitProblem problem_from_list(const Rcpp::List& list) {
+  gpb::FitProblem problem;
+  problem.start = numbers(list, "start");
+  problem.lower = numbers(list, "lower");
+  problem.upper = numbers(list, "upper");
+  problem.likely_lower = numbers(list, "likely_lower");
+  problem.likely_upper = numbers(list, "likely_upper");
+  problem.prior_mean = numbers(list, "prior_mean");
+  problem.prior_sd = numbers(list, "prior_sd");
+  for (int p : Rcpp::as<std::vector<int>>(list["scale"])) problem.scale.push_back(p);
+  problem.single_variance = Rcpp::as<bool>(list["single_variance"]);
+  problem.starts = Rcpp::as<int>(list["starts"]);
+  return problem;
+}
+
+// The same minimiser with a look for an interrupt before each evaluation.
+gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
+  return [minimise](gpb::VectorXd& x, const gpb::Objective& f) {
+    return minimise(x, [&f](const gpb::VectorXd& at, gpb::VectorXd& gradient) {
+      gpb::check_interrupt();
+      return f(at, gradient);
+    });
+  };
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                   bool fit_mean, const Rcpp::List& problem, int iterations) {
+  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), x, y, fit_mean);
+  gpb::Fit fit(likelihood, problem_from_list(problem));
+  const gpb::FitResult found =
+      fit.maximise(interruptible(gpb::lbfgsb_minimizer(iterations)), iterations);
+  return Rcpp::List::create(
+      Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
+      Rcpp::Named("log_likelihood") = found.log_likelihood,
+      Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
+      Rcpp::Named("evaluations") = static_cast<double>(likelihood.evaluations()));
+}
+
+// Value, gradient (by the kernel's log-parameters and log noise) and mean at one point.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                              const Eigen::VectorXd& y, bool fit_mean,
+                              const Eigen::VectorXd& parameters, double log_scale,
+                              bool want_gradient) {
+  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), x, y, fit_mean);
+  likelihood.factorise(parameters, want_gradient);
+  Rcpp::List out = Rcpp::List::create(Rcpp::Named("value") = likelihood.value(log_scale),
+                                      Rcpp::Named("mean") = likelihood.mean(),
+                                      Rcpp::Named("log_scale") = likelihood.log_scale());
+  if (want_gradient) out["gradient"] = likelihood.gradient(log_scale);
+  return out;
+}

@@ -1,0 +1,278 @@
+# gp_fit against plain-R likelihoods, finite differences and optim().
+
+internal <- function(name) getFromNamespace(name, "gpbandits")
+
+plain_log_likelihood <- function(K, y, noise_var, mean) {
+  A <- K + diag(noise_var, nrow(K))
+  residual <- y - mean
+  -0.5 * (sum(residual * solve(A, residual)) + as.numeric(determinant(A)$modulus) +
+            length(y) * log(2 * pi))
+}
+
+best_mean <- function(A) function(y) sum(solve(A, y)) / sum(solve(A))
+
+# The core's likelihood at a kernel's parameters times exp(shift).
+core_likelihood <- function(kernel, x, y, noise_var, shift = 0, fit_mean = FALSE, log_scale = 0,
+                            gradient = FALSE) {
+  resolved <- internal("resolve_kernel")(kernel, paste0("x", seq_len(ncol(x))))
+  at <- log(c(internal("kernel_parameters")(kernel), noise_var)) + shift
+  internal("cpp_fit_likelihood")(resolved, x, y, fit_mean, at, log_scale, gradient)
+}
+
+simulated <- function(n, d, noise_sd = 0.1, seed = 1) {
+  set.seed(seed)
+  x <- matrix(runif(n * d), n)
+  list(x = x, y = sin(6 * x[, 1]) + (if (d > 1) x[, 2]^2 else 0) + rnorm(n, sd = noise_sd))
+}
+
+test_that("the likelihood and the best mean are those of the dense formulas", {
+  cases <- compare_kernels()
+  for (name in names(cases)) {
+    for (n in c(2, 25, 60)) {
+      case <- cases[[name]]
+      data <- simulated(n, case$d)
+      K <- case$ref(data$x)
+      expect_equal(core_likelihood(case$ours, data$x, data$y, 0.05)$value,
+                   plain_log_likelihood(K, data$y, 0.05, 0), tolerance = 1e-9, info = name)
+      fitted <- core_likelihood(case$ours, data$x, data$y + 3, 0.05, fit_mean = TRUE)
+      m <- best_mean(K + diag(0.05, n))(data$y + 3)
+      expect_equal(fitted$mean, m, tolerance = 1e-9, info = name)
+      expect_equal(fitted$value, plain_log_likelihood(K, data$y + 3, 0.05, m), tolerance = 1e-9, info = name)
+      scaled <- core_likelihood(case$ours, data$x, data$y, 0.05, log_scale = log(3))
+      expect_equal(scaled$value, plain_log_likelihood(3 * K, data$y, 0.15, 0), tolerance = 1e-9, info = name)
+    }
+  }
+})
+
+test_that("the gradient is the derivative of the likelihood for every kernel", {
+  cases <- c(compare_kernels(), list(
+    rq_ard = list(ours = kernel_rq(0.8, c(0.4, 0.3), 1.2), d = 2),
+    periodic_ard = list(ours = kernel_periodic(c(0.7, 0.9), c(1.1, 0.8)), d = 2),
+    matern_ard = list(ours = kernel_matern(2.5, seq(0.4, 0.9, 0.1)), d = 6)))
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    data <- simulated(50, case$d)
+    count <- length(internal("kernel_parameters")(case$ours)) + 1
+    for (fit_mean in c(FALSE, TRUE)) {
+      got <- core_likelihood(case$ours, data$x, data$y, 0.1, 0, fit_mean, gradient = TRUE)$gradient
+      step <- function(p, h) {
+        core_likelihood(case$ours, data$x, data$y, 0.1, replace(numeric(count), p, h), fit_mean)$value
+      }
+      wanted <- vapply(seq_len(count), function(p) (step(p, 1e-4) - step(p, -1e-4)) / 2e-4, 0)
+      expect_equal(got, wanted, tolerance = 1e-5, info = name)
+    }
+  }
+})
+
+test_that("the inverse is right across the sizes of blocks", {
+  for (n in c(23, 24, 25, 47, 48, 49)) {
+    data <- simulated(n, 1)
+    got <- core_likelihood(kernel_se(0.2), data$x, data$y, 0.01, gradient = TRUE)$gradient[3]
+    A <- ref_kernel_se(0.2)(data$x) + diag(0.01, n)
+    alpha <- solve(A, data$y)
+    expect_equal(got, 0.005 * (sum(alpha^2) - sum(diag(solve(A)))), tolerance = 1e-7)
+  }
+})
+
+test_that("the result is a regression with the fitted parameters", {
+  data <- simulated(40, 2)
+  fit <- gp_fit(data$x, data$y, kernel_matern(2.5, c(1, 1)), mean = "fit")
+  expect_s3_class(fit, c("gp_fit", "gp_regression"), exact = TRUE)
+  K <- kernel_gram(fit$kernel, data$x)
+  expect_equal(fit$log_likelihood, plain_log_likelihood(K, data$y, fit$noise_var, fit$mean), tolerance = 1e-8)
+  expect_equal(fit$mean, best_mean(K + diag(fit$noise_var, 40))(data$y), tolerance = 1e-8)
+  expect_equal(fit$estimated, 5)
+  expect_equal(attr(logLik(fit), "df"), 5)
+  expect_named(fit$parameters, c("matern.lengthscale1", "matern.lengthscale2", "matern.variance", "noise_var"))
+  expect_equal(unname(fit$parameters), c(fit$kernel$lengthscale, fit$kernel$variance, fit$noise_var))
+  expect_identical(fit$convergence, "converged")
+  again <- gp_regression(data$x, data$y, fit$kernel, fit$noise_var, fit$mean)
+  expect_equal(predict(fit, data$x), predict(again, data$x))
+  expect_output(print(fit), "5 parameter")
+  expect_equal(nrow(update(fit, matrix(0.5, 1, 2), 0)$x), 41)
+})
+
+test_that("nothing in reach is better: the gradient is 0 at the fit", {
+  for (kernel in list(kernel_se(c(1, 1)), kernel_matern(1.5, 0.2) + kernel_linear(dims = 1),
+                      kernel_rq(1, 0.5, dims = 1) * kernel_se(0.4, dims = 2))) {
+    data <- simulated(60, 2)
+    fit <- gp_fit(data$x, data$y, kernel)
+    free <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, gradient = TRUE)$gradient
+    value <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var)$value
+    for (p in seq_along(free)) {
+      for (h in c(-0.05, 0.05)) {
+        inside <- fit$parameters[p] > 1e-5 & fit$parameters[p] < 90
+        if (!inside) next
+        moved <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, replace(0 * free, p, h))$value
+        expect_lte(moved, value + 1e-3)
+      }
+    }
+  }
+})
+
+test_that("parameters that made the data are found, roughly", {
+  set.seed(3)
+  x <- matrix(runif(300), ncol = 2)
+  kernel <- kernel_matern(2.5, c(0.2, 0.5), variance = 2)
+  K <- kernel_gram(kernel, x)
+  y <- drop(crossprod(chol(K + diag(1e-10, 150)), rnorm(150))) + rnorm(150, sd = 0.1)
+  fit <- gp_fit(x, y, kernel_matern(2.5, c(1, 1)))
+  expect_lt(max(abs(log(fit$kernel$lengthscale / c(0.2, 0.5)))), 0.5)
+  expect_lt(abs(log(fit$noise_var / 0.01)), 0.5)
+  expect_gte(fit$log_likelihood, as.numeric(logLik(gp_regression(x, y, kernel, 0.01))))
+})
+
+test_that("as good as optim() on the plain formula from the same start", {
+  data <- simulated(35, 2)
+  objective <- function(theta) {
+    -plain_log_likelihood(ref_kernel_se(exp(theta[1:2]), exp(theta[3]))(data$x), data$y, exp(theta[4]), 0)
+  }
+  start <- log(c(0.5, 0.5, 1, 0.05))
+  best <- optim(start, objective, method = "L-BFGS-B", lower = log(c(0.01, 0.01, 1e-3, 1e-6)),
+                upper = log(c(50, 50, 1e3, 10)))
+  for (starts in c(1, 3)) {
+    fit <- gp_fit(data$x, data$y, kernel_se(c(0.5, 0.5)), 0.05, starts = starts)
+    expect_gte(fit$log_likelihood, -best$value - 1e-3)
+  }
+})
+
+test_that("never worse than the start, whatever it is", {
+  data <- simulated(30, 1)
+  for (noise_var in c(1e-6, 0.01, 5)) {
+    for (kernel in list(kernel_se(1e-3, 100), kernel_matern(0.5, 30, 1e-4), kernel_periodic(0.5, 1) + kernel_se(0.2))) {
+      start <- as.numeric(logLik(gp_regression(data$x, data$y, kernel, noise_var)))
+      expect_gte(gp_fit(data$x, data$y, kernel, noise_var, iterations = 1)$log_likelihood, start)
+      fixed <- gp_fit(data$x, data$y, kernel, noise_var, fix_noise = TRUE, starts = 1)
+      expect_gte(fixed$log_likelihood, start)
+      expect_identical(fixed$noise_var, noise_var)
+    }
+  }
+  fit <- gp_fit(data$x, data$y, kernel_se(0.3), mean = "fit")
+  again <- gp_fit(data$x, data$y, fit$kernel, fit$noise_var, mean = "fit")
+  expect_gte(again$log_likelihood, fit$log_likelihood - 1e-9)
+})
+
+test_that("bounds hold, also those of variance and noise", {
+  data <- simulated(40, 1)
+  free <- gp_fit(data$x, data$y, kernel_se(0.3))
+  bounds <- c(se.variance = free$kernel$variance * 3, noise_var = free$noise_var * 2)
+  lower <- gp_fit(data$x, data$y, kernel_se(0.3), lower = bounds)
+  expect_gte(lower$kernel$variance, bounds[[1]] * (1 - 1e-12))
+  expect_gte(lower$noise_var, bounds[[2]] * (1 - 1e-12))
+  upper <- gp_fit(data$x, data$y, kernel_se(0.3), upper = bounds / c(9, 4))
+  expect_lte(upper$kernel$variance, bounds[[1]] / 9 * (1 + 1e-12))
+  expect_lte(upper$noise_var, bounds[[2]] / 4 * (1 + 1e-12))
+  expect_lt(upper$log_likelihood, free$log_likelihood)
+  # The closed form within bounds is the same maximum as a search over both (a weak prior
+  # on the variance rules the closed form out).
+  for (side in list(list(lower = bounds), list(upper = bounds / c(9, 4)),
+                    list(lower = bounds[2]), list(upper = bounds[2] / 4))) {
+    closed <- do.call(gp_fit, c(list(data$x, data$y, kernel_se(0.3)), side))
+    searched <- do.call(gp_fit, c(list(data$x, data$y, kernel_se(0.3)), side,
+                                  list(priors = list(se.variance = c(0, 1e6)))))
+    expect_equal(closed$log_likelihood, searched$log_likelihood, tolerance = 1e-4)
+  }
+  fixed <- gp_fit(data$x, data$y, kernel_se(0.3), lower = c(se.lengthscale = 0.3),
+                  upper = c(se.lengthscale = 0.3))
+  expect_equal(fixed$kernel$lengthscale, 0.3)
+  expect_equal(fixed$estimated, 2)
+})
+
+test_that("priors shift the fit towards their medians", {
+  data <- simulated(25, 1)
+  free <- gp_fit(data$x, data$y, kernel_se(0.3))
+  for (target in c(0.05, 2)) {
+    prior <- function(sd) list(se.lengthscale = c(meanlog = log(target), sdlog = sd))
+    weak <- gp_fit(data$x, data$y, kernel_se(0.3), priors = prior(0.5))
+    strong <- gp_fit(data$x, data$y, kernel_se(0.3), priors = prior(0.01))
+    away <- function(fit) abs(log(fit$kernel$lengthscale / target))
+    expect_lt(away(weak), away(free))
+    expect_lt(away(strong), 0.05)
+    expect_gt(free$log_likelihood, strong$log_likelihood)
+    expect_equal(weak$objective, weak$log_likelihood - 0.5 * (away(weak) / 0.5)^2)
+  }
+})
+
+test_that("units of y change variances by their square and nothing else", {
+  data <- simulated(40, 2)
+  fit <- function(scale) {
+    gp_fit(data$x, scale * data$y, kernel_matern(2.5, c(0.5, 0.5), scale^2), 0.01 * scale^2, mean = "fit")
+  }
+  one <- fit(1)
+  for (scale in c(1e-8, 1e8)) {
+    other <- fit(scale)
+    expect_equal(other$kernel$lengthscale, one$kernel$lengthscale, tolerance = 1e-4)
+    expect_equal(other$kernel$variance, one$kernel$variance * scale^2, tolerance = 1e-3)
+    expect_equal(other$noise_var, one$noise_var * scale^2, tolerance = 1e-3)
+    expect_equal(other$mean, one$mean * scale, tolerance = 1e-4)
+    # A start in quite other units ends as well.
+    blind <- gp_fit(data$x, scale * data$y, kernel_matern(2.5, c(0.5, 0.5)), mean = "fit")
+    expect_equal(blind$log_likelihood, other$log_likelihood, tolerance = 1e-4)
+  }
+})
+
+test_that("a mean far from 0 is found to full precision", {
+  data <- simulated(30, 1)
+  near <- gp_fit(data$x, data$y, kernel_se(0.3), mean = "fit")
+  far <- gp_fit(data$x, data$y + 1e6, kernel_se(0.3), mean = "fit")
+  expect_equal(far$mean - 1e6, near$mean, tolerance = 1e-3)
+  expect_equal(far$log_likelihood, near$log_likelihood, tolerance = 1e-4)
+})
+
+test_that("edge cases: constant y, duplicates, two points, constant inputs, matrices", {
+  constant <- gp_fit(1:5, rep(3, 5), kernel_se(2), 0.1, mean = "fit")
+  expect_identical(constant$convergence, "constant")
+  expect_identical(constant$kernel, kernel_se(2))
+  expect_identical(constant$noise_var, 0.1)
+  expect_equal(constant$mean, 3)
+  expect_output(print(constant), "constant")
+  expect_true(is.finite(gp_fit(1:5, rep(3, 5), kernel_se(2), 0.1)$log_likelihood))
+  twice <- gp_fit(rep(c(0.1, 0.5, 0.7), 4), rep(c(1, 2, 1.5), 4) + rep(c(-0.1, 0.1), 6), kernel_matern())
+  expect_true(twice$noise_var > 0 && is.finite(twice$log_likelihood))
+  two <- gp_fit(c(0, 1), c(1, -1), kernel_se(1))
+  expect_true(is.finite(two$log_likelihood))
+  flat <- gp_fit(cbind(1, c(0.1, 0.4, 0.5, 0.9)), c(1, 2, 2, 0), kernel_se(c(1, 1)))
+  expect_true(all(is.finite(flat$parameters)))
+  table <- 0.8^abs(outer(1:6, 1:6, "-"))
+  arms <- gp_fit(c(1:6, 2:4), sin(1:9), kernel_matrix(table))
+  expect_named(arms$parameters, "noise_var")
+  expect_equal(arms$noise_var, optimize(function(l) {
+    plain_log_likelihood(table[c(1:6, 2:4), c(1:6, 2:4)], sin(1:9), exp(l), 0)
+  }, log(c(1e-6, 10)), maximum = TRUE, tol = 1e-9)$maximum |> exp(), tolerance = 1e-3)
+})
+
+test_that("the same data give the same fit, without random numbers", {
+  data <- simulated(20, 1)
+  set.seed(9)
+  before <- .Random.seed
+  first <- gp_fit(data$x, data$y, kernel_se(0.3))
+  expect_identical(.Random.seed, before)
+  expect_identical(gp_fit(data$x, data$y, kernel_se(0.3))$parameters, first$parameters)
+})
+
+test_that("bad arguments are named", {
+  bad <- function(..., argument) {
+    error <- expect_error(gp_fit(...), class = "gpbandits_error")
+    expect_match(error$argument, argument, fixed = TRUE)
+  }
+  x <- c(0.1, 0.5, 0.9)
+  y <- c(1, 2, 1)
+  k <- kernel_se(0.3)
+  bad(x[1], y[1], k, argument = "y")
+  bad(x, c(1, NA, 2), k, argument = "y")
+  bad(x, y, "se", argument = "kernel")
+  bad(x, y, k, noise_var = -1, argument = "noise_var")
+  bad(x, y, k, fix_noise = TRUE, argument = "noise_var")
+  bad(x, y, k, mean = "mean", argument = "mean")
+  bad(x, y, k, starts = 0, argument = "starts")
+  bad(x, y, k, iterations = 1.5, argument = "iterations")
+  bad(x, y, k, lower = c(se.length = 1), argument = "lower")
+  bad(x, y, k, lower = 1, argument = "lower")
+  bad(x, y, k, upper = c(se.variance = -1), argument = "upper")
+  bad(x, y, k, lower = c(se.variance = 2), upper = c(se.variance = 1), argument = "lower")
+  bad(x, y, k, priors = c(1, 2), argument = "priors")
+  bad(x, y, k, priors = list(se.lengthscale = 1), argument = "priors$se.lengthscale")
+  bad(x, y, k, priors = list(se.lengthscale = c(0, -1)), argument = "priors$se.lengthscale")
+  bad(x, y, k, priors = list(other = c(0, 1)), argument = "priors")
+  bad(x, y, k, strats = 2, argument = "strats")
+})
