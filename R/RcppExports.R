@@ -17,16 +17,24 @@ cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
 
-cpp_bandit_observe <- function(handle, id, reward) {
-    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward))
+cpp_bandit_observe <- function(handle, id, reward, constraints) {
+    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints))
 }
 
-cpp_bandit_give <- function(handle, places, contexts, reward) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward))
+cpp_bandit_give <- function(handle, places, contexts, reward, constraints) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints))
 }
 
-cpp_bandit_replay <- function(handle, queries, contexts, events) {
-    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events))
+cpp_bandit_replay <- function(handle, queries, contexts, events, refits) {
+    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits))
+}
+
+cpp_bandit_refit <- function(handle, config) {
+    invisible(.Call(`_gpbandits_cpp_bandit_refit`, handle, config))
+}
+
+cpp_bandit_known <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_known`, handle)
 }
 
 cpp_bandit_log <- function(handle, from_query, from_event) {
@@ -51,6 +59,14 @@ cpp_bandit_facts <- function(handle) {
 
 cpp_bandit_restart <- function(handle) {
     invisible(.Call(`_gpbandits_cpp_bandit_restart`, handle))
+}
+
+cpp_change_statistic <- function(kernel, x, y, ridge, domain) {
+    .Call(`_gpbandits_cpp_change_statistic`, kernel, x, y, ridge, domain)
+}
+
+cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain) {
+    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain)
 }
 
 cpp_fit <- function(kernel, x, y, fit_mean, problem, iterations) {
@@ -173,8 +189,16 @@ cpp_regression_solve <- function(pointer, v) {
     .Call(`_gpbandits_cpp_regression_solve`, pointer, v)
 }
 
-cpp_run <- function(handle, rounds, truth, draws, ledger, progress) {
-    invisible(.Call(`_gpbandits_cpp_run`, handle, rounds, truth, draws, ledger, progress))
+cpp_run_new <- function(handle, truth, draws) {
+    .Call(`_gpbandits_cpp_run_new`, handle, truth, draws)
+}
+
+cpp_run_play <- function(run_handle, rounds, progress) {
+    invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
+}
+
+cpp_run_ledger <- function(run_handle) {
+    .Call(`_gpbandits_cpp_run_ledger`, run_handle)
 }
 
 cpp_kernel_factor <- function(kernel, x, tolerance) {

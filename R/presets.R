@@ -98,5 +98,6 @@ preset <- function(chosen, ...) {
   if (length(taken)) {
     stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
   }
-  do.call(gp_bandit, c(list(...), chosen), quote = TRUE)
+  # As a call with `...` in it, so that a missing argument stays missing.
+  eval(as.call(c(list(gp_bandit, quote(...)), chosen)))
 }

@@ -55,38 +55,61 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_observe
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    cpp_bandit_observe(handle, id, reward);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
+    cpp_bandit_observe(handle, id, reward, constraints);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    cpp_bandit_give(handle, places, contexts, reward);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
+    cpp_bandit_give(handle, places, contexts, reward, constraints);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_replay
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events);
-RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP) {
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
-    cpp_bandit_replay(handle, queries, contexts, events);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type refits(refitsSEXP);
+    cpp_bandit_replay(handle, queries, contexts, events, refits);
     return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_refit
+void cpp_bandit_refit(SEXP handle, const Rcpp::List& config);
+RcppExport SEXP _gpbandits_cpp_bandit_refit(SEXP handleSEXP, SEXP configSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
+    cpp_bandit_refit(handle, config);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_known
+Rcpp::List cpp_bandit_known(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_known(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_known(handle));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_bandit_log
@@ -157,6 +180,35 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     cpp_bandit_restart(handle);
     return R_NilValue;
+END_RCPP
+}
+// cpp_change_statistic
+double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Eigen::MatrixXd& domain);
+RcppExport SEXP _gpbandits_cpp_change_statistic(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< double >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type domain(domainSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_change_statistic(kernel, x, y, ridge, domain));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_detect_change
+int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Eigen::MatrixXd& domain);
+RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type domain(domainSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_fit
@@ -514,19 +566,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_run
-void cpp_run(SEXP handle, int rounds, const Rcpp::List& truth, const Rcpp::List& draws, Rcpp::Environment ledger, Rcpp::Nullable<Rcpp::Function> progress);
-RcppExport SEXP _gpbandits_cpp_run(SEXP handleSEXP, SEXP roundsSEXP, SEXP truthSEXP, SEXP drawsSEXP, SEXP ledgerSEXP, SEXP progressSEXP) {
+// cpp_run_new
+SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
+RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
-    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type truth(truthSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Environment >::type ledger(ledgerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_new(handle, truth, draws));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_run_play
+void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
+RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
     Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
-    cpp_run(handle, rounds, truth, draws, ledger, progress);
+    cpp_run_play(run_handle, rounds, progress);
     return R_NilValue;
+END_RCPP
+}
+// cpp_run_ledger
+Rcpp::List cpp_run_ledger(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_ledger(SEXP run_handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_ledger(run_handle));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_kernel_factor
@@ -547,15 +618,19 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
-    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 3},
-    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 4},
-    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 4},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 4},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 5},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 5},
+    {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
+    {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 3},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 5},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
     {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
+    {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
+    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 6},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 6},
     {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 7},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
@@ -586,7 +661,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_gradient", (DL_FUNC) &_gpbandits_cpp_regression_gradient, 2},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_regression_solve", (DL_FUNC) &_gpbandits_cpp_regression_solve, 2},
-    {"_gpbandits_cpp_run", (DL_FUNC) &_gpbandits_cpp_run, 6},
+    {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
+    {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
+    {"_gpbandits_cpp_run_ledger", (DL_FUNC) &_gpbandits_cpp_run_ledger, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {NULL, NULL, 0}
 };

@@ -56,8 +56,7 @@ test_that("no threshold is exceeded by what it was calibrated on more often than
 test_that("a change is found and the bandit begins anew; without change the history goes on", {
   x <- seq(0, 5, length.out = 100)
   kernel <- kernel_matern(2.5, 1)
-  set.seed(4)
-  f <- sample_gp(kernel, x, n = 2)
+  f <- cbind(1.5 * sin(2 * x), -1.5 * sin(2 * x))
   rule <- change_detect(function(q) 2.6 * q^(-6 / 7), ridge)
   play <- function(problem) {
     b <- gp_bandit(x, kernel, 0.02, policy_ucb(width_constant(2)), changes = rule)
@@ -84,7 +83,7 @@ test_that("restarts every so many rounds and after given rounds, and none withou
   b <- gp_ucb(x, kernel_se(0.2), 0.01, changes = change_oracle(c(7, 20), explore = 0))
   expect_equal(segments(b), rep(1:3, c(7, 13, 10)))
   expect_equal(segments(gp_ucb(x, kernel_se(0.2), 0.01, changes = change_never())), rep(1, 30))
-  jump <- bandit_problem(x, cbind(sin(6 * x), 10 + cos(6 * x)), noise = noise_gaussian(0.1), change_points = 15)
+  jump <- bandit_problem(x, cbind(sin(6 * x), 1.5 + cos(6 * x)), noise = noise_gaussian(0.1), change_points = 15)
   run <- as.data.frame(run_bandit(et_gp_ucb(x, kernel_se(0.2), 0.01), jump, 30))
   expect_equal(run$segment, rep(1:2, c(16, 14)))
 })
