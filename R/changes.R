@@ -174,7 +174,7 @@ calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations 
   data <- regression_pairs(x, y, kernel, domain)
   if (length(y) < 4) stop_argument("y", describe(y), "at least 4 responses")
   ridge <- check_number(ridge, lower = 0, open_lower = TRUE)
-  level <- check_delta(level)
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   permutations <- check_count(permutations, lower = ceiling(1 / level) - 1)
   pairs <- 2 * (length(y) %/% 2)
   statistic <- vapply(seq_len(permutations), function(i) {
