@@ -88,7 +88,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     engine = check_choice(engine, c("auto", "weights", "played"))
   )
   if (!is.null(constraints)) {
-    config$constraints <- check_class(constraints, "bandit_constraints", hint = "constraints_noiseless(), constraints_noisy()")
+    config$constraints <- check_class(constraints, "bandit_constraints",
+                                      hint = "constraints_noiseless(), constraints_noisy()")
   }
   if (!is.null(changes)) {
     config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
@@ -100,7 +101,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$context_names <- contexts$names
   config$mean <- check_prior_mean(mean, config$domain)
   if (config$engine == "played" && config$policy$kind == "ts") {
-    stop_argument("engine", "\"played\"", "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
+    stop_argument("engine", "\"played\"",
+                  "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
   bandit <- GPBandit$new(config = config, queries = new_table(query_columns(config)),
                          events = new_table(event_columns()), refits = list(), handle = NULL)
@@ -180,7 +182,9 @@ query_columns <- function(config) {
 
 constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
 
-constraint_names <- function(config, letter) paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
+constraint_names <- function(config, letter) {
+  paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
+}
 
 event_columns <- function() list(kind = integer(), id = integer(), reward = double())
 
@@ -436,7 +440,7 @@ bandit_observe <- function(bandit, id, reward, constraints, ...) {
   bad <- which(id != round(id) | id < 1 | id > rounds)
   if (length(bad)) {
     stop_argument("id", sprintf("%g", id[bad[1]]),
-                  if (rounds) sprintf("the id of an earlier query, 1 to %d", rounds) else "the id of an earlier query (there is none yet)")
+                  paste("the id of an earlier query", if (rounds) sprintf("(1 to %d)", rounds) else "(there is none yet)"))
   }
   if (anyDuplicated(id)) {
     stop_argument("id", sprintf("%g twice", id[anyDuplicated(id)]), "distinct ids")
@@ -488,7 +492,8 @@ points_in_box <- function(domain, x) {
   }
   fraction <- x[, domain$integer, drop = FALSE]
   if (any(fraction != round(fraction))) {
-    stop_argument("x", sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]), "a whole number")
+    stop_argument("x", sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]),
+                  "a whole number")
   }
   x
 }
@@ -511,7 +516,8 @@ arms_of <- function(bandit, x, arm) {
   x <- check_matrix(x, "x", columns = ncol(domain$x))
   arm <- match_rows(x, domain$x)
   if (anyNA(arm)) {
-    stop_argument("x", sprintf("a point (%s) that is no arm", paste(format(x[which(is.na(arm))[1], ]), collapse = ", ")),
+    stranger <- paste(format(x[which(is.na(arm))[1], ]), collapse = ", ")
+    stop_argument("x", sprintf("a point (%s) that is no arm", stranger),
                   "points among the arms of the domain")
   }
   arm
@@ -527,7 +533,8 @@ bandit_posterior <- function(bandit, x, context, ...) {
   # Arms may share their inputs: all arms are asked for by number, not by what they look like.
   everything <- is.null(x)
   x <- if (everything) domain$x else check_matrix(x, "x", columns = length(domain$names))
-  contexts <- contexts_for(bandit, context, if (length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))) nrow(x) else 1L)
+  one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
+  contexts <- contexts_for(bandit, context, if (one_each) nrow(x) else 1L)
   row <- rep_len(contexts$row, nrow(x))
   arm <- if (everything) seq_len(nrow(x)) else if (finite) match_rows(x, domain$x)
   if (space_of(config) == "arms" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
@@ -572,7 +579,8 @@ bandit_draw <- function(bandit, n, context, ...) {
   heal(bandit)
   facts <- cpp_bandit_facts(bandit$handle)
   if (facts$engine != "weights") {
-    stop_gpbandits("Joint draws over all arms need the weight-space engine: a finite domain and `engine = \"weights\"`.",
+    stop_gpbandits("Joint draws over all arms need the weight-space engine: ",
+                   "a finite domain and `engine = \"weights\"`.",
                    argument = "engine")
   }
   arms <- nrow(bandit$config$domain$x)
@@ -587,7 +595,8 @@ bandit_best <- function(bandit, context, ...) {
   found <- preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   actions <- as.matrix(frame[bandit$config$domain$names])
-  cbind(frame, bandit_posterior(bandit, actions, if (length(bandit$config$context_names)) frame[bandit$config$context_names]))
+  context <- if (length(bandit$config$context_names)) frame[bandit$config$context_names]
+  cbind(frame, bandit_posterior(bandit, actions, context))
 }
 
 # The history of some queries; columns of the log are picked, never the whole log converted.

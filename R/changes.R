@@ -103,7 +103,8 @@ resolve_changes <- function(changes, config) {
                   "another rule where there are contexts: uniform queries do not sample them uniformly")
   }
   kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
-  changes$kernel <- resolve_kernel(kernel, input_names(config), arms = if (is_finite_domain(config$domain)) nrow(config$domain$x))
+  arms <- if (is_finite_domain(config$domain)) nrow(config$domain$x)
+  changes$kernel <- resolve_kernel(kernel, input_names(config), arms = arms)
   changes$domain <- averaging_points(config$domain)
   changes
 }

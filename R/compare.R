@@ -40,7 +40,9 @@
 compare_bandits <- function(bandits, problems, rounds, replications, seed, progress = FALSE,
                             every = 1) {
   check_bandit_makers(bandits)
-  if (missing(problems)) stop_argument("problems", "missing", "a function of the replication's number, or a bandit_problem()")
+  if (missing(problems)) {
+    stop_argument("problems", "missing", "a function of the replication's number, or a bandit_problem()")
+  }
   if (inherits(problems, "bandit_problem")) {
     fixed <- problems
     problems <- function(replication) fixed

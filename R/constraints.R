@@ -42,7 +42,8 @@ NULL
 constraints_noiseless <- function(count = 1, epoch, penalty = penalty_exponential(1), reuse = TRUE,
                                   epochs = NULL) {
   new_constraints("noiseless", count, epoch, reuse, epochs,
-                  penalty = check_class(penalty, "bandit_penalty", hint = "penalty_exponential(), penalty_polynomial()"))
+                  penalty = check_class(penalty, "bandit_penalty",
+                                        hint = "penalty_exponential(), penalty_polynomial()"))
 }
 
 #' @rdname constraints

@@ -101,7 +101,8 @@ check_input_names <- function(names, d, arg) {
   if (is.null(names)) return(paste0("x", seq_len(d)))
   if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
       anyDuplicated(names)) {
-    stop_argument(arg, if (is.character(names)) paste("names", paste(dQuote(names, FALSE), collapse = ", ")) else describe(names),
+    given <- if (is.character(names)) paste("names", paste(dQuote(names, FALSE), collapse = ", ")) else describe(names)
+    stop_argument(arg, given,
                   sprintf("%d distinct, non-empty name(s)", d))
   }
   names

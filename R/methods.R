@@ -147,7 +147,9 @@ print.summary_bandit_run <- function(x, ...) {
   if (x$played) cat(sprintf("  played     %d distinct arms\n", x$played))
   if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
   if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
-  if (!is.null(x$violation)) cat(sprintf("  violation  %.4g in sum, %.3g a round\n", x$violation, x$violation / x$rounds))
+  if (!is.null(x$violation)) {
+    cat(sprintf("  violation  %.4g in sum, %.3g a round\n", x$violation, x$violation / x$rounds))
+  }
   invisible(x)
 }
 
@@ -160,7 +162,8 @@ summary.bandit_comparison <- function(object, rounds = object$rounds,
   kept <- kept_rounds(object)
   at <- match(check_numbers(rounds), kept)
   if (anyNA(at) || length(at) == 0) {
-    stop_argument("rounds", describe(rounds), sprintf("rounds that were kept: every %d up to %d", object$every, object$rounds))
+    stop_argument("rounds", describe(rounds),
+                  sprintf("rounds that were kept: every %d up to %d", object$every, object$rounds))
   }
   known <- c("average_regret", names(Filter(is.numeric, object$results[[1]][[1]])))
   if (length(columns) == 0) stop_argument("columns", describe(columns), paste("among", paste(known, collapse = ", ")))

@@ -264,7 +264,8 @@ evaluate_constraints <- function(f, inputs, m = NULL) {
   if (!is.numeric(value) || nrow(value) != nrow(inputs) || ncol(value) < 1 ||
       any(!is.finite(value)) || (!is.null(m) && ncol(value) != m)) {
     stop_argument("constraints", paste("a function that returned", describe(value)),
-                  sprintf("a vectorised function (a row of %s finite value(s) per row of its input; %d rows were given)",
+                  sprintf(paste("a vectorised function (a row of %s finite value(s) per row of its input;",
+                                "%d rows were given)"),
                           if (is.null(m)) "m" else m, nrow(inputs)))
   }
   matrix(as.double(value), nrow(inputs))

@@ -15,6 +15,8 @@ constexpr Index kColumns = 6;  // columns of a tile; its rows fill two registers
 template <class Isa>
 constexpr Index kRows = 2 * Isa::lanes;
 
+Index padded_to_blocks(Index size) { return (size + kPivots - 1) / kPivots * kPivots; }
+
 // The factor of one block of pivots and its inverse, both lower, row by row.
 struct PivotBlock {
   Index size;
@@ -214,12 +216,12 @@ void sweep_block_here(const Sweep& s, PivotBlock& block, bool inverse) {
 
 }  // namespace
 
-SymmetricSweep::SymmetricSweep(Index order, Index border) : order_(order), border_(border) {
-  const Index padded = (order + border + kPivots - 1) / kPivots * kPivots;
-  a_ = MatrixXd::Zero(padded, padded);
-  rows_.resize(static_cast<std::size_t>(padded * kPivots));
-  columns_.resize(static_cast<std::size_t>(padded * kPivots));
-}
+SymmetricSweep::SymmetricSweep(Index order, Index border)
+    : order_(order),
+      border_(border),
+      a_(MatrixXd::Zero(padded_to_blocks(order + border), padded_to_blocks(order + border))),
+      rows_(static_cast<std::size_t>(a_.rows() * kPivots)),
+      columns_(static_cast<std::size_t>(a_.rows() * kPivots)) {}
 
 void SymmetricSweep::run(double least_pivot, bool inverse) {
   log_det_ = 0.0;

@@ -21,6 +21,8 @@ needs <- function(target) {
   if (target != "demo") optional <- named_in("Suggests")
   if (target == "test") required <- c(required, "testthat")
   if (target %in% c("check", "vignettes")) tools <- c("pandoc", "qpdf")
+  # CI compiles the same files three times: for the tests, the vignettes, the check
+  if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- "ccache"
   if (target == "vignettes") required <- c(required, "knitr", "rmarkdown")
   if (target == "document") required <- c(required, "roxygen2", "pkgload")
   if (target == "lint") {
