@@ -440,7 +440,8 @@ bandit_observe <- function(bandit, id, reward, constraints, ...) {
   bad <- which(id != round(id) | id < 1 | id > rounds)
   if (length(bad)) {
     stop_argument("id", sprintf("%g", id[bad[1]]),
-                  paste("the id of an earlier query", if (rounds) sprintf("(1 to %d)", rounds) else "(there is none yet)"))
+                  paste("the id of an earlier query",
+                        if (rounds) sprintf("(1 to %d)", rounds) else "(there is none yet)"))
   }
   if (anyDuplicated(id)) {
     stop_argument("id", sprintf("%g twice", id[anyDuplicated(id)]), "distinct ids")
