@@ -6,8 +6,7 @@
 
 namespace gpb {
 
-// Ends when an iteration gains less than `tolerance` times the larger of 1 and the value.
-BoxMinimizer lbfgsb_minimizer(int max_iterations = 50, double tolerance = 2e-9);
+BoxMinimizer lbfgsb_minimizer(int max_iterations = 50);
 
 }  // namespace gpb
 
