@@ -15,7 +15,9 @@
 #' [kernels]: variances, lengthscales, periods, `alpha`; never `nu`) and of
 #' \eqn{\lambda}, with exact gradients, by R's L-BFGS-B from several starts: the
 #' given parameters, and the best of a low-discrepancy set, each brought to its
-#' best overall scale first. A kernel's only variance is maximised over in closed
+#' best overall scale first. With more than 100 points the searches see a part of
+#' them only (half, 300 at most), and a last one over all points starts from the best
+#' end. One evaluation takes \eqn{O(n^3)} operations. A kernel's only variance is maximised over in closed
 #' form, and so is the mean (generalised least squares). No random numbers are
 #' drawn: the same data give the same fit.
 #'
@@ -49,8 +51,8 @@
 #'   hundredth of \eqn{s^2} (see *Bounds*).
 #' @param mean number: the prior mean, default 0; or `"fit"`.
 #' @param fix_noise `TRUE` keeps `noise_var` as it is given.
-#' @param starts how many searches, a whole number >= 1. With 1 only the given
-#'   parameters are improved.
+#' @param starts how many searches, a whole number >= 1. With 1 the search begins at the given
+#'   parameters.
 #' @param lower,upper numbers with the names of parameters: bounds, on the
 #'   natural scale.
 #' @param priors a list with the names of parameters: for each `c(meanlog, sdlog)`,
@@ -61,7 +63,7 @@
 #'   that has, `parameters` (all, named, natural scale), `estimated` (how many of them and of
 #'   the mean were fitted: `logLik()` reports them as `df`), `log_likelihood`, `objective` (with
 #'   the priors' logarithms up to a constant), `convergence` (`"converged"`, `"iterations"`: the limit was
-#'   reached, or `"constant"`) and `evaluations` (of the likelihood).
+#'   reached, or `"constant"`) and `evaluations` (of the likelihood of all points).
 #' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
 #'   Learning*, equations 2.30, 2.45 and 5.9. L-BFGS-B: Byrd, Lu, Nocedal and Zhu (1995).
 #' @seealso [gp_regression()], [kernels].

@@ -42,15 +42,17 @@ gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
                    bool fit_mean, const Rcpp::List& problem, int iterations) {
-  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), x, y, fit_mean);
-  gpb::Fit fit(likelihood, problem_from_list(problem));
+  const auto minimizers = [iterations](double tolerance) {
+    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
+  };
   const gpb::FitResult found =
-      fit.maximise(interruptible(gpb::lbfgsb_minimizer(iterations)), iterations);
+      gpb::fit_parameters(*gpb::kernel_from_list(kernel), x, y, fit_mean, problem_from_list(problem),
+                          minimizers, iterations);
   return Rcpp::List::create(
       Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
       Rcpp::Named("log_likelihood") = found.log_likelihood,
       Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
-      Rcpp::Named("evaluations") = static_cast<double>(likelihood.evaluations()));
+      Rcpp::Named("evaluations") = static_cast<double>(found.evaluations));
 }
 
 // Value, gradient (by the kernel's log-parameters and log noise) and mean at one point.

@@ -8,15 +8,37 @@ namespace gpb {
 namespace {
 constexpr double kFirstStep = 0.5;    // of the search, in logarithms
 constexpr double kLargestWeight = 0.01;  // of the likelihood in what is minimised
+constexpr double kTolerance = 1e-5;   // a gain in log-likelihood that is not worth going on for
+constexpr Index kFewest = 100;        // points that the exploration sees at least,
+constexpr Index kMost = 300;          // and at most; half of them in between
+
+// Rows for the exploration: those whose number times the golden ratio has a small
+// fractional part, which are spread evenly and in step with no grid.
+std::vector<Index> some_rows(Index n) {
+  const Index wanted = std::min(std::max(n / 2, kFewest), kMost);
+  const double part = static_cast<double>(wanted) / static_cast<double>(n);
+  std::vector<Index> rows;
+  for (Index i = 0; i < n; ++i) {
+    const double u = 0.6180339887498949 * static_cast<double>(i);
+    if (u - std::floor(u) < part) rows.push_back(i);
+  }
+  return rows;
+}
+
 }  // namespace
 
-Fit::Fit(MarginalLikelihood& likelihood, FitProblem problem)
+Fit::Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimizers,
+         Index max_iterations)
     : likelihood_(likelihood),
+      minimizers_(std::move(minimizers)),
+      max_iterations_(max_iterations),
       problem_(std::move(problem)),
       noise_(problem_.start.size() - 1),
       profiled_(false),
       lower_(problem_.lower),
-      upper_(problem_.upper) {
+      upper_(problem_.upper),
+      likely_lower_(problem_.likely_lower),
+      likely_upper_(problem_.likely_upper) {
   problem_.start = problem_.start.cwiseMax(lower_).cwiseMin(upper_);
   if (problem_.single_variance) profile_variance();
   for (Index p = 0; p <= noise_; ++p) {
@@ -34,7 +56,14 @@ void Fit::profile_variance() {
   profiled_ = true;
   lower_[noise_] = problem_.lower[noise_] - problem_.upper[v];
   upper_[noise_] = problem_.upper[noise_] - problem_.lower[v];
-  lower_[v] = upper_[v] = 0.0;
+  const double middle = 0.5 * (likely_lower_[v] + likely_upper_[v]);
+  likely_lower_[noise_] -= middle;
+  likely_upper_[noise_] -= middle;
+  for (VectorXd* bound : {&lower_, &upper_, &likely_lower_, &likely_upper_}) (*bound)[v] = 0.0;
+}
+
+VectorXd Fit::into_likely(const VectorXd& at) const {
+  return at.cwiseMax(likely_lower_).cwiseMin(likely_upper_).cwiseMax(lower_).cwiseMin(upper_);
 }
 
 VectorXd Fit::scaled_by(VectorXd at, double log_scale) const {
@@ -81,7 +110,7 @@ double Fit::evaluate(const VectorXd& at, VectorXd* gradient) {
     if (at_noise_bound) (*gradient)[noise_] -= likelihood_.scale_slope(log_scale);
   }
   if (objective > best_.objective) {
-    best_ = {parameters, likelihood_.mean(), likelihood, objective, best_.converged};
+    best_ = {parameters, likelihood_.mean(), likelihood, objective, best_.converged, 0};
   }
   return objective;
 }
@@ -96,28 +125,30 @@ Fit::Candidate Fit::screen(const VectorXd& at) {
   return {moved, likelihood_.value(log_scale) + log_prior(moved, nullptr)};
 }
 
+// The start: as it is given it counts for the best, at its best scale for the search.
+Fit::Candidate Fit::screen_start() {
+  VectorXd start = problem_.start;
+  if (!profiled_) {
+    evaluate(start, nullptr);
+    return screen(start);
+  }
+  const Index v = problem_.scale[0];
+  start[noise_] -= start[v];
+  start[v] = 0.0;
+  return screen(start);
+}
+
 // The start and low-discrepancy points where good parameters are likely, best first.
 std::vector<Fit::Candidate> Fit::candidates() {
-  VectorXd start = problem_.start;
-  VectorXd low = problem_.likely_lower, high = problem_.likely_upper;
-  if (profiled_) {
-    const Index v = problem_.scale[0];
-    const double middle = 0.5 * (low[v] + high[v]);
-    low[noise_] -= middle;
-    high[noise_] -= middle;
-    start[noise_] -= start[v];
-    start[v] = low[v] = high[v] = 0.0;
-  }
-  std::vector<Candidate> out = {screen(start)};
-  if (!profiled_) evaluate(start, nullptr);
+  std::vector<Candidate> out = {screen_start()};
   const Index dimension = static_cast<Index>(free_.size());
   const Index count = problem_.starts > 1 && dimension > 0 ? 8 + 4 * dimension : 0;
   const MatrixXd points = golden_points(count, std::max<Index>(dimension, 1));
   for (Index i = 0; i < count; ++i) {
-    VectorXd at = start;
+    VectorXd at = out[0].at;
     for (Index c = 0; c < dimension; ++c) {
       const Index p = free_[static_cast<std::size_t>(c)];
-      at[p] = low[p] + points(i, c) * (high[p] - low[p]);
+      at[p] = likely_lower_[p] + points(i, c) * (likely_upper_[p] - likely_lower_[p]);
     }
     out.push_back(screen(at.cwiseMax(lower_).cwiseMin(upper_)));
   }
@@ -129,7 +160,7 @@ std::vector<Fit::Candidate> Fit::candidates() {
 
 // The search runs over [0, 1]^d; what it minimises is scaled for a first step of
 // moderate length and shifted for a tolerance that does not depend on the data's units.
-void Fit::climb(const VectorXd& start, const BoxMinimizer& minimise, Index max_iterations) {
+VectorXd Fit::climb(const VectorXd& start) {
   const Index d = static_cast<Index>(free_.size());
   VectorXd u(d), width(d), slope;
   const double base = evaluate(start, &slope);
@@ -140,17 +171,20 @@ void Fit::climb(const VectorXd& start, const BoxMinimizer& minimise, Index max_i
     u[c] = (start[p] - lower_[p]) / width[c];
     steepest = std::max(steepest, std::abs(slope[p]) * width[c] * width[c]);
   }
-  if (!std::isfinite(base) || !(steepest > 0.0)) return;
+  if (!std::isfinite(base) || !(steepest > 0.0)) return start;
   const double weight = std::min(kLargestWeight, kFirstStep / steepest);
   Index calls = 0;
   const double before = best_.objective;
-  const Objective objective = [&](const VectorXd& x, VectorXd& gradient) {
-    ++calls;
-    VectorXd at = start;
+  VectorXd at = start;
+  const auto move_to = [&](const VectorXd& x) {
     for (Index c = 0; c < d; ++c) {
       const Index p = free_[static_cast<std::size_t>(c)];
       at[p] = std::min(lower_[p] + x[c] * width[c], upper_[p]);
     }
+  };
+  const Objective objective = [&](const VectorXd& x, VectorXd& gradient) {
+    ++calls;
+    move_to(x);
     const double value = evaluate(at, &slope);
     gradient.resize(d);
     for (Index c = 0; c < d; ++c) {
@@ -158,18 +192,56 @@ void Fit::climb(const VectorXd& start, const BoxMinimizer& minimise, Index max_i
     }
     return weight * (base - value);
   };
-  minimise(u, objective);
+  minimizers_(kTolerance * weight)(u, objective);
   // As many iterations as allowed need more calls than that.
-  if (best_.objective > before) best_.converged = calls <= max_iterations;
+  if (best_.objective > before) best_.converged = calls <= max_iterations_;
+  move_to(u);
+  return at;
 }
 
-FitResult Fit::maximise(const BoxMinimizer& minimise, Index max_iterations) {
+std::vector<VectorXd> Fit::explore() {
   const std::vector<Candidate> found = candidates();
-  best_.converged = true;
-  if (free_.empty()) return best_;
-  const std::size_t starts = std::min(found.size(), static_cast<std::size_t>(problem_.starts));
-  for (std::size_t i = 0; i < starts; ++i) climb(found[i].at, minimise, max_iterations);
-  return best_;
+  std::vector<VectorXd> ends;
+  for (const Candidate& candidate : found) {
+    if (static_cast<Index>(ends.size()) == problem_.starts) break;
+    ends.push_back(climb(candidate.at));
+  }
+  return ends;
+}
+
+// What some points know too little about ends at its bounds, where the likelihood of
+// all points is flat: the climb begins nearer.
+void Fit::finish(const std::vector<VectorXd>& points) {
+  Candidate best = screen_start();
+  for (const VectorXd& point : points) {
+    const Candidate candidate = screen(point);
+    if (candidate.objective > best.objective) best = candidate;
+  }
+  climb(into_likely(best.at));
+}
+
+FitResult fit_parameters(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean,
+                         const FitProblem& problem, const Fit::Minimizers& minimizers,
+                         Index max_iterations) {
+  MarginalLikelihood likelihood(kernel, X, y, fit_mean);
+  Fit fit(likelihood, problem, minimizers, max_iterations);
+  const std::vector<Index> rows = some_rows(X.rows());
+  if (static_cast<Index>(rows.size()) == X.rows()) {
+    fit.explore();
+  } else {
+    const Index count = static_cast<Index>(rows.size());
+    Points some(count, X.cols());
+    VectorXd targets(count);
+    for (Index i = 0; i < count; ++i) {
+      some.row(i) = X.row(rows[static_cast<std::size_t>(i)]);
+      targets[i] = y[rows[static_cast<std::size_t>(i)]];
+    }
+    MarginalLikelihood part(kernel, some, targets, fit_mean);
+    fit.finish(Fit(part, problem, minimizers, max_iterations).explore());
+  }
+  FitResult result = fit.best();
+  result.evaluations = likelihood.evaluations();
+  return result;
 }
 
 }  // namespace gpb

@@ -23,16 +23,26 @@ struct FitResult {
   double mean = 0.0;
   double log_likelihood = -kInf;
   double objective = -kInf;  // with the priors' logarithms
-  bool converged = false;    // the search for it ended of itself
+  bool converged = true;     // the search for it ended of itself
+  Index evaluations = 0;     // of the likelihood of all points
 };
 
 // Coordinates of the search are the parameters themselves or, when the variance is
 // found in closed form, the parameters at variance 1: then the last is log(noise / variance).
 class Fit {
  public:
-  Fit(MarginalLikelihood& likelihood, FitProblem problem);
+  // A minimiser that stops when an iteration gains less than the tolerance.
+  using Minimizers = std::function<BoxMinimizer(double tolerance)>;
+
+  Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimizers,
+      Index max_iterations);
+
+  // Climbs from the best of the start and of low-discrepancy points; the ends' coordinates.
+  std::vector<VectorXd> explore();
+  // Climbs from the best of the start and these points.
+  void finish(const std::vector<VectorXd>& points);
   // The best of everything evaluated; never worse than the start if that is within bounds.
-  FitResult maximise(const BoxMinimizer& minimise, Index max_iterations);
+  const FitResult& best() const { return best_; }
 
  private:
   struct Candidate {
@@ -41,23 +51,33 @@ class Fit {
   };
 
   void profile_variance();
+  VectorXd into_likely(const VectorXd& at) const;
   VectorXd scaled_by(VectorXd at, double log_scale) const;
   double log_scale_at(const VectorXd& at, bool* at_noise_bound) const;
   double log_prior(const VectorXd& parameters, VectorXd* gradient) const;
   // Value and gradient at coordinates; remembers the best.
   double evaluate(const VectorXd& at, VectorXd* gradient);
   Candidate screen(const VectorXd& at);
+  Candidate screen_start();
   std::vector<Candidate> candidates();
-  void climb(const VectorXd& start, const BoxMinimizer& minimise, Index max_iterations);
+  VectorXd climb(const VectorXd& start);
 
   MarginalLikelihood& likelihood_;
+  Minimizers minimizers_;
+  Index max_iterations_;
   FitProblem problem_;         // in parameters
   Index noise_;                // the last one's number
   bool profiled_;              // the variance is found in closed form
   VectorXd lower_, upper_;     // of the coordinates
+  VectorXd likely_lower_, likely_upper_;
   std::vector<Index> free_;    // the coordinates that move
   FitResult best_;
 };
+
+// The whole fit. Of many points, some are enough to find the right hill.
+FitResult fit_parameters(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean,
+                         const FitProblem& problem, const Fit::Minimizers& minimizers,
+                         Index max_iterations);
 
 }  // namespace gpb
 

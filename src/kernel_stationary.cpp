@@ -94,17 +94,15 @@ void StationaryKernel::add_gradient(const VectorXd& x, const Points& Y, Index st
                                     const Block& weight, VectorXd& gradient) const {
   Block s(weight.size());
   squared_distance(x, Y, start, s);
-  Block t = s;
-  correlation(t);
-  gradient[gradient.size() - 1] += (weight * t).sum();
-  if (shape_.size()) {
-    t = s;
-    shape_slope(t);
-    gradient[0] += (weight * t).sum();
-  }
-  t = s;
-  slope(t);
+  Block rho = s, t(s.size());
+  correlation_and_slope(rho, t);
+  gradient[gradient.size() - 1] += (weight * rho).sum();
   t *= -2.0 * weight;
+  if (shape_.size()) {
+    rho = s;
+    shape_slope(rho);
+    gradient[0] += (weight * rho).sum();
+  }
   const Index first = shape_.size();
   if (scaling_.isotropic) {
     gradient[first] += (t * s).sum();
@@ -115,6 +113,12 @@ void StationaryKernel::add_gradient(const VectorXd& x, const Points& Y, Index st
     const auto y = Y.col(column).segment(start, s.size()).array();
     gradient[first + c] += (t * ((y - x[column]) / scaling_.lengthscale[c]).square()).sum();
   }
+}
+
+void StationaryKernel::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
+  slope_out = rho;
+  slope(slope_out);
+  correlation(rho);
 }
 
 void StationaryKernel::draw_feature(Rng& rng, Feature& feature) const {
@@ -132,6 +136,11 @@ std::unique_ptr<Kernel> SquaredExponential::clone() const {
 void SquaredExponential::correlation(ArrayRef s) const { s = (-0.5 * s).exp(); }
 
 void SquaredExponential::slope(ArrayRef s) const { s = -0.5 * (-0.5 * s).exp(); }
+
+void SquaredExponential::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
+  correlation(rho);
+  slope_out = -0.5 * rho;
+}
 
 RationalQuadratic::RationalQuadratic(Scaling scaling, double variance, double alpha)
     : StationaryKernel(std::move(scaling), variance) {
@@ -199,6 +208,24 @@ void Matern::slope(ArrayRef s) const {
     s = -(5.0 / 6.0) * (1.0 + s) * (-s).exp();
   } else {
     for (Index j = 0; j < s.size(); ++j) s[j] = nu_ * bessel_slope(nu_, s[j], bessel_k_);
+  }
+}
+
+// The two orders that are fitted most share their exponential.
+void Matern::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
+  if (nu_ != 1.5 && nu_ != 2.5) return StationaryKernel::correlation_and_slope(rho, slope_out);
+  rho = std::sqrt(2.0 * nu_) * rho.sqrt();
+  slope_out = (-rho).exp();
+  if (nu_ == 1.5) {
+    rho = (1.0 + rho) * slope_out;
+    slope_out *= -1.5;
+  } else {
+    const double third = 1.0 / 3.0;
+    for (Index j = 0; j < rho.size(); ++j) {
+      const double r = rho[j], e = slope_out[j];
+      rho[j] = (1.0 + r + third * r * r) * e;
+      slope_out[j] = -(5.0 / 6.0) * (1.0 + r) * e;
+    }
   }
 }
 

@@ -25,6 +25,8 @@ class StationaryKernel : public Kernel {
   // Each replaces the squared scaled distances s by a function of them.
   virtual void correlation(ArrayRef s) const = 0;           // rho(s)
   virtual void slope(ArrayRef s) const = 0;                 // rho'(s); 0 where it does not exist
+  // Both at once from s: `rho` holds s and then rho(s), `slope_out` becomes rho'(s).
+  virtual void correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const;
   virtual void shape_slope(ArrayRef s) const { s.setZero(); }  // d rho / d log(shape)
   // The spectral density is that of draw_scale() * normal / lengthscale.
   virtual double draw_scale(Rng&) const { return 1.0; }
@@ -48,6 +50,7 @@ class SquaredExponential final : public StationaryKernel {
  protected:
   void correlation(ArrayRef s) const override;
   void slope(ArrayRef s) const override;
+  void correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const override;
 };
 
 // rho = (1 + s / (2 alpha))^-alpha; the shape is alpha.
@@ -72,6 +75,7 @@ class Matern final : public StationaryKernel {
  protected:
   void correlation(ArrayRef s) const override;
   void slope(ArrayRef s) const override;
+  void correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const override;
   double draw_scale(Rng& rng) const override;
 
  private:

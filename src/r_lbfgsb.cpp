@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <exception>
+#include <limits>
 
 namespace gpb {
 
@@ -49,8 +50,9 @@ void gradient_at(int n, double* at, double* out, void* data) {
 
 }  // namespace
 
-BoxMinimizer lbfgsb_minimizer(int max_iterations) {
-  return [max_iterations](VectorXd& x, const Objective& f) {
+BoxMinimizer lbfgsb_minimizer(int max_iterations, double tolerance) {
+  const double factor = tolerance / std::numeric_limits<double>::epsilon();
+  return [max_iterations, factor](VectorXd& x, const Objective& f) {
     const int n = static_cast<int>(x.size());
     Call call{&f, VectorXd(), VectorXd(), kInf, nullptr};
     VectorXd lower = VectorXd::Zero(n), upper = VectorXd::Ones(n);
@@ -59,7 +61,7 @@ BoxMinimizer lbfgsb_minimizer(int max_iterations) {
     int fail = 0, value_calls = 0, gradient_calls = 0;
     char message[60];
     lbfgsb(n, 5, x.data(), lower.data(), upper.data(), bounded.data(), &minimum, value_at,
-           gradient_at, &fail, &call, 1e7, 0.0, &value_calls, &gradient_calls, max_iterations,
+           gradient_at, &fail, &call, factor, 0.0, &value_calls, &gradient_calls, max_iterations,
            message, 0, 10);
     if (call.failure) std::rethrow_exception(call.failure);
     return minimum;

@@ -6,7 +6,8 @@
 
 namespace gpb {
 
-BoxMinimizer lbfgsb_minimizer(int max_iterations = 50);
+// Ends when an iteration gains less than `tolerance` times the larger of 1 and the value.
+BoxMinimizer lbfgsb_minimizer(int max_iterations = 50, double tolerance = 2e-9);
 
 }  // namespace gpb
 

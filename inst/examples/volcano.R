@@ -106,7 +106,7 @@ draw_picture <- function() {
   axis(2, c(0.5, 1, 2, 5, 10, 20, 50, 100), c(0, 1, 2, 5, 10, 20, 50, 100), las = 1)
   abline(h = tolerance, lty = 3)
   draw_curves("average_regret", c(0, 100), main = "Average regret")
-  legend("right", names(bandits), col = colours, lwd = 2.2, bty = "n")
+  legend(0.78 * rounds, 57, names(bandits), col = colours, lwd = 2.2, bty = "n")
 }
 
 picture <- Sys.getenv("GPBANDITS_DEMO_PICTURE", if (interactive()) "" else "volcano.png")

@@ -152,6 +152,17 @@ test_that("never worse than the start, whatever it is", {
   expect_gte(again$log_likelihood, fit$log_likelihood - 1e-9)
 })
 
+test_that("many points: the exploration of some of them ends at a maximum of all, never below the start", {
+  data <- simulated(230, 2)
+  fit <- gp_fit(data$x, data$y, kernel_se(c(1, 1)), mean = "fit")
+  slope <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, fit_mean = TRUE, gradient = TRUE)$gradient
+  expect_lt(max(abs(slope)), 0.1)
+  near <- gp_fit(data$x, data$y, fit$kernel, fit$noise_var, mean = "fit", starts = 1)
+  expect_gte(near$log_likelihood, fit$log_likelihood - 1e-9)
+  expect_gte(gp_fit(data$x, data$y, fit$kernel, fit$noise_var, mean = "fit", iterations = 1)$log_likelihood,
+             fit$log_likelihood - 1e-9)
+})
+
 test_that("bounds hold, also those of variance and noise", {
   data <- simulated(40, 1)
   free <- gp_fit(data$x, data$y, kernel_se(0.3))
