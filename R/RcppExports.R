@@ -9,20 +9,20 @@ cpp_bandit_alive <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_alive`, handle)
 }
 
-cpp_bandit_suggest <- function(handle, contexts) {
-    invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, contexts))
+cpp_bandit_suggest <- function(handle, contexts, time) {
+    invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, contexts, time))
 }
 
 cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
 
-cpp_bandit_observe <- function(handle, id, reward, constraints) {
-    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints))
+cpp_bandit_observe <- function(handle, id, reward, constraints, time) {
+    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time))
 }
 
-cpp_bandit_give <- function(handle, places, contexts, reward, constraints) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints))
+cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time))
 }
 
 cpp_bandit_replay <- function(handle, queries, contexts, events, refits) {

@@ -22,11 +22,11 @@
 #' draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
 #'
 #' @section Methods:
-#' * `$suggest(n = 1, context = NULL)`: plays the next `n` queries and returns a data.frame, one row
+#' * `$suggest(n = 1, context = NULL, time = NULL)`: plays the next `n` queries and returns a data.frame, one row
 #'   each: `id` (the round), `arm` (finite domains) and the inputs. `n > 1` is the same as asking `n` times in a
 #'   row with nothing observed between.
-#' * `$observe(id, reward, constraints = NULL)`: rewards of earlier queries, any order, any time, vectorised.
-#' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL)`: data the bandit did not ask for;
+#' * `$observe(id, reward, constraints = NULL, time = NULL)`: rewards of earlier queries, any order, any time, vectorised.
+#' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL)`: data the bandit did not ask for;
 #'   an added point takes the next id and counts as a round (action `"given"`).
 #' * `$posterior(x = NULL, context = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`).
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
@@ -35,6 +35,8 @@
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`.
 #' * `$information_gain()`: \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)} of the current segment's points that the
 #'   variance knows, in nats.
+#' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;
+#'   `NULL` is now.
 #' * `$reset()`: forgets every event. `$copy()`: an independent bandit in the same state. `$show()`: prints.
 #'
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
@@ -186,7 +188,7 @@ constraint_names <- function(config, letter) {
   paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 }
 
-event_columns <- function() list(kind = integer(), id = integer(), reward = double())
+event_columns <- function() list(kind = integer(), id = integer(), reward = double(), time = double())
 
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L)
 action_names <- c("policy", "explore", "given")
@@ -320,12 +322,14 @@ GPBandit <- setRefClass("GPBandit",
   fields = list(config = "list", queries = "environment", events = "environment",
                 refits = "list", handle = "ANY"),
   methods = list(
-    suggest = function(n = 1, context = NULL, ...) bandit_suggest(.self, n, context, ...),
-    observe = function(id, reward, constraints = NULL, ...) {
-      bandit_observe(.self, id, reward, constraints, ...)
+    suggest = function(n = 1, context = NULL, time = NULL, ...) {
+      bandit_suggest(.self, n, context, time, ...)
     },
-    add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, ...) {
-      bandit_add(.self, x, arm, reward, constraints, context, ...)
+    observe = function(id, reward, constraints = NULL, time = NULL, ...) {
+      bandit_observe(.self, id, reward, constraints, time, ...)
+    },
+    add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, ...) {
+      bandit_add(.self, x, arm, reward, constraints, context, time, ...)
     },
     posterior = function(x = NULL, context = NULL, ...) bandit_posterior(.self, x, context, ...),
     draw = function(n = 1, context = NULL, ...) bandit_draw(.self, n, context, ...),
@@ -352,10 +356,11 @@ bandit_facts <- function(bandit) {
   cpp_bandit_facts(bandit$handle)
 }
 
-bandit_suggest <- function(bandit, n, context, ...) {
-  check_dots_empty(..., allowed = c("n", "context"))
+bandit_suggest <- function(bandit, n, context, time, ...) {
+  check_dots_empty(..., allowed = c("n", "context", "time"))
   n <- check_count(n, upper = 1e6)
   contexts <- contexts_for(bandit, context, n)
+  time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
   # A refit may fall due between the queries of a batch, as if they were asked one by one.
   at <- 1
@@ -363,7 +368,7 @@ bandit_suggest <- function(bandit, n, context, ...) {
     refit_if_due(bandit)
     stretch <- seq(at, min(n, at + rounds_to_refit(bandit) - 1))
     part <- list(row = contexts$row[stretch], values = contexts$values[stretch, , drop = FALSE])
-    transact(bandit, function(handle) cpp_bandit_suggest(handle, part))
+    transact(bandit, function(handle) cpp_bandit_suggest(handle, part, time))
     at <- at + length(stretch)
   }
   query_frame(bandit, first + seq_len(n))
@@ -431,8 +436,8 @@ place_frame <- function(bandit, row, context, inputs) {
   frame
 }
 
-bandit_observe <- function(bandit, id, reward, constraints, ...) {
-  check_dots_empty(..., allowed = c("id", "reward", "constraints"))
+bandit_observe <- function(bandit, id, reward, constraints, time, ...) {
+  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time"))
   id <- check_numbers(id, "id")
   reward <- check_numbers(reward, "reward", lengths = length(id))
   constraints <- check_constraint_values(constraints, bandit, length(id))
@@ -452,16 +457,20 @@ bandit_observe <- function(bandit, id, reward, constraints, ...) {
                   "the id of a pending query")
   }
   if (length(id) == 0) return(invisible(bandit))
-  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward, constraints))
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward, constraints, time))
 }
 
-bandit_add <- function(bandit, x, arm, reward, constraints, context, ...) {
-  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context"))
+bandit_add <- function(bandit, x, arm, reward, constraints, context, time, ...) {
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time"))
   given <- given_places(bandit, x, arm, context)
   reward <- check_numbers(reward, "reward", lengths = length(given$places$arm))
   constraints <- check_constraint_values(constraints, bandit, length(reward))
   if (length(reward) == 0) return(invisible(bandit))
-  transact(bandit, function(handle) cpp_bandit_give(handle, given$places, given$contexts, reward, constraints))
+  time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
+  transact(bandit, function(handle) {
+    cpp_bandit_give(handle, given$places, given$contexts, reward, constraints, time)
+  })
 }
 
 # Places and contexts of added points, as the core takes them.

@@ -4,18 +4,33 @@
 #' * `pending_hallucinate()`: the variance knows it at once, the mean only when the reward arrives
 #'   (GP-BUCB: a hallucinated reward equal to the mean leaves the mean where it is).
 #' * `pending_censor(m, value)`: both know it at once, with `value` in place of the reward; the reward
-#'   replaces it when it arrives within `m` rounds, and one that takes longer stays `value` for good.
+#'   replaces it when it arrives within `m` rounds (or within a time `m`), and one that takes longer stays `value` for good.
 #'
 #' A reward observed before round \eqn{t}'s query has taken \eqn{t - s} rounds, and 0 if no query came after
 #' its own. A batch of \eqn{Q} queries asked together therefore needs `m` of at least \eqn{Q}.
 #'
-#' @param m rounds after which a reward counts as lost: a whole number >= 0, or `Inf`.
+#' With `unit = "time"` a query's delay is measured by the clock: \eqn{d_s = o_s - \tau_s}{d_s = o_s - tau_s}, its reward's time of arrival minus
+#' the time at which it was suggested, and the reward is used iff \eqn{d_s \le \min(m, \tau - \tau_s)}{d_s <= min(m, tau - tau_s)} at a choice at
+#' time \eqn{\tau}{tau}. The window of [width_sdf()] then holds the queries of the last `m` units of time. The clock is
+#' `Sys.time()`, in seconds, or what is given as `time` to `$suggest()`, `$observe()` and `$add()` (numbers in any unit, or date-times):
+#' a suggestion's time may not be earlier than any before it, an observation's not earlier than its query's. Times are
+#' part of the event log, so that a copy, a file or a journal gives the same bandit. In [run_bandit()] a round is one unit of time.
+#'
+#' @param m rounds after which a reward counts as lost: a whole number >= 0, or `Inf`; with `unit = "time"` a length of time,
+#'   a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
 #' @param value what stands in place of an unknown reward: the smallest possible reward.
+#' @param unit what `m` counts: queries asked (`"rounds"`) or clock time (`"time"`).
 #' @return An object of class `bandit_pending`.
 #' @section Errors: a `gpbandits_error` if `m` or `value` is no such number.
-#' @references Verma, Dai and Low (2022); Desautels, Krause and Burdick (2014) for hallucination.
+#' @references Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
 #' @examples
 #' pending_censor(m = 20, value = 0)
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy = policy_ucb(width_constant(2)),
+#'                pending = pending_censor(m = 60, unit = "time"))
+#' b$suggest(2, time = 100)
+#' b$observe(1, reward = 0.7, time = 130) # took 30 seconds
+#' b$observe(2, reward = 0.9, time = 180) # took 80: stays 0 for good
 #' @name pending
 NULL
 
@@ -31,8 +46,15 @@ pending_hallucinate <- function() new_pending("hallucinate")
 
 #' @rdname pending
 #' @export
-pending_censor <- function(m, value = 0) {
-  new_pending("censor", m = check_count(m, lower = 0, infinite = TRUE), value = check_number(value))
+pending_censor <- function(m, value = 0, unit = c("rounds", "time")) {
+  unit <- check_choice(unit, c("rounds", "time"))
+  if (unit == "rounds") {
+    m <- check_count(m, lower = 0, infinite = TRUE)
+  } else {
+    if (inherits(m, "difftime")) m <- as.double(m, units = "secs")
+    m <- check_number(m, lower = 0, infinite = TRUE)
+  }
+  new_pending("censor", m = m, value = check_number(value), unit = unit)
 }
 
 #' @export
@@ -42,6 +64,43 @@ print.bandit_pending <- function(x, ...) {
 }
 
 describe_pending <- function(pending) {
-  if (pending$kind == "censor") sprintf("censored as %g, lost after %g rounds", pending$value, pending$m)
+  if (pending$kind == "censor") sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
+                                        if (pending$unit == "time") "units of time" else "rounds")
   else if (pending$kind == "ignore") "ignored" else "known to the variance"
+}
+
+goes_by_clock <- function(config) config$pending$kind == "censor" && config$pending$unit == "time"
+
+# ---- clock times: NA where nobody gave them and nothing depends on them -----
+
+# The latest time so far, -Inf if there was none.
+latest_time <- function(bandit) {
+  if (table_size(bandit$queries) == 0) return(-Inf)
+  latest <- bandit_facts(bandit)$clock
+  if (is.na(latest)) -Inf else latest
+}
+
+# When queries were asked (or points given): their events come in the order of their ids.
+query_times <- function(bandit, ids) {
+  events <- bandit$events
+  asked <- which(table_column(events, "kind") %in% event_kind[c("query", "given")])
+  time <- events$time[asked[ids]]
+  ifelse(is.na(time), -Inf, time)
+}
+
+# Times of what happens next: given, one for all or one each, and not before `after`; or now,
+# where the pending rule goes by the clock. A clock that was set back stands still.
+clock_times <- function(bandit, time, count, after, what) {
+  if (is.null(time)) {
+    now <- if (goes_by_clock(bandit$config)) max(as.numeric(Sys.time()), latest_time(bandit)) else NA_real_
+    return(rep(now, count))
+  }
+  if (inherits(time, "POSIXt")) time <- as.numeric(time)
+  time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)
+  early <- which(time < after)
+  if (length(early)) {
+    stop_argument("time", format(time[early[1]], digits = 15),
+                  paste("not before", what, sprintf("(%s)", format(rep_len(after, count)[early[1]], digits = 15))))
+  }
+  time
 }

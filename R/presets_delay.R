@@ -20,7 +20,9 @@
 #'   \eqn{1-\delta}{1 - delta}, \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)}.
 #'   The default width (\eqn{\beta_t = 1}{beta_t = 1}) is the paper's practice and outside the theorem.
 #' @inheritParams gp_bandit
-#' @param m rounds after which a reward counts as lost (whole number >= 0, or `Inf`); the paper uses twice the mean delay.
+#' @param m rounds after which a reward counts as lost (whole number >= 0, or `Inf`), or a length of time, see
+#'   [pending_censor()]; the paper uses twice the mean delay.
+#' @param unit what `m` counts: `"rounds"` or clock `"time"`.
 #' @param value what stands in place of an unknown reward: the smallest possible one.
 #' @param width overrides the default width.
 #' @param ... further arguments of [gp_bandit()].
@@ -38,15 +40,15 @@
 #' gp_bucb(x, kernel_se(0.2), noise_var = 0.01)$suggest(4)
 #' @export
 gp_ucb_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
-                       width = width_sdf(width_constant(1))) {
-  preset(list(policy = policy_ucb(width), pending = pending_censor(m, value)), domain, kernel, noise_var, ...)
+                       width = width_sdf(width_constant(1)), unit = c("rounds", "time")) {
+  preset(list(policy = policy_ucb(width), pending = pending_censor(m, value, unit)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf
 #' @export
 gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
-                      width = width_sdf(width_constant(1))) {
-  preset(list(policy = policy_ts(width), pending = pending_censor(m, value)), domain, kernel, noise_var, ...)
+                      width = width_sdf(width_constant(1)), unit = c("rounds", "time")) {
+  preset(list(policy = policy_ts(width), pending = pending_censor(m, value, unit)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf

@@ -32,13 +32,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_suggest
-void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts);
-RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP contextsSEXP) {
+void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time);
+RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
 BEGIN_RCPP
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    cpp_bandit_suggest(handle, contexts);
+    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
+    cpp_bandit_suggest(handle, contexts, time);
     return R_NilValue;
 END_RCPP
 }
@@ -55,27 +56,29 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_observe
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP) {
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
-    cpp_bandit_observe(handle, id, reward, constraints);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type time(timeSEXP);
+    cpp_bandit_observe(handle, id, reward, constraints, time);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
-    cpp_bandit_give(handle, places, contexts, reward, constraints);
+    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
+    cpp_bandit_give(handle, places, contexts, reward, constraints, time);
     return R_NilValue;
 END_RCPP
 }
@@ -616,10 +619,10 @@ END_RCPP
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
     {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
-    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 2},
+    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
-    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 4},
-    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 5},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 5},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 6},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 5},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},

@@ -45,8 +45,9 @@ double Bandit::recent_sd() const {
   const double window = config_.pending == PendingKind::censor ? config_.censor_after : kInf;
   double sum = 0.0, mean, sd;
   for (Index k = rounds() - 1; k >= first_known_; --k) {
-    if (static_cast<double>(rounds() - k) > window) break;
     const Query& q = queries_[static_cast<std::size_t>(k)];
+    const double ago = config_.censor_by_time ? clock_ - q.time : static_cast<double>(rounds() - k);
+    if (ago > window) break;
     if (config_.sdf_over_pending && q.arrived) continue;
     variance_model().at(q.place, mean, sd);
     sum += sd;
@@ -202,7 +203,7 @@ void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
     if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
     if (is_known(q)) add_to_models(q, known_value(q));
   }
-  events_.push_back({EventKind::refit, rounds()});
+  events_.push_back({EventKind::refit, rounds(), kNaN});
 }
 
 void Bandit::learn(Query& q) {
@@ -218,29 +219,35 @@ void Bandit::learn(Query& q) {
 Index Bandit::commit(Query q) {
   q.segment = segment_;
   q.kappa = kappa_;
+  q.time = clock_;
   if (q.action == Action::explore) ++explored_;
   enter(q);
   queries_.push_back(std::move(q));
-  events_.push_back({EventKind::query, rounds()});
+  events_.push_back({EventKind::query, rounds(), clock_});
   return rounds();
 }
 
+void Bandit::set_clock(double now) {
+  clock_ = now;
+  if (std::isnan(latest_) || now > latest_) latest_ = now;
+}
+
 // A reward observed before round t's query has taken t - s rounds, 0 if no query
-// came after its own.
-double Bandit::rounds_taken(Index id) const {
+// came after its own; or the time since its query.
+double Bandit::time_taken(Index id) const {
+  if (config_.censor_by_time) return clock_ - queries_[static_cast<std::size_t>(id - 1)].time;
   return id == rounds() ? 0.0 : static_cast<double>(rounds() + 1 - id);
 }
 
-void Bandit::observe(Index id, double reward, const VectorXd& g, double delay) {
+void Bandit::observe(Index id, double reward, const VectorXd& g) {
   Query& q = query(id);
   if (q.arrived) throw std::invalid_argument("this query's reward is already known");
   q.reward = reward;
   q.g = g;
   q.arrived = true;
-  events_.push_back({EventKind::reward, id});
+  events_.push_back({EventKind::reward, id, clock_});
   if (!q.in_play) return;
-  const double taken = std::isnan(delay) ? rounds_taken(id) : delay;
-  q.lost = config_.pending == PendingKind::censor && taken > config_.censor_after;
+  q.lost = config_.pending == PendingKind::censor && time_taken(id) > config_.censor_after;
   if (!q.lost) learn(q);
   if (config_.changes && detects_change(q, id) && !replaying_) restart();
 }
@@ -267,13 +274,14 @@ Index Bandit::give(const Place& place, const Context& context, double reward,
   q.g = g;
   q.reward = reward;
   q.arrived = true;
+  q.time = clock_;
   double ignored;
   mean_->at(place, q.mean, q.sd);
   if (hallucinated_) hallucinated_->at(place, ignored, q.sd);
   enter(q);
   learn(q);
   queries_.push_back(q);
-  events_.push_back({EventKind::given, rounds()});
+  events_.push_back({EventKind::given, rounds(), clock_});
   if (config_.changes && detects_change(q, rounds()) && !replaying_) restart();
   return rounds();
 }
@@ -296,7 +304,7 @@ void Bandit::restart() {
   forget();
   first_of_segment_ = rounds();
   ++segment_;
-  events_.push_back({EventKind::restart, rounds()});
+  events_.push_back({EventKind::restart, rounds(), kNaN});
 }
 
 }  // namespace gpb

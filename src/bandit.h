@@ -27,11 +27,13 @@ struct Query {
   bool lost = false;              // arrived too late: stays censored
   bool in_play = true;            // belongs to the data the models know of
   Index mean_slot = -1;           // its number among the models' observations
+  double time = kNaN;             // clock time of the choice, where there is a clock
 };
 
 struct Event {
   EventKind kind;
   Index id;  // 1-based; the last query for a restart or a refit
+  double time = kNaN;  // clock time of a query, a reward or a given point
 };
 
 struct BanditConfig {
@@ -41,7 +43,8 @@ struct BanditConfig {
   WidthPtr width;                  // null for policies without one
   std::shared_ptr<DmmBound> dmm;   // instead of width
   PendingKind pending = PendingKind::ignore;
-  double censor_after = kInf;      // m, in rounds
+  double censor_after = kInf;      // m, in rounds or in time
+  bool censor_by_time = false;     // by the clock, not by counting queries
   double censor_value = 0.0;
   bool sdf_over_pending = false;   // width_sdf: sum over pending queries only
   std::shared_ptr<ChangeRule> changes;  // null where nothing changes
@@ -60,12 +63,16 @@ class Bandit {
   Place recommend(const Context& context, Rng& rng);
   // Plays it; returns its id (1-based).
   Index commit(Query query);
-  // The reward of an earlier query. `delay` overrides the delay counted in rounds.
-  void observe(Index id, double reward, const VectorXd& g = VectorXd(), double delay = kNaN);
+  // The reward of an earlier query.
+  void observe(Index id, double reward, const VectorXd& g = VectorXd());
   // A point that the bandit did not ask for, with its reward.
   Index give(const Place& place, const Context& context, double reward,
              const VectorXd& g = VectorXd());
   void restart();
+  // The time of what comes next: queries, rewards, given points.
+  void set_clock(double now);
+  // The latest time so far; NaN if there was none.
+  double latest_time() const { return latest_; }
   // While the log is replayed no rule may restart: restarts are events of the log.
   void set_replaying(bool replaying) { replaying_ = replaying; }
   // Another prior or noise (hyperparameters were fitted anew): the models are built
@@ -88,7 +95,7 @@ class Bandit {
   WidthState width_state() const;
   std::vector<BoundTerm> dmm_terms(const WidthState& state) const;
   double recent_sd() const;
-  double rounds_taken(Index id) const;
+  double time_taken(Index id) const;
   void make_models();
   void note_played(const Place& place);
   void enter(Query& query);        // the models learn of a query
@@ -116,6 +123,7 @@ class Bandit {
   VectorXd kappa_;
   Index explored_ = 0;                              // uniform queries of the segment
   bool replaying_ = false;
+  double clock_ = kNaN, latest_ = kNaN;
 };
 
 }  // namespace gpb

@@ -59,8 +59,9 @@ bool cpp_bandit_alive(SEXP handle) {
 
 // Plays one query after the other, one per context.
 // [[Rcpp::export]]
-void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts) {
+void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
   BanditHandle bandit(handle);
+  bandit->set_clock(time);
   gpb::RRng rng;
   int count = 0;
   for (const Context& context : gpb::contexts_from_list(contexts)) {
@@ -90,15 +91,21 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
-                        const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints) {
+                        const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
+                        const Rcpp::NumericVector& time) {
   BanditHandle bandit(handle);
-  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->observe(id[k], reward[k], constraints.row(k).transpose());
+  for (R_xlen_t k = 0; k < id.size(); ++k) {
+    bandit->set_clock(time[k]);
+    bandit->observe(id[k], reward[k], constraints.row(k).transpose());
+  }
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
-                     const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints) {
+                     const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
+                     double time) {
   BanditHandle bandit(handle);
+  bandit->set_clock(time);
   const auto place = places_from_list(places);
   const auto context = gpb::contexts_from_list(contexts);
   for (std::size_t k = 0; k < place.size(); ++k) {
@@ -118,13 +125,14 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
   const Rcpp::IntegerVector action = queries["action"];
   const Rcpp::NumericVector mean = queries["mean"], sd = queries["sd"], width = queries["width"];
   const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
-  const Rcpp::NumericVector reward = events["reward"];
+  const Rcpp::NumericVector reward = events["reward"], time = events["time"];
   const Eigen::MatrixXd g = Rcpp::as<Eigen::MatrixXd>(queries["g"]);
   bandit->set_replaying(true);
   for (R_xlen_t e = 0; e < kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();
     const R_xlen_t k = id[e] - 1;
     const auto at = static_cast<std::size_t>(k);
+    bandit->set_clock(time[e]);
     switch (static_cast<EventKind>(kind[e])) {
       case EventKind::query: {
         Query query;
@@ -188,7 +196,7 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   const R_xlen_t q = static_cast<R_xlen_t>(queries.size()) - from_query;
   const R_xlen_t e = static_cast<R_xlen_t>(events.size()) - from_event;
   Rcpp::IntegerVector arm(q), context(q), action(q), segment(q), kind(e), id(e);
-  Rcpp::NumericVector mean(q), sd(q), width(q), reward(e);
+  Rcpp::NumericVector mean(q), sd(q), width(q), reward(e), time(e);
   std::vector<const gpb::Place*> places;
   const auto multipliers =
       queries.empty() ? 0 : static_cast<int>(queries.back().kappa.size());
@@ -209,6 +217,7 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
     const gpb::Event& event = events[static_cast<std::size_t>(from_event + k)];
     kind[k] = static_cast<int>(event.kind);
     id[k] = static_cast<int>(event.id);
+    time[k] = std::isnan(event.time) ? NA_REAL : event.time;
     const bool rewarded = event.kind == EventKind::reward || event.kind == EventKind::given;
     reward[k] = rewarded ? queries[static_cast<std::size_t>(event.id - 1)].reward : NA_REAL;
     for (int j = 0; j < multipliers; ++j) {
@@ -223,7 +232,7 @@ Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
                                         _["mean"] = mean, _["sd"] = sd, _["width"] = width,
                                         _["inputs"] = inputs_of(places), _["kappa"] = kappa),
       _["events"] = Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward,
-                                       _["g"] = g));
+                                       _["time"] = time, _["g"] = g));
 }
 
 namespace {
@@ -283,7 +292,8 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance_model().log_det(),
                             _["rounds"] = static_cast<int>(bandit->rounds()),
-                            _["segment"] = bandit->segment());
+                            _["segment"] = bandit->segment(),
+                            _["clock"] = bandit->latest_time());
 }
 
 // [[Rcpp::export(rng = false)]]

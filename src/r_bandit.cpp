@@ -125,6 +125,7 @@ void set_pending(BanditConfig& out, const Rcpp::List& pending) {
     out.pending = PendingKind::censor;
     out.censor_after = number(pending, "m");
     out.censor_value = number(pending, "value");
+    out.censor_by_time = text(pending, "unit") == "time";
   }
 }
 

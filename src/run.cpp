@@ -4,6 +4,16 @@
 
 namespace gpb {
 
+Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
+    : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {
+  if (!std::isnan(bandit.latest_time())) start_ = bandit.latest_time();
+}
+
+// For bandits that go by the clock a round is one unit of time.
+void Run::set_clock(double now) {
+  if (bandit_.config().censor_by_time) bandit_.set_clock(start_ + now);
+}
+
 void Run::convert(double regret) {
   if (std::isnan(simple_) || regret < simple_) simple_ = regret;
 }
@@ -21,6 +31,7 @@ void Run::deliver(double now) {
 void Run::step(Rng& rng) {
   const auto k = static_cast<std::size_t>(round_);
   const double now = static_cast<double>(round_ + 1);
+  set_clock(now);
   deliver(now);
   bandit_.before_query();
   Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);

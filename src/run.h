@@ -71,8 +71,7 @@ struct Ledger {
 
 class Run {
  public:
-  Run(Bandit& bandit, Environment& environment, RunDraws draws)
-      : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {}
+  Run(Bandit& bandit, Environment& environment, RunDraws draws);
 
   // Plays one round. Throws before anything changed, or not at all.
   void step(Rng& rng);
@@ -87,6 +86,7 @@ class Run {
     double regret;
   };
   void deliver(double now);
+  void set_clock(double now);
   void convert(double regret);   // a reward has arrived: it counts for the simple regret
 
   Bandit& bandit_;
@@ -94,6 +94,7 @@ class Run {
   RunDraws draws_;
   Ledger ledger_;
   Index round_ = 0;
+  double start_ = 0.0;           // the clock when the run began
   double total_ = 0.0;
   VectorXd violation_sum_;
   double simple_ = kNaN;
