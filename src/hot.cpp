@@ -95,6 +95,25 @@ void product_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n
 }
 
 GPB_CLONES
+void potter_gain(const double* matrix, std::ptrdiff_t r, const double* row, double* v,
+                 double* gain) {
+  constexpr std::ptrdiff_t lanes = 8;  // sums side by side: one alone cannot be vectorised
+  for (std::ptrdiff_t j = 0; j < r; ++j) gain[j] = 0.0;
+  for (std::ptrdiff_t q = 0; q < r; ++q) {
+    const double* column = matrix + q * r;
+    double sum[lanes] = {0.0};
+    std::ptrdiff_t j = 0;
+    for (; j + lanes <= r; j += lanes) {
+      for (std::ptrdiff_t k = 0; k < lanes; ++k) sum[k] += column[j + k] * row[j + k];
+    }
+    double total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    for (; j < r; ++j) total += column[j] * row[j];
+    v[q] = total;
+    for (j = 0; j < r; ++j) gain[j] += column[j] * total;
+  }
+}
+
+GPB_CLONES
 void subtract_outer(double* matrix, std::ptrdiff_t n, std::ptrdiff_t r, const double* left,
                     const double* right) {
   for (std::ptrdiff_t q = 0; q < r; ++q) {

@@ -26,6 +26,10 @@ void product_sweep(const double* factor, std::ptrdiff_t stride, std::ptrdiff_t n
                    std::ptrdiff_t r, const double* weight, double scale, const double* base,
                    double* out);
 
+// v = matrix' row and gain = matrix v in one pass over an r x r matrix.
+void potter_gain(const double* matrix, std::ptrdiff_t r, const double* row, double* v,
+                 double* gain);
+
 // matrix -= left right', an n x r matrix (column-major, leading dimension n).
 void subtract_outer(double* matrix, std::ptrdiff_t n, std::ptrdiff_t r, const double* left,
                     const double* right);

@@ -37,9 +37,10 @@ bool WeightPosterior::refit_due() const { return !drifted_ && updates_ >= kRefre
 double WeightPosterior::condition(Index arm, double innovation, double noise) {
   const MatrixXd& phi = basis_->factor;
   // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / (s + sqrt(s noise)).
-  const VectorXd v = root_.transpose() * phi.row(arm).transpose();
+  const VectorXd row = phi.row(arm);
+  VectorXd v(rank()), gain(rank());
+  potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
   const double s = noise + v.squaredNorm();
-  VectorXd gain = rooted(v);
   rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
                  1.0 / s, mean_.data(), variance_.data());
   gain /= s + std::sqrt(s * noise);
@@ -49,7 +50,9 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
 
 void WeightPosterior::respond(Index arm, double step) {
   const MatrixXd& phi = basis_->factor;
-  const VectorXd gain = rooted(root_.transpose() * phi.row(arm).transpose());
+  const VectorXd row = phi.row(arm);
+  VectorXd v(rank()), gain(rank());
+  potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
   product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
                 mean_.data());
 }

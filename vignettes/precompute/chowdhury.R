@@ -25,4 +25,5 @@ writeLines(c(
           sensor_seconds),
   sprintf("# gpbandits %s, %s", packageVersion("gpbandits"), R.version.string)
 ), file)
-suppressWarnings(write.table(sensors, file, append = TRUE, sep = ",", row.names = FALSE, quote = FALSE))
+suppressWarnings(write.table(sensors, file, append = TRUE, sep = ",", row.names = FALSE,
+                             quote = which(names(sensors) == "bandit")))   # names of rules hold commas
