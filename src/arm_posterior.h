@@ -4,6 +4,7 @@
 // them along c = cov(f_i, f): mean += c (y - mean_i) / s, variance -= c^2 / s with
 // s = noise + c_i. An engine is a way to get c cheaply:
 //   WeightPosterior: c = Phi S phi_i, Phi the pivoted Cholesky factor of all arms;
+//   RootPosterior:   c = B B_i, B = Phi S^(1/2), where the factor is nearly square;
 //   PlayedPosterior: c = k(i, .) - V V_i, V a row per observation, compressed to one
 //                    row per distinct arm played as soon as repeats prevail.
 #ifndef GPB_ARM_POSTERIOR_H

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "played_posterior.h"
+#include "root_posterior.h"
 
 namespace gpb {
 
@@ -21,6 +22,9 @@ std::unique_ptr<ArmPosterior> ArmSetting::make_posterior(double noise_var,
                                                          VectorXd prior_mean) const {
   if (engine == Engine::played) {
     return std::make_unique<PlayedPosterior>(table, noise_var, std::move(prior_mean));
+  }
+  if (prefers_arm_root(*basis)) {
+    return std::make_unique<RootPosterior>(table, basis, noise_var, std::move(prior_mean));
   }
   return std::make_unique<WeightPosterior>(table, basis, noise_var, std::move(prior_mean));
 }

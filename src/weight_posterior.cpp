@@ -7,11 +7,32 @@
 
 namespace gpb {
 
-namespace {
-// Rank-one updates lose about a rounding error each; after this many the
-// posterior is computed afresh from its statistics (cost n r^2, spread over them).
-constexpr Index kRefreshEvery = 4096;
-}  // namespace
+// Precision of the weights P = I + sum_i (W_i / lambda) phi_i phi_i' = L L', so root = L^-T.
+WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
+                      const VectorXd& weighted, double noise_var) {
+  const Index r = phi.cols(), m = static_cast<Index>(seen.size());
+  MatrixXd scaled(r, m);
+  VectorXd target = VectorXd::Zero(r);
+  for (Index k = 0; k < m; ++k) {
+    const Index arm = seen[static_cast<std::size_t>(k)];
+    scaled.col(k) = phi.row(arm).transpose() * std::sqrt(weight[arm] / noise_var);
+    target += phi.row(arm).transpose() * (weighted[arm] / noise_var);
+  }
+  MatrixXd precision = MatrixXd::Identity(r, r);
+  precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  const Eigen::LLT<MatrixXd> factor(precision);
+  if (factor.info() != Eigen::Success) {
+    throw std::runtime_error("the posterior precision lost positive definiteness");
+  }
+  WeightFit fit{MatrixXd::Identity(r, r), factor.solve(target),
+                2.0 * factor.matrixLLT().diagonal().array().log().sum()};
+  factor.matrixU().solveInPlace(fit.root);
+  return fit;
+}
+
+bool prefers_arm_root(const LowRank& basis) {
+  return basis.factor.rows() < 3 * basis.factor.cols();
+}
 
 WeightPosterior::WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var,
                                  VectorXd prior_mean)
@@ -58,29 +79,12 @@ void WeightPosterior::respond(Index arm, double step) {
 }
 
 void WeightPosterior::refit() {
-  // Precision of the weights P = I + sum_i (W_i / lambda) phi_i phi_i' = L L', so A = L^-T.
   const MatrixXd& phi = basis_->factor;
   const Index r = phi.cols(), n = phi.rows();
-  const std::vector<Index> seen = observed_arms();
-  const Index m = static_cast<Index>(seen.size());
-  MatrixXd scaled(r, m);
-  VectorXd target = VectorXd::Zero(r);
-  for (Index k = 0; k < m; ++k) {
-    const Index arm = seen[static_cast<std::size_t>(k)];
-    scaled.col(k) = phi.row(arm).transpose() * std::sqrt(weight_[arm] / noise_var_);
-    target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
-  }
-  MatrixXd precision = MatrixXd::Identity(r, r);
-  precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-  const Eigen::LLT<MatrixXd> factor(precision);
-  if (factor.info() != Eigen::Success) {
-    throw std::runtime_error("the posterior precision lost positive definiteness");
-  }
-  root_ = MatrixXd::Identity(r, r);
-  factor.matrixU().solveInPlace(root_);
-  log_det_ = 2.0 * factor.matrixLLT().diagonal().array().log().sum();
-  const VectorXd weights = factor.solve(target);
-  product_sweep(phi.data(), n, n, r, weights.data(), 1.0, prior_mean_.data(), mean_.data());
+  WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
+  root_ = std::move(fit.root);
+  log_det_ = fit.log_det;
+  product_sweep(phi.data(), n, n, r, fit.mean.data(), 1.0, prior_mean_.data(), mean_.data());
   // variance_i = residual_i + |A' phi_i|^2, in blocks so that no second n x r matrix is made.
   constexpr Index block = 256;
   for (Index first = 0; first < n; first += block) {

@@ -8,7 +8,25 @@
 
 namespace gpb {
 
+// Rank-one updates lose about a rounding error each; after this many the
+// posterior is computed afresh from its statistics (cost n r^2, spread over them).
+constexpr Index kRefreshEvery = 4096;
+
 using LowRankPtr = std::shared_ptr<const LowRank>;
+
+// The posterior of Phi's weights, S = root root', from weighted data on some arms.
+struct WeightFit {
+  MatrixXd root;     // r x r
+  VectorXd mean;     // of the weights
+  double log_det;    // log det(I + K W / lambda)
+};
+
+WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
+                      const VectorXd& weighted, double noise_var);
+
+// Whether carrying the root over the arms (RootPosterior, 2 n r a round) is cheaper than
+// over the weights (WeightPosterior, n r + 3 r^2).
+bool prefers_arm_root(const LowRank& basis);
 
 class WeightPosterior : public ArmPosterior {
  public:
