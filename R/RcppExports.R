@@ -93,6 +93,26 @@ cpp_doptimal_information <- function(kernel, points, rounds, noise_var, toleranc
     .Call(`_gpbandits_cpp_doptimal_information`, kernel, points, rounds, noise_var, tolerance)
 }
 
+cpp_journal_create <- function(path, text) {
+    .Call(`_gpbandits_cpp_journal_create`, path, text)
+}
+
+cpp_journal_append <- function(path, text, end) {
+    .Call(`_gpbandits_cpp_journal_append`, path, text, end)
+}
+
+cpp_journal_read <- function(path) {
+    .Call(`_gpbandits_cpp_journal_read`, path)
+}
+
+cpp_hex_from_raw <- function(bytes) {
+    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
+}
+
+cpp_raw_from_hex <- function(text) {
+    .Call(`_gpbandits_cpp_raw_from_hex`, text)
+}
+
 cpp_kernel_gram <- function(kernel, x, y) {
     .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
 }

@@ -37,7 +37,8 @@
 #'   variance knows, in nats.
 #' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;
 #'   `NULL` is now.
-#' * `$reset()`: forgets every event. `$copy()`: an independent bandit in the same state. `$show()`: prints.
+#' * `$reset()`: forgets every event. `$copy()`: an independent bandit in the same state
+#'   (without a journal). `$show()`: prints.
 #'
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
 #' to another process all give a bandit that goes on exactly as the original would.
@@ -55,6 +56,8 @@
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
 #'   sees the actions followed by the context.
 #' @param engine `"auto"`, `"weights"` or `"played"`, see Engines.
+#' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
+#'   anything else happens; [resume_bandit()] goes on from it after a crash.
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
@@ -78,7 +81,7 @@
 #' @export
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL,
-                      engine = c("auto", "weights", "played"), ...) {
+                      engine = c("auto", "weights", "played"), journal = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
     domain = as_domain(domain),
@@ -107,8 +110,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                   "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
   bandit <- GPBandit$new(config = config, queries = new_table(query_columns(config)),
-                         events = new_table(event_columns()), refits = list(), handle = NULL)
+                         events = new_table(event_columns()), refits = list(), handle = NULL,
+                         journal = NULL)
   heal(bandit)
+  if (!is.null(journal)) start_journal(bandit, journal)
   bandit
 }
 
@@ -281,7 +286,7 @@ check_idle <- function(bandit) {
 
 # Runs a change of the core's object and copies the new events to the log. If it fails
 # or is interrupted, the core's object is dropped and the log stays as it was.
-transact <- function(bandit, change) {
+transact <- function(bandit, change, refit = NULL) {
   check_idle(bandit)
   heal(bandit)
   assign(".changing", TRUE, envir = bandit$events)
@@ -291,19 +296,25 @@ transact <- function(bandit, change) {
     if (!done) bandit$handle <- NULL
   })
   core(change(bandit$handle))
-  sync_log(bandit)
+  sync_log(bandit, refit)
   done <- TRUE
   invisible(bandit)
 }
 
-sync_log <- function(bandit) {
+# `refit`: the parameters of the refit among the new events, if there is one. A journal comes
+# first: what it cannot take has not happened.
+sync_log <- function(bandit, refit = NULL) {
   new <- cpp_bandit_log(bandit$handle, table_size(bandit$queries), table_size(bandit$events))
+  done <- FALSE
+  on.exit(if (!done) bandit$handle <- NULL)
   suspendInterrupts({
     new$queries$reward <- rep(NA_real_, length(new$queries$arm))
     for (j in seq_len(ncol(new$queries$inputs))) {
       new$queries[[paste0("in.", j)]] <- new$queries$inputs[, j]
     }
     new$queries <- with_constraint_columns(bandit$config, new$queries)
+    journal_change(bandit, new$queries, new$events, refit)
+    if (!is.null(refit)) bandit$refits <- c(bandit$refits, list(refit))
     table_append(bandit$queries, new$queries)
     table_append(bandit$events, new$events)
     known <- new$events$kind %in% event_kind[c("reward", "given")]
@@ -311,6 +322,7 @@ sync_log <- function(bandit) {
     for (j in seq_len(constraint_count(bandit$config))) {
       table_set(bandit$queries, paste0("g", j), new$events$id[known], new$events$g[known, j])
     }
+    done <- TRUE
   })
   new
 }
@@ -320,7 +332,7 @@ sync_log <- function(bandit) {
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   fields = list(config = "list", queries = "environment", events = "environment",
-                refits = "list", handle = "ANY"),
+                refits = "list", handle = "ANY", journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, ...) {
       bandit_suggest(.self, n, context, time, ...)
@@ -622,6 +634,7 @@ bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
 
 bandit_reset <- function(bandit) {
   check_idle(bandit)
+  journal_write(bandit, "x")
   bandit$queries <- new_table(query_columns(bandit$config))
   bandit$events <- new_table(event_columns())
   bandit$refits <- list()
@@ -631,5 +644,5 @@ bandit_reset <- function(bandit) {
 
 bandit_copy <- function(bandit) {
   GPBandit$new(config = bandit$config, queries = table_copy(bandit$queries),
-               events = table_copy(bandit$events), refits = bandit$refits, handle = NULL)
+               events = table_copy(bandit$events), refits = bandit$refits, handle = NULL, journal = NULL)
 }

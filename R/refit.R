@@ -115,8 +115,7 @@ known_prior_mean <- function(bandit, ids, mean) {
 
 apply_refit <- function(bandit, fit) {
   config <- core_config(refitted_config(bandit$config, fit))
-  transact(bandit, function(handle) cpp_bandit_refit(handle, config))
-  bandit$refits <- c(bandit$refits, list(fit))
+  transact(bandit, function(handle) cpp_bandit_refit(handle, config), refit = fit)
   invisible(TRUE)
 }
 

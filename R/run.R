@@ -86,7 +86,8 @@ play <- function(bandit, problem, rounds, draws, progress) {
     left <- rounds
     while (left > 0) {
       refit_if_due(bandit)
-      stretch <- min(left, rounds_to_refit(bandit))
+      # A journal has each round before the next one is played.
+      stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal)) Inf else 1)
       assign(".changing", TRUE, envir = bandit$events)
       core(cpp_run_play(run, stretch, report))
       assign(".changing", FALSE, envir = bandit$events)

@@ -297,6 +297,59 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_journal_create
+Rcpp::List cpp_journal_create(const std::string& path, const std::string& text);
+RcppExport SEXP _gpbandits_cpp_journal_create(SEXP pathSEXP, SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_create(path, text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_append
+Rcpp::List cpp_journal_append(const std::string& path, const std::string& text, const Rcpp::List& end);
+RcppExport SEXP _gpbandits_cpp_journal_append(SEXP pathSEXP, SEXP textSEXP, SEXP endSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_append(path, text, end));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_read
+Rcpp::List cpp_journal_read(const std::string& path);
+RcppExport SEXP _gpbandits_cpp_journal_read(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_read(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hex_from_raw
+std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_raw_from_hex
+Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
+RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_kernel_gram
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
 RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -640,6 +693,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
     {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
+    {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
+    {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
+    {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
+    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
+    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},

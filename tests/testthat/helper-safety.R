@@ -29,6 +29,7 @@ bad_values <- list(
   covariance = list(NULL, "a", NA_real_, c(1, 2), matrix(1, 2, 3), matrix(c(1, 2, 3, 4), 2), -diag(2),
                     matrix(c(1, 2, 2, 1), 2), matrix(c(1, NA, NA, 1), 2), list(1), mean, matrix(0, 0, 0)),
   which = list(NULL, NA, 3, 0, "zz", c(TRUE, FALSE, TRUE), list(TRUE), mean),
+  file = list(NULL, 1, NA_character_, "", character(), c("a", "b"), TRUE, list("a"), mean, file.path(tempdir(), "no", "such")),
   never = list(1, "a", TRUE, list(), mean)    # arguments that must be NULL so far
 )
 
@@ -102,13 +103,15 @@ next_of <- function(bandit) {
 
 # ---- other processes ------------------------------------------------------------
 
-# Runs R code in a fresh process that has the package; returns its standard output.
-run_child <- function(code) {
+# Runs R code in a fresh process that has the package; returns its standard output. `shell`: what the shell
+# that starts it does first.
+run_child <- function(code, shell = "") {
   testthat::skip_on_os("windows")
   installed <- find.package("gpbandits")
   testthat::skip_if_not(file.exists(file.path(installed, "Meta", "package.rds")), "the package is not installed")
   file <- tempfile(fileext = ".R")
   on.exit(unlink(file))
   writeLines(c(sprintf(".libPaths(%s)", paste(deparse(c(dirname(installed), .libPaths())), collapse = "")), code), file)
-  suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE))
+  command <- paste(shell, shQuote(file.path(R.home("bin"), "Rscript")), "--vanilla", shQuote(file))
+  suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE))
 }

@@ -6,6 +6,13 @@ ucb_maker <- list(a = function(problem) gp_ucb(safe_x, safe_kernel, 0.01))
 preset_parts <- c(domain = "points", kernel = "object", noise_var = "positive")
 good_parts <- list(domain = safe_x, kernel = safe_kernel, noise_var = 0.01)
 
+# A journal that can be resumed, again and again.
+safe_journal <- function() {
+  file <- tempfile("journal")
+  gp_ucb(safe_x, safe_kernel, 0.01, journal = file)$suggest()
+  file
+}
+
 # Per export: arguments that work, and the kind of each argument (see helper-safety.R).
 exports <- list(
   finite_domain = list(list(x = 1:3), c(x = "points")),
@@ -49,7 +56,8 @@ exports <- list(
   delay_function = list(list(f = seq_len), c(f = "fun")),
   gp_bandit = list(c(good_parts, list(policy = policy_ei())),
                    c(preset_parts, policy = "object", mean = "numbers", pending = "object", engine = "word",
-                     changes = "never", constraints = "never", refit = "never")),
+                     changes = "never", constraints = "never", refit = "never", journal = "file")),
+  resume_bandit = list(list(file = safe_journal()), c(file = "file", like = "never", rng = "flag")),
   gp_ucb = list(good_parts, c(preset_parts, delta = "probability")),
   gp_ei = list(good_parts, c(preset_parts, xi = "nonnegative")),
   gp_pi = list(good_parts, c(preset_parts, xi = "nonnegative")),
@@ -104,7 +112,7 @@ exports <- list(
 # Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
-    (argument == "alpha" && is.null(value))
+    (argument %in% c("alpha", "journal") && is.null(value))
 }
 
 all_faults <- function(export, good, kinds) {

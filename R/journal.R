@@ -1,0 +1,264 @@
+# The journal: a bandit's event log in a file that only grows. A line is one change (what
+# happens at once or not at all), made of parts separated by ";", each a letter and values:
+#   q  a query: the columns of the log's queries that are known at the choice
+#   e  an event: kind, id, reward, time, constraint values
+#   f  a refit's parameters        x  the log was emptied
+#   r  the state of R's random generator after the change; p: only its position moved
+#   n  a note of maximize_bandit(): its name and its value
+# The first line holds the format's version and the bandit's settings. Numbers are written as
+# hexadecimal fractions, which are exact; other R data as compressed serialisation.
+
+journal_format <- 1L
+journal_magic <- "gpbandits-journal"
+
+#' Go on with a bandit from its journal
+#'
+#' A bandit that was made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each of its
+#' events to that file, and waits until it is on the disk, before anything else happens. `resume_bandit()` makes the bandit again
+#' from the file, in this process or another, and goes on writing to it. After a crash, a power cut or `kill -9` at any
+#' moment nothing is lost but the evaluation that was running: its query is in the history, with its reward `NA`.
+#'
+#' A last line that was never finished (or is damaged, with a warning) is dropped, and cut off the file at the first new event.
+#' Damage anywhere before is refused: every line's checksum goes on from the line before.
+#'
+#' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal. A bandit that comes back from
+#' [saveRDS()] goes on writing to its journal as long as nobody else has written to it since; after that its changes
+#' are refused with an error. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
+#' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
+#' The file holds the functions among a bandit's settings (widths, thresholds) as R serialises them: resume only files
+#' that you trust.
+#'
+#' @param file the journal's path.
+#' @param like `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
+#' @param rng `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
+#'   that a bandit whose choices are random goes on exactly as it would have; `FALSE` leaves the generator alone.
+#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @section Errors: a `gpbandits_error` if there is no such file, if it is no journal, is damaged, was written in
+#'   a newer format, or belongs to another bandit.
+#' @seealso [maximize_bandit()], whose call with the same `journal` goes on by itself.
+#' @examples
+#' file <- tempfile()
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, journal = file)
+#' b$suggest(2)
+#' b$observe(1, 0.5)
+#' rm(b) # or the process dies
+#' again <- resume_bandit(file)
+#' again$history()
+#' unlink(file)
+#' @export
+resume_bandit <- function(file, like = NULL, rng = TRUE) {
+  file <- check_string(file)
+  if (!is.null(like)) check_class(like, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+  check_flag(rng)
+  found <- read_journal(file, "file")
+  if (!is.null(like)) check_same_settings(found$bandit$config, like$config, file, "file")
+  if (rng) restore_rng(found$bandit$journal$rng)
+  found$bandit
+}
+
+# ---- writing ----------------------------------------------------------------
+
+# The path that stays right when the working directory changes.
+journal_path <- function(file, arg = "journal") {
+  file <- path.expand(check_string(file, arg))
+  directory <- dirname(file)
+  if (!dir.exists(directory)) stop_argument(arg, describe(file), "a file in a directory that exists")
+  if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", file), "a file")
+  file.path(normalizePath(directory), basename(file))
+}
+
+start_journal <- function(bandit, file) {
+  path <- journal_path(file)
+  if (file.exists(path) && file.size(path) > 0) {
+    stop_argument("journal", sprintf("%s, which exists", dQuote(file, FALSE)),
+                  "a new file (resume_bandit() goes on with one that exists)")
+  }
+  end <- journal_io(cpp_journal_create(path, paste(journal_magic, journal_format, pack(bandit$config))))
+  bandit$journal <- list(path = path, end = end, rng = NULL)
+}
+
+# Appends one line; a bandit without journal has nothing to do.
+journal_write <- function(bandit, parts) {
+  if (is.null(bandit$journal)) return(invisible())
+  seed <- current_seed()
+  line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
+  end <- journal_io(cpp_journal_append(bandit$journal$path, line, bandit$journal$end))
+  bandit$journal <- list(path = bandit$journal$path, end = end, rng = seed)
+}
+
+# A change of the log, as sync_log() has it.
+journal_change <- function(bandit, queries, events, refit) {
+  if (is.null(bandit$journal)) return(invisible())
+  config <- bandit$config
+  journal_write(bandit, c(
+    rows_as_text("q", queries[names(journal_query_columns(config))]),
+    rows_as_text("e", c(events[names(event_columns())], g_columns(config, events$g))),
+    if (!is.null(refit)) paste("f", pack(refit))
+  ))
+}
+
+journal_note <- function(bandit, name, value) journal_write(bandit, paste("n", name, pack(value)))
+
+journal_query_columns <- function(config) {
+  columns <- query_columns(config)
+  columns[!names(columns) %in% c("reward", constraint_names(config, "g"))]
+}
+
+journal_event_columns <- function(config) {
+  c(event_columns(), stats::setNames(rep(list(double()), constraint_count(config)), constraint_names(config, "g")))
+}
+
+g_columns <- function(config, g) {
+  stats::setNames(lapply(seq_len(constraint_count(config)), function(j) g[, j]), constraint_names(config, "g"))
+}
+
+rows_as_text <- function(letter, columns) {
+  if (length(columns[[1]]) == 0) return(character())
+  do.call(paste, c(letter, unname(lapply(columns, function(x) {
+    if (is.integer(x)) sprintf("%d", x) else sprintf("%a", as.double(x))
+  }))))
+}
+
+pack <- function(value) cpp_hex_from_raw(memCompress(serialize(value, NULL), "gzip"))
+
+unpack <- function(text) unserialize(memDecompress(cpp_raw_from_hex(text), "gzip"))
+
+journal_io <- function(expr) {
+  tryCatch(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e), argument = "journal"))
+}
+
+current_seed <- function() {
+  if (exists(".Random.seed", envir = globalenv(), inherits = FALSE)) {
+    get(".Random.seed", envir = globalenv(), inherits = FALSE)
+  }
+}
+
+# What has changed of the generator's state: its second number is a position for most kinds.
+seed_part <- function(seed, last) {
+  if (is.null(seed) || identical(seed, last)) return(NULL)
+  if (length(seed) > 2 && length(seed) == length(last) && identical(seed[-2], last[-2])) return(paste("p", seed[2]))
+  paste(c("r", seed), collapse = " ")
+}
+
+restore_rng <- function(seed) {
+  if (!is.null(seed)) assign(".Random.seed", seed, envir = globalenv())
+}
+
+# ---- reading ----------------------------------------------------------------
+
+# The bandit of a journal and the notes in it.
+read_journal <- function(file, arg) {
+  path <- journal_path(file, arg)
+  if (!file.exists(path)) stop_argument(arg, describe(file), "a file that exists")
+  contents <- journal_io(cpp_journal_read(path))
+  config <- journal_config(contents, file, arg)
+  if (contents$damaged > 0) {
+    words <- sprintf("line %g of the journal %s is damaged", contents$damaged, file)
+    if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
+    warning(words, ": it is the last one, and dropped", call. = FALSE)
+  }
+  found <- tryCatch(replay_lines(config, contents$lines[-1]), error = function(e) {
+    stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
+                   argument = arg)
+  })
+  found$bandit$journal <- list(path = path, end = contents$end, rng = found$rng)
+  found
+}
+
+journal_config <- function(contents, file, arg) {
+  header <- if (length(contents$lines)) strsplit(contents$lines[1], " ", fixed = TRUE)[[1]]
+  if (length(header) != 3 || header[1] != journal_magic) {
+    stop_argument(arg, sprintf("%s, which is none", dQuote(file, FALSE)), "a bandit's journal")
+  }
+  if (!identical(header[2], as.character(journal_format))) {
+    stop_argument(arg, sprintf("one of format %s", header[2]), sprintf("a journal of format %d", journal_format))
+  }
+  tryCatch(unpack(header[3]), error = function(e) {
+    stop_gpbandits("Cannot read the settings in the journal ", file, ": ", conditionMessage(e), argument = arg)
+  })
+}
+
+# Tables and notes from the lines after the first, and the bandit that they make.
+replay_lines <- function(config, lines) {
+  parts <- unlist(strsplit(lines, ";", fixed = TRUE))
+  letter <- substr(parts, 1, 1)
+  text <- substring(parts, 3)
+  rng <- last_seed(letter, text)
+  notes <- lapply(text[letter == "n"], function(note) {
+    words <- strsplit(note, " ", fixed = TRUE)[[1]]
+    list(name = words[1], value = unpack(words[2]))
+  })
+  if (any(letter == "x")) {
+    kept <- seq_along(letter) > max(which(letter == "x"))
+    letter <- letter[kept]
+    text <- text[kept]
+  }
+  events <- text_as_rows(text[letter == "e"], journal_event_columns(config))
+  queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
+  queries <- add_rewards(queries, events, constraint_names(config, "g"))
+  bandit <- GPBandit$new(config = config, queries = table_of(queries[names(query_columns(config))]),
+                         events = table_of(events[names(event_columns())]),
+                         refits = lapply(text[letter == "f"], unpack), handle = NULL, journal = NULL)
+  heal(bandit)
+  list(bandit = bandit, notes = notes, rng = rng)
+}
+
+text_as_rows <- function(text, columns) {
+  words <- unlist(strsplit(text, " ", fixed = TRUE))
+  words[words == "NA"] <- NA
+  values <- as.double(words)
+  if (length(values) != length(text) * length(columns)) stop("rows of the wrong length")
+  values <- matrix(values, length(columns))
+  rows <- lapply(seq_along(columns), function(k) `storage.mode<-`(values[k, ], typeof(columns[[k]])))
+  stats::setNames(rows, names(columns))
+}
+
+# Rewards and constraint values of the events, beside the queries that they belong to.
+add_rewards <- function(queries, events, g_names) {
+  known <- events$kind %in% event_kind[c("reward", "given")]
+  for (name in c("reward", g_names)) {
+    queries[[name]] <- rep(NA_real_, length(queries$arm))
+    queries[[name]][events$id[known]] <- events[[name]][known]
+  }
+  queries
+}
+
+table_of <- function(columns) table_append(new_table(lapply(columns, `[`, 0)), columns)
+
+last_seed <- function(letter, text) {
+  whole <- which(letter == "r")
+  if (length(whole) == 0) return(NULL)
+  seed <- as.integer(strsplit(text[max(whole)], " ", fixed = TRUE)[[1]])
+  moved <- which(letter == "p")
+  moved <- moved[moved > max(whole)]
+  if (length(moved)) seed[2] <- as.integer(text[max(moved)])
+  seed
+}
+
+# ---- whose file it is ---------------------------------------------------------
+
+# Settings as values that can be compared: of a function what it says and the values that it names
+# and found where it was made (not in the workspace or a package), a few calls deep.
+comparable <- function(x, depth = 5) {
+  if (is.environment(x) || depth == 0) return(NULL)
+  if (is.primitive(x)) return(deparse(x))
+  if (is.list(x)) return(c(list(class(x)), lapply(unclass(x), comparable, depth)))
+  if (!is.function(x)) return(x)
+  home <- environment(x)
+  own <- !isNamespace(home) && !identical(home, globalenv()) && !identical(home, baseenv())
+  named <- if (own) intersect(all.names(body(x)), ls(home))
+  values <- lapply(stats::setNames(named, named), function(name) comparable(get(name, envir = home), depth - 1))
+  list(as.list(formals(x)), deparse(body(x)), values)
+}
+
+check_same_settings <- function(theirs, ours, file, arg) {
+  names <- union(names(theirs), names(ours))
+  same <- vapply(names, function(name) {
+    identical(comparable(theirs[[name]]), comparable(ours[[name]]))
+  }, NA)
+  if (all(same)) return(invisible())
+  stop_argument(arg, sprintf("%s, of a bandit with another %s", dQuote(file, FALSE),
+                             paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")),
+                "a journal of this bandit")
+}

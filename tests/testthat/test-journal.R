@@ -1,0 +1,385 @@
+# The journal: what is in the file is what has happened, whatever ends the process.
+
+journal_x <- seq(0, 1, length.out = 25)
+
+# One of each: every kind of event, of choice and of decision set.
+journal_makers <- list(
+  ucb = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, ...),
+  ts = function(...) gp_ts(journal_x, kernel_se(0.2), 0.01, B = 1, R = 0.1, ...),
+  uniform = function(...) gp_bandit(journal_x, kernel_se(0.2), 0.01, policy_uniform(), ...),
+  hallucinate = function(...) gp_bucb(journal_x, kernel_se(0.2), 0.01, ...),
+  clock = function(...) gp_ucb_sdf(journal_x, kernel_se(0.2), 0.01, m = 60, unit = "time", ...),
+  contexts = function(...) gp_ucb(journal_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = cbind(z = c(0, 1)), ...),
+  open = function(...) gp_ucb(journal_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = "z", ...),
+  box = function(...) gp_ts(list(u = c(0, 1)), kernel_se(0.2), 0.01, B = 1, R = 0.1, gain = 1, ...),
+  changes = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, changes = change_oracle(c(4, 9), explore = 1), ...),
+  constraints = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, constraints = constraints_noisy(2, 3, 0.5), ...),
+  refits = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, refit = refit_every(4, mean = "fit"), ...),
+  functions = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), ...)
+)
+
+# One step of a life that draws on the generator: a query or two, rewards of some pending ones, or given data.
+journal_step <- function(bandit) {
+  context <- if (length(bandit$config$context_names)) sample(0:1, 1)
+  g <- function(n) if (!is.null(bandit$config$constraints)) matrix(stats::rnorm(2 * n), n, 2)
+  bandit$suggest(sample.int(2, 1), context = context)
+  pending <- which(is.na(bandit$history()$reward))
+  some <- pending[stats::runif(length(pending)) < 0.7]
+  some <- some[sample.int(length(some))]
+  bandit$observe(some, stats::rnorm(length(some)), constraints = g(length(some)))
+  if (stats::runif(1) < 0.2) bandit$add(x = journal_x[7], reward = stats::rnorm(1), context = context, constraints = g(1))
+}
+
+expect_same_bandit <- function(ours, theirs, info = NULL) {
+  expect_identical(ours$history(), theirs$history(), info = info)
+  for (table in c("queries", "events")) {
+    expect_identical(gpbandits:::table_columns(ours[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
+  }
+  expect_identical(ours$refits, theirs$refits, info = info)
+}
+
+test_that("at every moment the file holds the bandit, exactly, and its random numbers", {
+  for (name in names(journal_makers)) {
+    file <- tempfile()
+    set.seed(70)
+    bandit <- journal_makers[[name]](journal = file)
+    twin <- journal_makers[[name]]()
+    for (t in 1:5) {
+      seed <- .Random.seed
+      journal_step(bandit)
+      after <- .Random.seed
+      if (name != "clock") {                            # the clock of the twin is another one
+        assign(".Random.seed", seed, globalenv())
+        journal_step(twin)
+        expect_same_bandit(twin, bandit, name)          # a journal changes nothing else
+      }
+      set.seed(t)
+      again <- resume_bandit(file)
+      # The generator is where it was after the last event; drawing goes on from there.
+      replayed <- .Random.seed
+      next_query <- again$copy()$suggest(2, context = context_of(again), time = 4e9)
+      assign(".Random.seed", replayed, globalenv())
+      expect_identical(next_query, bandit$copy()$suggest(2, context = context_of(bandit), time = 4e9), info = name)
+      expect_same_bandit(again, bandit, name)
+      assign(".Random.seed", after, globalenv())
+    }
+    bandit$reset()
+    expect_same_bandit(resume_bandit(file), bandit, name)
+    journal_step(bandit)
+    resumed <- resume_bandit(file, like = twin)
+    expect_same_bandit(resumed, bandit, name)
+    journal_step(resumed)                               # and a resumed one writes on
+    expect_same_bandit(resume_bandit(file, rng = FALSE), resumed, name)
+    unlink(file)
+  }
+})
+
+test_that("the generator is put back only where asked, and nothing is drawn by a journal", {
+  file <- tempfile()
+  set.seed(71)
+  bandit <- journal_makers$ts(journal = file)
+  bandit$suggest()
+  state <- .Random.seed
+  stats::runif(5)
+  moved <- .Random.seed
+  resume_bandit(file, rng = FALSE)
+  expect_identical(.Random.seed, moved)
+  resume_bandit(file)
+  expect_identical(.Random.seed, state)
+  # also the generators whose state is not one long vector with a position
+  for (kind in c("L'Ecuyer-CMRG", "Wichmann-Hill", "Knuth-TAOCP-2002")) {
+    old <- RNGkind()
+    set.seed(72, kind = kind)
+    for (i in 1:3) bandit$suggest()
+    state <- .Random.seed
+    set.seed(1, kind = "Mersenne-Twister")
+    resume_bandit(file)
+    expect_identical(.Random.seed, state)
+    do.call(RNGkind, as.list(old))
+  }
+})
+
+# A journal of a few changes and, per whole line, the bandit's rounds and rewards by then.
+written_journal <- function(file) {
+  set.seed(73)
+  bandit <- journal_makers$ts(journal = file)
+  states <- list(bandit$copy())
+  note <- function() states[[length(states) + 1]] <<- bandit$copy()
+  for (t in 1:4) {
+    bandit$suggest(2)
+    note()
+    bandit$observe(2 * t - 1, stats::rnorm(1))
+    note()
+  }
+  states
+}
+
+bytes_of <- function(file) readBin(file, "raw", file.size(file))
+
+test_that("a line torn at any byte is dropped, and writing goes on from there", {
+  file <- tempfile()
+  cut <- tempfile()
+  states <- written_journal(file)
+  bytes <- bytes_of(file)
+  ends <- which(bytes == as.raw(10))
+  expect_length(ends, length(states))
+  last <- length(ends)
+  # every byte of the last line, some of the others
+  for (size in c(ends[last - 1]:ends[last], sample(seq(ends[1], ends[last]), 40))) {
+    writeBin(utils::head(bytes, size), cut)
+    again <- resume_bandit(cut)
+    whole <- sum(ends <= size)
+    if (!identical(again$history(), states[[whole]]$history())) fail(paste("torn at", size))
+    if (size %% 7 == 0) {
+      again$observe(which(is.na(states[[whole]]$history()$reward))[1], 0.25) |> try(silent = TRUE)
+      again$suggest()
+      expect_identical(resume_bandit(cut)$history(), again$history())
+      expect_identical(utils::head(bytes_of(cut), ends[whole]), utils::head(bytes, ends[whole]))
+    }
+  }
+  unlink(c(file, cut))
+})
+
+refusal <- function(code) tryCatch({
+  code
+  "none"
+}, gpbandits_error = conditionMessage)
+
+test_that("damage before the last line is refused, whatever it is", {
+  file <- tempfile()
+  spoilt <- tempfile()
+  written_journal(file)
+  bytes <- bytes_of(file)
+  ends <- which(bytes == as.raw(10))
+  spoil <- function(new) {
+    writeBin(new, spoilt)
+    refusal(resume_bandit(spoilt))
+  }
+  for (at in sample(seq(10, ends[length(ends) - 1] - 1), 60)) {
+    new <- bytes
+    new[at] <- xor(new[at], as.raw(bitwShiftL(1L, at %% 8)))
+    if (!grepl("damaged|journal", spoil(new))) fail(paste("byte", at))
+  }
+  lines <- readLines(file)
+  write_lines <- function(lines) spoil(charToRaw(paste0(paste(lines, collapse = "\n"), "\n")))
+  expect_match(write_lines(lines[-3]), "line 3")              # lost
+  expect_match(write_lines(lines[c(1, 3, 2, 4:9)]), "line 2") # exchanged
+  expect_match(write_lines(lines[c(1:4, 4:9)]), "line 5")     # doubled
+  other <- tempfile()
+  stranger <- journal_makers$ts(journal = other)              # another life of the same settings
+  stranger$suggest(2)
+  stranger$observe(1, 7)
+  expect_match(write_lines(c(lines[1:4], readLines(other)[2:3], lines[5:9])), "line 5")
+  expect_match(write_lines(c("no journal", lines)), "journal")
+  # the last line whole but damaged: dropped, and said so
+  new <- bytes
+  new[length(new) - 3] <- charToRaw("z")
+  writeBin(new, spoilt)
+  expect_warning(again <- resume_bandit(spoilt), "line 9")
+  expect_identical(nrow(again$history()), 8L)
+  unlink(c(file, spoilt, other))
+})
+
+test_that("what is no journal, or another bandit's, is refused", {
+  file <- tempfile()
+  expect_match(refusal(resume_bandit(file)), "exists")
+  for (text in list(character(), "", "a,b\n1,2", "gpbandits-journal 1 00")) {
+    writeLines(text, file)
+    expect_match(refusal(resume_bandit(file)), "journal")
+  }
+  writeBin(as.raw(0:255), file)
+  expect_match(refusal(resume_bandit(file)), "journal")
+  expect_match(refusal(resume_bandit(tempdir())), "directory")
+  gpbandits:::cpp_journal_create(file, "gpbandits-journal 2 00")
+  expect_match(refusal(resume_bandit(file)), "format 2")
+  gpbandits:::cpp_journal_create(file, "gpbandits-journal 1 0x")
+  expect_match(refusal(resume_bandit(file)), "settings")
+  expect_match(refusal(journal_makers$ucb(journal = file)), "new file")
+  unlink(file)
+  for (name in names(journal_makers)) {
+    journal_makers[[name]](journal = file)
+    expect_s4_class(resume_bandit(file, like = journal_makers[[name]]()), "GPBandit")
+    expect_match(refusal(resume_bandit(file, like = gp_ucb(journal_x, kernel_se(0.2), 0.02))), "noise_var")
+    for (other in setdiff(names(journal_makers), name)) {
+      if (!grepl("another", refusal(resume_bandit(file, like = journal_makers[[other]]())))) fail(paste(name, other))
+    }
+    unlink(file)
+  }
+  wide <- function(k) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) k * t))
+  gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2 * t), journal = file)
+  expect_match(refusal(resume_bandit(file, like = wide(2))), "policy")
+  unlink(file)
+})
+
+# Ways in which a write fails, and how it is made possible again.
+test_that("a write that fails is an error of ours, and the bandit has not changed", {
+  directory <- tempfile()
+  away <- tempfile()
+  dir.create(directory)
+  bandit <- journal_makers$refits(journal = file.path(directory, "journal"))
+  set.seed(74)
+  for (t in 1:4) {
+    bandit$suggest()
+    bandit$observe(t, sin(t))
+  }
+  before <- snapshot_of(bandit)
+  complaints <- function() {
+    calls <- list(function() bandit$suggest(), function() bandit$suggest(3), function() bandit$add(arm = 2, reward = 1),
+                  function() bandit$reset(), function() run_bandit(bandit, bandit_problem(journal_x, sin(journal_x)), 3))
+    for (call in calls) {
+      expect_match(refusal(call()), "Cannot open the journal|as this bandit left it")
+      expect_identical(snapshot_of(bandit), before)
+    }
+  }
+  file.rename(directory, away)                          # the directory is gone
+  complaints()
+  dir.create(directory)                                 # the file is gone
+  complaints()
+  unlink(directory, recursive = TRUE)
+  dir.create(file.path(directory, "journal"), recursive = TRUE)   # it is something else
+  complaints()
+  unlink(directory, recursive = TRUE)
+  dir.create(directory)
+  file.create(file.path(directory, "journal"))          # somebody emptied it
+  complaints()
+  unlink(directory, recursive = TRUE)
+  file.rename(away, directory)
+  bandit$suggest()
+  expect_identical(resume_bandit(file.path(directory, "journal"))$history(), bandit$history())
+  unlink(directory, recursive = TRUE)
+  expect_match(refusal(journal_makers$ucb(journal = file.path(directory, "journal"))), "directory that exists")
+})
+
+test_that("a disk that is full in the middle of a line: an error, the file whole, the bandit as before", {
+  skip_on_os("windows")
+  file <- tempfile()
+  out <- run_child(c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    "x <- seq(0, 1, length.out = 25)",
+    sprintf("b <- gp_ucb(x, kernel_se(0.2), 0.01, journal = %s)", deparse(file)),
+    "end <- NULL",
+    "while (is.null(end)) {",
+    "  before <- b$history()",
+    "  end <- tryCatch({ b$suggest(); NULL }, gpbandits_error = conditionMessage)",
+    "}",
+    "cat('end', end, '\\n')",
+    "cat('unchanged', identical(b$history(), before), nrow(before), '\\n')",
+    sprintf("cat('whole', identical(resume_bandit(%s)$history(), before), '\\n')", deparse(file))),
+    shell = "trap '' XFSZ; ulimit -f 30;")              # files of at most 30 blocks
+  expect_match(grep("^end", out, value = TRUE), "Cannot write to the journal", info = paste(out, collapse = "\n"))
+  expect_match(grep("^unchanged", out, value = TRUE), "^unchanged TRUE [1-9]")
+  expect_match(grep("^whole", out, value = TRUE), "TRUE")
+  unlink(file)
+})
+
+test_that("one writer: copies have no journal, a second owner is refused once it is behind", {
+  file <- tempfile()
+  bandit <- journal_makers$ucb(journal = file)
+  bandit$suggest()
+  copy <- bandit$copy()
+  size <- file.size(file)
+  copy$suggest(5)
+  copy$observe(1, 1)
+  expect_identical(file.size(file), size)
+  saved <- tempfile()
+  saveRDS(bandit, saved)
+  read <- readRDS(saved)
+  read$suggest()                                        # nobody wrote since: it goes on
+  expect_identical(resume_bandit(file)$history(), read$history())
+  before <- snapshot_of(bandit)
+  expect_match(refusal(bandit$suggest()), "another one writes")
+  expect_identical(snapshot_of(bandit), before)
+  expect_match(refusal(readRDS(saved)$suggest()), "another one writes")
+  expect_output(print(bandit), "journal")
+  unlink(c(file, saved))
+})
+
+test_that("the path stays right when the working directory changes", {
+  directory <- tempfile()
+  dir.create(directory)
+  old <- setwd(directory)
+  on.exit(setwd(old))
+  bandit <- journal_makers$ucb(journal = "journal")
+  setwd(old)
+  bandit$suggest()
+  expect_identical(nrow(resume_bandit(file.path(directory, "journal"))$history()), 1L)
+  unlink(directory, recursive = TRUE)
+})
+
+# ---- kill -9 --------------------------------------------------------------------
+
+# The whole life, in a process that may end at any moment: resumes, evaluates what is pending, goes on.
+# What has been observed is told to `acknowledged`, after the bandit has it.
+journal_life <- function(file, acknowledged, rounds, make) {
+  bandit <- if (file.exists(file)) resume_bandit(file) else {
+    set.seed(75)
+    make(journal = file)
+  }
+  while (nrow(bandit$history()) < rounds || anyNA(bandit$history()$reward)) {
+    open <- which(is.na(bandit$history()$reward))
+    id <- if (length(open)) open[1] else bandit$suggest()$id
+    Sys.sleep(0.002)
+    bandit$observe(id, sin(6 * journal_x[bandit$history()$arm[id]]) + stats::rnorm(1, 0, 0.1))
+    if (!is.null(acknowledged)) cat(id, "\n", file = acknowledged, append = TRUE)
+  }
+  bandit
+}
+
+test_that("kill -9 at random moments, twenty times: a prefix, at most one evaluation lost, and on it goes", {
+  skip_on_os("windows")
+  make <- journal_makers$ts
+  set.seed(75)
+  whole <- make()
+  for (id in 1:1000) {                                  # the same life, never killed
+    arm <- whole$suggest()$arm
+    whole$observe(id, sin(6 * journal_x[arm]) + stats::rnorm(1, 0, 0.1))
+  }
+  whole <- whole$history()
+  file <- tempfile()
+  acknowledged <- tempfile()
+  moments <- c(0, 0.01, 0.02, stats::runif(17, 0.02, 0.15))
+  kills <- 0
+  for (moment in moments) {
+    job <- parallel::mcparallel(journal_life(file, acknowledged, 1000, make), silent = TRUE)
+    Sys.sleep(moment)
+    tools::pskill(job$pid, tools::SIGKILL)
+    suppressWarnings(parallel::mccollect(job))
+    if (!file.exists(file)) next                        # killed before there was a bandit
+    kills <- kills + 1
+    known <- if (file.exists(acknowledged)) length(readLines(acknowledged, warn = FALSE)) else 0
+    history <- resume_bandit(file, rng = FALSE)$history()
+    n <- nrow(history)
+    expect_lte(sum(is.na(history$reward)), 1)           # the evaluation that was running
+    expect_gte(sum(!is.na(history$reward)), known)      # what was acknowledged is there
+    expected <- utils::head(whole, n)
+    expected$reward[is.na(history$reward)] <- NA
+    expect_identical(history, expected)
+  }
+  expect_gte(kills, 15)
+  n <- nrow(resume_bandit(file)$history())
+  expect_gt(n, 40)
+  rounds <- n + 10
+  expect_identical(journal_life(file, NULL, rounds, make)$history(), utils::head(whole, rounds))
+  unlink(c(file, acknowledged))
+})
+
+test_that("a fresh process that kills itself in the middle of an evaluation", {
+  skip_on_os("windows")
+  file <- tempfile()
+  out <- run_child(c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    sprintf("b <- gp_ucb(seq(0, 1, length.out = 25), kernel_se(0.2), 0.01, width = width_constant(2), journal = %s)",
+            deparse(file)),
+    "for (t in 1:5) {",
+    "  q <- b$suggest()",
+    "  if (t == 5) tools::pskill(Sys.getpid(), tools::SIGKILL)",
+    "  b$observe(q$id, 1 / 3 * t)",
+    "}",
+    "cat('not reached')"))
+  expect_false(any(grepl("not reached", out)))
+  again <- resume_bandit(file)
+  expect_identical(again$history()$reward, c(1 / 3 * 1:4, NA))
+  again$observe(5, 0)
+  expect_identical(again$suggest()$id, 6L)
+  unlink(file)
+})
