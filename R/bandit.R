@@ -285,7 +285,8 @@ check_idle <- function(bandit) {
 }
 
 # Runs a change of the core's object and copies the new events to the log. If it fails
-# or is interrupted, the core's object is dropped and the log stays as it was.
+# or is interrupted, the core's object is dropped and the log stays as it was. `refit` returns the
+# parameters in force after a change that is a refit.
 transact <- function(bandit, change, refit = NULL) {
   check_idle(bandit)
   heal(bandit)
@@ -296,7 +297,7 @@ transact <- function(bandit, change, refit = NULL) {
     if (!done) bandit$handle <- NULL
   })
   core(change(bandit$handle))
-  sync_log(bandit, refit)
+  sync_log(bandit, if (!is.null(refit)) refit())
   done <- TRUE
   invisible(bandit)
 }

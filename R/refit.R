@@ -7,13 +7,19 @@
 #' parameters; if a fit fails, or its likelihood is not better than that of the current parameters, these stay (a failure warns).
 #' Refits are events of the bandit's log: a copy or a bandit that was read from a file has them too.
 #'
+#' What is fitted is what the posterior mean knows: after a restart (see [changes]) the new segment alone, under
+#' [constraints] the rewards less their penalties with the multipliers in force, with contexts a function of actions and
+#' contexts. A change detector keeps the kernel that it began with.
+#'
 #' @param rounds a whole number >= 1: queries between two refits.
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
 #' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
 #' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
 #' @return An object of class `bandit_refit`.
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @section Guarantee: none of the papers' regret bounds covers fitted hyperparameters.
+#' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters that its
+#'   kernel does not have, and bounds that do not contain the parameters it starts from.
+#' @section Guarantee: a refit never lowers the marginal likelihood (with priors: the posterior density) of the known rewards.
+#'   None of the papers' regret bounds covers fitted hyperparameters.
 #' @seealso [gp_fit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
@@ -23,13 +29,13 @@
 #' b
 #' @export
 refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ...) {
-  settings <- list(...)
-  check_refit_settings(settings)
   structure(list(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
-                 mean = check_choice(mean, c("keep", "fit")), settings = settings),
+                 mean = check_choice(mean, c("keep", "fit")),
+                 settings = check_refit_settings(list(...))),
             class = "bandit_refit")
 }
 
+# What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
 check_refit_settings <- function(settings) {
   known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "..."))
   given <- names(settings)
@@ -38,15 +44,46 @@ check_refit_settings <- function(settings) {
     stop_argument(if (length(bad)) bad[1] else "...", "an argument gp_fit() does not take here",
                   paste("one of", paste0("`", known, "`", collapse = ", ")))
   }
+  check_bounds(settings$lower, "lower")
+  check_bounds(settings$upper, "upper")
+  fit_priors(settings$priors, names(settings$priors))
+  if ("starts" %in% given) check_count(settings$starts, "starts")
+  if ("iterations" %in% given) check_count(settings$iterations, "iterations")
+  if ("fix_noise" %in% given) check_flag(settings$fix_noise, "fix_noise")
+  settings
 }
 
 check_refit <- function(refit, config) {
   if (is.null(refit)) return(NULL)
   check_class(refit, "bandit_refit", hint = "refit_every()")
-  if (length(kernel_parameters(config$kernel)) == 0) {
+  start <- c(kernel_parameters(config$kernel), noise_var = config$noise_var)
+  if (length(start) == 1) {
     stop_argument("refit", "refit_every() with a kernel that has no parameters", "NULL for such a kernel")
   }
+  for (arg in c("lower", "upper", "priors")) {
+    bad <- setdiff(names(refit$settings[[arg]]), names(start))
+    if (length(bad)) {
+      stop_argument("refit", sprintf("refit_every() with `%s` for %s", arg, dQuote(bad[1], FALSE)),
+                    paste("about the parameters", paste(dQuote(names(start), FALSE), collapse = ", ")))
+    }
+  }
+  check_start_within(start, refit$settings)
   refit
+}
+
+# A search that begins outside its bounds could end at a worse likelihood.
+check_start_within <- function(start, settings) {
+  for (arg in c("lower", "upper")) {
+    bounds <- unlist(settings[[arg]])
+    own <- start[names(bounds)]
+    outside <- if (arg == "lower") own < bounds * (1 - 1e-12) else own > bounds * (1 + 1e-12)
+    if (any(outside)) {
+      bad <- which(outside)[1]
+      stop_argument("refit", sprintf("refit_every() with a bound `%s` of %g for %s, which is %g", arg, bounds[[bad]],
+                                     names(bounds)[bad], own[[bad]]),
+                    "with bounds that contain the parameters the bandit starts from")
+    }
+  }
 }
 
 # Queries that may be played before the next refit falls due.
@@ -68,27 +105,30 @@ refit_if_due <- function(bandit) {
   heal(bandit)
   known <- cpp_bandit_known(bandit$handle)
   if (length(known$id) < rule$minimum) return(invisible(FALSE))
-  apply_refit(bandit, fitted_parameters(bandit, known))
+  current <- current_config(bandit)[c("kernel", "noise_var", "mean")]
+  apply_refit(bandit, fitted_parameters(bandit, known, current), current)
 }
 
-# The current configuration's parameters, or better ones.
-fitted_parameters <- function(bandit, known) {
-  config <- current_config(bandit)
-  current <- list(kernel = config$kernel, noise_var = config$noise_var, mean = config$mean)
+# The current parameters, or better ones.
+fitted_parameters <- function(bandit, known, current) {
   prior <- if (bandit$config$refit$mean == "fit") "fit" else 0
   x <- known_inputs(bandit, known$id)
-  y <- known$value - (if (identical(prior, "fit")) 0 else known_prior_mean(bandit, known$id, config$mean))
-  fit <- tryCatch(
-    preserve_rng(do.call(gp_fit, c(list(x, y, config$kernel, noise_var = config$noise_var, mean = prior),
-                                   bandit$config$refit$settings))),
-    error = function(e) {
-      warning("refit after round ", table_size(bandit$queries), " failed, the parameters stay: ",
-              conditionMessage(e), call. = FALSE)
-      NULL
-    })
-  if (is.null(fit)) return(current)
-  list(kernel = fit$kernel, noise_var = fit$noise_var,
-       mean = if (identical(prior, "fit")) fit$mean else config$mean)
+  y <- known$value - (if (identical(prior, "fit")) 0 else known_prior_mean(bandit, known$id, current$mean))
+  tryCatch({
+    fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior),
+                                          bandit$config$refit$settings)))
+    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
+    list(kernel = fit$kernel, noise_var = fit$noise_var,
+         mean = if (identical(prior, "fit")) fit$mean else current$mean)
+  }, error = function(e) {
+    warn_refit(bandit, e)
+    current
+  })
+}
+
+warn_refit <- function(bandit, error) {
+  warning("refit after round ", table_size(bandit$queries), " failed, the parameters stay: ",
+          conditionMessage(error), call. = FALSE)
 }
 
 # Inputs of some queries as the kernel sees them.
@@ -113,9 +153,19 @@ known_prior_mean <- function(bandit, ids, mean) {
   mean[bandit$queries$arm[ids] %% nrow(bandit$config$domain$x) + 1L]
 }
 
-apply_refit <- function(bandit, fit) {
-  config <- core_config(refitted_config(bandit$config, fit))
-  transact(bandit, function(handle) cpp_bandit_refit(handle, config), refit = fit)
+# If the core cannot take new parameters, the refit that the log gets is one to the old ones.
+apply_refit <- function(bandit, fit, current) {
+  taken <- fit
+  put <- function(handle, parameters) {
+    cpp_bandit_refit(handle, core_config(refitted_config(bandit$config, parameters)))
+  }
+  transact(bandit, function(handle) {
+    tryCatch(put(handle, fit), "C++Error" = function(e) {
+      warn_refit(bandit, e)
+      taken <<- current
+      put(handle, current)
+    })
+  }, refit = function() taken)
   invisible(TRUE)
 }
 

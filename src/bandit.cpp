@@ -193,15 +193,26 @@ double Bandit::known_value(const Query& q) const {
   return config_.constraints ? config_.constraints->target(q.reward, q.g, kappa_) : q.reward;
 }
 
-void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
-  config.changes = config_.changes;  // what the detector has seen, it keeps
-  space_ = std::move(space);
-  config_ = std::move(config);
+void Bandit::rebuild_models() {
   make_models();
   for (Query& q : queries_) {
     if (!q.in_play) continue;
     if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
     if (is_known(q)) add_to_models(q, known_value(q));
+  }
+}
+
+void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
+  config.changes = config_.changes;  // what the detector has seen, it keeps
+  std::swap(space_, space);
+  std::swap(config_, config);
+  try {
+    rebuild_models();
+  } catch (...) {
+    std::swap(space_, space);
+    std::swap(config_, config);
+    rebuild_models();
+    throw;
   }
   events_.push_back({EventKind::refit, rounds(), kNaN});
 }

@@ -97,6 +97,7 @@ class Bandit {
   double recent_sd() const;
   double time_taken(Index id) const;
   void make_models();
+  void rebuild_models();
   void note_played(const Place& place);
   void enter(Query& query);        // the models learn of a query
   void learn(Query& query);        // the models learn its reward

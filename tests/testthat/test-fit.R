@@ -204,6 +204,56 @@ test_that("priors shift the fit towards their medians", {
   }
 })
 
+test_that("with priors the mode is where the likelihood's slope equals the prior's", {
+  data <- simulated(30, 2)
+  kernels <- list(kernel_se(c(0.4, 0.4)), kernel_matern(2.5, 0.4) + kernel_linear(dims = 2),
+                  kernel_rq(1, 0.5, dims = 1) * kernel_periodic(1, 1, dims = 2))
+  for (kernel in kernels) {
+    names <- c(names(internal("kernel_parameters")(kernel)), "noise_var")
+    prior_mean <- seq(-1, 0.5, length.out = length(names))
+    prior_sd <- seq(0.2, 0.6, length.out = length(names))
+    priors <- stats::setNames(Map(c, prior_mean, prior_sd), names)
+    fit <- gp_fit(data$x, data$y, kernel, 0.1, priors = priors)
+    slope <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, gradient = TRUE)$gradient
+    expect_lt(max(abs(slope - (log(fit$parameters) - prior_mean) / prior_sd^2)), 0.1)
+    expect_equal(fit$objective, fit$log_likelihood - 0.5 * sum(((log(fit$parameters) - prior_mean) / prior_sd)^2))
+  }
+})
+
+test_that("with a prior on one parameter the mode is that of the plain formula", {
+  data <- simulated(20, 1)
+  for (sd in c(0.05, 0.3, 2)) {
+    plain <- optimize(function(theta) {
+      plain_log_likelihood(ref_kernel_se(exp(theta))(data$x), data$y, 0.05, 0) - 0.5 * ((theta - log(1.5)) / sd)^2
+    }, log(c(0.02, 5)), maximum = TRUE, tol = 1e-9)
+    fit <- gp_fit(data$x, data$y, kernel_se(0.5), 0.05, fix_noise = TRUE, lower = c(se.variance = 1),
+                  upper = c(se.variance = 1), priors = list(se.lengthscale = c(log(1.5), sd)))
+    expect_equal(log(fit$kernel$lengthscale), plain$maximum, tolerance = 1e-2)
+    expect_equal(fit$objective, plain$objective, tolerance = 1e-5)
+  }
+})
+
+test_that("every kernel is fitted: better than the start, and flat in every direction that is free", {
+  cases <- compare_kernels()
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    data <- simulated(40, case$d)
+    for (mean in list(0, "fit")) {
+      fit <- gp_fit(data$x, data$y, case$ours, 0.05, mean = mean)
+      expect_gte(fit$log_likelihood, as.numeric(logLik(gp_regression(data$x, data$y, case$ours, 0.05))))
+      expect_equal(fit$log_likelihood, plain_log_likelihood(kernel_gram(fit$kernel, data$x), data$y, fit$noise_var, fit$mean),
+                   tolerance = 1e-7, info = name)
+      found <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, fit_mean = mean == "fit", gradient = TRUE)
+      # A step along the slope, within the widest bounds, gains next to nothing.
+      step <- function(h) {
+        core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, h * found$gradient, mean == "fit")$value
+      }
+      inside <- all(fit$parameters > 1e-3 & fit$parameters < 50)
+      if (inside) expect_lt(max(step(0.01), step(0.1)) - found$value, 0.01)
+    }
+  }
+})
+
 test_that("units of y change variances by their square and nothing else", {
   data <- simulated(40, 2)
   fit <- function(scale) {
