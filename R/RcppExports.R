@@ -57,6 +57,10 @@ cpp_bandit_facts <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_facts`, handle)
 }
 
+cpp_bandit_width <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_width`, handle)
+}
+
 cpp_bandit_restart <- function(handle) {
     invisible(.Call(`_gpbandits_cpp_bandit_restart`, handle))
 }

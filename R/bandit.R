@@ -184,7 +184,8 @@ query_columns <- function(config) {
          mean = double(), sd = double(), width = double(), reward = double()),
     stats::setNames(rep(list(double()), length(inputs)), inputs),
     stats::setNames(rep(list(double()), 2 * constraint_count(config)),
-                    c(constraint_names(config, "g"), constraint_names(config, "kappa"))))
+                    c(constraint_names(config, "g"), constraint_names(config, "kappa"))),
+    if (!is.null(config$rule)) list(phase = character()))
 }
 
 constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
@@ -451,9 +452,17 @@ place_frame <- function(bandit, row, context, inputs) {
 
 bandit_observe <- function(bandit, id, reward, constraints, time, ...) {
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time"))
-  id <- check_numbers(id, "id")
+  id <- check_open_ids(bandit, id)
   reward <- check_numbers(reward, "reward", lengths = length(id))
   constraints <- check_constraint_values(constraints, bandit, length(id))
+  if (length(id) == 0) return(invisible(bandit))
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward, constraints, time))
+}
+
+# Ids of distinct queries whose rewards are not yet known.
+check_open_ids <- function(bandit, id) {
+  id <- check_numbers(id, "id")
   rounds <- table_size(bandit$queries)
   bad <- which(id != round(id) | id < 1 | id > rounds)
   if (length(bad)) {
@@ -469,9 +478,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, ...) {
     stop_argument("id", sprintf("%g, whose reward is already known", id[known[1]]),
                   "the id of a pending query")
   }
-  if (length(id) == 0) return(invisible(bandit))
-  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward, constraints, time))
+  id
 }
 
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, ...) {
@@ -625,7 +632,8 @@ bandit_best <- function(bandit, context, ...) {
 # The history of some queries; columns of the log are picked, never the whole log converted.
 bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
   of <- function(name) get(name, envir = bandit$queries)[ids]
-  extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
+  extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"),
+             if (!is.null(bandit$config$rule)) "phase")
   columns <- c(query_frame(bandit, ids),
                list(reward = of("reward"), mean = of("mean"), sd = of("sd"), width = of("width"),
                     action = action_names[of("action")], segment = of("segment")),

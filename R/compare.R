@@ -87,7 +87,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
   lapply(stats::setNames(names(bandits), names(bandits)), function(name) {
     with_stream(policy_stream, {
       bandit <- call_user(bandits[[name]](problem), "bandits", sprintf("(%s) %s", name, where))
-      if (!inherits(bandit, "GPBandit")) {
+      if (!is_bandit(bandit)) {
         stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
                       "functions that return a bandit")
       }
@@ -100,7 +100,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
 
 comparison_columns <- function(data) {
   c("arm", "reward", "f", "regret", "cumulative_regret", "simple_regret", "period", "optimum",
-    "segment", "action", grep("^violation|^cumulative_violation$|^kappa", names(data), value = TRUE))
+    "segment", "action", "phase", grep("^violation|^cumulative_violation$|^kappa", names(data), value = TRUE))
 }
 
 # lapply through the user's future plan where there is one. `user_functions`: those that `f` calls.

@@ -29,7 +29,8 @@
 #' @return An object of class `bandit_constraints` or `bandit_penalty`.
 #' @section Errors: a `gpbandits_error` that names the argument. An exponential penalty that leaves the range of numbers ends
 #'   the call in a `gpbandits_error` and leaves the bandit as it was.
-#' @references Shi and Eryilmaz (2022), Bayesian optimization with long-term constraints.
+#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
+#'   constraints, AISTATS.
 #' @seealso [gp_ucb_noisy_constraints()].
 #' @examples
 #' constraints_noiseless(epoch = 20)
@@ -107,14 +108,17 @@ check_constraint_values <- function(values, bandit, count) {
 #'
 #' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, `reuse = FALSE` and functions of RKHS norm at most \eqn{B}
 #'   (the target's, in each epoch), regret and violation of the noiseless algorithm are sublinear in \eqn{T} with probability at least
-#'   \eqn{1-\delta}{1 - delta}; with noise, under Slater's condition besides (Theorems 1 and 2; [regret_bound()]). Each epoch gets the failure
-#'   probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. No theorem covers `reuse = TRUE`, which serves better in practice.
+#'   \eqn{1-\delta}{1 - delta}; with noise, under Slater's condition besides (Theorems 1 and 2; [slater_condition()], [regret_bound()]). Each epoch
+#'   gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. Thompson sampling inside is covered without noise on the
+#'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, which serves better in practice.
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,reuse,epochs see [constraints].
+#' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).
 #' @param width overrides the width made of `B`, `R`, `delta`, `gain` and `epochs`.
 #' @return An object of class `GPBandit`.
 #' @section Errors: as [gp_bandit()]; a missing `epochs` is asked for where the width needs it.
-#' @references Shi and Eryilmaz (2022), Bayesian optimization with long-term constraints.
+#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
+#'   constraints, AISTATS.
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
 #' grid <- as.matrix(expand.grid(x1 = x, x2 = x))
@@ -128,24 +132,71 @@ check_constraint_values <- function(values, bandit, count) {
 gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
                                          gain = gain_realised(), count = 1, epoch,
                                          penalty = penalty_exponential(1), reuse = TRUE,
-                                         epochs = NULL, ..., width = NULL) {
+                                         epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
+                                         width = NULL) {
   rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs)
-  if (is.null(width)) width <- width_igp(B, R, epoch_delta(delta, epochs, 1), gain)
-  preset(list(policy = policy_ucb(width), constraints = rule), domain, kernel, noise_var, ...)
+  inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
+  if (is.null(width)) width <- inner_width(inner)(B, R, epoch_delta(delta, epochs, 1), gain)
+  preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_noiseless_constraints
 #' @export
 gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
                                      gain = gain_realised(), count = 1, epoch, step, reuse = TRUE,
-                                     epochs = NULL, ..., width = NULL) {
+                                     epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
+                                     width = NULL) {
   rule <- constraints_noisy(count, epoch, step, reuse, epochs)
-  if (is.null(width)) width <- width_igp(B, R, epoch_delta(delta, epochs, 2), gain)
-  preset(list(policy = policy_ucb(width), constraints = rule), domain, kernel, noise_var, ...)
+  inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
+  if (is.null(width)) width <- inner_width(inner)(B, R, epoch_delta(delta, epochs, 2), gain)
+  preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
 # Failure probability of one epoch: delta / (parts * L).
 epoch_delta <- function(delta, epochs, parts) {
   if (is.null(epochs)) stop_argument("epochs", "NULL", "the number of epochs L, or `width` given instead")
   check_delta(delta) / (parts * epochs)
+}
+
+# The width that an epoch's policy scales its draws or bounds with.
+inner_width <- function(inner) if (inner == "gp_ts") width_gp_ts else width_igp
+
+inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) else policy_ucb(width)
+
+#' Slater's condition for noisy long-term constraints
+#'
+#' Whether the constraints leave the room that Theorem 2 of Shi and Eryilmaz (2022) asks for: a point \eqn{y} with
+#' \eqn{g_j(y)\le-\epsilon}{g_j(y) <= -epsilon} for every \eqn{j}, and
+#' \deqn{\epsilon > 4R\sqrt{2\tilde\gamma_S+2+2\log(2L/\delta)}\,\frac{\sqrt{(S+2)\tilde\gamma_S}}{S}
+#'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr)}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S))}
+#' with \eqn{S} rounds in each of \eqn{L} epochs, \eqn{m} constraints and \eqn{\tilde\gamma_S}{gamma} the information gain of \eqn{S} observations. The
+#' first term is what an epoch needs to learn its target, the second the noise of the constraints' average. The right-hand side is
+#' conservative: on the paper's own experiments it does not hold.
+#'
+#' @param epsilon the room \eqn{\epsilon}{epsilon}, a number > 0 (units of the constraints).
+#' @param R all noise is R-sub-Gaussian, >= 0.
+#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0; for example the last value of [max_information_gain()] over `epoch` rounds.
+#' @param epoch,epochs rounds in an epoch \eqn{S} and number of epochs \eqn{L}.
+#' @param delta failure probability, in (0, 1).
+#' @param count number of constraints \eqn{m}.
+#' @return A data.frame of one row: `epsilon`, `needed` (the right-hand side), its terms `learning` and `noise`, and `holds`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term constraints,
+#'   AISTATS, Theorem 2.
+#' @seealso [gp_ucb_noisy_constraints()].
+#' @examples
+#' x <- seq(0, 6, length.out = 41)
+#' gain <- max_information_gain(kernel_matern(2.5, 1), x, rounds = 20, noise_var = 0.01)[20]
+#' slater_condition(epsilon = 0.05, R = 0.1, gain = gain, epoch = 20, epochs = 17)
+#' @export
+slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count = 1) {
+  epsilon <- check_number(epsilon, lower = 0, open_lower = TRUE)
+  R <- check_number(R, lower = 0)
+  gain <- check_number(gain, lower = 0)
+  epoch <- check_count(epoch)
+  confidence <- log(2 * check_count(epochs) / check_delta(delta))
+  learning <- 4 * R * sqrt(2 * gain + 2 + 2 * confidence) * sqrt((epoch + 2) * gain) / epoch
+  noise <- 2 * R * (sqrt(4 * check_count(count) / epoch) + sqrt(confidence / epoch))
+  data.frame(epsilon = epsilon, needed = learning + noise, learning = learning, noise = noise,
+             holds = epsilon > learning + noise)
 }

@@ -204,7 +204,7 @@ view_positions <- function(view, finite) {
 
 view_title <- function(bandit, view) {
   rounds <- table_size(bandit$queries)
-  title <- sprintf("%s after %d %s", policy_titles[[bandit$config$policy$kind]], rounds,
+  title <- sprintf("%s after %d %s", policy_title(bandit), rounds,
                    if (rounds == 1) "query" else "queries")
   if (is.null(view$context)) return(title)
   values <- paste(colnames(view$context), "=", format(c(view$context), digits = 4, trim = TRUE))
@@ -214,6 +214,11 @@ view_title <- function(bandit, view) {
 policy_titles <- c(ucb = "GP-UCB", ts = "Thompson sampling", ei = "Expected improvement",
                    pi = "Probability of improvement", mean = "Largest mean",
                    variance = "Largest variance", uniform = "Uniform sampling")
+
+policy_title <- function(bandit) {
+  kind <- bandit$config$policy$kind
+  if (kind %in% names(policy_titles)) policy_titles[[kind]] else describe_policy(bandit$config$policy)
+}
 
 # Played points of a map: a row per distinct point with its count, and whether a reward is awaited.
 played_points <- function(queries) {
@@ -259,7 +264,7 @@ run_view <- function(run, which, bound) {
   list(frame = frame, column = column, label = quantity_label(column),
        changes = changes_within(run$problem$change_points, length(rounds)),
        restarts = which(diff(data$segment) > 0) + 0.5,
-       title = sprintf("%s, %d rounds", policy_titles[[run$bandit$config$policy$kind]], length(rounds)))
+       title = sprintf("%s, %d rounds", policy_title(run$bandit), length(rounds)))
 }
 
 # A change point is the last round of its period: the line lies between two rounds.

@@ -75,6 +75,7 @@ print.bandit_policy <- function(x, ...) {
 }
 
 describe_policy <- function(policy) {
+  if (policy$kind %in% names(rival_rules)) return(rival_rules[[policy$kind]]$title)
   name <- c(ucb = "upper confidence bound", ts = "Thompson sampling", ei = "expected improvement",
             pi = "probability of improvement", mean = "largest mean", variance = "largest variance",
             uniform = "uniform")[[policy$kind]]

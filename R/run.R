@@ -9,7 +9,8 @@
 #' from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards still under way when the run ends stay pending.
 #' An interrupt keeps the rounds that were played.
 #'
-#' @param bandit an object of class `GPBandit`; it is changed in place and may have been played before.
+#' @param bandit a [GPBandit][gp_bandit] or a [rival under constraints][ckb]; it is changed in place and may have been played
+#'   before.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, a whole number >= 1.
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
@@ -29,13 +30,22 @@
 #' tail(as.data.frame(run))
 #' @export
 run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
-  check_class(bandit, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+  check_bandit(bandit)
   check_class(problem, "bandit_problem", hint = "bandit_problem()")
   rounds <- check_count(rounds)
   check_flag(progress)
   check_same_domain(bandit$config, problem)
-  check_idle(bandit)
+  if (!is_rival(bandit)) check_idle(bandit)
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
+}
+
+# What can be played on a problem: a bandit, or one of the rivals under constraints.
+is_bandit <- function(x) inherits(x, "GPBandit") || is_rival(x)
+
+check_bandit <- function(bandit) {
+  if (missing(bandit) || !is_bandit(bandit)) {
+    stop_argument("bandit", describe(bandit), "a bandit (made by gp_bandit(), gp_ucb(), ..., or ckb(), ...)")
+  }
 }
 
 check_same_domain <- function(config, problem) {
@@ -65,6 +75,7 @@ describe_domain <- function(domain) {
 
 # `draws`: everything random of the environment, see problem_draws().
 play <- function(bandit, problem, rounds, draws, progress) {
+  if (is_rival(bandit)) return(play_rival(bandit, problem, rounds, draws, progress))
   heal(bandit)
   first <- table_size(bandit$queries)
   contexts <- if (is.null(draws$contexts)) list(row = integer(), values = matrix(0, 0, 0))

@@ -176,6 +176,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_width
+double cpp_bandit_width(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_width(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_width(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_restart
 void cpp_bandit_restart(SEXP handle);
 RcppExport SEXP _gpbandits_cpp_bandit_restart(SEXP handleSEXP) {
@@ -684,6 +694,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 3},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 5},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
+    {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
     {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 6},

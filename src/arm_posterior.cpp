@@ -61,6 +61,12 @@ void ArmPosterior::set_statistics(const VectorXd& weight, const VectorXd& weight
   updates_ = 0;
 }
 
+void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
+  weighted_ = weighted;
+  squares_ = squares;
+  refit_mean();
+}
+
 double ArmPosterior::quadratic() const {
   return (squares_ - weighted_.dot(mean_ - prior_mean_)) / noise_var_;
 }

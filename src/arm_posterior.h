@@ -39,6 +39,8 @@ class ArmPosterior {
   // The posterior of any weighted data: per arm, the sum of weights and of
   // weight * (y - prior mean), and over all the sum of weight * (y - prior mean)^2.
   void set_statistics(const VectorXd& weight, const VectorXd& weighted, double squares);
+  // The same observations with other values: the weights stay, and with them the variance.
+  void set_values(const VectorXd& weighted, double squares);
   void clear();
 
   const VectorXd& mean() const { return mean_; }
@@ -68,6 +70,8 @@ class ArmPosterior {
   virtual void respond(Index arm, double step) = 0;
   // mean_, variance_ and log_det_ afresh from the statistics.
   virtual void refit() = 0;
+  // mean_ afresh from the statistics, where the variance is right.
+  virtual void refit_mean() { refit(); }
   virtual void forget() = 0;
   virtual bool refit_due() const = 0;
 

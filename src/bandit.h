@@ -87,6 +87,8 @@ class Bandit {
   const std::vector<Event>& events() const { return events_; }
   Index rounds() const { return static_cast<Index>(queries_.size()); }
   int segment() const { return segment_; }
+  // The width of the next query; NaN for policies without one multiplier.
+  double width() const { return config_.width ? config_.width->at(width_state()) : kNaN; }
   // Does the mean know this query, and as what value?
   bool is_known(const Query& query) const;
   double known_value(const Query& query) const;

@@ -297,6 +297,12 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
 }
 
 // [[Rcpp::export(rng = false)]]
+double cpp_bandit_width(SEXP handle) {
+  BanditHandle bandit(handle);
+  return bandit->width();
+}
+
+// [[Rcpp::export(rng = false)]]
 void cpp_bandit_restart(SEXP handle) {
   BanditHandle bandit(handle);
   bandit->restart();

@@ -36,7 +36,7 @@ void ArmModel::replace_all(const std::vector<double>& y) {
   VectorXd weight, weighted;
   double squares;
   statistics(weight, weighted, squares);
-  posterior_->set_statistics(weight, weighted, squares);
+  posterior_->set_values(weighted, squares);
 }
 
 void ArmModel::clear() {

@@ -50,6 +50,16 @@ void RootPosterior::refit() {
   log_det_ = fit.log_det;
 }
 
+// mean - prior = B B' e with e_i = weighted_i / lambda.
+void RootPosterior::refit_mean() {
+  const Index n = root_.rows(), r = root_.cols();
+  VectorXd target = VectorXd::Zero(r);
+  for (const Index arm : observed_arms()) {
+    target += root_.row(arm).transpose() * (weighted_[arm] / noise_var_);
+  }
+  product_sweep(root_.data(), n, n, r, target.data(), 1.0, prior_mean_.data(), mean_.data());
+}
+
 void RootPosterior::drift(double) {
   throw std::logic_error("a drifting prior needs the weights' own root: use WeightPosterior");
 }

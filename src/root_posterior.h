@@ -21,6 +21,7 @@ class RootPosterior : public ArmPosterior {
   double condition(Index arm, double innovation, double noise) override;
   void respond(Index arm, double step) override;
   void refit() override;
+  void refit_mean() override;
   void forget() override;
   bool refit_due() const override;
 

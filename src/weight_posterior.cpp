@@ -97,6 +97,19 @@ void WeightPosterior::refit() {
   drifted_ = false;
 }
 
+// The weights' mean is S sum_i (weighted_i / lambda) phi_i; S = A A' is known.
+void WeightPosterior::refit_mean() {
+  if (drifted_) return refit();
+  const MatrixXd& phi = basis_->factor;
+  VectorXd target = VectorXd::Zero(rank());
+  for (const Index arm : observed_arms()) {
+    target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
+  }
+  const VectorXd weights = rooted(root_.transpose() * target);
+  product_sweep(phi.data(), phi.rows(), phi.rows(), rank(), weights.data(), 1.0,
+                prior_mean_.data(), mean_.data());
+}
+
 void WeightPosterior::drift(double rate) {
   const double keep = std::sqrt(1.0 - rate);
   mean_ = prior_mean_ + keep * (mean_ - prior_mean_);

@@ -41,6 +41,7 @@ class WeightPosterior : public ArmPosterior {
   double condition(Index arm, double innovation, double noise) override;
   void respond(Index arm, double step) override;
   void refit() override;
+  void refit_mean() override;
   void forget() override;
   bool refit_due() const override;
 

@@ -72,3 +72,63 @@ test_that("constraint values are asked for, and refused where there are none", {
   expect_error(gp_ucb(1:3, kernel_se(1), 0.1)$add(arm = 1, reward = 1, constraints = 1), class = "gpbandits_error")
   expect_error(run_bandit(b, bandit_problem(1:3, 1:3), 2), class = "gpbandits_error", regexp = "problem")
 })
+
+test_that("Slater's condition is Theorem 2's", {
+  set.seed(5)
+  for (k in 1:20) {
+    R <- runif(1); gain <- 5 * runif(1); S <- sample(5:400, 1); L <- sample(50, 1); delta <- runif(1); m <- sample(4, 1)
+    needed <- 4 * (R * sqrt(2 * gain + 2 + 2 * log(2 * L / delta))) * sqrt((S + 2) * gain) / S +
+      2 * R * (sqrt(4 * m / S) + sqrt(log(2 * L / delta) / S))
+    for (epsilon in needed * c(0.999, 1.001)) {
+      found <- slater_condition(epsilon, R, gain, S, L, delta, m)
+      expect_equal(found$needed, needed, tolerance = 1e-12)
+      expect_identical(found$holds, epsilon > needed)
+      expect_equal(found$learning + found$noise, needed, tolerance = 1e-12)
+    }
+  }
+  expect_true(slater_condition(1e-9, R = 0, gain = 3, epoch = 10, epochs = 2)$holds)
+})
+
+test_that("Thompson sampling plays the epochs: frequencies are those of draws from the target's posterior", {
+  arms <- c(0, 0.4, 1)
+  kernel <- kernel_se(0.5)
+  make <- function(...) gp_ucb_noisy_constraints(arms, kernel, 0.1, epoch = 2, step = 1, inner = "gp_ts", ...)
+  b <- make(width = width_constant(1.5))
+  b$add(arm = c(1, 3), reward = c(1, 0.5), constraints = c(0.8, -0.2))
+  counts <- tabulate(vapply(1:400, function(k) {
+    set.seed(k)
+    copy <- b$copy()
+    copy$suggest()$arm
+  }, 0L), 3)
+  # kappa = max(0, 0 + mean(0.8, -0.2)) = 0.3 from the third query on
+  p <- ref_posterior_at(ref_kernel_se(0.5)(matrix(arms)), c(1, 3), c(1, 0.5) - 0.3 * c(0.8, -0.2), 0.1)
+  K <- ref_kernel_se(0.5)(matrix(arms))
+  C <- K - K[, c(1, 3)] %*% solve(K[c(1, 3), c(1, 3)] + diag(0.1, 2), K[c(1, 3), ])
+  set.seed(1)
+  draws <- p$mean + 1.5 * t(chol(C + diag(1e-12, 3))) %*% matrix(rnorm(3 * 2e5), 3)
+  share <- tabulate(max.col(t(draws)), 3) / 2e5
+  expect_gt(stats::chisq.test(counts, p = share)$p.value, 1e-3)
+  copy <- b$copy()
+  copy$suggest()
+  expect_equal(copy$history()$kappa1[3], 0.3, tolerance = 1e-12)
+  width <- make(B = 1, R = 0.2, delta = 0.1, gain = 2, epochs = 5)
+  width$suggest()
+  expect_equal(width$history()$width, 1 + 0.2 * sqrt(2 * (2 + 1 + log(2 * 10 / 0.1))), tolerance = 1e-12)
+  expect_error(make(width = width_dmm(1, 1)), class = "gpbandits_error", regexp = "width")
+  expect_error(gp_ucb_noiseless_constraints(arms, kernel, 0.1, epoch = 2, width = width_constant(1), inner = "ei"),
+               class = "gpbandits_error", regexp = "inner")
+})
+
+test_that("new values at the end of an epoch give both engines the posterior of a refit", {
+  for (engine in c("weights", "played")) {
+    b <- gp_ucb_noiseless_constraints(grid, kernel_matern(2.5, 1), 0.01, epoch = 7, width = width_constant(2), engine = engine)
+    set.seed(6)
+    run_bandit(b, problem, 29)
+    h <- b$history()
+    kappa <- h$kappa1[29]
+    fit <- gp_regression(grid[h$arm, ], h$reward - kappa * (ifelse(h$g1 > 0, exp(h$g1), 1) - 1), kernel_matern(2.5, 1), 0.01)
+    p <- predict(fit, grid)
+    expect_equal(b$posterior()$mean, p$mean, tolerance = 1e-7)
+    expect_equal(b$posterior()$sd, p$sd, tolerance = 1e-7)
+  }
+})

@@ -1,0 +1,459 @@
+# Rivals under long-term constraints: objects that are played, saved and copied like a GPBandit,
+# made of
+#   config   the settings, plain R data; config$rule names an entry of rival_rules;
+#   queries, events   the log, in the tables of a GPBandit;
+#   memory   what the rule remembers between two queries, a list of plain R data;
+#   models   posteriors of f and of each g_j (GPBandits that are only told): a cache of the log.
+#
+# A rule is a list of functions:
+#   title             for people;
+#   begin(config)     the first memory;
+#   propose(rival)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
+#                     multipliers at the choice) and `action`. It must change nothing itself;
+#   recommend(rival)  the place that it would recommend now, changing nothing;
+#   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)?
+# A place is a 0-based arm number, or a row of model inputs on a box; points are NULL (all arms),
+# one place, or a matrix of such rows.
+
+rival_rules <- list(
+  ckb = list(
+    title = "CKB (truncated primal-dual UCB)",
+    begin = function(config) list(phi = numeric(config$constraints$count)),
+    propose = function(rival) propose_ckb(rival),
+    recommend = function(rival) recommend_by_means(rival)
+  ),
+  config_ucb = list(
+    title = "CONFIG (optimistic feasible set)",
+    begin = function(config) list(),
+    propose = function(rival) propose_config(rival),
+    recommend = function(rival) recommend_by_means(rival)
+  ),
+  epbo = list(
+    title = "EPBO (exact penalty)",
+    begin = function(config) list(),
+    propose = function(rival) propose_epbo(rival),
+    recommend = function(rival) recommend_by_means(rival)
+  ),
+  bandit_oco = list(
+    title = "bandit OCO with constraints",
+    begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
+    propose = function(rival) propose_oco(rival),
+    recommend = function(rival) recommend_oco(rival)
+  ),
+  admmbo = list(
+    title = "ADMMBO",
+    begin = function(config) begin_admmbo(config),
+    propose = function(rival) propose_admmbo(rival),
+    recommend = function(rival) recommend_by_means(rival),
+    takes = function(config, phase, j) takes_admmbo(config, phase, j)
+  )
+)
+
+rule_of <- function(rival) rival_rules[[rival$config$rule]]
+
+is_rival <- function(x) inherits(x, "BanditRival")
+
+#' @exportClass BanditRival
+BanditRival <- setRefClass("BanditRival",
+  fields = list(config = "list", queries = "environment", events = "environment",
+                memory = "list", models = "list"),
+  methods = list(
+    suggest = function(n = 1, context = NULL, ...) rival_suggest(.self, n, context, ...),
+    observe = function(id, reward, constraints = NULL, ...) {
+      rival_observe(.self, id, reward, constraints, ...)
+    },
+    add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, ...) {
+      rival_add(.self, x, arm, reward, constraints, context, ...)
+    },
+    posterior = function(x = NULL, context = NULL, ...) rival_posterior(.self, x, context, ...),
+    best = function(context = NULL, ...) rival_best(.self, context, ...),
+    history = function() bandit_history(.self),
+    reset = function() rival_reset(.self),
+    copy = function(shallow = FALSE) rival_copy(.self),
+    show = function() print_rival(.self)
+  )
+)
+
+# `settings`: what the rule needs besides.
+new_rival <- function(rule, domain, count, model_settings = list(), settings = list()) {
+  check_free_names(domain$names, "domain")
+  config <- c(list(rule = rule, domain = domain, context_names = character(),
+                   constraints = list(count = check_count(count, "count")),
+                   policy = structure(list(kind = rule), class = "bandit_policy"),
+                   model_settings = model_settings),
+              settings)
+  rival <- BanditRival$new(config = config, queries = new_table(query_columns(config)),
+                           events = new_table(event_columns()),
+                           memory = rival_rules[[rule]]$begin(config), models = list())
+  rival$models <- rival_models(config)
+  rival
+}
+
+# ---- posteriors ---------------------------------------------------------------
+
+rival_models <- function(config) {
+  lapply(config$model_settings, function(one) {
+    gp_bandit(config$domain, one$kernel, one$noise_var,
+              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean)
+  })
+}
+
+# The models learn what has arrived since they were asked last, in the order of arrival.
+feed_models <- function(rival) {
+  if (length(rival$models) == 0) rival$models <- rival_models(rival$config)
+  ids <- table_column(rival$events, "id")
+  for (j in seq_along(rival$models)) {
+    of_j <- ids[taken_ids(rival, ids, j)]
+    new <- of_j[seq_along(of_j) > table_size(rival$models[[j]]$queries)]
+    if (length(new)) tell_model(rival$models[[j]], rival, new, if (j == 1) "reward" else paste0("g", j - 1))
+  }
+  invisible(rival)
+}
+
+taken_ids <- function(rival, ids, j) {
+  takes <- rule_of(rival)$takes
+  if (is.null(takes)) rep(TRUE, length(ids)) else takes(rival$config, rival$queries$phase[ids], j)
+}
+
+tell_model <- function(model, rival, ids, column) {
+  places <- list(arm = rival$queries$arm[ids], inputs = logged_matrix(rival, ids))
+  nowhere <- list(row = integer(length(ids)), values = matrix(0, length(ids), 0))
+  values <- get(column, envir = rival$queries)[ids]
+  transact(model, function(handle) {
+    cpp_bandit_give(handle, places, nowhere, values, matrix(0, length(ids), 0), NA_real_)
+  })
+}
+
+# Mean and sd of one model at some points.
+model_posterior <- function(model, points) {
+  heal(model)
+  if (!is_finite_domain(model$config$domain)) {
+    return(core(cpp_bandit_predict(model$handle, points, rep(model$config$mean, nrow(points)))))
+  }
+  if (is.null(points)) return(cpp_bandit_arm_posterior(model$handle, 0L, nrow(model$config$domain$x)))
+  if (length(points) == 1) return(cpp_bandit_arm_posterior(model$handle, as.integer(points), 1L))
+  lapply(model_posterior(model, NULL), `[`, points + 1L)
+}
+
+model_width <- function(model) {
+  heal(model)
+  width <- core(cpp_bandit_width(model$handle))
+  if (!is.finite(width)) stop_gpbandits("the width is not a finite number", argument = "width")
+  width
+}
+
+# A column per constraint.
+constraint_posteriors <- function(rival, points, what) {
+  do.call(cbind, lapply(rival$models[-1], function(model) model_posterior(model, points)[[what]]))
+}
+
+# ---- choosing a place ---------------------------------------------------------
+
+# Inputs as rules compute with them: arms' inputs, or the box's model inputs.
+place_inputs <- function(rival, points = NULL) {
+  domain <- rival$config$domain
+  if (!is_finite_domain(domain)) return(points)
+  if (is.null(points)) domain$x else domain$x[points + 1L, , drop = FALSE]
+}
+
+input_bounds <- function(domain) {
+  if (is_finite_domain(domain)) return(apply(domain$x, 2, range))
+  to_model_inputs(domain, rbind(domain$lower, domain$upper))
+}
+
+# The place where `score(points)` is largest; -Inf where a point is not allowed, NULL if none is.
+# Ties (within 1e-9 of `scale`) go to the first.
+best_place <- function(rival, score, scale = rival$config$scale, from = NULL) {
+  if (!is_finite_domain(rival$config$domain)) return(zoom_in(rival, score, from))
+  values <- score(NULL)
+  if (all(values == -Inf)) return(NULL)
+  which(values >= max(values) - 1e-9 * scale)[1] - 1L
+}
+
+# On a box: candidates over all of it and at the last points played, then ever closer around the best.
+zoom_in <- function(rival, score, from = NULL) {
+  domain <- rival$config$domain
+  bounds <- input_bounds(domain)
+  d <- ncol(bounds)
+  size <- table_size(rival$queries)
+  recent <- logged_matrix(rival, seq_len(size)[seq_len(size) > size - 50])
+  spread <- function(u) rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u))
+  best <- best_row(score, on_box(domain, rbind(from, recent, spread(kronecker_points(250 * d, d)))), NULL)
+  cloud <- 2 * kronecker_points(40 * d, d) - 1
+  for (half_width in c(0.1, 0.03, 0.01, 0.003, 0.001)) {
+    if (is.null(best)) return(NULL)
+    near <- spread(half_width * cloud) - rep(bounds[1, ], each = nrow(cloud)) + rep(best$point, each = nrow(cloud))
+    best <- best_row(score, on_box(domain, near), best)
+  }
+  best$point
+}
+
+best_row <- function(score, points, best) {
+  values <- score(points)
+  top <- which.max(values)
+  if (values[top] == -Inf || (!is.null(best) && values[top] <= best$value)) return(best)
+  list(value = values[top], point = points[top, , drop = FALSE])
+}
+
+# Model inputs moved to the nearest points of the box that may be played.
+on_box <- function(domain, points) {
+  dimnames(points) <- NULL
+  bounds <- input_bounds(domain)
+  points <- pmin(pmax(points, rep(bounds[1, ], each = nrow(points))), rep(bounds[2, ], each = nrow(points)))
+  to_model_inputs(domain, from_model_inputs(domain, points))
+}
+
+# The place of largest value(points) among those of no excess(points); where there is none, that of the
+# least excess. A list: `place`, `feasible`.
+best_feasible_place <- function(rival, value, excess, scale = rival$config$scale) {
+  allowed_value <- function(points) {
+    at <- value(points)
+    at[excess(points) > 0] <- -Inf
+    at
+  }
+  place <- best_place(rival, allowed_value, scale)
+  if (!is.null(place)) return(list(place = place, feasible = TRUE))
+  least <- best_place(rival, function(points) -excess(points), scale)
+  if (is_finite_domain(rival$config$domain) || excess(least) > 0) return(list(place = least, feasible = FALSE))
+  list(place = best_place(rival, allowed_value, scale, from = least), feasible = TRUE)
+}
+
+# The largest posterior mean of f where the posterior means of all g_j are at most 0.
+recommend_by_means <- function(rival) {
+  best_feasible_place(rival, function(points) model_posterior(rival$models[[1]], points)$mean,
+                      function(points) rowSums(pmax(constraint_posteriors(rival, points, "mean"), 0)))$place
+}
+
+# ---- what is asked and told ---------------------------------------------------
+
+rival_suggest <- function(rival, n, context, ...) {
+  check_dots_empty(..., allowed = c("n", "context"))
+  n <- check_count(n, upper = 1e6)
+  contexts_for(rival, context, n)
+  first <- table_size(rival$queries)
+  for (k in seq_len(n)) rival_query(rival)
+  query_frame(rival, first + seq_len(n))
+}
+
+# One query: chosen, then noted together with what the rule remembers. Returns its id.
+rival_query <- function(rival) {
+  feed_models(rival)
+  choice <- rule_of(rival)$propose(rival)
+  row <- rival_row(rival, choice)
+  suspendInterrupts({
+    table_append(rival$queries, row)
+    rival$memory <- choice$memory
+  })
+  table_size(rival$queries)
+}
+
+rival_row <- function(rival, choice) {
+  config <- rival$config
+  seen <- if (length(rival$models)) model_posterior(rival$models[[1]], choice$place)
+          else list(mean = NA_real_, sd = NA_real_)
+  width <- if (!is.null(choice$width)) choice$width else NA_real_
+  action <- match(if (is.null(choice$action)) "policy" else choice$action, action_names)
+  c(logged_place(config, choice$place),
+    list(context = 0L, action = action, segment = 1L, mean = seen$mean, sd = seen$sd, width = width,
+         reward = NA_real_, phase = choice$phase),
+    constraint_columns(config, "g", NULL), constraint_columns(config, "kappa", choice$kappa))
+}
+
+logged_place <- function(config, place) {
+  if (is_finite_domain(config$domain)) return(list(arm = as.integer(place)))
+  inputs <- as.list(place)
+  names(inputs) <- logged_inputs(config)
+  c(list(arm = -1L), inputs)
+}
+
+# One row of `letter`1.. as columns of the log.
+constraint_columns <- function(config, letter, values) {
+  names <- constraint_names(config, letter)
+  if (is.null(values)) values <- rep(NA_real_, length(names))
+  stats::setNames(as.list(as.double(values)), names)
+}
+
+rival_observe <- function(rival, id, reward, constraints, ...) {
+  check_dots_empty(..., allowed = c("id", "reward", "constraints"))
+  id <- check_open_ids(rival, id)
+  reward <- check_numbers(reward, "reward", lengths = length(id))
+  constraints <- check_constraint_values(constraints, rival, length(id))
+  rival_learn(rival, id, reward, constraints, "reward")
+}
+
+rival_learn <- function(rival, id, reward, constraints, kind) {
+  if (length(id) == 0) return(invisible(rival))
+  suspendInterrupts({
+    table_set(rival$queries, "reward", id, as.double(reward))
+    for (j in seq_len(ncol(constraints))) table_set(rival$queries, paste0("g", j), id, constraints[, j])
+    table_append(rival$events, list(kind = rep(event_kind[[kind]], length(id)), id = as.integer(id),
+                                    reward = as.double(reward), time = rep(NA_real_, length(id))))
+  })
+  invisible(rival)
+}
+
+rival_add <- function(rival, x, arm, reward, constraints, context, ...) {
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context"))
+  given <- given_places(rival, x, arm, context)$places
+  reward <- check_numbers(reward, "reward", lengths = length(given$arm))
+  constraints <- check_constraint_values(constraints, rival, length(reward))
+  for (k in seq_along(reward)) {
+    feed_models(rival)
+    place <- if (is_finite_domain(rival$config$domain)) given$arm[k] else given$inputs[k, , drop = FALSE]
+    row <- rival_row(rival, list(place = place, action = "given", phase = "given"))
+    suspendInterrupts({
+      table_append(rival$queries, row)
+      rival_learn(rival, table_size(rival$queries), reward[k], constraints[k, , drop = FALSE], "given")
+    })
+  }
+  invisible(rival)
+}
+
+rival_posterior <- function(rival, x, context, ...) {
+  check_dots_empty(..., allowed = c("x", "context"))
+  if (length(rival$config$model_settings) == 0) {
+    stop_gpbandits(rule_of(rival)$title, " has no posterior.", argument = "x")
+  }
+  feed_models(rival)
+  out <- bandit_posterior(rival$models[[1]], x, context)
+  for (j in seq_len(constraint_count(rival$config))) {
+    one <- bandit_posterior(rival$models[[1 + j]], x, context)
+    out[[sprintf("g%d_mean", j)]] <- one$mean
+    out[[sprintf("g%d_sd", j)]] <- one$sd
+  }
+  out
+}
+
+rival_best <- function(rival, context, ...) {
+  check_dots_empty(..., allowed = "context")
+  contexts_for(rival, context, 1L)
+  feed_models(rival)
+  place <- rule_of(rival)$recommend(rival)
+  finite <- is_finite_domain(rival$config$domain)
+  frame <- place_frame(rival, if (finite) place else -1L, 0L, if (finite) NULL else place)
+  if (length(rival$models) == 0) return(frame)
+  cbind(frame, rival_posterior(rival, as.matrix(frame[rival$config$domain$names]), NULL))
+}
+
+rival_reset <- function(rival) {
+  rival$queries <- new_table(query_columns(rival$config))
+  rival$events <- new_table(event_columns())
+  rival$memory <- rule_of(rival)$begin(rival$config)
+  rival$models <- list()
+  invisible(rival)
+}
+
+rival_copy <- function(rival) {
+  BanditRival$new(config = rival$config, queries = table_copy(rival$queries), events = table_copy(rival$events),
+                  memory = rival$memory, models = list())
+}
+
+# ---- for people ---------------------------------------------------------------
+
+rival_story <- function(rival) {
+  size <- table_size(rival$queries)
+  phase <- rival$queries$phase[seq_len(size)]
+  pending <- sum(is.na(rival$queries$reward[seq_len(size)]))
+  lines <- c(sprintf("%s over %s", rule_of(rival)$title, describe_domain(rival$config$domain)),
+             sprintf("  constraints %d", as.integer(constraint_count(rival$config))),
+             sprintf("  rounds      %d (%d pending)", size, pending))
+  if (any(phase == "infeasible")) {
+    lines <- c(lines, sprintf("  declared    infeasible in round %d", which(phase == "infeasible")[1]))
+  }
+  if (any(phase == "answer")) lines <- c(lines, sprintf("  stopped     before round %d", which(phase == "answer")[1]))
+  lines
+}
+
+print_rival <- function(rival) {
+  cat(rival_story(rival), sep = "\n")
+  if (length(table_column(rival$events, "id"))) {
+    best <- rival_best(rival, NULL)
+    cat(sprintf("  best        %s\n", describe_place(best, rival)))
+  }
+  invisible(rival)
+}
+
+#' @rdname bandit-methods
+#' @method print BanditRival
+#' @export
+print.BanditRival <- function(x, ...) print_rival(x)
+
+#' @rdname bandit-methods
+#' @method summary BanditRival
+#' @export
+summary.BanditRival <- function(object, ...) {
+  check_dots_empty(...)
+  reward <- table_column(object$queries, "reward")
+  structure(list(story = rival_story(object), rounds = table_size(object$queries), pending = sum(is.na(reward)),
+                 reward = if (any(!is.na(reward))) summary(reward),
+                 best = if (any(!is.na(reward))) rival_best(object, NULL)),
+            class = "summary_bandit_rival")
+}
+
+#' @export
+print.summary_bandit_rival <- function(x, ...) {
+  cat(x$story, sep = "\n")
+  if (!is.null(x$best)) print(x$best, row.names = FALSE, digits = 4)
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @method predict BanditRival
+#' @export
+predict.BanditRival <- function(object, newdata = NULL, ...) {
+  check_dots_empty(..., allowed = "newdata")
+  rival_posterior(object, newdata, NULL)
+}
+
+#' @rdname bandit-methods
+#' @method as.data.frame BanditRival
+#' @export
+as.data.frame.BanditRival <- function(x, row.names = NULL, optional = FALSE, ...) bandit_history(x)
+
+# ---- runs ---------------------------------------------------------------------
+
+# As play(), round by round in R.
+play_rival <- function(rival, problem, rounds, draws, progress) {
+  first <- table_size(rival$queries)
+  m <- constraint_count(rival$config)
+  arrival <- seq_len(rounds) + if (is.null(draws$delay)) 0 else draws$delay
+  f <- numeric(rounds)
+  g <- matrix(0, rounds, m)
+  tell <- function(which) {
+    rival_learn(rival, first + which, f[which] + draws$noise[which],
+                g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE], "reward")
+  }
+  with_progress_steps(rounds, progress, function(report) for (t in seq_len(rounds)) {
+    late <- which(arrival == t & seq_len(rounds) < t)
+    if (length(late)) tell(late)
+    id <- rival_query(rival)
+    place <- played_place(rival, id)
+    f[t] <<- problem_truth(problem, x = place$x, arm = place$arm, round = t)
+    g[t, ] <<- problem_constraints(problem, x = place$x, arm = place$arm)
+    if (arrival[t] == t) tell(t)
+    if (!is.null(report)) report(t)
+  })
+  optimum <- problem_optimum(problem, rounds)
+  new_run(rival, problem, first, rival_ledger(f, g, arrival, optimum), optimum)
+}
+
+# The place of a query as problems take it.
+played_place <- function(rival, id) {
+  frame <- list(arm = rival$queries$arm[id] + 1L)
+  domain <- rival$config$domain
+  frame$x <- if (is_finite_domain(domain)) domain$x[frame$arm, , drop = FALSE]
+             else from_model_inputs(domain, logged_matrix(rival, id))
+  frame
+}
+
+rival_ledger <- function(f, g, arrival, optimum) {
+  regret <- optimum - f
+  simple <- vapply(seq_along(f), function(t) {
+    arrived <- regret[arrival <= t]
+    if (length(arrived)) min(arrived) else NaN
+  }, 0)
+  summed <- apply(g, 2, cumsum)
+  dim(summed) <- dim(g)
+  list(f = f, regret = regret, cumulative_regret = cumsum(regret), simple_regret = simple, violation = g,
+       cumulative_violation = sqrt(rowSums(pmax(summed, 0)^2)))
+}

@@ -1,0 +1,206 @@
+#' ADMMBO: constrained Bayesian optimisation by alternating directions
+#'
+#' The method of Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f}, subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian
+#' process for \eqn{F} and one for each of the \eqn{m} constraints. An outer round is
+#' 1. an *objective step*: so many queries by expected improvement on
+#'    \eqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2}; \eqn{x} becomes the best of the points queried;
+#' 2. a *feasibility step* for each \eqn{j}: so many queries by expected improvement on \eqn{1[c_j(z)>0]+q(z)}{1[c_j(z) > 0] + q(z)},
+#'    \eqn{q(z) = \frac{\rho}{2M}\|x-z+y_j/\rho\|^2}{q(z) = (rho / (2 M)) |x - z + y_j/rho|^2}. With \eqn{v} the best value so far less \eqn{q(z)} and \eqn{P = P(c_j(z)\le 0)}{P = P(c_j(z) <= 0)} it is
+#'    0 if \eqn{v<0}, \eqn{vP} if \eqn{0\le v<1}{0 <= v < 1}, \eqn{v-(1-P)} if \eqn{v\ge 1}{v >= 1}; \eqn{z_j} becomes the best of the points queried;
+#' 3. \eqn{y_j\leftarrow y_j+\rho(x-z_j)}{y_j <- y_j + rho (x - z_j)}; stop if, over all \eqn{j} together,
+#'    \eqn{\|x-z\|<0.05\sqrt{md}+0.075\max(\|x\|,\|z\|)}{|x - z| < 0.05 sqrt(m d) + 0.075 max(|x|, |z|)} and \eqn{\rho\|\Delta z\|<0.05\sqrt{md}+0.075\rho\|y\|}{rho |change of z| < 0.05 sqrt(m d) + 0.075 rho |y|}, or after `outer` rounds; else
+#'    \eqn{\rho}{rho} is doubled (halved) where the first of the two norms exceeds ten times the second (the second the first).
+#'
+#' Each query is a round of the run, and both reward and constraints of it count in the ledger; but, as published, an
+#' objective step's query teaches the process of \eqn{F} only and a feasibility step's that of \eqn{c_j} only. `share = TRUE` lets all learn from all.
+#' Best values are those of the posterior means at the points queried. Where no point promises an improvement the one of the
+#' smallest expected target is played. The first `initial` queries of each process are uniformly random.
+#'
+#' When it has stopped it plays its answer (the point of largest posterior mean of \eqn{f} whose posterior constraint means are at
+#' most 0) for the rest of a run; the paper of Shi and Eryilmaz ends its curves there instead. History's `phase` is `"objective"`, `"constraint1"`, ...
+#' or `"answer"`.
+#'
+#' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
+#' @section Methods: see [ckb()].
+#' @inheritParams ckb
+#' @param objective_evaluations,constraint_evaluations queries of an objective and of a feasibility step: in the first outer round, and
+#'   in each later one.
+#' @param rho,weight \eqn{\rho}{rho} at first and \eqn{M}, numbers > 0.
+#' @param outer largest number of outer rounds.
+#' @param initial random queries of each process at first.
+#' @param tolerance the numbers 0.05 and 0.075 of the stopping rule.
+#' @param share does every query teach every process?
+#' @return An object of reference class `BanditRival`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
+#'   ADMM, Journal of Machine Learning Research 20(123).
+#' @seealso [ckb()], [bandit_oco()].
+#' @examples
+#' problem <- problem_small_feasible(grid = 21)
+#' set.seed(1)
+#' b <- admmbo(problem$domain, kernel_matern(2.5, 1), 0.01, constraint_evaluations = c(20, 5))
+#' run_bandit(b, problem, 40)
+#' table(b$history()$phase)
+#' @export
+admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
+                   constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
+                   tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
+                   constraint_noise_var = NULL, constraint_mean = 0) {
+  check_dots_empty(..., allowed = names(formals(admmbo)))
+  parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
+                          NULL, constraint_mean)
+  new_gp_rival("admmbo", parts, list(
+    evaluations = rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
+                        constraint = check_evaluations(constraint_evaluations, "constraint_evaluations")),
+    rho = check_number(rho, lower = 0, open_lower = TRUE), weight = check_number(weight, lower = 0, open_lower = TRUE),
+    outer = check_count(outer), initial = check_count(initial),
+    tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)))
+}
+
+check_evaluations <- function(x, arg) {
+  allowed <- "two whole numbers >= 1: in the first outer round, and in each later one"
+  if (!is.numeric(x) || length(x) != 2 || any(!is.finite(x)) || any(x < 1 | x != round(x))) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  as.double(x)
+}
+
+# `step`: 0 the objective step, j the feasibility step of constraint j; `left`: its queries to come.
+begin_admmbo <- function(config) {
+  m <- config$constraints$count
+  upper <- unname(input_bounds(config$domain)[2, ])
+  list(outer = 1, step = 0, left = config$evaluations["objective", 1], x = NULL,
+       z = matrix(upper, m, length(upper), byrow = TRUE), before = NULL, y = matrix(0, m, length(upper)),
+       rho = config$rho, answer = NULL)
+}
+
+admmbo_phase <- function(step) if (step == 0) "objective" else paste0("constraint", step)
+
+# Model j is 1 for the objective, 1 + j for constraint j.
+takes_admmbo <- function(config, phase, j) {
+  config$share | phase == "given" | phase == admmbo_phase(j - 1)
+}
+
+propose_admmbo <- function(rival) {
+  memory <- rival$memory
+  known <- admmbo_known(rival, memory$step)
+  # A step whose rewards are all on their way goes on until one is there.
+  if (is.null(memory$answer) && memory$left < 1 && length(known)) memory <- admmbo_advance(rival, memory)
+  if (!is.null(memory$answer)) return(list(place = memory$answer, memory = memory, phase = "answer"))
+  phase <- admmbo_phase(memory$step)
+  asked <- sum(rival$queries$phase[seq_len(table_size(rival$queries))] == phase)
+  random <- asked < rival$config$initial || length(admmbo_known(rival, memory$step)) == 0
+  memory$left <- memory$left - 1
+  list(place = if (random) random_place(rival$config$domain) else admmbo_choice(rival, memory),
+       memory = memory, phase = phase, action = if (random) "explore" else "policy")
+}
+
+# Ids of the queries that taught the model of this step.
+admmbo_known <- function(rival, step) {
+  ids <- table_column(rival$events, "id")
+  ids[taken_ids(rival, ids, step + 1)]
+}
+
+random_place <- function(domain) {
+  if (is_finite_domain(domain)) return(sample.int(nrow(domain$x), 1) - 1L)
+  bounds <- unname(input_bounds(domain))
+  on_box(domain, matrix(bounds[1, ] + stats::runif(ncol(bounds)) * (bounds[2, ] - bounds[1, ]), 1))
+}
+
+# The step's target as functions of points: the model's part and the quadratic, and its value at
+# the posterior mean, which says what is best so far.
+admmbo_target <- function(rival, memory) {
+  model <- rival$models[[memory$step + 1]]
+  rho <- memory$rho
+  distance2 <- function(points, centre) {
+    inputs <- place_inputs(rival, points)
+    rowSums((inputs - rep(centre, each = nrow(inputs)))^2)
+  }
+  if (memory$step == 0) {
+    centre <- colMeans(memory$z) - colMeans(memory$y) / rho
+    scale <- nrow(memory$z) * rho / 2
+    quadratic <- function(points) scale * distance2(points, centre)
+    at_mean <- function(points) quadratic(points) - model_posterior(model, points)$mean
+  } else {
+    centre <- memory$x + memory$y[memory$step, ] / rho
+    scale <- rho / (2 * rival$config$weight)
+    quadratic <- function(points) scale * distance2(points, centre)
+    at_mean <- function(points) quadratic(points) + (model_posterior(model, points)$mean > 0)
+  }
+  list(model = model, quadratic = quadratic, at_mean = at_mean)
+}
+
+admmbo_choice <- function(rival, memory) {
+  target <- admmbo_target(rival, memory)
+  best <- min(target$at_mean(known_points(rival, memory$step)))
+  improvement <- if (memory$step == 0) objective_improvement else feasibility_improvement
+  gain <- function(points) {
+    improvement(best - target$quadratic(points), model_posterior(target$model, points))
+  }
+  place <- best_place(rival, gain, scale = 0)
+  if (gain(place) > 0) return(place)
+  best_place(rival, function(points) {
+    p <- model_posterior(target$model, points)
+    -target$quadratic(points) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
+  })
+}
+
+# E max(v + f, 0), f normal: expected improvement of F = -f plus a quadratic, v = best - quadratic.
+objective_improvement <- function(v, p) {
+  gap <- v + p$mean
+  z <- ifelse(p$sd > 0, gap / p$sd, 0)
+  ifelse(p$sd > 0, gap * stats::pnorm(z) + p$sd * stats::dnorm(z), pmax(gap, 0))
+}
+
+# E max(v - 1[c > 0], 0).
+feasibility_improvement <- function(v, p) {
+  P <- feasible_probability(p)
+  ifelse(v < 0, 0, ifelse(v < 1, v * P, v - (1 - P)))
+}
+
+feasible_probability <- function(p) ifelse(p$sd > 0, stats::pnorm(0, p$mean, p$sd), as.double(p$mean <= 0))
+
+known_points <- function(rival, step) {
+  ids <- admmbo_known(rival, step)
+  if (is_finite_domain(rival$config$domain)) rival$queries$arm[ids] else logged_matrix(rival, ids)
+}
+
+# The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
+admmbo_advance <- function(rival, memory) {
+  config <- rival$config
+  points <- known_points(rival, memory$step)
+  top <- which.min(admmbo_target(rival, memory)$at_mean(points))
+  inputs <- unname(place_inputs(rival, points)[top, ])
+  if (memory$step == 0) {
+    memory$x <- inputs
+    memory$before <- memory$z
+  } else {
+    memory$z[memory$step, ] <- inputs
+  }
+  if (memory$step == nrow(memory$z)) return(admmbo_next_outer(rival, memory))
+  memory$step <- memory$step + 1
+  memory$left <- config$evaluations["constraint", min(memory$outer, 2)]
+  memory
+}
+
+admmbo_next_outer <- function(rival, memory) {
+  config <- rival$config
+  x <- rep(memory$x, each = nrow(memory$z))
+  memory$y <- memory$y + memory$rho * (x - memory$z)
+  size <- function(v) sqrt(sum(v^2))
+  primal <- size(x - memory$z)
+  dual <- memory$rho * size(memory$z - memory$before)
+  least <- config$tolerance[1] * sqrt(length(memory$z))
+  settled <- primal < least + config$tolerance[2] * max(size(x), size(memory$z)) &&
+    dual < least + config$tolerance[2] * memory$rho * size(memory$y)
+  if (settled || memory$outer == config$outer) {
+    memory$answer <- recommend_by_means(rival)
+    return(memory)
+  }
+  if (primal > 10 * dual) memory$rho <- 2 * memory$rho
+  else if (dual > 10 * primal) memory$rho <- memory$rho / 2
+  memory$outer <- memory$outer + 1
+  memory$step <- 0
+  memory$left <- config$evaluations["objective", 2]
+  memory
+}

@@ -1,0 +1,175 @@
+#' Rivals under long-term constraints
+#'
+#' Other ways to maximise \eqn{f} under \eqn{g_j(x)\le 0}{g_j(x) <= 0}, to compare with
+#' [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()]. They are played by the same [run_bandit()] and
+#' [compare_bandits()] and fill the same ledger.
+#'
+#' `ckb()`, `config_ucb()` and `epbo()` keep separate posteriors of \eqn{f} and of each \eqn{g_j}. With
+#' \eqn{u_t = \mu_f + w_t\sigma_f}{u_t = mean_f + w_t sd_f} and \eqn{l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}}{l_jt = mean_gj - w_jt sd_gj}:
+#' * `ckb()` (truncated primal-dual UCB, after Zhou and Ji 2022) plays \eqn{x_t = \arg\max u_t(x) - \sum_j\phi_jl_{j,t}(x)}{x_t = argmax u_t(x) - sum_j phi_j l_jt(x)}, then
+#'   \eqn{\phi_j\leftarrow\min(\max(\phi_j+\eta\,l_{j,t}(x_t), 0), \phi_{\max})}{phi_j <- min(max(phi_j + step * l_jt(x_t), 0), bound)}, from \eqn{\phi_j = 0}{phi_j = 0}.
+#' * `config_ucb()` (CONFIG, Xu et al. 2023) plays \eqn{\arg\max u_t(x)}{argmax u_t(x)} among the points with \eqn{l_{j,t}(x)\le 0}{l_jt(x) <= 0} for every \eqn{j}. Where there
+#'   is none it declares the problem infeasible: history's `phase` is `"infeasible"` (else `"policy"`), and the point of
+#'   smallest \eqn{\sum_j\max(l_{j,t}(x), 0)}{sum_j max(l_jt(x), 0)} is played, so that a run can go on.
+#' * `epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)}.
+#'
+#' On arms the maxima are exact, ties go to the first arm. On a box points are scored at a fixed low-discrepancy set, at the
+#' last points played, and at ever smaller neighbourhoods of the best: an approximation, and slower than `GPBandit`'s own search.
+#'
+#' @section Methods: those of a [GPBandit][gp_bandit] that make sense: `$suggest()`, `$observe()`, `$add()`, `$history()`,
+#'   `$posterior()` (with `g1_mean`, `g1_sd`, ... besides; not for [bandit_oco()]), `$best()` (largest posterior mean of \eqn{f} among the points
+#'   whose posterior constraint means are at most 0), `$reset()`, `$copy()`; `print()`, `summary()`, `as.data.frame()`. `history()` has a column
+#'   `phase`, and in `kappa1..` the multipliers at the choice. Contexts, changes and pending rules are not supported; rewards
+#'   that have not arrived are ignored. Saving, copying and seeds work as for a `GPBandit`.
+#' @section Guarantee: with widths that hold for all functions at once with probability \eqn{1-\delta}{1 - delta} (for example
+#'   `width_igp(B, R, delta / (count + 1))`), regret and violation are sublinear: for `ckb()` under Slater's condition with step of order
+#'   \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough (Zhou and Ji); for `config_ucb()` both are
+#'   \eqn{O(\beta_T\sqrt{\gamma_TT})}{O(beta_T sqrt(gamma_T T))}, and a feasible problem is not declared infeasible (Xu et al.); for `epbo()` if `penalty` exceeds the
+#'   largest Lagrange multiplier (Lu and Paulson). The violation that they bound allows no cancellation between rounds, which
+#'   long-term constraints would. The default width is outside the theorems.
+#' @inheritParams gp_bandit
+#' @param width the width of \eqn{f}'s bound, see [widths].
+#' @param step step \eqn{\eta}{eta} of the multipliers, a number > 0.
+#' @param bound largest multiplier \eqn{\phi_{\max}}{phi_max}, a number > 0.
+#' @param penalty \eqn{\rho}{rho}, a number > 0.
+#' @param count number of constraints.
+#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean prior, noise and width of the \eqn{g_j}: one for
+#'   all, or a list (numbers: a vector) of one per constraint. `NULL`: those of \eqn{f}.
+#' @return An object of reference class `BanditRival`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic and
+#'   Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
+#'   (2022), No-regret Bayesian optimization with unknown equality and inequality constraints using exact penalty
+#'   functions, IFAC-PapersOnLine.
+#' @seealso [bandit_oco()], [admmbo()], [problem_small_feasible()].
+#' @examples
+#' problem <- problem_small_feasible(grid = 21)
+#' kernel <- kernel_matern(2.5, 1)
+#' set.seed(1)
+#' run_bandit(ckb(problem$domain, kernel, 0.01, step = 0.5, bound = 10), problem, 30)
+#' optimist <- config_ucb(problem$domain, kernel, 0.01)
+#' run_bandit(optimist, problem, 30)
+#' optimist$best()
+#' run_bandit(epbo(problem$domain, kernel, 0.01, penalty = 10), problem, 30)
+#' @export
+ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
+                constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
+                constraint_mean = 0) {
+  check_dots_empty(..., allowed = names(formals(ckb)))
+  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
+                          constraint_noise_var, constraint_width, constraint_mean)
+  new_gp_rival("ckb", parts, list(step = check_number(step, lower = 0, open_lower = TRUE),
+                                  bound = check_number(bound, lower = 0, open_lower = TRUE)))
+}
+
+#' @rdname ckb
+#' @export
+config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2), count = 1, mean = 0,
+                       constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
+                       constraint_mean = 0) {
+  check_dots_empty(..., allowed = names(formals(config_ucb)))
+  new_gp_rival("config_ucb", gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean,
+                                            constraint_kernels, constraint_noise_var, constraint_width,
+                                            constraint_mean))
+}
+
+#' @rdname ckb
+#' @export
+epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
+                 constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
+                 constraint_mean = 0) {
+  check_dots_empty(..., allowed = names(formals(epbo)))
+  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
+                          constraint_noise_var, constraint_width, constraint_mean)
+  new_gp_rival("epbo", parts, list(penalty = check_number(penalty, lower = 0, open_lower = TRUE)))
+}
+
+# ---- settings -----------------------------------------------------------------
+
+# Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL where none is used.
+gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
+                           constraint_width, constraint_mean) {
+  domain <- as_domain(domain)
+  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ...")
+  noise_var <- check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
+  count <- check_count(count, "count")
+  kernels <- each_constraint(constraint_kernels, kernel, count, "bandit_kernel", "constraint_kernels",
+                             "kernel_se(), kernel_matern(), ...")
+  widths <- if (!is.null(width)) {
+    lapply(each_constraint(constraint_width, width, count, "bandit_width", "constraint_width",
+                           "width_constant(), ..."), check_rival_width, "constraint_width")
+  }
+  lambda <- if (is.null(constraint_noise_var)) noise_var else constraint_noise_var
+  lambda <- rep_len(check_numbers(lambda, "constraint_noise_var", lengths = unique(c(1, count)), lower = 0,
+                                  open_lower = TRUE), count)
+  constraint_mean <- rep_len(check_numbers(constraint_mean, "constraint_mean", lengths = unique(c(1, count))), count)
+  of_g <- lapply(seq_len(count), function(j) {
+    list(kernel = kernels[[j]], noise_var = lambda[j], width = widths[[j]], mean = constraint_mean[j])
+  })
+  of_f <- list(kernel = kernel, noise_var = noise_var, width = width, mean = check_prior_mean(mean, domain))
+  list(domain = domain, count = count, models = c(list(of_f), of_g))
+}
+
+# One of a class for each of `count` constraints, from NULL (`default`), one, or a list.
+each_constraint <- function(given, default, count, class, arg, hint) {
+  if (is.null(given)) given <- default
+  if (inherits(given, class)) return(rep(list(given), count))
+  if (!is.list(given) || length(given) != count || !all(vapply(given, inherits, logical(1), class))) {
+    stop_argument(arg, describe(given), sprintf("NULL, an object of class %s (made by %s), or a list of %d", class,
+                                                hint, as.integer(count)))
+  }
+  unname(given)
+}
+
+check_rival_width <- function(width, arg = "width") {
+  width <- as_width(width, arg)
+  if (width$type == "dmm") {
+    stop_argument(arg, "width_dmm()", "a width that is one multiplier (width_dmm() is for policy_ucb() only)")
+  }
+  width
+}
+
+new_gp_rival <- function(rule, parts, settings = list()) {
+  rival <- new_rival(rule, parts$domain, parts$count, parts$models, settings)
+  rival$config$scale <- bandit_facts(rival$models[[1]])$prior_scale
+  rival
+}
+
+# ---- the rules ----------------------------------------------------------------
+
+# Functions of points: u(points), the upper bound of f, and l(points), the lower bounds of the g_j (a
+# column each); `width`: f's.
+confidence_bounds <- function(rival) {
+  widths <- vapply(rival$models, model_width, 0)
+  bound <- function(k, sign, points) {
+    p <- model_posterior(rival$models[[k]], points)
+    p$mean + sign * widths[k] * p$sd
+  }
+  list(width = widths[1],
+       u = function(points) bound(1, 1, points),
+       l = function(points) do.call(cbind, lapply(seq_along(widths)[-1], bound, sign = -1, points = points)))
+}
+
+propose_ckb <- function(rival) {
+  bounds <- confidence_bounds(rival)
+  phi <- rival$memory$phi
+  place <- best_place(rival, function(points) bounds$u(points) - drop(bounds$l(points) %*% phi))
+  moved <- phi + rival$config$step * drop(bounds$l(place))
+  list(place = place, memory = list(phi = pmin(pmax(moved, 0), rival$config$bound)), phase = "policy",
+       width = bounds$width, kappa = phi)
+}
+
+propose_config <- function(rival) {
+  bounds <- confidence_bounds(rival)
+  found <- best_feasible_place(rival, bounds$u, function(points) rowSums(pmax(bounds$l(points), 0)))
+  list(place = found$place, memory = list(), phase = if (found$feasible) "policy" else "infeasible",
+       width = bounds$width)
+}
+
+propose_epbo <- function(rival) {
+  bounds <- confidence_bounds(rival)
+  rho <- rival$config$penalty
+  place <- best_place(rival, function(points) bounds$u(points) - rho * rowSums(pmax(bounds$l(points), 0)))
+  list(place = place, memory = list(), phase = "policy", width = bounds$width,
+       kappa = rep(rho, constraint_count(rival$config)))
+}

@@ -1,0 +1,350 @@
+# Rivals under long-term constraints: every choice against its formula in plain R, and what any
+# bandit must keep: seeds, copies, files, delays, refusals.
+
+rival_problem <- problem_small_feasible(grid = 9, noisy = TRUE)
+rival_kernel <- kernel_matern(2.5, 1)
+rival_K <- ref_kernel_matern(2.5, 1)(rival_problem$domain$x)
+
+rival_makers <- list(
+  ckb = function(domain) ckb(domain, rival_kernel, 0.01, step = 0.5, bound = 3),
+  config_ucb = function(domain) config_ucb(domain, rival_kernel, 0.01),
+  epbo = function(domain) epbo(domain, rival_kernel, 0.01, penalty = 2),
+  bandit_oco = function(domain) bandit_oco(domain, epsilon = 0.4, step = 0.05),
+  admmbo = function(domain) {
+    admmbo(domain, rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
+  }
+)
+
+played_by <- function(maker, rounds = 25, problem = rival_problem, seed = 1) {
+  set.seed(seed)
+  as.data.frame(run_bandit(maker(problem$domain), problem, rounds))
+}
+
+# Posteriors of f and g before round t of a run, from scratch.
+posteriors_before <- function(run, t, lambda = 0.01, lambda_g = lambda, seen = seq_len(t - 1)) {
+  list(f = ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], lambda),
+       g = ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], lambda_g))
+}
+
+test_that("CKB plays its score and moves its multiplier by the lower bound there", {
+  run <- played_by(rival_makers$ckb, 30)
+  phi <- 0
+  for (t in 1:30) {
+    p <- posteriors_before(run, t)
+    lower <- p$g$mean - 2 * p$g$sd
+    expect_equal(run$kappa1[t], phi, tolerance = 1e-8)
+    expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - phi * lower, 1e-8))
+    expect_equal(c(run$mean[t], run$sd[t], run$width[t]), c(p$f$mean[run$arm[t]], p$f$sd[run$arm[t]], 2), tolerance = 1e-7)
+    phi <- min(max(phi + 0.5 * lower[run$arm[t]], 0), 3)
+  }
+  expect_gt(max(run$kappa1), 0)
+})
+
+test_that("CONFIG plays the largest upper bound of the optimistic feasible set", {
+  maker <- function(domain) {
+    config_ucb(domain, rival_kernel, 0.01, width = width_igp(1, 0.1, 0.05), constraint_noise_var = 0.04,
+               constraint_width = width_constant(1), constraint_mean = 0.5)
+  }
+  run <- played_by(maker, 30)
+  for (t in 1:30) {
+    seen <- seq_len(t - 1)
+    f <- ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], 0.01)
+    g <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.04, mean = 0.5)
+    width <- 1 + 0.1 * sqrt(2 * (ref_information_gain(rival_K, run$arm[seen], 0.01) + 1 + log(1 / 0.05)))
+    lower <- g$mean - g$sd
+    upper <- f$mean + width * f$sd
+    expect_equal(run$width[t], width, tolerance = 1e-8)
+    if (any(lower <= 0)) upper[lower > 0] <- -Inf else upper <- -lower
+    expect_equal(run$arm[t], ref_argmax(upper, 1e-8))
+    expect_equal(run$phase[t], if (any(lower <= 0)) "policy" else "infeasible")
+  }
+})
+
+test_that("CONFIG declares what is infeasible, and only then", {
+  hopeless <- bandit_problem(1:5, 5:1, constraints = c(3, 2, 1, 2, 3), optimum = 5)
+  run <- played_by(function(domain) config_ucb(domain, kernel_se(0.1), 1e-4), 8, hopeless)
+  expect_identical(run$phase, rep(c("policy", "infeasible"), c(5, 3)))
+  expect_identical(run$arm[6:8], rep(3L, 3))
+  expect_true(all(played_by(rival_makers$config_ucb, 30)$phase == "policy"))
+})
+
+test_that("EPBO plays its penalised score, with two constraints too", {
+  run <- played_by(rival_makers$epbo, 25)
+  for (t in 1:25) {
+    p <- posteriors_before(run, t)
+    expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - 2 * pmax(p$g$mean - 2 * p$g$sd, 0), 1e-8))
+  }
+  x <- rival_problem$domain$x
+  values <- rival_problem$constraint_values
+  two <- bandit_problem(x, rival_problem$reward_values, noise_gaussian(0.1), constraints = cbind(values, x[, 1] - 5))
+  run <- played_by(function(domain) epbo(domain, rival_kernel, 0.01, penalty = 2, count = 2,
+                                         constraint_kernels = list(rival_kernel, kernel_linear())), 12, two)
+  L <- ref_kernel_linear()(x)
+  for (t in 1:12) {
+    seen <- seq_len(t - 1)
+    p <- posteriors_before(run, t)
+    h <- ref_posterior_at(L, run$arm[seen], run$g2[seen], 0.01)
+    excess <- pmax(p$g$mean - 2 * p$g$sd, 0) + pmax(h$mean - 2 * h$sd, 0)
+    expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - 2 * excess, 1e-9))
+  }
+  expect_equal(run$violation2, x[run$arm, 1] - 5, ignore_attr = TRUE)
+  expect_equal(run$cumulative_violation,
+               sqrt(pmax(cumsum(run$violation1), 0)^2 + pmax(cumsum(run$violation2), 0)^2))
+})
+
+test_that("bandit OCO moves by its formulas, pair by pair", {
+  box <- problem_small_feasible(grid = NULL, noisy = TRUE)
+  epsilon <- 0.3
+  eta <- 0.04
+  run <- played_by(function(domain) bandit_oco(domain, epsilon, eta, shrinkage = 2), 60, box)
+  points <- as.matrix(run[c("x1", "x2")])
+  lambda <- 0
+  moved <- 0
+  for (k in seq(1, 57, by = 2)) {
+    centre <- (points[k, ] + points[k + 1, ]) / 2
+    u <- (points[k, ] - points[k + 1, ]) / (2 * epsilon)
+    expect_equal(sum(u^2), 1, tolerance = 1e-10)
+    expect_equal(run$kappa1[k:(k + 1)], rep(lambda, 2), tolerance = 1e-10)
+    slope <- function(h) 2 / (2 * epsilon) * (h[k] - h[k + 1]) * u
+    x <- centre + eta * (slope(run$reward) - lambda * slope(run$g1))
+    x <- pmin(pmax(x, epsilon), 6 - epsilon)
+    expect_equal((points[k + 2, ] + points[k + 3, ]) / 2, x, tolerance = 1e-10)
+    moved <- moved + sum((x - centre)^2)
+    lambda <- max(0, lambda + eta * (mean(run$g1[k:(k + 1)]) - 2 * eta * lambda))
+  }
+  expect_gt(moved, 0.01)
+  expect_gt(lambda, 0)
+  expect_identical(run$phase, rep(c("plus", "minus"), 30))
+  on_arms <- played_by(rival_makers$bandit_oco, 20)
+  expect_true(all(on_arms$arm %in% seq_len(81)))
+})
+
+# ADMMBO over arms with one constraint, from its description.
+ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3), rho = 0.1, M = 50, outer_max = 15) {
+  z <- rep(6, 2)
+  y <- c(0, 0)
+  outer <- 1
+  t <- 1
+  first_best <- function(score) which(score >= max(score) - 1e-9 * abs(max(score)))[1]
+  d2 <- function(centre) rowSums((x - rep(centre, each = nrow(x)))^2)
+  while (t <= rounds) {
+    from_f <- function(t) which(run$phase[seq_len(t - 1)] == "objective")
+    for (k in seq_len(objective[min(outer, 2)])) {
+      if (t > rounds) return(invisible())
+      seen <- from_f(t)
+      expect_equal(run$phase[t], "objective")
+      expect_equal(run$action[t], if (length(seen) < 2) "explore" else "policy")
+      if (length(seen) >= 2) {
+        p <- ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], 0.01)
+        target <- -p$mean + rho / 2 * d2(z - y / rho)
+        gap <- min(target[run$arm[seen]]) - target
+        ei <- gap * pnorm(gap / p$sd) + p$sd * dnorm(gap / p$sd)
+        expect_equal(run$arm[t], first_best(ei))
+      }
+      t <- t + 1
+    }
+    seen <- from_f(t)
+    p <- ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], 0.01)
+    target <- -p$mean + rho / 2 * d2(z - y / rho)
+    at <- x[run$arm[seen][which.min(target[run$arm[seen]])], ]
+    from_g <- function(t) which(run$phase[seq_len(t - 1)] == "constraint1")
+    q <- rho / (2 * M) * d2(at + y / rho)
+    for (k in seq_len(constraint[min(outer, 2)])) {
+      if (t > rounds) return(invisible())
+      seen <- from_g(t)
+      expect_equal(run$phase[t], "constraint1")
+      if (length(seen) >= 2) {
+        p <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.01)
+        P <- pnorm(-p$mean / p$sd)
+        h <- (p$mean > 0) + q
+        v <- min(h[run$arm[seen]]) - q
+        gain <- P * pmax(v, 0) + (1 - P) * pmax(v - 1, 0)
+        expect_equal(run$arm[t], if (max(gain) > 0) first_best(gain) else which.min(1 - P + q))
+      }
+      t <- t + 1
+    }
+    seen <- from_g(t)
+    p <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.01)
+    h <- (p$mean > 0) + q
+    before <- z
+    z <- x[run$arm[seen][which.min(h[run$arm[seen]])], ]
+    y <- y + rho * (at - z)
+    norm <- function(v) sqrt(sum(v^2))
+    primal <- norm(at - z)
+    dual <- rho * norm(z - before)
+    if (outer == outer_max || (primal < 0.05 * sqrt(2) + 0.075 * max(norm(at), norm(z)) &&
+                               dual < 0.05 * sqrt(2) + 0.075 * rho * norm(y))) {
+      if (t <= rounds) {
+        expect_true(all(run$phase[t:rounds] == "answer"))
+        expect_length(unique(run$arm[t:rounds]), 1)
+      }
+      return(invisible(t))
+    }
+    rho <- if (primal > 10 * dual) 2 * rho else if (dual > 10 * primal) rho / 2 else rho
+    outer <- outer + 1
+  }
+}
+
+test_that("ADMMBO walks through its steps as described, and stops", {
+  for (seed in 1:3) {
+    run <- played_by(rival_makers$admmbo, 70, seed = seed)
+    ref_admmbo(run, rival_problem$domain$x, 70)
+  }
+  soon <- function(domain) admmbo(domain, rival_kernel, 0.01, outer = 2, objective_evaluations = c(3, 2),
+                                  constraint_evaluations = c(4, 3))
+  run <- played_by(soon, 15)
+  expect_identical(run$phase, rep(c("objective", "constraint1", "objective", "constraint1", "answer"), c(3, 4, 2, 3, 3)))
+  shared <- function(domain) admmbo(domain, rival_kernel, 0.01, share = TRUE)
+  set.seed(1)
+  b <- shared(rival_problem$domain)
+  run <- as.data.frame(run_bandit(b, rival_problem, 15))
+  p <- posteriors_before(run, 16)
+  expect_equal(b$posterior()$mean, p$f$mean, tolerance = 1e-7)
+  expect_equal(b$posterior()$g1_sd, p$g$sd, tolerance = 1e-7)
+})
+
+test_that("feasibility improvement is the expectation of its definition", {
+  set.seed(4)
+  p <- list(mean = rnorm(30), sd = c(runif(28), 0, 0))
+  v <- c(seq(-1, 2.5, length.out = 29), 0.5)
+  P <- ifelse(p$sd > 0, pnorm(-p$mean / p$sd), p$mean <= 0)
+  expect_equal(gpbandits:::feasibility_improvement(v, p), P * pmax(v, 0) + (1 - P) * pmax(v - 1, 0), tolerance = 1e-12)
+})
+
+# ---- what any bandit keeps ------------------------------------------------------------
+
+box_problem <- problem_small_feasible(grid = NULL)
+
+test_that("rivals run on arms and on a box, repeat by seed, and keep the ledger", {
+  for (name in names(rival_makers)) for (problem in list(rival_problem, box_problem)) {
+    run <- played_by(rival_makers[[name]], 12, problem)
+    expect_identical(run, played_by(rival_makers[[name]], 12, problem), info = name)
+    expect_identical(run$id, 1:12)
+    x <- as.matrix(run[c("x1", "x2")])
+    expect_true(all(x >= 0 & x <= 6), info = name)
+    expect_equal(run$f, -sin(run$x1) - run$x2)
+    expect_equal(run$violation1, sin(run$x1) * sin(run$x2) + 0.95)
+    expect_equal(run$cumulative_violation, pmax(cumsum(run$violation1), 0))
+    expect_equal(run$cumulative_regret, cumsum(run$optimum - run$f))
+    expect_equal(run$simple_regret, cummin(run$regret))
+    expect_true(all(is.finite(run$reward) & is.finite(run$g1)))
+  }
+})
+
+test_that("a copy, a file and a bandit told by hand go on alike", {
+  for (name in names(rival_makers)) {
+    set.seed(2)
+    b <- rival_makers[[name]](rival_problem$domain)
+    run <- as.data.frame(run_bandit(b, rival_problem, 15))
+    file <- tempfile(fileext = ".rds")
+    saveRDS(b, file)
+    others <- list(b$copy(), readRDS(file))
+    unlink(file)
+    by_hand <- rival_makers[[name]](rival_problem$domain)
+    set.seed(2)
+    gpbandits:::problem_draws(rival_problem, 15)
+    for (t in 1:15) {
+      q <- by_hand$suggest()
+      by_hand$observe(q$id, run$reward[t], run$g1[t])
+    }
+    expect_equal(by_hand$history(), b$history(), info = name)
+    after <- function(b) {
+      set.seed(9)
+      for (t in 1:4) {
+        q <- b$suggest()
+        b$observe(q$id, -1, 0.3)
+      }
+      b$history()
+    }
+    expected <- after(b)
+    for (other in c(others, by_hand)) expect_identical(after(other), expected, info = name)
+    b$reset()
+    expect_identical(nrow(b$history()), 0L)
+    set.seed(2)
+    expect_equal(as.data.frame(run_bandit(b, rival_problem, 15)), run, info = name)
+  }
+})
+
+test_that("late rewards are used when they arrive", {
+  late <- bandit_problem(rival_problem$domain, rival_problem$reward_values, noise_gaussian(0.1), delay = delay_fixed(3),
+                         constraints = rival_problem$constraint_values)
+  for (name in names(rival_makers)) {
+    run <- played_by(rival_makers[[name]], 20, late)
+    expect_identical(which(is.na(run$reward)), 18:20, info = name)
+    expect_identical(which(is.na(run$simple_regret)), 1:3, info = name)
+  }
+  run <- played_by(rival_makers$ckb, 20, late)
+  seen <- 1:9
+  p <- posteriors_before(run, 12, seen = seen)
+  expect_equal(run$mean[12], p$f$mean[run$arm[12]], tolerance = 1e-7)
+})
+
+test_that("rivals are compared beside bandits, and added data count", {
+  makers <- c(lapply(rival_makers, function(make) function(problem) make(problem$domain)), list(
+    ours = function(problem) gp_ucb_noisy_constraints(problem$domain, rival_kernel, 0.01, epoch = 5, step = 0.5,
+                                                      width = width_constant(2))))
+  comparison <- compare_bandits(makers, rival_problem, rounds = 12, replications = 2, seed = 1)
+  data <- as.data.frame(comparison)
+  expect_identical(levels(data$bandit), names(makers))
+  expect_false(anyNA(data$cumulative_violation))
+  expect_output(print(comparison), "ckb")
+  alone <- compare_bandits(makers["admmbo"], rival_problem, rounds = 12, replications = 2, seed = 1)
+  expect_equal(as.data.frame(alone)$f, data$f[data$bandit == "admmbo"])
+  b <- rival_makers$epbo(rival_problem$domain)
+  b$add(arm = c(3, 40), reward = c(-1, -2), constraints = c(0.5, -0.1))
+  p <- ref_posterior_at(rival_K, c(3, 40), c(0.5, -0.1), 0.01)
+  expect_equal(b$posterior()$g1_mean, p$mean, tolerance = 1e-8)
+  expect_identical(b$history()$action, c("given", "given"))
+  expect_identical(b$best()$arm, gpbandits:::best_feasible_place(
+    b, function(points) b$posterior()$mean, function(points) pmax(b$posterior()$g1_mean, 0))$place + 1L)
+  expect_output(print(b), "EPBO")
+  expect_output(print(summary(b)), "g1_mean")
+})
+
+test_that("on a box integer and logarithmic inputs stay what they are", {
+  domain <- box_domain(c(size = 1, rate = 1e-3), c(20, 10), integer = "size", log = "rate")
+  problem <- bandit_problem(domain, function(x) -abs(x[, 1] - 7) / 20 - abs(log10(x[, 2])) / 3, noise_gaussian(0.05),
+                            constraints = function(x) x[, 1] / 10 - 1)
+  kernel <- kernel_se(c(5, 2))
+  makers <- list(ckb(domain, kernel, 0.01, step = 0.5, bound = 3), config_ucb(domain, kernel, 0.01),
+                 admmbo(domain, kernel, 0.01), bandit_oco(domain, epsilon = 1))
+  for (b in makers) {
+    set.seed(1)
+    run <- as.data.frame(run_bandit(b, problem, 15))
+    expect_true(all(run$size == round(run$size) & run$size >= 1 & run$size <= 20))
+    expect_true(all(run$rate >= 1e-3 & run$rate <= 10))
+  }
+  b <- makers[[2]]
+  expect_lt(abs(log10(b$best()$rate)), 1)
+  expect_lte(b$best()$g1_mean, 0)
+})
+
+test_that("bad input is refused and changes nothing", {
+  for (name in names(rival_makers)) {
+    b <- rival_makers[[name]](rival_problem$domain)
+    set.seed(1)
+    b$suggest(2)
+    b$observe(1, 0.5, 0.2)
+    before <- b$history()
+    memory <- b$memory
+    for (code in list(quote(b$observe(1, 0, 0)), quote(b$observe(5, 0, 0)), quote(b$observe(2, "a", 0)),
+                      quote(b$observe(2, 0)), quote(b$observe(2, 0, c(1, 2))), quote(b$suggest(0)), quote(b$suggest(context = 1)),
+                      quote(b$add(arm = 100, reward = 0, constraints = 0)), quote(b$add(arm = 1, reward = 0)),
+                      quote(b$suggest(m = 1)), quote(b$best(context = 1)),
+                      quote(run_bandit(b, bandit_problem(1:3, 1:3), 2)),
+                      quote(run_bandit(b, bandit_problem(rival_problem$domain, rep(0, 81)), 2)))) {
+      expect_error(eval(code), class = "gpbandits_error", info = paste(name, deparse(code)))
+    }
+    expect_identical(b$history(), before)
+    expect_identical(b$memory, memory)
+  }
+  expect_error(rival_makers$bandit_oco(rival_problem$domain)$posterior(), class = "gpbandits_error")
+  expect_error(ckb(1:3, kernel_se(1), 0.1, step = 1, bound = 1, steps = 2), class = "gpbandits_error", regexp = "steps")
+  expect_error(ckb(1:3, kernel_se(1), 0.1, step = 1, bound = 1, width = width_dmm(1, 1)), class = "gpbandits_error")
+  expect_error(epbo(1:3, kernel_se(1), 0.1, penalty = 1, count = 2, constraint_kernels = list(kernel_se(1))),
+               class = "gpbandits_error", regexp = "constraint_kernels")
+  expect_error(bandit_oco(1:3, epsilon = 1), class = "gpbandits_error", regexp = "epsilon")
+  expect_error(bandit_oco(cbind(1:3, 1), epsilon = 0.1), class = "gpbandits_error", regexp = "domain")
+  expect_error(admmbo(1:3, kernel_se(1), 0.1, objective_evaluations = 3), class = "gpbandits_error",
+               regexp = "objective_evaluations")
+})
