@@ -57,6 +57,9 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
     stop_argument("lower", sprintf("%g (input %d, upper %g)", lower[bad], bad, upper[bad]),
                   "below `upper` in every input")
   }
+  if (any(is.infinite(upper - lower))) {
+    stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
+  }
   names <- check_input_names(names, d, "names")
   integer <- which_inputs(integer, names, "integer")
   log <- which_inputs(log, names, "log")
@@ -91,8 +94,10 @@ to_model_inputs <- function(domain, x) {
 
 from_model_inputs <- function(domain, u) {
   if (is_finite_domain(domain)) return(u)
-  # The fifteen digits that survive the way there and back.
-  u[, domain$log] <- signif(exp(u[, domain$log]), 15)
+  # The fifteen digits that survive the way there and back; a bound may have more.
+  for (j in which(domain$log)) {
+    u[, j] <- pmin(pmax(signif(exp(u[, j]), 15), domain$lower[[j]]), domain$upper[[j]])
+  }
   u[, domain$integer] <- round(u[, domain$integer])
   u
 }
