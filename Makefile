@@ -36,9 +36,9 @@ test: ## install what is missing, then run the tests (FILTER=name for one file)
 	@$(MAKE) -s $(STAMP)
 	@NOT_CRAN=true Rscript tools/run_tests.R $(FILTER)
 
-check: ## build the tarball and run R CMD check --as-cran on it
+check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 	@Rscript tools/setup.R check
-	@$(PARALLEL) tools/check.sh
+	@$(PARALLEL) tools/check.sh $(CHECK_ARGS)
 
 bench: ## run the benchmarks in bench/
 	@Rscript tools/setup.R bench

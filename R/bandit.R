@@ -64,6 +64,20 @@
 #'   object is left as it was.
 #' @section Guarantee: that of the policy's width; see [widths] and the presets. No theorem covers a
 #'   combination that no paper studies.
+#' @section Combinations: every combination of policy, pending rule, change rule, constraints, contexts and domain runs. Regret
+#'   bounds cover these, with fixed hyperparameters and nothing else combined:
+#'   * UCB or Thompson sampling alone, on arms or a box: [gp_ucb()], [igp_ucb()], [gp_ts()].
+#'   * UCB or Thompson sampling with [pending_censor()] and [width_sdf()], with or without contexts: [gp_ucb_sdf()], [gp_ts_sdf()].
+#'   * UCB with [pending_hallucinate()], batches or bounded delays, if the width is raised by a constant that depends on the batch
+#'     (Desautels, Krause and Burdick 2014): [gp_bucb()] with `width`.
+#'   * UCB with [change_detect()]: [gp_ucb_cpd()]; with a window, weights or restarts under a bounded variation budget: the presets there.
+#'   * UCB with [constraints_noiseless()] or [constraints_noisy()], `reuse = FALSE`; Thompson sampling with the former:
+#'     [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
+#'
+#'   EI, PI, mean, variance and uniform play have no regret bound here (variance: only of the information gained). With contexts and
+#'   no delays UCB keeps its bound against the best action of each context (Krause and Ong 2011). Where several rules meet: rewards
+#'   reach a change detector in the order in which they arrive; a reward of a query from before the restart, or from before an epoch
+#'   that started afresh, teaches nothing and triggers nothing.
 #' @references Srinivas, Krause, Kakade and Seeger (2010) <arXiv:0912.3995>.
 #' @seealso [gp_ucb()], [run_bandit()], [compare_bandits()].
 #' @examples

@@ -111,6 +111,7 @@ check_constraint_values <- function(values, bandit, count) {
 #'   \eqn{1-\delta}{1 - delta}; with noise, under Slater's condition besides (Theorems 1 and 2; [slater_condition()], [regret_bound()]). Each epoch
 #'   gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. Thompson sampling inside is covered without noise on the
 #'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, which serves better in practice.
+#'   Other combinations: see [gp_bandit()].
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,reuse,epochs see [constraints].
 #' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).

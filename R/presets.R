@@ -10,6 +10,7 @@
 #'   Gaussian noise of variance `noise_var`, \eqn{R_T \le \sqrt{C_1 T\beta_T\gamma_T}}{R_T <= sqrt(C1 T beta_T gamma_T)} for all \eqn{T} with
 #'   probability at least \eqn{1-\delta}{1 - delta}, \eqn{C_1 = 8/\log(1+\lambda^{-1})}{C1 = 8 / log(1 + 1/lambda)} (Theorem 1, kernels with
 #'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}). The division by five is outside the theorem. EI and PI have none here.
+#'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
 #' @param width a [width][widths]; `NULL`: `width_srinivas_finite(delta, scale = 1/5)`.
 #' @param delta failure probability of the default width, in (0, 1).
@@ -62,6 +63,7 @@ gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
 #'   for IGP-UCB (Theorem 3) and \eqn{O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T))}{O(sqrt(T d log(B d T)) (B sqrt(gamma_T) + gamma_T))} for GP-TS (Theorem 4), if the RKHS norm of
 #'   \eqn{f} (minus the prior mean) is at most `B`, the noise is `R`-sub-Gaussian, \eqn{k(x,x)\le 1}{k(x, x) <= 1} and
 #'   \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}. The paper's experiments, and the tighter [widths], use \eqn{\lambda = R^2}{lambda = R^2}.
+#'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_ucb
 #' @param B bound on the RKHS norm, >= 0.
 #' @param R the noise is R-sub-Gaussian, >= 0.

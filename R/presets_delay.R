@@ -19,6 +19,7 @@
 #'   \eqn{R_T \le (2/\rho_m)(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{R_T <= (2/rho_m) (C1 beta_T sqrt(T gamma_T) + m B_y C1^2 gamma_T)} with probability at least
 #'   \eqn{1-\delta}{1 - delta}, \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)}.
 #'   The default width (\eqn{\beta_t = 1}{beta_t = 1}) is the paper's practice and outside the theorem.
+#'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
 #' @param m rounds after which a reward counts as lost (whole number >= 0, or `Inf`), or a length of time, see
 #'   [pending_censor()]; the paper uses twice the mean delay.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace gpb {
 
@@ -10,6 +9,8 @@ namespace {
 
 constexpr Index kFeatures = 1024;      // of a pathwise Thompson draw
 constexpr int kStarts = 3;             // climbs from the best candidates
+constexpr double kApart = 0.1;         // distance between them, in sides of the box
+constexpr Index kCornered = 5;         // up to so many inputs all corners are candidates
 constexpr Index kNeighbours = 24;      // fresh points around the best places
 constexpr double kDerivativeFloor = -25.0;
 
@@ -108,6 +109,21 @@ VectorXd Box::snap(VectorXd x) const {
   return x;
 }
 
+namespace {
+
+// Spread over the unit cube, and its corners: the variance is often largest there.
+MatrixXd candidate_points(Index d) {
+  const Index inner = candidate_count(d), corners = d <= kCornered ? Index(1) << d : 0;
+  MatrixXd out(inner + corners, d);
+  out.topRows(inner) = golden_points(inner, d);
+  for (Index i = 0; i < corners; ++i) {
+    for (Index c = 0; c < d; ++c) out(inner + i, c) = static_cast<double>((i >> c) & 1);
+  }
+  return out;
+}
+
+}  // namespace
+
 BoxSpace::BoxSpace(KernelPtr kernel, Box box, Index contexts, double prior_mean,
                    BoxMinimizer minimize)
     : OpenSpace(std::move(kernel)),
@@ -116,7 +132,7 @@ BoxSpace::BoxSpace(KernelPtr kernel, Box box, Index contexts, double prior_mean,
       prior_mean_(prior_mean),
       minimize_(std::move(minimize)) {
   const Index d = box_.inputs();
-  candidates_ = golden_points(candidate_count(d), d);
+  candidates_ = candidate_points(d);
   for (Index i = 0; i < candidates_.rows(); ++i) {
     const VectorXd scaled =
         box_.lower.array() +
@@ -250,21 +266,20 @@ std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const Score& scor
                                        const Models& models, const Context& context) const {
   const Index d = box_.inputs();
   const VectorXd side = box_.upper - box_.lower;
-  std::vector<Index> order(static_cast<std::size_t>(scores.size()));
-  std::iota(order.begin(), order.end(), Index(0));
-  const auto better = [&](Index i, Index j) {
-    return scores[i] > scores[j] || (scores[i] == scores[j] && i < j);
-  };
-  const std::size_t looked = std::min<std::size_t>(order.size(), 64);
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(looked),
-                    order.end(), better);
   std::vector<VectorXd> out;
-  for (std::size_t k = 0; k < looked && static_cast<int>(out.size()) < kStarts; ++k) {
-    const VectorXd x = candidates_.row(order[k]).transpose();
-    const bool apart = std::all_of(out.begin(), out.end(), [&](const VectorXd& y) {
-      return ((x - y).array() / side.array()).matrix().norm() > 0.1;
-    });
-    if (apart) out.push_back(x);
+  std::vector<char> near(static_cast<std::size_t>(scores.size()), 0);
+  while (static_cast<int>(out.size()) < kStarts) {
+    Index best = -1;
+    for (Index i = 0; i < scores.size(); ++i) {
+      if (near[static_cast<std::size_t>(i)] || std::isnan(scores[i])) continue;
+      if (best < 0 || scores[i] > scores[best]) best = i;
+    }
+    if (best < 0) break;
+    out.push_back(candidates_.row(best).transpose());
+    for (Index i = 0; i < scores.size(); ++i) {
+      const auto gap = (candidates_.row(i) - candidates_.row(best)).transpose().array() / side.array();
+      if (gap.matrix().norm() <= kApart) near[static_cast<std::size_t>(i)] = 1;
+    }
   }
   // Neighbours of the observation with the best mean, at shrinking distances.
   const DenseModel& mean = dense(models.mean);

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds the tarball and runs R CMD check --as-cran on it, in build/.
+# Further arguments go to R CMD check.
 # Fails on an error, a warning or a note. What the machine lacks (LaTeX, pandoc,
 # a network for CRAN's own questions) is left out and said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build/check
-build=() check=(--as-cran)
+build=() check=(--as-cran "$@")
 
 have() { command -v "$1" >/dev/null 2>&1; }
 leave_out() { echo "check: no $1 here: $2 left out"; }

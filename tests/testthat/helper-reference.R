@@ -370,19 +370,21 @@ ref_feedback <- function(pending, observed, taken) {
 ref_pending <- function(rule = "ignore", m = Inf, value = 0) list(rule = rule, m = m, value = value)
 
 # ---- changes ----------------------------------------------------------------
-# Mean over the points of (mu_older - mu_newer)^2, each half with its own ridge fit.
-ref_change_statistic <- function(K, rows, y, ridge) {
+# Mean over the points `over` of (mu_older - mu_newer)^2, each half with its own ridge fit.
+ref_change_statistic <- function(K, rows, y, ridge, over = seq_len(nrow(K))) {
   q <- length(rows) / 2
-  older <- ref_posterior_at(K, rows[seq_len(q)], y[seq_len(q)], ridge)$mean
-  newer <- ref_posterior_at(K, rows[q + seq_len(q)], y[q + seq_len(q)], ridge)$mean
-  mean((older - newer)^2)
+  fit <- function(half) {
+    alpha <- solve(K[rows[half], rows[half], drop = FALSE] + diag(ridge, q), y[half])
+    as.vector(K[over, rows[half], drop = FALSE] %*% alpha)
+  }
+  mean((fit(seq_len(q)) - fit(q + seq_len(q)))^2)
 }
 
 # Algorithm 2's sweep: does any tail of 2q uniform samples, q = 1.., raise the alarm?
-ref_change_alarm <- function(K, rows, y, threshold, ridge) {
+ref_change_alarm <- function(K, rows, y, threshold, ridge, over = seq_len(nrow(K))) {
   for (q in seq_len(length(rows) %/% 2)) {
     tail <- seq(length(rows) - 2 * q + 1, length(rows))
-    if (ref_change_statistic(K, rows[tail], y[tail], ridge(q)) > threshold(q)) return(TRUE)
+    if (ref_change_statistic(K, rows[tail], y[tail], ridge(q), over) > threshold(q)) return(TRUE)
   }
   FALSE
 }
@@ -390,7 +392,8 @@ ref_change_alarm <- function(K, rows, y, threshold, ridge) {
 # |U| <= xi sqrt(|H|); never for xi = 0, which stands for plain GP-UCB.
 ref_explores <- function(explore, uniform, history) explore > 0 && uniform <= explore * sqrt(history)
 
-# kind: detect (threshold, ridge), oracle (times), never, every (H), event (delta).
+# kind: detect (threshold, ridge; `over`: the points averaged over, NULL for all, "sampled" for
+# the uniform samples themselves), oracle (times), never, every (H), event (delta).
 ref_changes <- function(kind, explore = 0, ...) list(kind = kind, explore = explore, ...)
 
 # Brunzema et al.: |y - mu| > sqrt(rho_t) sigma + w_t, all at the moment of the choice.
@@ -454,7 +457,7 @@ ref_bandit <- function(K, lambda, policy, mean = 0, n_arms = nrow(K), pending = 
        kappa = if (is.null(constraints)) numeric() else constraints$start,
        segment = 1, first = 1, fresh = 1, epoch_first = 1, rows = integer(),
        reward = numeric(), taken = numeric(), g = matrix(0, 0, length(constraints$start)),
-       action = character(), at_choice = list())
+       action = character(), arrived = integer(), at_choice = list())
 }
 
 ref_queries <- function(b) length(b$rows)
@@ -510,7 +513,7 @@ ref_bandit_info <- function(b, context = 1) {
   ids <- ref_current(b)
   info <- list(t = length(ids) + 1, n = b$n_arms, K = b$K, lambda = b$lambda, rows = post$rows,
                noise = post$noise, mean_rows = post$mean_rows, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
-               prior_mean = b$prior_mean)
+               prior_mean = b$prior_mean, kappa = b$kappa)
   window <- utils::tail(seq_along(ids), if (is.finite(b$pending$m)) b$pending$m else length(ids))
   info$window <- b$rows[ids[window]]
   info$window_known <- ref_visible(b)$known[window]
@@ -581,21 +584,25 @@ ref_observe <- function(b, id, reward, g = NULL) {
   for (i in seq_along(id)) {
     b$taken[id[i]] <- ref_rounds_taken(id[i], ref_queries(b))
     b$reward[id[i]] <- reward[i]
+    b$arrived <- c(b$arrived, id[i])
     if (ncol(b$g)) b$g[id[i], ] <- matrix(g, length(id))[i, ]
     b <- ref_after_reward(b, id[i])
   }
   b
 }
 
-# Detector and event trigger, run when a reward of the current segment comes in.
+# Detector and event trigger, run when a reward of the data in force comes in. The detector
+# takes its pairs in the order in which their rewards arrive.
 ref_after_reward <- function(b, id) {
-  if (is.null(b$changes) || id < b$first) return(b)
+  if (is.null(b$changes) || id < max(b$first, b$fresh)) return(b)
   if (b$changes$kind == "detect" && b$action[id] == "explore") {
     ids <- ref_current(b)
-    uniform <- ids[b$action[ids] == "explore" & !is.na(b$reward[ids])]
+    uniform <- Filter(function(s) s %in% ids && b$action[s] == "explore", b$arrived)
     y <- b$reward[uniform] - b$prior_mean[b$rows[uniform]]
     K <- if (is.null(b$changes$K)) b$K else b$changes$K
-    if (ref_change_alarm(K, b$rows[uniform], y, b$changes$threshold, b$changes$ridge)) {
+    over <- if (is.null(b$changes$over)) seq_len(nrow(K)) else b$changes$over
+    if (identical(over, "sampled")) over <- b$rows[uniform]
+    if (ref_change_alarm(K, b$rows[uniform], y, b$changes$threshold, b$changes$ridge, over)) {
       b <- ref_restart(b)
     }
   }
