@@ -14,11 +14,13 @@
 #' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)`, and at most half of the evaluations.
-#' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, three tenths of its range at first, variance 1 (of the scaled
-#'   rewards).
+#' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
+#'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
 #' @param policy default: GP-UCB two standard deviations wide.
-#' @param refit [refit_every()], or `NULL` for a fixed kernel.
+#' @param refit [refit_every()], or `NULL` for a fixed kernel. By default every 5 rounds, with a fitted mean and, where `kernel` is
+#'   `NULL`, a log-normal prior on each lengthscale: its first value is the median, `sdlog` 1. Without priors, in many
+#'   inputs, a lengthscale for each is fitted to too few points, and the search does worse than random points.
 #' @param initial a data.frame of points that are known already: a column per input and a column `reward`.
 #' @param progress show a progress bar through package progressr.
 #' @return An object of class `bandit_maximum`: a list with `par` (the recommended point: largest posterior mean), `value` (that mean,
@@ -36,9 +38,10 @@
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, kernel = NULL,
                             noise_var = 0.01, policy = policy_ucb(width_constant(2)),
-                            refit = refit_every(5, mean = "fit"), initial = NULL, progress = FALSE) {
+                            refit = default_refit(domain, kernel), initial = NULL, progress = FALSE) {
   check_function(objective)
   domain <- as_domain(domain)
+  force(refit)                          # before `kernel` is changed
   evaluations <- check_count(evaluations)
   check_flag(progress)
   inputs <- length(domain$names)
@@ -71,11 +74,21 @@ maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, 
   new_maximum(search, bandit)
 }
 
-default_kernel <- function(domain) {
+default_kernel <- function(domain) kernel_matern(2.5, lengthscale = default_lengthscales(domain))
+
+default_lengthscales <- function(domain) {
   bounds <- if (is_finite_domain(domain)) apply(domain$x, 2, range)
             else to_model_inputs(domain, rbind(domain$lower, domain$upper))
   range <- bounds[2, ] - bounds[1, ]
-  kernel_matern(2.5, lengthscale = 0.3 * ifelse(range > 0, range, 1))
+  unname(0.4 * sqrt(length(range)) * ifelse(range > 0, range, 1))
+}
+
+# With a kernel of the user's the likelihood alone decides.
+default_refit <- function(domain, kernel) {
+  if (!is.null(kernel)) return(refit_every(5, mean = "fit"))
+  at <- kernel_parameters(default_kernel(domain))
+  at <- at[grep("lengthscale", names(at))]
+  refit_every(5, mean = "fit", priors = lapply(log(at), function(meanlog) c(meanlog = meanlog, sdlog = 1)))
 }
 
 check_initial <- function(initial, domain) {

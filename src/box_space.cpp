@@ -18,6 +18,11 @@ const DenseModel& dense(const Model* model) { return *static_cast<const DenseMod
 
 Index candidate_count(Index d) { return std::min<Index>(2048, 256 * (d + 1)); }
 
+// A score that needs mean and variance at the point alone.
+bool has_formula(const Acquisition& a, const Models& models) {
+  return a.kind != PolicyKind::ts && models.bounds.empty();
+}
+
 // Mean and sd with gradients; the sd comes from the variance's model.
 struct Local {
   double mean, sd;
@@ -146,6 +151,13 @@ BoxSpace::BoxSpace(KernelPtr kernel, Box box, Index contexts, double prior_mean,
   prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
 }
 
+Points BoxSpace::rows_with_context(const MatrixXd& actions, const Context& context) const {
+  Points X(actions.rows(), box_.inputs() + contexts_);
+  X.leftCols(box_.inputs()) = actions;
+  X.rightCols(contexts_).rowwise() = context.values.transpose();
+  return X;
+}
+
 VectorXd BoxSpace::with_context(const VectorXd& actions, const Context& context) const {
   VectorXd x(box_.inputs() + contexts_);
   x << actions, context.values;
@@ -240,9 +252,7 @@ BoxSpace::Score BoxSpace::path_score(const Acquisition& a, const Models& models,
 VectorXd BoxSpace::score_candidates(const Acquisition& a, const Models& models,
                                     const Context& context) {
   if (!mean_cache_ || cached_context_ != context.values) {
-    Points X(candidates_.rows(), box_.inputs() + contexts_);
-    X.leftCols(box_.inputs()) = candidates_;
-    X.rightCols(contexts_).rowwise() = context.values.transpose();
+    const Points X = rows_with_context(candidates_, context);
     mean_cache_ = std::make_unique<PredictionCache>(X);
     variance_cache_ = std::make_unique<PredictionCache>(X);
     cached_context_ = context.values;
@@ -250,21 +260,44 @@ VectorXd BoxSpace::score_candidates(const Acquisition& a, const Models& models,
   mean_cache_->follow(dense(models.mean).posterior());
   const bool same = models.mean == models.variance;
   if (!same) variance_cache_->follow(dense(models.variance).posterior());
-  const VectorXd& variance = same ? mean_cache_->variance() : variance_cache_->variance();
-  VectorXd scores(candidates_.rows());
+  return policy_scores(a, mean_cache_->mean(), same ? mean_cache_->variance() : variance_cache_->variance());
+}
+
+VectorXd BoxSpace::policy_scores(const Acquisition& a, const VectorXd& mean,
+                                 const VectorXd& variance) const {
+  VectorXd scores(mean.size());
   Local p;
   for (Index i = 0; i < scores.size(); ++i) {
-    p.mean = mean_cache_->mean()[i] + prior_mean_;
+    p.mean = mean[i] + prior_mean_;
     p.sd = std::sqrt(std::max(0.0, variance[i]));
     scores[i] = policy_score(a, p, nullptr);
   }
   return scores;
 }
 
+// The same scores at many points at once: blocked solves where there is a formula.
+BoxSpace::ScoreAll BoxSpace::score_all_of(const Acquisition& a, const Models& models,
+                                          const Score& score) const {
+  if (has_formula(a, models)) {
+    return [this, a, models](const Points& X) {
+      VectorXd mean, variance, ignored;
+      dense(models.mean).posterior().predict(X, mean, variance);
+      if (models.variance != models.mean) {
+        dense(models.variance).posterior().predict(X, ignored, variance);
+      }
+      return policy_scores(a, mean, variance);
+    };
+  }
+  return [&score](const Points& X) {
+    VectorXd scores(X.rows());
+    for (Index i = 0; i < X.rows(); ++i) scores[i] = score(X.row(i).transpose(), nullptr);
+    return scores;
+  };
+}
+
 // The best candidates, kept apart from each other, and the place of the best mean.
-std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const Score& score,
+std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const ScoreAll& score_all,
                                        const Models& models, const Context& context) const {
-  const Index d = box_.inputs();
   const VectorXd side = box_.upper - box_.lower;
   std::vector<VectorXd> out;
   std::vector<char> near(static_cast<std::size_t>(scores.size()), 0);
@@ -281,29 +314,35 @@ std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const Score& scor
       if (gap.matrix().norm() <= kApart) near[static_cast<std::size_t>(i)] = 1;
     }
   }
-  // Neighbours of the observation with the best mean, at shrinking distances.
   const DenseModel& mean = dense(models.mean);
-  if (mean.size() == 0) return out;
+  if (mean.size() > 0) out.push_back(best_neighbour(best_played(mean), score_all, context));
+  return out;
+}
+
+// The actions of the observation with the best mean.
+VectorXd BoxSpace::best_played(const DenseModel& mean) const {
   Index best = 0;
   for (Index i = 1; i < mean.size(); ++i) {
     if (mean.mean_at_observation(i) > mean.mean_at_observation(best)) best = i;
   }
-  const VectorXd centre = mean.posterior().point(best).head(d);
+  return mean.posterior().point(best).head(box_.inputs());
+}
+
+// The best of a place and of points around it, at shrinking distances.
+VectorXd BoxSpace::best_neighbour(const VectorXd& centre, const ScoreAll& score_all,
+                                  const Context& context) const {
+  const Index d = box_.inputs();
   const MatrixXd offsets = golden_points(kNeighbours, d).array() - 0.5;
-  VectorXd neighbour = box_.snap(centre);
-  double best_score = score(with_context(neighbour, context), nullptr);
+  MatrixXd actions(kNeighbours + 1, d);
+  actions.row(0) = box_.snap(centre).transpose();
   for (Index i = 0; i < kNeighbours; ++i) {
     const double reach = 0.2 * std::pow(0.1, static_cast<double>(i % 4));
-    const VectorXd x = box_.snap(
-        centre + (reach * offsets.row(i).transpose().array() * side.array()).matrix());
-    const double value = score(with_context(x, context), nullptr);
-    if (value > best_score) {
-      best_score = value;
-      neighbour = x;
-    }
+    const auto step = offsets.row(i).transpose().array() * (box_.upper - box_.lower).array();
+    actions.row(i + 1) = box_.snap(centre + (reach * step).matrix()).transpose();
   }
-  out.push_back(neighbour);
-  return out;
+  Index best = 0;
+  score_all(rows_with_context(actions, context)).maxCoeff(&best);
+  return actions.row(best).transpose();
 }
 
 VectorXd BoxSpace::climb(const VectorXd& start, const Score& score, const Context& context) const {
@@ -324,18 +363,12 @@ VectorXd BoxSpace::climb(const VectorXd& start, const Score& score, const Contex
 Place BoxSpace::choose(const Acquisition& a, const Models& models, const Context& context,
                        Rng& rng) {
   if (a.kind == PolicyKind::uniform) return uniform(context, rng);
-  const bool by_cache = a.kind != PolicyKind::ts && models.bounds.empty();
   const Score score =
       a.kind == PolicyKind::ts ? path_score(a, models, rng) : score_of(a, models);
-  VectorXd scores;
-  if (by_cache) {
-    scores = score_candidates(a, models, context);
-  } else {
-    scores.resize(candidates_.rows());
-    for (Index i = 0; i < scores.size(); ++i) {
-      scores[i] = score(with_context(candidates_.row(i).transpose(), context), nullptr);
-    }
-  }
+  const ScoreAll score_all = score_all_of(a, models, score);
+  const VectorXd scores = has_formula(a, models)
+                              ? score_candidates(a, models, context)
+                              : score_all(rows_with_context(candidates_, context));
   VectorXd best;
   double best_score = -kInf;
   const auto consider = [&](const VectorXd& actions) {
@@ -345,7 +378,7 @@ Place BoxSpace::choose(const Acquisition& a, const Models& models, const Context
       best_score = value;
     }
   };
-  for (const VectorXd& start : starts(scores, score, models, context)) {
+  for (const VectorXd& start : starts(scores, score_all, models, context)) {
     consider(start);
     consider(climb(start, score, context));
   }

@@ -39,13 +39,21 @@ class BoxSpace : public OpenSpace {
  private:
   // Value and gradient (by input) of what is to be maximised, at one full input.
   using Score = std::function<double(const VectorXd& x, VectorXd* gradient)>;
+  using ScoreAll = std::function<VectorXd(const Points& X)>;
   Score score_of(const Acquisition& a, const Models& models) const;
   Score path_score(const Acquisition& a, const Models& models, Rng& rng) const;
+  ScoreAll score_all_of(const Acquisition& a, const Models& models, const Score& score) const;
   VectorXd score_candidates(const Acquisition& a, const Models& models, const Context& context);
-  std::vector<VectorXd> starts(const VectorXd& scores, const Score& score,
+  VectorXd policy_scores(const Acquisition& a, const VectorXd& mean,
+                         const VectorXd& variance) const;
+  std::vector<VectorXd> starts(const VectorXd& scores, const ScoreAll& score_all,
                                const Models& models, const Context& context) const;
+  VectorXd best_played(const DenseModel& mean) const;
+  VectorXd best_neighbour(const VectorXd& centre, const ScoreAll& score_all,
+                          const Context& context) const;
   VectorXd climb(const VectorXd& start, const Score& score, const Context& context) const;
   VectorXd with_context(const VectorXd& actions, const Context& context) const;
+  Points rows_with_context(const MatrixXd& actions, const Context& context) const;
 
   Box box_;
   Index contexts_;
