@@ -434,34 +434,38 @@ contexts_for <- function(bandit, context, count = NULL) {
 match_rows <- function(given, known) match(row_keys(given + 0), row_keys(known + 0))
 
 query_frame <- function(bandit, ids) {
-  cbind(data.frame(id = as.integer(ids)),
-        place_frame(bandit, bandit$queries$arm[ids], bandit$queries$context[ids],
-                    logged_matrix(bandit, ids)))
+  columns <- place_columns(bandit, bandit$queries$arm[ids], bandit$queries$context[ids],
+                           logged_matrix(bandit, ids))
+  frame_of(c(list(id = as.integer(ids)), columns))
 }
 
-# Places for people: `arm` (1-based), inputs and contexts.
-place_frame <- function(bandit, row, context, inputs) {
+# A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
+frame_of <- function(columns) {
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1]])))
+}
+
+# Columns that say to people which places these are: `arm` (1-based), inputs and contexts.
+place_columns <- function(bandit, row, context, inputs) {
   config <- bandit$config
   d <- length(config$domain$names)
-  parts <- list()
+  columns <- list()
   if (is_finite_domain(config$domain)) {
-    arm <- as.integer(row %% nrow(config$domain$x) + 1)
-    parts$arm <- data.frame(arm = arm)
-    actions <- config$domain$x[arm, , drop = FALSE]
+    columns$arm <- as.integer(row %% nrow(config$domain$x) + 1)
+    actions <- config$domain$x[columns$arm, , drop = FALSE]
   } else {
     actions <- from_model_inputs(config$domain, inputs[, seq_len(d), drop = FALSE])
-    colnames(actions) <- config$domain$names
   }
-  parts$actions <- as.data.frame(actions)
+  for (j in seq_len(d)) columns[[config$domain$names[j]]] <- actions[, j]
   if (length(config$context_names)) {
     z <- if (space_of(config) == "arms") config$contexts[context + 1L, , drop = FALSE]
          else inputs[, seq_len(ncol(inputs)) > d, drop = FALSE]
-    colnames(z) <- config$context_names
-    parts$contexts <- as.data.frame(z)
+    for (j in seq_along(config$context_names)) columns[[config$context_names[j]]] <- z[, j]
   }
-  frame <- do.call(cbind, unname(parts))
-  rownames(frame) <- NULL
-  frame
+  lapply(columns, unname)
+}
+
+place_frame <- function(bandit, row, context, inputs) {
+  frame_of(place_columns(bandit, row, context, inputs))
 }
 
 bandit_observe <- function(bandit, id, reward, constraints, time, ...) {

@@ -18,11 +18,6 @@ const DenseModel& dense(const Model* model) { return *static_cast<const DenseMod
 
 Index candidate_count(Index d) { return std::min<Index>(2048, 256 * (d + 1)); }
 
-// A score that needs mean and variance at the point alone.
-bool has_formula(const Acquisition& a, const Models& models) {
-  return a.kind != PolicyKind::ts && models.bounds.empty();
-}
-
 // Mean and sd with gradients; the sd comes from the variance's model.
 struct Local {
   double mean, sd;
@@ -186,67 +181,48 @@ double BoxSpace::incumbent(const Model& mean, const std::vector<Place>& played,
   return best > -kInf ? best : prior_mean_;
 }
 
-BoxSpace::Score BoxSpace::score_of(const Acquisition& a, const Models& models) const {
-  if (models.bounds.empty()) {
-    return [this, a, models](const VectorXd& x, VectorXd* gradient) {
-      return policy_score(a, local_posterior(models, prior_mean_, x), gradient);
-    };
-  }
-  // width_dmm: the smallest of several upper bounds.
-  return [this, models](const VectorXd& x, VectorXd* gradient) {
-    double best = kInf;
-    for (const BoundTerm& term : models.bounds) {
-      const Models one{term.model, term.model, {}};
-      const Local p = local_posterior(one, prior_mean_, x);
-      const double bound = p.mean + term.multiplier * p.sd;
-      if (bound >= best) continue;
-      best = bound;
-      if (gradient) *gradient = p.dmean + term.multiplier * p.dsd;
-    }
-    return best;
-  };
-}
-
 // Matheron's rule: mean(x) + width (g(x) - k(x, X)(K + lambda I)^-1 (g(X) + noise)),
 // g drawn from the prior by random features, the update exact.
-BoxSpace::Score BoxSpace::path_score(const Acquisition& a, const Models& models, Rng& rng) const {
+BoxSpace::PathDraw BoxSpace::draw_path(const Acquisition& a, const Models& models,
+                                       Rng& rng) const {
   const DensePosterior& variance = dense(models.variance).posterior();
-  const DensePosterior& mean = dense(models.mean).posterior();
   const Index t = variance.size();
-  auto path = std::make_shared<PriorPath>(
-      kernel_->draw_prior_path(rng, box_.inputs() + contexts_, kFeatures));
-  auto played = std::make_shared<Points>(t > 0 ? variance.points() : Points());
-  auto weights = std::make_shared<VectorXd>();
+  PathDraw draw{kernel_.get(), &dense(models.mean).posterior(), prior_mean_, a.width,
+                kernel_->draw_prior_path(rng, box_.inputs() + contexts_, kFeatures),
+                t > 0 ? variance.points() : Points(), VectorXd()};
   if (t > 0) {
     VectorXd target(t);
-    path->values(*played, target);
+    draw.path.values(draw.played, target);
     target += std::sqrt(variance.noise_var()) * rng.normals(t);
-    *weights = variance.solve(target);
+    draw.weights = variance.solve(target);
   }
-  const double width = a.width, prior = prior_mean_;
-  const Kernel* kernel = kernel_.get();
-  return [=, &mean](const VectorXd& x, VectorXd* gradient) {
-    double value, sd;
-    VectorXd dmean, dsd, dpath;
-    if (gradient) {
-      mean.predict_gradient(x, value, sd, dmean, dsd);
-      value += prior + width * path->value_and_gradient(x, dpath);
-      *gradient = dmean + width * dpath;
-    } else {
-      value = mean.predict_mean(x.transpose())[0] + prior + width * path->value(x);
-    }
-    if (weights->size() > 0) {
-      VectorXd cross(weights->size());
-      kernel->cross(x, *played, cross);
-      value -= width * cross.dot(*weights);
-      if (gradient) {
-        MatrixXd slope;
-        kernel->input_gradient(x, *played, slope);
-        *gradient -= width * (slope.transpose() * *weights);
-      }
-    }
-    return value;
-  };
+  return draw;
+}
+
+VectorXd BoxSpace::PathDraw::values(const Points& X) const {
+  VectorXd out(X.rows()), cross(X.rows());
+  path.values(X, out);
+  for (Index i = 0; i < weights.size(); ++i) {
+    kernel->cross(played.row(i).transpose(), X, cross);
+    out -= weights[i] * cross;
+  }
+  return mean->predict_mean(X) + width * out + VectorXd::Constant(X.rows(), prior_mean);
+}
+
+double BoxSpace::PathDraw::value_and_gradient(const VectorXd& x, VectorXd& gradient) const {
+  VectorXd dpath;
+  double value = prior_mean + mean->mean_and_gradient(x, gradient);
+  value += width * path.value_and_gradient(x, dpath);
+  gradient += width * dpath;
+  if (weights.size() > 0) {
+    VectorXd cross(weights.size());
+    kernel->cross(x, played, cross);
+    value -= width * cross.dot(weights);
+    MatrixXd slope;
+    kernel->input_gradient(x, played, slope);
+    gradient.noalias() -= width * (slope.transpose() * weights);
+  }
+  return value;
 }
 
 VectorXd BoxSpace::score_candidates(const Acquisition& a, const Models& models,
@@ -275,29 +251,68 @@ VectorXd BoxSpace::policy_scores(const Acquisition& a, const VectorXd& mean,
   return scores;
 }
 
-// The same scores at many points at once: blocked solves where there is a formula.
-BoxSpace::ScoreAll BoxSpace::score_all_of(const Acquisition& a, const Models& models,
-                                          const Score& score) const {
-  if (has_formula(a, models)) {
-    return [this, a, models](const Points& X) {
-      VectorXd mean, variance, ignored;
-      dense(models.mean).posterior().predict(X, mean, variance);
-      if (models.variance != models.mean) {
-        dense(models.variance).posterior().predict(X, ignored, variance);
-      }
-      return policy_scores(a, mean, variance);
-    };
-  }
-  return [&score](const Points& X) {
-    VectorXd scores(X.rows());
-    for (Index i = 0; i < X.rows(); ++i) scores[i] = score(X.row(i).transpose(), nullptr);
-    return scores;
+BoxSpace::Scores BoxSpace::formula_scores(const Acquisition& a, const Models& models,
+                                          const Context& context) {
+  const ScoreAll all = [this, a, models](const Points& X) {
+    VectorXd mean, variance, ignored;
+    dense(models.mean).posterior().predict(X, mean, variance);
+    if (models.variance != models.mean) {
+      dense(models.variance).posterior().predict(X, ignored, variance);
+    }
+    return policy_scores(a, mean, variance);
   };
+  const Score one = [this, a, models](const VectorXd& x, VectorXd* gradient) {
+    return policy_score(a, local_posterior(models, prior_mean_, x), gradient);
+  };
+  return {one, all, score_candidates(a, models, context)};
+}
+
+BoxSpace::Scores BoxSpace::path_scores(const Acquisition& a, const Models& models,
+                                       const Context& context, Rng& rng) const {
+  const auto draw = std::make_shared<const PathDraw>(draw_path(a, models, rng));
+  const Score one = [draw](const VectorXd& x, VectorXd* gradient) {
+    return gradient ? draw->value_and_gradient(x, *gradient) : draw->values(x.transpose())[0];
+  };
+  return {one, [draw](const Points& X) { return draw->values(X); },
+          draw->values(rows_with_context(candidates_, context))};
+}
+
+// width_dmm: the smallest of several upper bounds.
+BoxSpace::Scores BoxSpace::bound_scores(const Models& models, const Context& context) const {
+  const Score one = [this, models](const VectorXd& x, VectorXd* gradient) {
+    double best = kInf;
+    for (const BoundTerm& term : models.bounds) {
+      const Local p = local_posterior({term.model, term.model, {}}, prior_mean_, x);
+      const double bound = p.mean + term.multiplier * p.sd;
+      if (bound >= best) continue;
+      best = bound;
+      if (gradient) *gradient = p.dmean + term.multiplier * p.dsd;
+    }
+    return best;
+  };
+  const ScoreAll all = [this, models](const Points& X) {
+    VectorXd best = VectorXd::Constant(X.rows(), kInf), mean, variance;
+    for (const BoundTerm& term : models.bounds) {
+      dense(term.model).posterior().predict(X, mean, variance);
+      mean.array() += prior_mean_ + term.multiplier * variance.array().sqrt();
+      best = best.cwiseMin(mean);
+    }
+    return best;
+  };
+  return {one, all, all(rows_with_context(candidates_, context))};
+}
+
+BoxSpace::Scores BoxSpace::scores_of(const Acquisition& a, const Models& models,
+                                     const Context& context, Rng& rng) {
+  if (a.kind == PolicyKind::ts) return path_scores(a, models, context, rng);
+  if (!models.bounds.empty()) return bound_scores(models, context);
+  return formula_scores(a, models, context);
 }
 
 // The best candidates, kept apart from each other, and the place of the best mean.
-std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const ScoreAll& score_all,
-                                       const Models& models, const Context& context) const {
+std::vector<VectorXd> BoxSpace::starts(const Scores& given, const Models& models,
+                                       const Context& context) const {
+  const VectorXd& scores = given.of_candidates;
   const VectorXd side = box_.upper - box_.lower;
   std::vector<VectorXd> out;
   std::vector<char> near(static_cast<std::size_t>(scores.size()), 0);
@@ -315,7 +330,7 @@ std::vector<VectorXd> BoxSpace::starts(const VectorXd& scores, const ScoreAll& s
     }
   }
   const DenseModel& mean = dense(models.mean);
-  if (mean.size() > 0) out.push_back(best_neighbour(best_played(mean), score_all, context));
+  if (mean.size() > 0) out.push_back(best_neighbour(best_played(mean), given.all, context));
   return out;
 }
 
@@ -363,24 +378,19 @@ VectorXd BoxSpace::climb(const VectorXd& start, const Score& score, const Contex
 Place BoxSpace::choose(const Acquisition& a, const Models& models, const Context& context,
                        Rng& rng) {
   if (a.kind == PolicyKind::uniform) return uniform(context, rng);
-  const Score score =
-      a.kind == PolicyKind::ts ? path_score(a, models, rng) : score_of(a, models);
-  const ScoreAll score_all = score_all_of(a, models, score);
-  const VectorXd scores = has_formula(a, models)
-                              ? score_candidates(a, models, context)
-                              : score_all(rows_with_context(candidates_, context));
+  const Scores scores = scores_of(a, models, context, rng);
   VectorXd best;
   double best_score = -kInf;
   const auto consider = [&](const VectorXd& actions) {
-    const double value = score(with_context(actions, context), nullptr);
+    const double value = scores.one(with_context(actions, context), nullptr);
     if (best.size() == 0 || value > best_score) {
       best = actions;
       best_score = value;
     }
   };
-  for (const VectorXd& start : starts(scores, score_all, models, context)) {
+  for (const VectorXd& start : starts(scores, models, context)) {
     consider(start);
-    consider(climb(start, score, context));
+    consider(climb(start, scores.one, context));
   }
   Place place;
   place.x = with_context(best, context);

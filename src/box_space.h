@@ -6,6 +6,7 @@
 #define GPB_BOX_SPACE_H
 
 #include "open_space.h"
+#include "random_features.h"
 
 namespace gpb {
 
@@ -37,17 +38,37 @@ class BoxSpace : public OpenSpace {
   double prior_mean(const Place&) const override { return prior_mean_; }
 
  private:
-  // Value and gradient (by input) of what is to be maximised, at one full input.
+  // What is to be maximised: value and gradient (by input) at one full input, values at the
+  // rows of many, and the candidates' values.
   using Score = std::function<double(const VectorXd& x, VectorXd* gradient)>;
   using ScoreAll = std::function<VectorXd(const Points& X)>;
-  Score score_of(const Acquisition& a, const Models& models) const;
-  Score path_score(const Acquisition& a, const Models& models, Rng& rng) const;
-  ScoreAll score_all_of(const Acquisition& a, const Models& models, const Score& score) const;
+  struct Scores {
+    Score one;
+    ScoreAll all;
+    VectorXd of_candidates;
+  };
+  // A function drawn from the posterior.
+  struct PathDraw {
+    const Kernel* kernel;
+    const DensePosterior* mean;
+    double prior_mean, width;
+    PriorPath path;
+    Points played;
+    VectorXd weights;
+    VectorXd values(const Points& X) const;
+    double value_and_gradient(const VectorXd& x, VectorXd& gradient) const;
+  };
+  Scores scores_of(const Acquisition& a, const Models& models, const Context& context, Rng& rng);
+  Scores formula_scores(const Acquisition& a, const Models& models, const Context& context);
+  Scores path_scores(const Acquisition& a, const Models& models, const Context& context,
+                     Rng& rng) const;
+  Scores bound_scores(const Models& models, const Context& context) const;
+  PathDraw draw_path(const Acquisition& a, const Models& models, Rng& rng) const;
   VectorXd score_candidates(const Acquisition& a, const Models& models, const Context& context);
   VectorXd policy_scores(const Acquisition& a, const VectorXd& mean,
                          const VectorXd& variance) const;
-  std::vector<VectorXd> starts(const VectorXd& scores, const ScoreAll& score_all,
-                               const Models& models, const Context& context) const;
+  std::vector<VectorXd> starts(const Scores& given, const Models& models,
+                               const Context& context) const;
   VectorXd best_played(const DenseModel& mean) const;
   VectorXd best_neighbour(const VectorXd& centre, const ScoreAll& score_all,
                           const Context& context) const;

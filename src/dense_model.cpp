@@ -43,6 +43,21 @@ void DenseModel::predict(const Points& X, const VectorXd& prior_mean, VectorXd& 
   sd = variance.cwiseMax(0.0).cwiseSqrt();
 }
 
+VectorXd DenseModel::means_at(const std::vector<Place>& places) const {
+  const Index n = static_cast<Index>(places.size());
+  if (n == 0) return VectorXd();
+  Points X(n, places[0].x.size());
+  VectorXd prior(n);
+  for (Index i = 0; i < n; ++i) {
+    X.row(i) = places[static_cast<std::size_t>(i)].x.transpose();
+    prior[i] = prior_mean_(places[static_cast<std::size_t>(i)]);
+  }
+  // (Sums over the weights would be quicker, but lose digits where the noise is small.)
+  VectorXd mean, ignored;
+  posterior_.predict(X, mean, ignored);
+  return prior + mean;
+}
+
 double DenseModel::mean_at_observation(Index i) const {
   const double noise = posterior_.noise_var() * posterior_.noise_scale(i);
   return observed_prior_[static_cast<std::size_t>(i)] + posterior_.target(i) -

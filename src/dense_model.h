@@ -28,6 +28,8 @@ class DenseModel : public Model {
   void predict(const Points& X, const VectorXd& prior_mean, VectorXd& mean,
                VectorXd& sd) const override;
 
+  // Posterior means at several places.
+  VectorXd means_at(const std::vector<Place>& places) const;
   // Posterior mean at observation i: y_i - lambda alpha_i, no kernel needed.
   double mean_at_observation(Index i) const;
   const DensePosterior& posterior() const { return posterior_; }

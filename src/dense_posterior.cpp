@@ -263,6 +263,22 @@ MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double sca
   return out;
 }
 
+double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {
+  check_point(x.size());
+  VectorXd values;
+  cross(x, values);
+  dmean = VectorXd::Zero(x.size());
+  if (size() == 0) return 0.0;
+  MatrixXd slope;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Index first = static_cast<Index>(b) * kPointBlock;
+    const Index count = std::min(kPointBlock, size() - first);
+    kernel_->input_gradient(x, blocks_[b], slope);
+    dmean.noalias() += slope.topRows(count).transpose() * weights().segment(first, count);
+  }
+  return values.head(size()).dot(weights());
+}
+
 void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                                       VectorXd& dsd) const {
   check_point(x.size());

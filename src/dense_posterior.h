@@ -51,7 +51,9 @@ class DensePosterior {
   MatrixXd covariance(const Points& X) const;
   // `count` exact joint draws, one per column: mean + scale * (posterior)^(1/2) z.
   MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
-  // Mean and sd at one point and their gradients (the sd's is 0 where sd is 0).
+  // The mean at one point and its gradient, O(t).
+  double mean_and_gradient(const VectorXd& x, VectorXd& dmean) const;
+  // Mean and sd at one point and their gradients (the sd's is 0 where sd is 0), O(t^2).
   void predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                         VectorXd& dsd) const;
 

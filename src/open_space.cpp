@@ -31,13 +31,11 @@ double OpenSpace::best_mean(const DenseModel& mean, const std::vector<Place>& pl
     }
     return best;
   }
-  double value, ignored;
+  std::vector<Place> places;
   for (const Place& place : played) {
-    if (!in_context(place.x)) continue;
-    mean.at(place, value, ignored);
-    best = std::max(best, value);
+    if (in_context(place.x)) places.push_back(place);
   }
-  return best;
+  return places.empty() ? best : mean.means_at(places).maxCoeff();
 }
 
 OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean)
