@@ -144,7 +144,8 @@ if (requireNamespace("laGP", quietly = TRUE)) {
 }
 if (requireNamespace("hetGP", quietly = TRUE)) {
   others[["hetGP"]] <- function() play_with(function(arms, rewards) {
-    if (length(arms) < 2) return(prior)
+    # With one distinct point it stops: "non-conformable arrays".
+    if (length(unique(arms)) < 2) return(plain_refit(arms, rewards))
     fit <- hetGP::mleHomGP(matrix(x[arms]), rewards, known = list(theta = 2 * 0.2^2, g = noise, beta0 = 0),
                            covtype = "Gaussian")
     p <- stats::predict(fit, matrix(x))
