@@ -126,7 +126,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   bandit <- GPBandit$new(config = config, queries = new_table(query_columns(config)),
                          events = new_table(event_columns()), refits = list(), handle = NULL,
                          journal = NULL)
-  heal(bandit)
+  heal(as.environment(bandit))
   if (!is.null(journal)) start_journal(bandit, journal)
   bandit
 }
@@ -343,6 +343,9 @@ sync_log <- function(bandit, refit = NULL) {
   new
 }
 
+# `$` of a reference class takes microseconds where that of an environment takes none: what is
+# called in every round works on the object's environment, which holds the same fields.
+
 #' @rdname gp_bandit
 #' @export GPBandit
 #' @exportClass GPBandit
@@ -351,13 +354,15 @@ GPBandit <- setRefClass("GPBandit",
                 refits = "list", handle = "ANY", journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, ...) {
-      bandit_suggest(.self, n, context, time, ...)
+      bandit_suggest(as.environment(.self), n, context, time, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, ...) {
-      bandit_observe(.self, id, reward, constraints, time, ...)
+      bandit_observe(as.environment(.self), id, reward, constraints, time, ...)
+      invisible(.self)
     },
     add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, ...) {
-      bandit_add(.self, x, arm, reward, constraints, context, time, ...)
+      bandit_add(as.environment(.self), x, arm, reward, constraints, context, time, ...)
+      invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, ...) bandit_posterior(.self, x, context, ...),
     draw = function(n = 1, context = NULL, ...) bandit_draw(.self, n, context, ...),

@@ -74,8 +74,9 @@ describe_domain <- function(domain) {
 }
 
 # `draws`: everything random of the environment, see problem_draws().
-play <- function(bandit, problem, rounds, draws, progress) {
-  if (is_rival(bandit)) return(play_rival(bandit, problem, rounds, draws, progress))
+play <- function(object, problem, rounds, draws, progress) {
+  if (is_rival(object)) return(play_rival(object, problem, rounds, draws, progress))
+  bandit <- as.environment(object)
   heal(bandit)
   first <- table_size(bandit$queries)
   contexts <- if (is.null(draws$contexts)) list(row = integer(), values = matrix(0, 0, 0))
@@ -87,10 +88,10 @@ play <- function(bandit, problem, rounds, draws, progress) {
   # Whatever ends the loop, the rounds that were played go to the log. After an error or an
   # interrupt the core's object is dropped: it is built again from the log when needed.
   done <- FALSE
-  on.exit(suspendInterrupts({
+  on.exit(if (!done) suspendInterrupts({
     assign(".changing", FALSE, envir = bandit$events)
     if (!is.null(bandit$handle)) sync_log(bandit)
-    if (!done) bandit$handle <- NULL
+    bandit$handle <- NULL
   }))
   run <- core(cpp_run_new(bandit$handle, truth, core_draws))
   with_progress_steps(rounds, progress, function(report) {
@@ -107,7 +108,7 @@ play <- function(bandit, problem, rounds, draws, progress) {
     }
   })
   done <- TRUE
-  new_run(bandit, problem, first, cpp_run_ledger(run), optimum)
+  new_run(object, problem, first, cpp_run_ledger(run), optimum)
 }
 
 # The problem's contexts as the bandit knows them.
