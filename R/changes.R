@@ -14,6 +14,18 @@
 #'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t}, \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
 #'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))}, \eqn{\pi_t = \pi^2t^2/6}{pi_t = pi^2 t^2 / 6}, \eqn{t} rounds since the restart.
 #'
+#' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an observation):
+#'
+#' * `change_window()`: the posterior is that of the last `window` observations, those of the latest rounds among all that are known.
+#' * `change_weights()`: an observation has noise variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, \eqn{\eta}{eta} = `rate`.
+#' * `change_fade()`: the prior is that of a function which drifts, with kernel \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)},
+#'   \eqn{\epsilon}{epsilon} = `rate`; mean, sd and draws are those of the function in round \eqn{t}, and the information gain is that of this kernel.
+#'
+#' They are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n} arms with a kernel of
+#' rank \eqn{r}: window \eqn{2nr}, as without one; weights \eqn{nr^2}; fade \eqn{nr + r^3}, and \eqn{t} times as much in a round
+#' that looks at rewards which came late (out of the order of their queries). With \eqn{m} kept observations in a box: window and weights
+#' \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
+#'
 #' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries that
 #' arrive later are kept in the history and not used.
 #'
@@ -22,14 +34,16 @@
 #' @param explore \eqn{\xi}{xi}, a number >= 0.
 #' @param kernel kernel of the detector; `NULL`: the bandit's.
 #' @param times rounds after which to restart, whole numbers >= 1.
-#' @param rounds a whole number >= 1.
+#' @param rounds,window a whole number >= 1.
+#' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1), where 0 forgets nothing.
 #' @param delta failure probability in (0, 1).
 #' @return An object of class `bandit_changes`.
 #' @section Errors: a `gpbandits_error` that names the argument; a function that returns no positive number stops the
 #'   round and leaves the bandit as it was.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
-#'   event trigger; Bogunovic, Scarlett and Cevher (2016) for restarts every so many rounds.
-#' @seealso [gp_ucb_cpd()], [detect_change()].
+#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <arXiv:1601.06650> for restarts every so many rounds and for the drifting
+#'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <arXiv:2107.02371> for weights.
+#' @seealso [gp_ucb_cpd()], [sw_gp_ucb()], [detect_change()].
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)
@@ -77,6 +91,26 @@ change_every <- function(rounds, explore = 0) {
 #' @export
 change_event <- function(delta = 0.1, explore = 0) {
   new_changes("event", delta = check_delta(delta), explore = check_explore(explore))
+}
+
+#' @rdname changes
+#' @export
+change_window <- function(window, explore = 0) {
+  new_changes("window", window = check_count(window), explore = check_explore(explore))
+}
+
+#' @rdname changes
+#' @export
+change_weights <- function(rate, explore = 0) {
+  rate <- check_number(rate, lower = 0, upper = 1, open_lower = TRUE)
+  new_changes("weights", rate = rate, explore = check_explore(explore))
+}
+
+#' @rdname changes
+#' @export
+change_fade <- function(rate, explore = 0) {
+  rate <- check_number(rate, lower = 0, upper = 1, open_upper = TRUE)
+  new_changes("fade", rate = rate, explore = check_explore(explore))
 }
 
 # A function of q whose values are checked each time.
@@ -205,8 +239,8 @@ regression_pairs <- function(x, y, kernel, domain) {
 #' GP-UCB in an environment that changes
 #'
 #' Presets of [gp_bandit()]. `gp_ucb_cpd()` is Algorithm 2 of Avanesov: GP-UCB that explores uniformly at a decreasing rate and
-#' forgets everything when the uniform samples betray a change. `r_gp_ucb()` restarts every `rounds` rounds; `et_gp_ucb()` restarts when a
-#' reward is too far from what the posterior allows, without forced exploration.
+#' forgets everything when the uniform samples betray a change. `et_gp_ucb()` restarts when a reward is too far from what the
+#' posterior allows, without forced exploration. Those that forget by the calendar: [sw_gp_ucb()].
 #'
 #' @section Guarantee: for `gp_ucb_cpd()`, expected regret \eqn{O(\sqrt{K}}{O(sqrt(K)} times a sublinear function of \eqn{T)}{T)}, K changes that
 #'   are far enough apart and large enough (Avanesov, Theorem 2), with thresholds of the stated form and `noise_var` of order
@@ -214,13 +248,12 @@ regression_pairs <- function(x, y, kernel, domain) {
 #' @inheritParams gp_bandit
 #' @param changes a rule, see [change_detect()], [change_oracle()], [change_never()].
 #' @param width a [width][widths].
-#' @param rounds rounds between restarts.
 #' @param delta failure probability, in (0, 1).
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`.
 #' @section Errors: as [gp_bandit()].
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema, von Rohr, Solowjow and
-#'   Trimpe, event-triggered time-varying Bayesian optimization; Bogunovic, Scarlett and Cevher (2016).
+#'   Trimpe, event-triggered time-varying Bayesian optimization.
 #' @examples
 #' x <- seq(0, 5, length.out = 100)
 #' kernel <- kernel_matern(2.5, 1)
@@ -234,12 +267,6 @@ regression_pairs <- function(x, y, kernel, domain) {
 gp_ucb_cpd <- function(domain, kernel, noise_var, changes, width, ...) {
   check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
   preset(list(policy = policy_ucb(width), changes = changes), domain, kernel, noise_var, ...)
-}
-
-#' @rdname gp_ucb_cpd
-#' @export
-r_gp_ucb <- function(domain, kernel, noise_var, rounds, width = width_constant(2), ...) {
-  preset(list(policy = policy_ucb(width), changes = change_every(rounds)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_cpd

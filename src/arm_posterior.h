@@ -36,6 +36,8 @@ class ArmPosterior {
   void add(Index arm, double y, double weight = 1.0);
   // A past observation of this arm, of this weight, changes its value.
   void replace(Index arm, double old_y, double new_y, double weight = 1.0);
+  // Takes an observation y of weight 1 back: conditioning with noise -noise_var.
+  void drop(Index arm, double y);
   // The posterior of any weighted data: per arm, the sum of weights and of
   // weight * (y - prior mean), and over all the sum of weight * (y - prior mean)^2.
   void set_statistics(const VectorXd& weight, const VectorXd& weighted, double squares);
@@ -60,7 +62,8 @@ class ArmPosterior {
   // Joint posterior covariance of some arms.
   virtual MatrixXd covariance(const std::vector<Index>& arms) const = 0;
   // Kalman step of a prior that drifts, f <- sqrt(1 - rate) f + sqrt(rate) g with a
-  // fresh g of the prior: makes the kernel k(x, x') (1 - rate)^(|t - t'| / 2).
+  // fresh g of the prior: makes the kernel k(x, x') (1 - rate)^(|t - t'| / 2). From then on,
+  // until clear(), observations can only be added, in the order of time.
   virtual void drift(double rate) = 0;
 
  protected:
@@ -84,6 +87,15 @@ class ArmPosterior {
   double squares_ = 0.0;
   double log_det_ = 0.0;
   Index updates_ = 0;  // since the last refit
+  Index drops_ = 0;    // since the last refit
+  // A drifted posterior is no function of the statistics; its quadratic form is
+  // the sum of squared innovations.
+  bool drifted_ = false;
+  double innovations_ = 0.0;
+
+ private:
+  void refit_now();
+  bool can_drop(Index arm) const;
 };
 
 }  // namespace gpb

@@ -14,13 +14,24 @@ Bandit::Bandit(std::unique_ptr<Space> space, BanditConfig config)
 void Bandit::make_models() {
   hallucinated_.reset();
   dmm_models_.clear();
-  mean_ = space_->make_model(config_.noise_var);
+  const Forgetting forgetting = config_.changes ? config_.changes->forgetting : Forgetting();
+  mean_ = space_->make_model(config_.noise_var, forgetting);
   if (config_.pending == PendingKind::hallucinate) {
-    hallucinated_ = space_->make_model(config_.noise_var);
+    hallucinated_ = space_->make_model(config_.noise_var, forgetting);
   }
   if (config_.dmm) {
-    for (double alpha : config_.dmm->alpha) dmm_models_.push_back(space_->make_model(alpha));
+    for (double alpha : config_.dmm->alpha) {
+      dmm_models_.push_back(space_->make_model(alpha, forgetting));
+    }
   }
+  advance();
+}
+
+void Bandit::advance() {
+  const Index next = rounds() + 1;
+  mean_->advance(next);
+  if (hallucinated_) hallucinated_->advance(next);
+  for (auto& model : dmm_models_) model->advance(next);
 }
 
 Query& Bandit::query(Index id) {
@@ -160,10 +171,10 @@ Query Bandit::propose(const Context& context, Rng& rng) {
 
 // ---- what the models know ---------------------------------------------------
 
-void Bandit::add_to_models(Query& q, double value) {
+void Bandit::add_to_models(Query& q, Index id, double value) {
   q.mean_slot = mean_->size();
-  mean_->add(q.place, value);
-  for (auto& model : dmm_models_) model->add(q.place, value);
+  mean_->add(q.place, value, id);
+  for (auto& model : dmm_models_) model->add(q.place, value, id);
 }
 
 void Bandit::note_played(const Place& place) {
@@ -177,11 +188,11 @@ void Bandit::note_played(const Place& place) {
   is_played_[arm] = 1;
 }
 
-void Bandit::enter(Query& q) {
+void Bandit::enter(Query& q, Index id) {
   note_played(q.place);
   // Its value does not touch the variance, which is all that is asked of this model.
-  if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
-  if (config_.pending == PendingKind::censor) add_to_models(q, config_.censor_value);
+  if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place), id);
+  if (config_.pending == PendingKind::censor) add_to_models(q, id, config_.censor_value);
 }
 
 bool Bandit::is_known(const Query& q) const {
@@ -195,15 +206,17 @@ double Bandit::known_value(const Query& q) const {
 
 void Bandit::rebuild_models() {
   make_models();
-  for (Query& q : queries_) {
+  for (Index id = 1; id <= rounds(); ++id) {
+    Query& q = query(id);
     if (!q.in_play) continue;
-    if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place));
-    if (is_known(q)) add_to_models(q, known_value(q));
+    if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place), id);
+    if (is_known(q)) add_to_models(q, id, known_value(q));
   }
 }
 
 void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
-  config.changes = config_.changes;  // what the detector has seen, it keeps
+  // What the detector has seen, it keeps.
+  config.changes = config_.changes;
   std::swap(space_, space);
   std::swap(config_, config);
   try {
@@ -217,10 +230,10 @@ void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
   events_.push_back({EventKind::refit, rounds(), kNaN});
 }
 
-void Bandit::learn(Query& q) {
+void Bandit::learn(Query& q, Index id) {
   const double value = known_value(q);
   if (config_.pending != PendingKind::censor) {
-    add_to_models(q, value);
+    add_to_models(q, id, value);
     return;
   }
   mean_->replace(q.mean_slot, value);
@@ -232,8 +245,9 @@ Index Bandit::commit(Query q) {
   q.kappa = kappa_;
   q.time = clock_;
   if (q.action == Action::explore) ++explored_;
-  enter(q);
+  enter(q, rounds() + 1);
   queries_.push_back(std::move(q));
+  advance();
   events_.push_back({EventKind::query, rounds(), clock_});
   return rounds();
 }
@@ -259,7 +273,7 @@ void Bandit::observe(Index id, double reward, const VectorXd& g) {
   events_.push_back({EventKind::reward, id, clock_});
   if (!q.in_play) return;
   q.lost = config_.pending == PendingKind::censor && time_taken(id) > config_.censor_after;
-  if (!q.lost) learn(q);
+  if (!q.lost) learn(q, id);
   if (config_.changes && detects_change(q, id) && !replaying_) restart();
 }
 
@@ -289,9 +303,10 @@ Index Bandit::give(const Place& place, const Context& context, double reward,
   double ignored;
   mean_->at(place, q.mean, q.sd);
   if (hallucinated_) hallucinated_->at(place, ignored, q.sd);
-  enter(q);
-  learn(q);
+  enter(q, rounds() + 1);
+  learn(q, rounds() + 1);
   queries_.push_back(q);
+  advance();
   events_.push_back({EventKind::given, rounds(), clock_});
   if (config_.changes && detects_change(q, rounds()) && !replaying_) restart();
   return rounds();

@@ -101,13 +101,14 @@ class Bandit {
   void make_models();
   void rebuild_models();
   void note_played(const Place& place);
-  void enter(Query& query);        // the models learn of a query
-  void learn(Query& query);        // the models learn its reward
+  void enter(Query& query, Index id);  // the models learn of a query
+  void learn(Query& query, Index id);  // the models learn its reward
+  void advance();                      // to the next query's round
   void end_epoch();
   void forget();                   // the models begin anew
   void retarget();                 // the models learn what the known values are now
   bool detects_change(const Query& query, Index id);
-  void add_to_models(Query& query, double value);
+  void add_to_models(Query& query, Index id, double value);
   Query& query(Index id);
 
   std::unique_ptr<Space> space_;

@@ -182,7 +182,8 @@ double BoxSpace::incumbent(const Model& mean, const std::vector<Place>& played,
 }
 
 // Matheron's rule: mean(x) + width (g(x) - k(x, X)(K + lambda I)^-1 (g(X) + noise)),
-// g drawn from the prior by random features, the update exact.
+// g drawn from the prior by random features, the update exact. (Where the prior drifts, g is
+// f as it is now, and what the observations hold of the past counts as their noise.)
 BoxSpace::PathDraw BoxSpace::draw_path(const Acquisition& a, const Models& models,
                                        Rng& rng) const {
   const DensePosterior& variance = dense(models.variance).posterior();
@@ -193,8 +194,10 @@ BoxSpace::PathDraw BoxSpace::draw_path(const Acquisition& a, const Models& model
   if (t > 0) {
     VectorXd target(t);
     draw.path.values(draw.played, target);
-    target += std::sqrt(variance.noise_var()) * rng.normals(t);
+    for (Index i = 0; i < t; ++i) target[i] *= variance.present(i);
+    target += variance.draw_residuals(rng);
     draw.weights = variance.solve(target);
+    for (Index i = 0; i < t; ++i) draw.weights[i] *= variance.present(i);
   }
   return draw;
 }
@@ -330,16 +333,14 @@ std::vector<VectorXd> BoxSpace::starts(const Scores& given, const Models& models
     }
   }
   const DenseModel& mean = dense(models.mean);
-  if (mean.size() > 0) out.push_back(best_neighbour(best_played(mean), given.all, context));
+  if (mean.posterior().size() > 0) out.push_back(best_neighbour(best_played(mean), given.all, context));
   return out;
 }
 
 // The actions of the observation with the best mean.
 VectorXd BoxSpace::best_played(const DenseModel& mean) const {
   Index best = 0;
-  for (Index i = 1; i < mean.size(); ++i) {
-    if (mean.mean_at_observation(i) > mean.mean_at_observation(best)) best = i;
-  }
+  mean.means_at_observations().maxCoeff(&best);
   return mean.posterior().point(best).head(box_.inputs());
 }
 

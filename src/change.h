@@ -4,6 +4,7 @@
 #define GPB_CHANGE_H
 
 #include "arm_posterior.h"
+#include "forgetting.h"
 
 namespace gpb {
 
@@ -58,6 +59,7 @@ struct ChangeRule {
   double every = 0.0;                  // restart every so many rounds; 0 never
   std::shared_ptr<ChangeSweep> sweep;  // detector
   double event_delta = 0.0;            // event trigger of Brunzema et al.; 0 never
+  Forgetting forgetting;               // gradual, within the posterior
 
   bool explores(Index uniform, Index history) const;
   // Is a restart due before the query after round `last` (1-based), the segment having

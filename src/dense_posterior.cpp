@@ -18,6 +18,7 @@ void fill_cross(const DensePosterior& posterior, const Points& X, Index from, In
   VectorXd values(X.rows());
   for (Index i = from; i < to; ++i) {
     posterior.kernel().cross(posterior.point(i), X, values);
+    if (posterior.fades()) values *= posterior.present(i);
     rhs.set_row(i, values.data());
   }
 }
@@ -46,21 +47,41 @@ void DensePosterior::store_point(const VectorXd& x) {
   blocks_.back().row(row) = x.transpose();
 }
 
+void DensePosterior::set_fading(double rate) {
+  fading_.kind = Forgetting::Kind::fade;
+  fading_.rate = rate;
+}
+
+void DensePosterior::set_now(Index now) {
+  if (now == now_) return;
+  now_ = now;
+  for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    present_[i] = correlation(static_cast<double>(now_ - rounds_[i]));
+  }
+}
+
 void DensePosterior::store_target(double y, double noise_scale) {
   targets_.push_back(y);
   noise_scale_.push_back(noise_scale);
   weights_valid_ = false;
 }
 
-void DensePosterior::add(const VectorXd& x, double y, double noise_scale) {
+void DensePosterior::add(const VectorXd& x, double y, double noise_scale, Index round) {
   check_point(x.size());
   VectorXd covariance;
-  cross(x, covariance);
+  kernel_cross(x, covariance);
+  if (fades()) {
+    for (Index i = 0; i < size(); ++i) {
+      covariance[i] *= correlation(static_cast<double>(round - rounds_[static_cast<std::size_t>(i)]));
+    }
+  }
   VectorXd own(1);
   kernel_->diagonal(x.transpose(), own);
   factor_.append(covariance.data(), own[0], noise_var_ * noise_scale);
   store_point(x);
   store_target(y, noise_scale);
+  rounds_.push_back(round);
+  present_.push_back(correlation(static_cast<double>(now_ - round)));
 }
 
 void DensePosterior::add(const Points& X, const VectorXd& y) {
@@ -88,6 +109,8 @@ void DensePosterior::add_block(const Points& X, const VectorXd& y, const VectorX
   for (Index j = 0; j < X.rows(); ++j) {
     store_point(X.row(j).transpose());
     store_target(y[j], noise_scale[j]);
+    rounds_.push_back(now_);
+    present_.push_back(1.0);
   }
 }
 
@@ -121,6 +144,8 @@ void DensePosterior::truncate(Index size) {
   factor_.truncate(size);
   targets_.resize(static_cast<std::size_t>(size));
   noise_scale_.resize(static_cast<std::size_t>(size));
+  rounds_.resize(static_cast<std::size_t>(size));
+  present_.resize(static_cast<std::size_t>(size));
   blocks_.resize(static_cast<std::size_t>((size + kPointBlock - 1) / kPointBlock));
   solved_ = std::min(solved_, size);
   weights_valid_ = false;
@@ -145,6 +170,11 @@ VectorXd DensePosterior::targets() const {
 }
 
 void DensePosterior::cross(const VectorXd& x, VectorXd& out) const {
+  kernel_cross(x, out);
+  if (fades()) out.head(size()).array() *= Eigen::Map<const Eigen::ArrayXd>(present_.data(), size());
+}
+
+void DensePosterior::kernel_cross(const VectorXd& x, VectorXd& out) const {
   out.resize(static_cast<Index>(blocks_.size()) * kPointBlock);
   Index first = 0;
   for (const Points& block : blocks_) {
@@ -222,7 +252,7 @@ VectorXd DensePosterior::predict_mean(const Points& X) const {
   VectorXd values(X.rows());
   for (Index i = 0; i < size(); ++i) {
     kernel_->cross(point(i), X, values);
-    mean += weights()[i] * values;
+    mean += weights()[i] * present(i) * values;
   }
   return mean;
 }
@@ -274,6 +304,7 @@ double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) con
     const Index first = static_cast<Index>(b) * kPointBlock;
     const Index count = std::min(kPointBlock, size() - first);
     kernel_->input_gradient(x, blocks_[b], slope);
+    for (Index i = 0; fades() && i < count; ++i) slope.row(i) *= present(first + i);
     dmean.noalias() += slope.topRows(count).transpose() * weights().segment(first, count);
   }
   return values.head(size()).dot(weights());
@@ -300,11 +331,31 @@ void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& s
     const Index first = static_cast<Index>(b) * kPointBlock;
     const Index count = std::min(kPointBlock, size() - first);
     kernel_->input_gradient(x, blocks_[b], slope);
+    for (Index i = 0; fades() && i < count; ++i) slope.row(i) *= present(first + i);
     dmean.noalias() += slope.topRows(count).transpose() * weights().segment(first, count);
     dvariance.noalias() -= 2.0 * slope.topRows(count).transpose() * v.segment(first, count);
   }
   dsd = VectorXd::Zero(x.size());
   if (sd > 0.0) dsd = dvariance / (2.0 * sd);
+}
+
+// The past given the present: covariance k(x_i, x_j) (r(s_i - s_j) - r(now - s_i) r(now - s_j)),
+// r the correlation in time.
+VectorXd DensePosterior::draw_residuals(Rng& rng) const {
+  const VectorXd z = rng.normals(size());
+  VectorXd noise_var(size());
+  for (Index i = 0; i < size(); ++i) noise_var[i] = noise_var_ * noise_scale(i);
+  if (!fades()) return noise_var.cwiseSqrt().cwiseProduct(z);
+  MatrixXd past = kernel_->gram(points());
+  for (Index i = 0; i < size(); ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      const auto lag = rounds_[static_cast<std::size_t>(i)] - rounds_[static_cast<std::size_t>(j)];
+      past(i, j) *= correlation(static_cast<double>(lag)) - present(i) * present(j);
+    }
+  }
+  past.diagonal() += noise_var;
+  const Eigen::LLT<MatrixXd> factor(past);
+  return factor.matrixL() * z;
 }
 
 double DensePosterior::log_det() const {
@@ -326,14 +377,29 @@ void PredictionCache::restart(const DensePosterior& posterior) {
   rows_ = 0;
   lineage_ = posterior.lineage();
   revision_ = posterior.revision();
+  now_ = posterior.now();
   prior_.resize(X_.rows());
   posterior.kernel().diagonal(X_, prior_);
   sum_ = VectorXd::Zero(solved_.count() * Panels::kWidth);
   squares_ = sum_;
 }
 
+// All covariances with the present have become smaller by this factor.
+void PredictionCache::fade(double factor) {
+  for (Index panel = 0; panel < solved_.count(); ++panel) {
+    Eigen::Map<VectorXd>(solved_.data() + panel * solved_.stride(), rows_ * Panels::kWidth) *=
+        factor;
+  }
+  sum_ *= factor;
+  squares_ *= factor * factor;
+}
+
 void PredictionCache::follow(const DensePosterior& posterior) {
   if (lineage_ != posterior.lineage()) restart(posterior);
+  if (now_ != posterior.now()) {
+    fade(posterior.correlation(static_cast<double>(posterior.now() - now_)));
+    now_ = posterior.now();
+  }
   const Index to = posterior.size();
   const double* weight = posterior.whitened().data();
   if (to > solved_.capacity()) solved_.reserve(to + kSpareRows, rows_);

@@ -4,6 +4,7 @@
 #ifndef GPB_DENSE_POSTERIOR_H
 #define GPB_DENSE_POSTERIOR_H
 
+#include "forgetting.h"
 #include "growing_cholesky.h"
 #include "kernel.h"
 
@@ -15,12 +16,25 @@ class DensePosterior {
   DensePosterior(KernelPtr kernel, double noise_var);
 
   // One observation with noise variance noise_var * noise_scale; O(t^2). Points
-  // may repeat.
-  void add(const VectorXd& x, double y, double noise_scale = 1.0);
+  // may repeat. `round` matters to a posterior that fades; any order will do.
+  void add(const VectorXd& x, double y, double noise_scale = 1.0, Index round = 0);
   // Many at once: the same factor up to rounding, by matrix products. (If the
   // kernel throws, some of them may be in.)
   void add(const Points& X, const VectorXd& y);
   void add(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
+
+  // The covariance of observations of rounds s and s' is k(x, x') (1 - rate)^(|s - s'| / 2), and
+  // everything asked for is f at the round `now`. To be set before the first observation.
+  void set_fading(double rate);
+  void set_now(Index now);
+  bool fades() const { return fading_.rate > 0.0; }
+  Index now() const { return now_; }
+  // Correlation of f between observation i's round and now.
+  double present(Index i) const { return present_[static_cast<std::size_t>(i)]; }
+  double correlation(double rounds) const { return fading_.correlation(rounds); }
+  // A draw of what the observations hold beside present(i) f(x_i), f as it is now: noise, and
+  // what f was and no longer is.
+  VectorXd draw_residuals(Rng& rng) const;
 
   // Targets change without refactoring: O(1) now, O(t^2) when next asked for.
   void set_target(Index i, double y);
@@ -63,7 +77,7 @@ class DensePosterior {
   // L^-1 y, which every mean is an inner product with.
   const VectorXd& whitened() const;
 
-  // k(x, played points); the first size() entries count.
+  // Covariance of f(x) now with the observations; the first size() entries count.
   void cross(const VectorXd& x, VectorXd& out) const;
   // log det(I + K/lambda): twice the information gain.
   double log_det() const;
@@ -88,6 +102,7 @@ class DensePosterior {
     }
   };
 
+  void kernel_cross(const VectorXd& x, VectorXd& out) const;
   void store_point(const VectorXd& x);
   void store_target(double y, double noise_scale);
   void add_block(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
@@ -101,6 +116,10 @@ class DensePosterior {
   std::vector<Points> blocks_;
   std::vector<double> targets_;
   std::vector<double> noise_scale_;
+  Forgetting fading_;                // of kind fade, or none
+  std::vector<Index> rounds_;
+  std::vector<double> present_;      // correlation with f now
+  Index now_ = 0;
   GrowingCholesky factor_;
   Lineage lineage_;
   std::size_t revision_ = 0;
@@ -125,12 +144,14 @@ class PredictionCache {
 
  private:
   void restart(const DensePosterior& posterior);
+  void fade(double factor);
 
   Points X_;
   Panels solved_;
   Index rows_ = 0;
   std::shared_ptr<const char> lineage_;
   std::size_t revision_ = 0;
+  Index now_ = 0;
   VectorXd prior_, sum_, squares_;  // sum_ and squares_ are padded to whole panels
   VectorXd mean_, variance_;
 };

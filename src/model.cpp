@@ -5,7 +5,7 @@
 
 namespace gpb {
 
-void ArmModel::add(const Place& place, double y) {
+void ArmModel::add(const Place& place, double y, Index) {
   posterior_->add(place.arm, y);
   arms_.push_back(place.arm);
   values_.push_back(y);
@@ -46,8 +46,9 @@ void ArmModel::clear() {
 }
 
 void ArmModel::at(const Place& place, double& mean, double& sd) const {
-  mean = posterior_->mean()[place.arm];
-  sd = std::sqrt(posterior_->variance()[place.arm]);
+  const ArmPosterior& all = posterior();
+  mean = all.mean()[place.arm];
+  sd = std::sqrt(all.variance()[place.arm]);
 }
 
 // Points that need not be arms: the dense formula over the distinct arms played,

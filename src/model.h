@@ -16,7 +16,10 @@ struct Place {
 class Model {
  public:
   virtual ~Model() = default;
-  virtual void add(const Place& place, double y) = 0;
+  // `round`: that of the query, for models that forget.
+  virtual void add(const Place& place, double y, Index round) = 0;
+  // The next query is that of this round.
+  virtual void advance(Index) {}
   virtual void replace(Index observation, double y) = 0;
   virtual void replace_all(const std::vector<double>& y) = 0;
   virtual void clear() = 0;
@@ -31,28 +34,33 @@ class Model {
                        VectorXd& sd) const = 0;
 };
 
-// Finitely many arms.
+// Finitely many arms. (The models that forget: forgetting_model.h.)
 class ArmModel : public Model {
  public:
   explicit ArmModel(std::unique_ptr<ArmPosterior> posterior) : posterior_(std::move(posterior)) {}
-  void add(const Place& place, double y) override;
+  void add(const Place& place, double y, Index round) override;
   void replace(Index observation, double y) override;
   void replace_all(const std::vector<double>& y) override;
   void clear() override;
   Index size() const override { return static_cast<Index>(arms_.size()); }
   double noise_var() const override { return posterior_->noise_var(); }
-  double log_det() const override { return posterior_->log_det(); }
-  double quadratic() const override { return posterior_->quadratic(); }
+  double log_det() const override { return posterior().log_det(); }
+  double quadratic() const override { return posterior().quadratic(); }
   Index rank() const override { return posterior_->rank(); }
   void at(const Place& place, double& mean, double& sd) const override;
   void predict(const Points& X, const VectorXd& prior_mean, VectorXd& mean,
                VectorXd& sd) const override;
 
-  ArmPosterior& posterior() { return *posterior_; }
-  const ArmPosterior& posterior() const { return *posterior_; }
+  const ArmPosterior& posterior() const {
+    settle();
+    return *posterior_;
+  }
 
- private:
-  void statistics(VectorXd& weight, VectorXd& weighted, double& squares) const;
+ protected:
+  // Per arm the sum of weights and of weight * (y - prior mean), over all that of squares.
+  virtual void statistics(VectorXd& weight, VectorXd& weighted, double& squares) const;
+  // Before the posterior is looked at: what a model has put off is done.
+  virtual void settle() const {}
 
   std::unique_ptr<ArmPosterior> posterior_;
   std::vector<Index> arms_;

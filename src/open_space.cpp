@@ -11,9 +11,17 @@ const DensePosterior& posterior_of(const Model* model) {
 }
 }  // namespace
 
-std::unique_ptr<Model> OpenSpace::make_model(double noise_var) const {
-  return std::make_unique<DenseModel>(kernel_, noise_var,
-                                      [this](const Place& place) { return prior_mean(place); });
+std::unique_ptr<Model> OpenSpace::make_model(double noise_var,
+                                             const Forgetting& forgetting) const {
+  const auto prior = [this](const Place& place) { return prior_mean(place); };
+  switch (forgetting.kind) {
+    case Forgetting::Kind::none:
+      return std::make_unique<DenseModel>(kernel_, noise_var, prior);
+    case Forgetting::Kind::fade:
+      return std::make_unique<FadingDenseModel>(kernel_, noise_var, prior, forgetting.rate);
+    default:
+      return std::make_unique<SelectiveDenseModel>(kernel_, noise_var, prior, forgetting);
+  }
 }
 
 double OpenSpace::best_mean(const DenseModel& mean, const std::vector<Place>& played,
@@ -24,10 +32,11 @@ double OpenSpace::best_mean(const DenseModel& mean, const std::vector<Place>& pl
   };
   double best = -kInf;
   // As many places as observations: each place played has its value, no kernel is needed.
-  if (static_cast<Index>(played.size()) == mean.size()) {
-    for (Index i = 0; i < mean.size(); ++i) {
+  if (static_cast<Index>(played.size()) == mean.posterior().size()) {
+    const VectorXd value = mean.means_at_observations();
+    for (Index i = 0; i < value.size(); ++i) {
       if (count > 0 && !in_context(mean.posterior().point(i))) continue;
-      best = std::max(best, mean.mean_at_observation(i));
+      best = std::max(best, value[i]);
     }
     return best;
   }

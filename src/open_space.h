@@ -12,7 +12,8 @@ namespace gpb {
 class OpenSpace : public Space {
  public:
   explicit OpenSpace(KernelPtr kernel) : kernel_(std::move(kernel)) {}
-  std::unique_ptr<Model> make_model(double noise_var) const override;
+  std::unique_ptr<Model> make_model(double noise_var,
+                                    const Forgetting& forgetting) const override;
   double prior_scale() const override { return prior_scale_; }
   const Kernel& kernel() const { return *kernel_; }
 

@@ -21,11 +21,16 @@ PlayedPosterior::PlayedPosterior(ArmTablePtr table, double noise_var, VectorXd p
 
 void PlayedPosterior::forget() {
   rows_ = 0;
+  sign_.clear();
   distinct_ = 0;
   is_distinct_.assign(static_cast<std::size_t>(table_->size()), 0);
 }
 
-bool PlayedPosterior::refit_due() const { return rows_ >= 2 * distinct_ + kSlack; }
+// A drifted posterior is no function of the statistics.
+bool PlayedPosterior::refit_due() const {
+  if (drifted_) return false;
+  return rows_ >= 2 * distinct_ + kSlack || 2 * drops_ >= distinct_ + kSlack;
+}
 
 const double* PlayedPosterior::prior_row(Index arm) {
   const auto found = kept_rows_.find(arm);
@@ -43,23 +48,34 @@ void PlayedPosterior::make_room() {
   V_.conservativeResize(Eigen::NoChange, 2 * V_.cols());
 }
 
+VectorXd PlayedPosterior::signed_row(Index arm) const {
+  return V_.row(arm).head(rows_).transpose().cwiseProduct(
+      Eigen::Map<const VectorXd>(sign_.data(), rows_));
+}
+
 double PlayedPosterior::condition(Index arm, double innovation, double noise) {
   make_room();
   if (!is_distinct_[static_cast<std::size_t>(arm)]) ++distinct_;
   is_distinct_[static_cast<std::size_t>(arm)] = 1;
   const double* prior = prior_row(arm);
-  const VectorXd at_arm = V_.row(arm).head(rows_).transpose();
-  const double s = noise + std::max(0.0, prior[arm] - at_arm.squaredNorm());
-  append_sweep(V_.data(), V_.rows(), V_.rows(), rows_, at_arm.data(), prior,
-               1.0 / std::sqrt(s), innovation / std::sqrt(s), V_.col(rows_).data(), mean_.data(),
-               variance_.data());
+  const VectorXd at_arm = signed_row(arm);
+  const double variance = prior[arm] - at_arm.dot(V_.row(arm).head(rows_).transpose());
+  const double s = noise + std::max(0.0, variance);
+  const double sign = s > 0.0 ? 1.0 : -1.0, scale = std::sqrt(std::abs(s));
+  // The sweep takes row^2 from the variance; an observation that is taken back gives it.
+  VectorXd before;
+  if (sign < 0.0) before = variance_;
+  append_sweep(V_.data(), V_.rows(), V_.rows(), rows_, at_arm.data(), prior, 1.0 / scale,
+               sign * innovation / scale, V_.col(rows_).data(), mean_.data(), variance_.data());
+  if (sign < 0.0) variance_ = before + V_.col(rows_).cwiseAbs2();
+  sign_.push_back(sign);
   ++rows_;
   return s;
 }
 
 void PlayedPosterior::respond(Index arm, double step) {
   const Index n = table_->size();
-  const VectorXd at_arm = V_.row(arm).head(rows_).transpose();
+  const VectorXd at_arm = signed_row(arm);
   const double* prior = prior_row(arm);
   VectorXd c(n);
   product_sweep(V_.data(), n, n, rows_, at_arm.data(), -1.0, prior, c.data());
@@ -73,6 +89,7 @@ void PlayedPosterior::refit() {
   std::fill(is_distinct_.begin(), is_distinct_.end(), 0);
   distinct_ = m;
   rows_ = m;
+  sign_.assign(static_cast<std::size_t>(m), 1.0);
   if (V_.cols() < m) V_.resize(n, std::max<Index>(m, 2 * V_.cols()));
   MatrixXd K(m, m);
   VectorXd target(m), noise(m);
@@ -107,19 +124,25 @@ void PlayedPosterior::draw(Rng&, double, const VectorXd&, Index, Eigen::Ref<Matr
   throw std::logic_error("joint draws need the weight-space engine");
 }
 
-void PlayedPosterior::drift(double) {
-  throw std::logic_error("a drifting prior needs the weight-space engine");
+// (1 - rate) (K - V'V) + rate K = K - (keep V)'(keep V).
+void PlayedPosterior::drift(double rate) {
+  const double keep = std::sqrt(1.0 - rate);
+  mean_ = prior_mean_ + keep * (mean_ - prior_mean_);
+  variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
+  V_.leftCols(rows_) *= keep;
+  drifted_ = true;
 }
 
 MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
   const Index count = static_cast<Index>(arms.size());
-  MatrixXd rows(count, rows_);
+  MatrixXd rows(count, rows_), signed_rows(count, rows_);
   Points points(count, table_->points->cols());
   for (Index k = 0; k < count; ++k) {
     rows.row(k) = V_.row(arms[static_cast<std::size_t>(k)]).head(rows_);
+    signed_rows.row(k) = signed_row(arms[static_cast<std::size_t>(k)]).transpose();
     points.row(k) = table_->points->row(arms[static_cast<std::size_t>(k)]);
   }
-  return table_->kernel->gram(points) - rows * rows.transpose();
+  return table_->kernel->gram(points) - signed_rows * rows.transpose();
 }
 
 }  // namespace gpb

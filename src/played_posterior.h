@@ -1,5 +1,6 @@
-// Engine 2, played points: the posterior covariance is k(i, j) - V_i' V_j with a row of V
-// per observation, appended in one product. When twice as many rows as distinct arms
+// Engine 2, played points: the posterior covariance is k(i, j) - V_i' D V_j with a row of V
+// per observation, appended in one product; D is 1, and -1 where the row takes an
+// observation back. When twice as many rows as distinct arms
 // have come together, V is computed afresh with one row per distinct arm, its
 // observations pooled into their mean with noise lambda / count: the same posterior.
 // So a round costs n * (distinct arms played), and every pivot is at least lambda / count:
@@ -32,8 +33,10 @@ class PlayedPosterior : public ArmPosterior {
  private:
   const double* prior_row(Index arm);  // k(arm, .), kept if it was asked for before
   void make_room();
+  VectorXd signed_row(Index arm) const;  // D V_i
 
   MatrixXd V_;      // n x capacity; row q of the text above is column q here
+  std::vector<double> sign_;  // D
   Index rows_ = 0;
   Index distinct_ = 0;
   std::vector<char> is_distinct_;

@@ -138,6 +138,15 @@ void set_changes(BanditConfig& out, SEXP described) {
   if (kind == "oracle") rule->times = Rcpp::as<std::vector<double>>(changes["times"]);
   if (kind == "every") rule->every = number(changes, "rounds");
   if (kind == "event") rule->event_delta = number(changes, "delta");
+  if (kind == "window") {
+    rule->forgetting.kind = Forgetting::Kind::window;
+    rule->forgetting.window = Rcpp::as<int>(changes["window"]);
+  }
+  if (kind == "weights" || kind == "fade") {
+    rule->forgetting.kind =
+        kind == "fade" ? Forgetting::Kind::fade : Forgetting::Kind::weights;
+    rule->forgetting.rate = number(changes, "rate");
+  }
   if (kind == "detect") {
     const auto domain =
         std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(changes["domain"]));

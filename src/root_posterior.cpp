@@ -26,13 +26,13 @@ VectorXd RootPosterior::response(const VectorXd& at_arm) const {
 }
 
 double RootPosterior::condition(Index arm, double innovation, double noise) {
-  // Potter, times Phi from the left: s = noise + |B_i|^2, B <- B - c B_i / (s + sqrt(s noise)).
+  // Potter, times Phi from the left: s = noise + |B_i|^2, B <- B - c B_i / potter_divisor.
   const VectorXd at_arm = root_.row(arm);
   VectorXd c = response(at_arm);
   const double s = noise + at_arm.squaredNorm();
   mean_ += (innovation / s) * c;
   variance_ = (variance_.array() - c.array().square() / s).max(0.0);
-  c /= s + std::sqrt(s * noise);
+  c /= potter_divisor(s, noise);
   subtract_outer(root_.data(), root_.rows(), root_.cols(), c.data(), at_arm.data());
   return s;
 }

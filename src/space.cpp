@@ -19,11 +19,13 @@ const ArmPosterior& posterior_of(const Model* model) {
 }  // namespace
 
 std::unique_ptr<ArmPosterior> ArmSetting::make_posterior(double noise_var,
-                                                         VectorXd prior_mean) const {
+                                                         VectorXd prior_mean,
+                                                         bool drifts) const {
   if (engine == Engine::played) {
     return std::make_unique<PlayedPosterior>(table, noise_var, std::move(prior_mean));
   }
-  if (prefers_arm_root(*basis)) {
+  // (A drift is a step of the weights' own covariance, r^3.)
+  if (prefers_arm_root(*basis) && !drifts) {
     return std::make_unique<RootPosterior>(table, basis, noise_var, std::move(prior_mean));
   }
   return std::make_unique<WeightPosterior>(table, basis, noise_var, std::move(prior_mean));
@@ -59,8 +61,21 @@ ArmSetting make_arm_setting(ArmTablePtr table, double noise_var, const std::stri
 ArmSpace::ArmSpace(ArmSetting setting, VectorXd prior_mean, Index arms_per_context)
     : setting_(std::move(setting)), prior_mean_(std::move(prior_mean)), arms_(arms_per_context) {}
 
-std::unique_ptr<Model> ArmSpace::make_model(double noise_var) const {
-  return std::make_unique<ArmModel>(setting_.make_posterior(noise_var, prior_mean_));
+std::unique_ptr<Model> ArmSpace::make_model(double noise_var,
+                                            const Forgetting& forgetting) const {
+  using Kind = Forgetting::Kind;
+  auto posterior =
+      setting_.make_posterior(noise_var, prior_mean_, forgetting.kind == Kind::fade);
+  switch (forgetting.kind) {
+    case Kind::window:
+      return std::make_unique<WindowArmModel>(std::move(posterior), forgetting.window);
+    case Kind::weights:
+      return std::make_unique<WeightedArmModel>(std::move(posterior), forgetting.rate);
+    case Kind::fade:
+      return std::make_unique<FadingArmModel>(std::move(posterior), forgetting.rate);
+    default:
+      return std::make_unique<ArmModel>(std::move(posterior));
+  }
 }
 
 std::string ArmSpace::engine() const {

@@ -3,7 +3,7 @@
 #ifndef GPB_SPACE_H
 #define GPB_SPACE_H
 
-#include "model.h"
+#include "forgetting_model.h"
 #include "policy.h"
 #include "weight_posterior.h"
 #include "width.h"
@@ -33,7 +33,8 @@ struct Context {
 class Space {
  public:
   virtual ~Space() = default;
-  virtual std::unique_ptr<Model> make_model(double noise_var) const = 0;
+  virtual std::unique_ptr<Model> make_model(double noise_var,
+                                            const Forgetting& forgetting) const = 0;
   virtual Place choose(const Acquisition& a, const Models& models, const Context& context,
                        Rng& rng) = 0;
   virtual Place uniform(const Context& context, Rng& rng) const = 0;
@@ -55,7 +56,9 @@ struct ArmSetting {
   ArmTablePtr table;
   Engine engine;
   LowRankPtr basis;  // weight space only
-  std::unique_ptr<ArmPosterior> make_posterior(double noise_var, VectorXd prior_mean) const;
+  // `drifts`: of a prior that drifts from round to round.
+  std::unique_ptr<ArmPosterior> make_posterior(double noise_var, VectorXd prior_mean,
+                                               bool drifts = false) const;
 };
 
 // Chooses the engine by cost ("auto") or as told ("weights", "played"). Thompson
@@ -69,7 +72,8 @@ ArmSetting make_arm_setting(ArmTablePtr table, double noise_var, const std::stri
 class ArmSpace : public Space {
  public:
   ArmSpace(ArmSetting setting, VectorXd prior_mean, Index arms_per_context);
-  std::unique_ptr<Model> make_model(double noise_var) const override;
+  std::unique_ptr<Model> make_model(double noise_var,
+                                    const Forgetting& forgetting) const override;
   Place choose(const Acquisition& a, const Models& models, const Context& context,
                Rng& rng) override;
   Place uniform(const Context& context, Rng& rng) const override;

@@ -30,6 +30,10 @@ WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const
   return fit;
 }
 
+double potter_divisor(double s, double noise) {
+  return s + std::copysign(std::sqrt(s * noise), s);
+}
+
 bool prefers_arm_root(const LowRank& basis) {
   return basis.factor.rows() < 3 * basis.factor.cols();
 }
@@ -43,7 +47,6 @@ WeightPosterior::WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noi
 
 void WeightPosterior::forget() {
   root_ = MatrixXd::Identity(rank(), rank());
-  drifted_ = false;
 }
 
 VectorXd WeightPosterior::rooted(const VectorXd& v) const {
@@ -52,19 +55,18 @@ VectorXd WeightPosterior::rooted(const VectorXd& v) const {
   return out;
 }
 
-// A drifted posterior is no function of the statistics.
 bool WeightPosterior::refit_due() const { return !drifted_ && updates_ >= kRefreshEvery; }
 
 double WeightPosterior::condition(Index arm, double innovation, double noise) {
   const MatrixXd& phi = basis_->factor;
-  // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / (s + sqrt(s noise)).
+  // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / potter_divisor.
   const VectorXd row = phi.row(arm);
   VectorXd v(rank()), gain(rank());
   potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
   const double s = noise + v.squaredNorm();
   rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
                  1.0 / s, mean_.data(), variance_.data());
-  gain /= s + std::sqrt(s * noise);
+  gain /= potter_divisor(s, noise);
   subtract_outer(root_.data(), rank(), rank(), gain.data(), v.data());
   return s;
 }
@@ -94,12 +96,10 @@ void WeightPosterior::refit() {
     variance_.segment(first, count) =
         basis_->residual.segment(first, count) + part.colwise().squaredNorm().transpose();
   }
-  drifted_ = false;
 }
 
 // The weights' mean is S sum_i (weighted_i / lambda) phi_i; S = A A' is known.
 void WeightPosterior::refit_mean() {
-  if (drifted_) return refit();
   const MatrixXd& phi = basis_->factor;
   VectorXd target = VectorXd::Zero(rank());
   for (const Index arm : observed_arms()) {
@@ -114,8 +114,9 @@ void WeightPosterior::drift(double rate) {
   const double keep = std::sqrt(1.0 - rate);
   mean_ = prior_mean_ + keep * (mean_ - prior_mean_);
   variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
-  MatrixXd covariance = (1.0 - rate) * (root_ * root_.transpose());
-  covariance.diagonal().array() += rate;
+  MatrixXd covariance = MatrixXd::Zero(rank(), rank());
+  covariance.diagonal().setConstant(rate);
+  covariance.selfadjointView<Eigen::Lower>().rankUpdate(root_, 1.0 - rate);
   const Eigen::LLT<MatrixXd> factor(covariance);
   root_ = factor.matrixL();
   drifted_ = true;

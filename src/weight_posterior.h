@@ -24,6 +24,10 @@ struct WeightFit {
 WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
                       const VectorXd& weighted, double noise_var);
 
+// What Potter's update divides by, s = noise + the observation's variance. Where an
+// observation is taken back both are negative.
+double potter_divisor(double s, double noise);
+
 // Whether carrying the root over the arms (RootPosterior, 2 n r a round) is cheaper than
 // over the weights (WeightPosterior, n r + 3 r^2).
 bool prefers_arm_root(const LowRank& basis);
@@ -51,7 +55,6 @@ class WeightPosterior : public ArmPosterior {
   LowRankPtr basis_;
   VectorXd zero_;
   MatrixXd root_;  // A, r x r
-  bool drifted_ = false;
 };
 
 }  // namespace gpb

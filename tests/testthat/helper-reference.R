@@ -201,7 +201,12 @@ ref_gain_doptimal <- function(K, lambda, rounds, steps = 20000, gap = 1e-4) {
 ref_gain_number <- function(value) function(info) value
 ref_gain_function <- function(f) function(info) f(info$t - 1)
 ref_gain_realised <- function() {
-  function(info) ref_information_gain(info$K, info$rows, info$noise)
+  function(info) ref_info_logdet(info) / 2
+}
+# Of the points the variance knows; a drifting prior has covariances of its own among them.
+ref_info_logdet <- function(info) {
+  if (is.null(info$K_known)) return(ref_logdet(info$K, info$rows, info$noise))
+  ref_logdet(info$K_known, seq_len(nrow(info$K_known)), info$noise)
 }
 ref_gain_greedy <- function() {
   function(info) {
@@ -251,13 +256,13 @@ ref_width_gp_ts <- function(B, R, delta, gain) {
 }
 ref_width_realised <- function(B, R, delta) {
   function(info) {
-    L <- ref_logdet(info$K, info$rows, info$noise)
+    L <- ref_info_logdet(info)
     B + R / sqrt(info$lambda) * sqrt(2 * log(1 / delta) + L)
   }
 }
 ref_width_amm <- function(B, R, delta) {
   function(info) {
-    L <- ref_logdet(info$K, info$rows, info$noise)
+    L <- ref_info_logdet(info)
     sqrt(B^2 + R^2 / info$lambda * (L + 2 * log(1 / delta)))
   }
 }
@@ -504,7 +509,10 @@ ref_bandit_fit <- function(b, v, which) {
   } else {
     ref_posterior_at(b$K, b$rows[ids], y, noise, b$prior_mean)
   }
-  c(post, list(ids = ids, rows = b$rows[ids], noise = noise, y = y))
+  known <- if (b$drift$kind == "fade") {
+    b$K[b$rows[ids], b$rows[ids], drop = FALSE] * (1 - b$drift$eps)^(abs(outer(ids, ids, "-")) / 2)
+  }
+  c(post, list(ids = ids, rows = b$rows[ids], noise = noise, y = y, K_known = known))
 }
 
 # Everything a width or policy may ask for at the next choice.
@@ -512,7 +520,7 @@ ref_bandit_info <- function(b, context = 1) {
   post <- ref_bandit_posterior(b)
   ids <- ref_current(b)
   info <- list(t = length(ids) + 1, n = b$n_arms, K = b$K, lambda = b$lambda, rows = post$rows,
-               noise = post$noise, mean_rows = post$mean_rows, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
+               noise = post$noise, K_known = post$K_known, mean_rows = post$mean_rows, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
                prior_mean = b$prior_mean, kappa = b$kappa)
   window <- utils::tail(seq_along(ids), if (is.finite(b$pending$m)) b$pending$m else length(ids))
   info$window <- b$rows[ids[window]]

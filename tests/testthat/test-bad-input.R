@@ -75,9 +75,18 @@ exports <- list(
   change_never = list(list(), c(explore = "nonnegative")),
   change_every = list(list(rounds = 5), c(rounds = "count", explore = "nonnegative")),
   change_event = list(list(), c(delta = "probability", explore = "nonnegative")),
+  change_window = list(list(window = 5), c(window = "count", explore = "nonnegative")),
+  change_weights = list(list(rate = 0.5), c(rate = "positive", explore = "nonnegative")),
+  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", explore = "nonnegative")),
+  sw_gp_ucb = list(c(good_parts, variation = 1, horizon = 9, gain = 2),
+                   c(preset_parts, window = "count", width = "object", variation = "positive", horizon = "count", gain = "positive")),
+  wgp_ucb = list(c(good_parts, variation = 1, horizon = 9, gain = 2),
+                 c(preset_parts, rate = "positive", width = "object", variation = "positive", horizon = "count", gain = "positive")),
+  tv_gp_ucb = list(c(good_parts, rate = 0.5), c(preset_parts, rate = "nonnegative", width = "object")),
   gp_ucb_cpd = list(c(good_parts, changes = list(change_never()), width = list(width_constant(1))),
                     c(preset_parts, changes = "object", width = "object")),
-  r_gp_ucb = list(c(good_parts, rounds = 5), c(preset_parts, rounds = "count", width = "object")),
+  r_gp_ucb = list(c(good_parts, variation = 1, horizon = 9, gain = 2),
+                  c(preset_parts, rounds = "count", width = "object", variation = "positive", horizon = "count", gain = "positive")),
   et_gp_ucb = list(good_parts, c(preset_parts, delta = "probability", width = "object")),
   change_statistic = list(list(x = 1:4, y = c(1, 3, 2, 5), kernel = safe_kernel, ridge = 1),
                           c(x = "points", y = "numbers", kernel = "object", ridge = "positive")),
@@ -128,7 +137,10 @@ exports <- list(
 # Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
-    (argument %in% c("alpha", "journal") && is.null(value))
+    (argument %in% c("alpha", "journal") && is.null(value)) ||
+    # The presets that may compute their pace: what is left out, or what they need for it.
+    (export %in% c("sw_gp_ucb", "r_gp_ucb", "wgp_ucb") && is.null(value) &&
+       argument %in% c("window", "rounds", "rate", "variation", "horizon", "gain"))
 }
 
 all_faults <- function(export, good, kinds) {

@@ -33,6 +33,20 @@ life_changes <- function(name, x, ref_kernel) {
     never = list(ours = list(changes = change_never(explore = 1)), ref = list(changes = ref_changes("never", 1))),
     detector = list(ours = list(changes = change_detect(theta, ridge)),
                     ref = list(changes = ref_changes("detect", sqrt(3), threshold = theta, ridge = ridge))),
+    window = list(ours = list(changes = change_window(4)), ref = list(drift = ref_drift("window", W = 4))),
+    weights = list(ours = list(changes = change_weights(0.8), pending = pending_hallucinate()),
+                   ref = list(drift = ref_drift("weight", eta = 0.8), pending = ref_pending("hallucinate"))),
+    fade = list(ours = list(changes = change_fade(0.2), pending = pending_hallucinate()),
+                ref = list(drift = ref_drift("fade", eps = 0.2), pending = ref_pending("hallucinate"))),
+    window_noisy = list(ours = list(changes = change_window(6), constraints = constraints_noisy(1, 4, 0.5)),
+                        ref = list(drift = ref_drift("window", W = 6), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
+                        count = 1),
+    weights_noisy = list(ours = list(changes = change_weights(0.9), constraints = constraints_noisy(1, 4, 0.5)),
+                         ref = list(drift = ref_drift("weight", eta = 0.9), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
+                         count = 1),
+    fade_noisy = list(ours = list(changes = change_fade(0.1), constraints = constraints_noisy(1, 4, 0.5)),
+                      ref = list(drift = ref_drift("fade", eps = 0.1), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
+                      count = 1),
     noiseless = list(ours = list(constraints = constraints_noiseless(2, 5)),
                      ref = list(constraints = ref_constraints("noiseless", 2, 5)), count = 2),
     noisy = list(ours = list(constraints = constraints_noisy(1, 4, 0.5)),
@@ -53,6 +67,7 @@ skip_unless_alive <- function(name) {
 }
 
 life_names <- c("plain", "hallucinate", "censor", "contexts", "oracle_changes", "never", "detector",
+                "window", "weights", "fade", "window_noisy", "weights_noisy", "fade_noisy",
                 "noiseless", "noisy", "fresh", "ei", "ts")
 
 # One random event on both. state: bandit, ref, contexts, count.
@@ -136,14 +151,17 @@ random_life <- function() {
   }
   policy <- pick(random_policies())
   pending <- pick(random_pending())
+  drift <- pick(random_drifts(policy))
   noise <- 10^runif(1, -4, 0)
   mean <- if (runif(1) < 0.5) rnorm(1) else rnorm(n)
   # The same contexts, sometimes not told beforehand.
   open <- !is.null(contexts) && runif(1) < 0.5
   engine <- if (open || policy[[2]]$kind == "ts") "auto" else pick(c("weights", "played"))
   list(bandit = gp_bandit(x, ours, noise, policy[[1]], mean = mean, pending = pending[[1]],
-                          contexts = if (open) ncol(contexts) else contexts, engine = engine),
-       ref = ref_bandit(K, noise, policy[[2]], mean = mean, n_arms = n, pending = pending[[2]]),
+                          contexts = if (open) ncol(contexts) else contexts, engine = engine,
+                          changes = drift[[1]]),
+       ref = ref_bandit(K, noise, policy[[2]], mean = mean, n_arms = n, pending = pending[[2]],
+                        drift = drift[[2]]),
        contexts = contexts, count = 0)
 }
 
@@ -162,6 +180,16 @@ random_pending <- function() {
        list(pending_censor(0, -1), ref_pending("censor", 0, -1)),
        list(pending_censor(4, 0.5), ref_pending("censor", 4, 0.5)),
        list(pending_censor(Inf, -1), ref_pending("censor", Inf, -1)))
+}
+
+# Ways to forget gradually; none of them for a policy drawn with width_dmm(), whose bound the
+# oracle has for plain data alone.
+random_drifts <- function(policy) {
+  none <- list(NULL, ref_drift())
+  if (identical(policy[[1]]$width$type, "dmm")) return(list(none))
+  list(none, none, list(change_window(5), ref_drift("window", W = 5)), list(change_window(1), ref_drift("window", W = 1)),
+       list(change_weights(0.9), ref_drift("weight", eta = 0.9)), list(change_weights(0.1), ref_drift("weight", eta = 0.1)),
+       list(change_fade(0.05), ref_drift("fade", eps = 0.05)), list(change_fade(0.7), ref_drift("fade", eps = 0.7)))
 }
 
 random_policies <- function() {

@@ -1,0 +1,184 @@
+# Forgetting gradually: windows, weights and a drifting prior equal a fit from scratch to what is
+# kept, over arms in both engines and on boxes. (Random lives with them: test-bandit.R.)
+
+drift_rules <- list(
+  window = list(change_window(7), ref_drift("window", W = 7)),
+  weights = list(change_weights(0.85), ref_drift("weight", eta = 0.85)),
+  fade = list(change_fade(0.1), ref_drift("fade", eps = 0.1))
+)
+
+for (engine in c("weights", "played")) {
+  for (name in names(drift_rules)) {
+    test_that(paste("through long runs, engine", engine, "rule", name), {
+      set.seed(901)
+      rule <- drift_rules[[name]]
+      for (case in list(list(kernel_se(0.2), ref_kernel_se(0.2), sort(runif(80)), 0.05),
+                        list(kernel_matern(0.5, 0.4), ref_kernel_matern(0.5, 0.4), ref_random_inputs(30, 2), 0.05),
+                        list(kernel_se(0.3), ref_kernel_se(0.3), sort(runif(20)), 1e-4))) {
+        K <- case[[2]](case[[3]])
+        b <- gp_bandit(case[[3]], case[[1]], case[[4]], policy_ucb(width_realised(1, 0.1, 0.1)), mean = 0.4,
+                       changes = rule[[1]], engine = engine)
+        ref <- ref_bandit(K, case[[4]], ref_policy("ucb", ref_width_realised(1, 0.1, 0.1)), mean = 0.4, drift = rule[[2]])
+        run <- play_beside(b, ref, 60, compare_rewards(K, 0.4, 0.2, 60), each_round = FALSE)
+        expect_history(b, run$ref)
+        known <- ref_bandit_info(run$ref)
+        expect_equal(b$information_gain(), ref_info_logdet(known) / 2, tolerance = tol$engine)
+      }
+    })
+
+    test_that(paste("with rewards that come late, engine", engine, "rule", name), {
+      set.seed(902)
+      x <- sort(runif(18))
+      K <- ref_kernel_se(0.2)(x)
+      for (pending in list(list(pending_ignore(), ref_pending()), list(pending_hallucinate(), ref_pending("hallucinate")),
+                           list(pending_censor(4, -1), ref_pending("censor", 4, -1)))) {
+        b <- gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), pending = pending[[1]],
+                       changes = drift_rules[[name]][[1]], engine = engine)
+        ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_constant(2)), pending = pending[[2]],
+                          drift = drift_rules[[name]][[2]])
+        run <- play_beside(b, ref, 40, compare_rewards(K, 0, 0.2, 40), delay = rpois(40, 3))
+        expect_lt(run$worst$mean, tol$engine)
+        expect_lt(run$worst$sd, tol$engine)
+        expect_history(b, run$ref)
+      }
+    })
+  }
+}
+
+# On a box the points played are whatever the search finds: the oracle is told of them.
+box_oracle <- function(b, kernel, noise, drift, t, test) {
+  h <- b$history()
+  known <- which(seq_len(nrow(h)) < t & !is.na(h$reward))
+  known <- known[ref_drift_kept(drift, length(known))]
+  points <- rbind(as.matrix(h[known, c("x1", "x2")]), test)
+  K <- kernel(unname(points))
+  rows <- seq_along(known)
+  test <- length(rows) + seq_len(nrow(test))
+  post <- if (drift$kind == "fade") {
+    ref_posterior_drifting(K, rows, known, t, h$reward[known], noise, drift$eps)
+  } else {
+    ref_posterior_at(K, rows, h$reward[known], ref_drift_noise(drift, noise, t - known))
+  }
+  list(mean = post$mean[test], sd = post$sd[test])
+}
+
+for (name in names(drift_rules)) {
+  test_that(paste("boxes, rule", name), {
+    set.seed(903)
+    rule <- drift_rules[[name]]
+    kernel <- ref_kernel_matern(2.5, c(0.4, 0.6))
+    test <- matrix(runif(20), 10)
+    b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_matern(2.5, c(0.4, 0.6)), 0.03, policy_ucb(width_constant(2)),
+                   changes = rule[[1]])
+    late <- NULL
+    for (t in 1:25) {
+      q <- b$suggest()
+      x <- as.matrix(q[c("x1", "x2")])
+      at <- box_oracle(b, kernel, 0.03, rule[[2]], t, x)
+      expect_lt(max(abs(c(b$history()$mean[t] - at$mean, b$history()$sd[t] - at$sd))), tol$engine)
+      # The search finds at least what 300 scattered points hold.
+      grid <- matrix(runif(600), 300)
+      all <- box_oracle(b, kernel, 0.03, rule[[2]], t, grid)
+      expect_gt(at$mean + 2 * at$sd, max(all$mean + 2 * all$sd) - 1e-3)
+      if (t %in% c(6, 15)) late <- c(late, t) else b$observe(t, rnorm(1))
+      if (t == 20) b$observe(rev(late), c(1, -1))
+      if (t == 22) b <- b$copy()
+      ours <- b$posterior(test)
+      theirs <- box_oracle(b, kernel, 0.03, rule[[2]], t + 1, test)
+      expect_lt(max(abs(c(ours$mean - theirs$mean, ours$sd - theirs$sd))), tol$engine)
+    }
+    file <- tempfile()
+    saveRDS(b, file)
+    again <- readRDS(file)
+    expect_equal(again$posterior(test), b$posterior(test), tolerance = tol$replay)
+    expect_equal(again$suggest(), b$suggest(), tolerance = tol$replay)
+  })
+
+  test_that(paste("Thompson draws on a box have the posterior's moments, rule", name), {
+    set.seed(904)
+    rule <- drift_rules[[name]]
+    # One maximiser of two: the policy plays the right half as often as the posterior has it higher.
+    b <- gp_bandit(box_domain(0, 1), kernel_se(0.15), 0.05, policy_ts(width_constant(1)), changes = rule[[1]])
+    b$add(x = c(0.2, 0.8, 0.2, 0.8, 0.5, 0.2, 0.8, 0.9), reward = c(1, 0.2, 0.8, 0, -1, 0.4, 1, 0.3))
+    trials <- 100
+    played <- vapply(seq_len(trials), function(i) b$copy()$suggest()$x1, 0)
+    h <- b$history()
+    grid <- seq(0, 1, length.out = 101)
+    known <- which(ref_drift_kept(rule[[2]], 8))
+    K <- ref_kernel_se(0.15)(c(h$x1[known], grid))
+    rows <- seq_along(known)
+    post <- if (name == "fade") ref_posterior_drifting(K, rows, known, 9, h$reward[known], 0.05, 0.1)
+            else ref_posterior_at(K, rows, h$reward[known], ref_drift_noise(rule[[2]], 0.05, 9 - known))
+    cov <- if (name == "fade") {
+      A <- K[rows, rows] * 0.9^(abs(outer(known, known, "-")) / 2) + diag(0.05, length(known))
+      C <- K[, rows] * rep(0.9^((9 - known) / 2), each = nrow(K))
+      K - C %*% solve(A, t(C))
+    } else post$cov
+    g <- length(known) + seq_along(grid)
+    draws <- ref_draw_normal(4000, post$mean[g], cov[g, g])
+    share <- mean(grid[max.col(draws)] > 0.5)
+    expect_lt(abs(mean(played > 0.5) - share), 4.5 * sqrt(0.25 / trials) + 0.02)
+  })
+}
+
+test_that("rules that forget nothing are no rules, and a window longer than the life is none either", {
+  x <- seq(0, 1, length.out = 30)
+  problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.2))
+  play <- function(...) {
+    set.seed(5)
+    as.data.frame(run_bandit(gp_ucb(x, kernel_se(0.2), 0.04, ...), problem, 40))
+  }
+  plain <- play()
+  for (rule in list(change_window(40), change_weights(1), change_fade(0))) {
+    expect_equal(play(changes = rule)[c("arm", "mean", "sd")], plain[c("arm", "mean", "sd")], tolerance = tol$engine)
+  }
+})
+
+test_that("a window that must be fitted again each time, noise far below the prior, stays exact", {
+  set.seed(905)
+  x <- sort(runif(70))
+  K <- ref_kernel_matern(2.5, 0.3)(x)
+  for (engine in c("weights", "played")) {
+    for (noise in c(1e-2, 1e-4, 1e-6)) {
+      b <- gp_bandit(x, kernel_matern(2.5, 0.3), noise, policy_uniform(), changes = change_window(10), engine = engine)
+      arm <- sample(70, 600, replace = TRUE)
+      y <- rnorm(600)
+      b$add(arm = arm, reward = y)
+      kept <- 591:600
+      at <- ref_posterior_at(K, arm[kept], y[kept], noise)
+      ours <- b$posterior()
+      # In units of what such rewards can do to a mean.
+      expect_lt(max(abs(ours$mean - at$mean)) / max(1, max(abs(at$mean))), 1e-6)
+      expect_lt(max(abs(ours$sd - at$sd)), 1e-6)
+    }
+  }
+})
+
+test_that("the paces follow the formula of the total variation", {
+  x <- seq(0, 1, length.out = 30)
+  b <- sw_gp_ucb(x, kernel_se(0.2), 0.01, variation = 4, horizon = 400, gain = 16)
+  expect_equal(b$config$changes$window, 20)
+  expect_equal(r_gp_ucb(x, kernel_se(0.2), 0.01, variation = 4, horizon = 400, gain = 16)$config$changes$rounds, 20)
+  expect_equal(wgp_ucb(x, kernel_se(0.2), 0.01, variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.95)
+  gain <- max_information_gain(kernel_se(0.2), x, 400, 0.01)[400]
+  expect_equal(sw_gp_ucb(x, kernel_se(0.2), 0.01, variation = 3, horizon = 400)$config$changes$window,
+               ceiling(gain^0.25 * sqrt(400 / 3)))
+  expect_error(sw_gp_ucb(x, kernel_se(0.2), 0.01, horizon = 10), class = "gpbandits_error")
+  expect_error(sw_gp_ucb(box_domain(0, 1), kernel_se(0.2), 0.01, variation = 1, horizon = 10), class = "gpbandits_error")
+  expect_error(wgp_ucb(x, kernel_se(0.2), 0.01, variation = 500, horizon = 400, gain = 1), class = "gpbandits_error")
+})
+
+test_that("restarts forget before the window does, and contexts are kept apart", {
+  set.seed(906)
+  x <- seq(0, 1, length.out = 6)
+  z <- matrix(c(0, 1), 2)
+  both <- cbind(rep(x, 2), rep(z, each = 6))
+  K <- ref_kernel_se(0.4)(both)
+  for (name in names(drift_rules)) {
+    b <- gp_bandit(x, kernel_se(0.4), 0.05, policy_ucb(width_constant(1.5)), contexts = z, changes = drift_rules[[name]][[1]])
+    ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_constant(1.5)), n_arms = 6, drift = drift_rules[[name]][[2]])
+    run <- play_beside(b, ref, 25, compare_rewards(K, 0, 0.2, 25), contexts = z, visits = sample(2, 25, TRUE))
+    expect_lt(max(run$worst$mean, run$worst$sd), tol$engine)
+    expect_history(b, run$ref)
+  }
+})
