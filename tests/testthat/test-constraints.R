@@ -132,3 +132,40 @@ test_that("new values at the end of an epoch give both engines the posterior of 
     expect_equal(b$posterior()$sd, p$sd, tolerance = 1e-7)
   }
 })
+
+test_that("on a box, with two constraints, contexts and delays, the posterior is that of the target's values", {
+  domain <- box_domain(c(0, 0), c(2, 2))
+  box <- bandit_problem(domain, function(x) sin(2 * x[, 1]) + x[, 2] * x[, 3], noise_gaussian(0.1), delay = delay_poisson(2),
+                        constraints = function(x) cbind(x[, 1] + x[, 2] - 2, x[, 2] * x[, 3] - 0.5),
+                        constraint_noise = list(noise_gaussian(0.1), noise_uniform(0.1)),
+                        contexts = function(n) matrix(runif(n), n, 1, dimnames = list(NULL, "z")))
+  kernel <- kernel_se(c(0.8, 0.8, 1))
+  makers <- list(
+    function() gp_ucb_noisy_constraints(domain, kernel, 0.01, count = 2, epoch = 6, step = 0.7, width = width_constant(2),
+                                        contexts = "z"),
+    function() gp_ucb_noiseless_constraints(domain, kernel, 0.01, count = 2, epoch = 6, width = width_constant(2), contexts = "z",
+                                            penalty = penalty_polynomial(1, 2), inner = "gp_ts")
+  )
+  weigh <- list(function(g) g, function(g) ifelse(g > 0, (g + 1)^2, 1) - 1)
+  for (k in 1:2) {
+    b <- makers[[k]]()
+    set.seed(k)
+    run <- as.data.frame(run_bandit(b, box, 27))
+    h <- b$history()
+    kappa <- as.matrix(h[27, c("kappa1", "kappa2")])
+    target <- h$reward - weigh[[k]](as.matrix(h[c("g1", "g2")])) %*% t(kappa)
+    arrived <- !is.na(h$reward)
+    fit <- gp_regression(as.matrix(h[arrived, c("x1", "x2", "z")]), target[arrived], kernel, 0.01)
+    at <- cbind(runif(10, 0, 2), runif(10, 0, 2))
+    p <- predict(fit, cbind(at, 0.4))
+    expect_equal(b$posterior(at, context = 0.4)$mean, p$mean, tolerance = 1e-6)
+    expect_equal(b$posterior(at, context = 0.4)$sd, p$sd, tolerance = 1e-6)
+    expect_equal(as.matrix(run[c("violation1", "violation2")]),
+                 cbind(run$x1 + run$x2 - 2, run$x2 * run$z - 0.5), ignore_attr = TRUE)
+    again <- b$copy()
+    set.seed(9)
+    expected <- b$suggest(2, context = 0.2)
+    set.seed(9)
+    expect_equal(again$suggest(2, context = 0.2), expected, tolerance = 1e-8)
+  }
+})
