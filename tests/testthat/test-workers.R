@@ -1,0 +1,267 @@
+# maximize_bandit() on several workers: real processes, on functions that sleep, kill and hang.
+
+# Evaluates `code` with two workers, and puts the plan back.
+with_two_workers <- function(code) {
+  skip_on_os("windows")
+  skip_if_not_installed("future")
+  old <- future::plan("multisession", workers = 2)
+  on.exit(future::plan(old))
+  warm <- lapply(1:2, function(i) future::future(Sys.getpid(), globals = FALSE))
+  stopifnot(length(unique(unlist(future::value(warm)))) == 2)
+  code
+}
+
+# As a user would write it: it knows nothing of where it was made.
+plain <- function(f) {
+  environment(f) <- globalenv()
+  f
+}
+
+expect_complete <- function(found, evaluations) {
+  expect_identical(nrow(found$history), as.integer(evaluations))
+  expect_false(found$interrupted)
+  bandit <- found$bandit
+  expect_false(anyNA(bandit$history()$reward))
+  expect_identical(nrow(bandit$history()), as.integer(evaluations))
+  told <- sort(found$centre + found$scale * bandit$history()$reward)
+  seen <- ifelse(is.na(found$history$reward), NA, found$history$reward)
+  expect_equal(intersect(round(told, 8), round(seen, 8)), unique(sort(round(seen, 8))))
+  at <- matrix(seq(0, 1, length.out = 9))
+  expect_equal(bandit$copy()$posterior(at), bandit$posterior(at), tolerance = tol$replay)
+  expect_identical(bandit$copy()$history(), bandit$history())
+}
+
+test_that("two workers make at least 1.8 times the evaluations of one", {
+  skip_on_cran()
+  sleeping <- plain(function(p) {
+    Sys.sleep(1)
+    -(p[["x"]] - 0.3)^2
+  })
+  with_two_workers({
+    maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 12)   # all code is compiled once
+    # One worker cannot be faster than the sleep alone. A machine that is busy otherwise gets a second try.
+    for (try in 1:3) {
+      set.seed(80 + try)
+      elapsed <- system.time(found <- maximize_bandit(sleeping, list(x = c(0, 1)), 10, workers = 2))[["elapsed"]]
+      if (elapsed <= 10 / 1.8) break
+    }
+    expect_lte(elapsed, 10 / 1.8)
+    expect_complete(found, 10)
+  })
+})
+
+test_that("a worker that is killed: its query is evaluated again, nothing is lost", {
+  marker <- tempfile()
+  dying <- plain(function(p) {
+    Sys.sleep(0.02)
+    if (!file.exists(marker)) {
+      file.create(marker)
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+    }
+    -(p[["x"]] - 0.3)^2
+  })
+  environment(dying) <- list2env(list(marker = marker), parent = globalenv())
+  with_two_workers({
+    found <- maximize_bandit(dying, list(x = c(0, 1)), 12, workers = 2)
+    expect_complete(found, 12)
+    expect_true(all(found$history$status == "ok"))
+    expect_true(file.exists(marker))
+  })
+  unlink(marker)
+})
+
+test_that("points that kill their worker every time are recorded as failed, and the plan is set up anew", {
+  deadly <- plain(function(p) {
+    if (p[["x"]] > 0.6) tools::pskill(Sys.getpid(), tools::SIGKILL)
+    -(p[["x"]] - 0.5)^2
+  })
+  with_two_workers({
+    set.seed(81)
+    found <- maximize_bandit(deadly, list(x = c(0, 1)), 10, workers = 2)
+    expect_complete(found, 10)
+    died <- found$history$x > 0.6
+    expect_gt(sum(died), 1)
+    expect_identical(grepl("worker died (2 attempts)", found$history$status, fixed = TRUE), died)
+    expect_true(all(is.na(found$history$reward) == died))
+    expect_lt(found$par[["x"]], 0.65)
+  })
+})
+
+test_that("time limits: heeded by R code, and workers that do not heed them are left to themselves", {
+  busy <- plain(function(p) {
+    if (p[["x"]] > 0.7) repeat sqrt(2)
+    p[["x"]]
+  })
+  set.seed(82)
+  alone <- maximize_bandit(busy, list(x = c(0, 1)), 6, timeout = 0.2, attempts = 1)
+  late <- alone$history$x > 0.7
+  expect_gt(sum(late), 0)
+  expect_identical(alone$history$status, ifelse(late, "timed out after 0.2 s (1 attempts)", "ok"))
+  slow <- plain(function(p) {
+    if (p[["x"]] > 0.7) Sys.sleep(60)
+    p[["x"]]
+  })
+  with_two_workers({
+    set.seed(82)
+    elapsed <- system.time({
+      found <- maximize_bandit(slow, list(x = c(0, 1)), 8, workers = 2, timeout = 0.2, attempts = 2)
+    })[["elapsed"]]
+    expect_lt(elapsed, 30)
+    expect_complete(found, 8)
+    late <- found$history$x > 0.7
+    expect_gt(sum(late), 0)
+    expect_identical(found$history$status, ifelse(late, "timed out after 0.2 s (2 attempts)", "ok"))
+    # compiled code, or another program, does not look at R's clock
+    marker <- tempfile()
+    deaf <- plain(function(p) {
+      if (!file.exists(marker)) {
+        file.create(marker)
+        system("sleep 20")
+      }
+      p[["x"]]
+    })
+    environment(deaf) <- list2env(list(marker = marker), parent = globalenv())
+    elapsed <- system.time(found <- maximize_bandit(deaf, list(x = c(0, 1)), 8, workers = 2, timeout = 0.2))[["elapsed"]]
+    expect_complete(found, 8)
+    expect_true(all(found$history$status == "ok"))
+    expect_lt(elapsed, 15)
+    unlink(marker)
+  })
+})
+
+test_that("errors and nonsense of the objective come back from the workers as they are", {
+  objective <- plain(function(p) {
+    if (p[["x"]] < 0.3) stop("too small")
+    if (p[["x"]] > 0.8) return("large")
+    p[["x"]]
+  })
+  with_two_workers({
+    set.seed(83)
+    found <- maximize_bandit(objective, list(x = c(0, 1)), 10, workers = Inf)
+    expect_complete(found, 10)
+    x <- found$history$x
+    expect_identical(found$history$status,
+                     ifelse(x < 0.3, "error: too small", ifelse(x > 0.8, "returned \"large\"", "ok")))
+  })
+})
+
+test_that("`workers` must be what the plan can do, and the other settings are checked", {
+  blamed <- function(...) tryCatch({
+    maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 3, ...)
+    "nothing"
+  }, gpbandits_error = function(e) e$argument)
+  for (bad in list(0, -1, 1.5, NA, "2", NULL, c(1, 2))) expect_identical(blamed(workers = bad), "workers")
+  for (bad in list(0, -1, NA, "2", NULL, c(1, 2))) expect_identical(blamed(timeout = bad), "timeout")
+  for (bad in list(0, -1, NA, "2", NULL, Inf)) expect_identical(blamed(attempts = bad), "attempts")
+  for (bad in list(1, NA, "", c("a", "b"), tempdir())) expect_identical(blamed(journal = bad), "journal")
+  skip_if_not_installed("future")
+  old <- future::plan("sequential")
+  on.exit(future::plan(old))
+  expect_identical(blamed(workers = 2), "workers")
+  expect_identical(blamed(workers = Inf), "nothing")
+})
+
+# ---- with a journal --------------------------------------------------------------
+
+noisy <- function(p) {
+  Sys.sleep(0.003)
+  if (p[["x"]] > 0.9) stop("too large")
+  1e3 * (sin(6 * p[["x"]]) + stats::rnorm(1, 0, 0.1))
+}
+
+test_that("killed at random moments and called again, the search ends as if it had never been killed", {
+  skip_on_os("windows")
+  search <- function(journal = NULL) {
+    set.seed(84)
+    maximize_bandit(noisy, list(x = c(0, 1)), 25, journal = journal,
+                    initial = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
+  }
+  whole <- search()
+  file <- tempfile()
+  for (moment in stats::runif(12, 0.02, 0.2)) {
+    job <- parallel::mcparallel(search(file), silent = TRUE)
+    Sys.sleep(moment)
+    tools::pskill(job$pid, tools::SIGKILL)
+    suppressWarnings(parallel::mccollect(job))
+  }
+  expect_true(file.exists(file))
+  ended <- search(file)
+  expect_identical(ended$history, whole$history)
+  expect_identical(ended$bandit$history(), whole$bandit$history())
+  expect_identical(ended[c("par", "value", "centre", "scale")], whole[c("par", "value", "centre", "scale")])
+  # the same call again has nothing to do; a longer one goes on
+  size <- file.size(file)
+  calls <- 0
+  counting <- function(p) {
+    calls <<- calls + 1
+    noisy(p)
+  }
+  known <- data.frame(x = c(0.1, 0.2), reward = c(500, 800))
+  expect_identical(maximize_bandit(counting, list(x = c(0, 1)), 25, initial = known, journal = file)$history, whole$history)
+  expect_identical(calls, 0)
+  more <- maximize_bandit(counting, list(x = c(0, 1)), 28, initial = known, journal = file)
+  expect_identical(calls, 3)
+  expect_identical(utils::head(more$history, 27), whole$history)
+  # another search's file
+  blamed <- function(...) tryCatch({
+    maximize_bandit(noisy, ..., journal = file)
+    "nothing"
+  }, gpbandits_error = function(e) e$argument)
+  expect_identical(blamed(list(x = c(0, 2)), 28, initial = known), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 28, initial = known, noise_var = 0.1), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 28), "initial")
+  unlink(file)
+  gp_ucb(journal = file, list(x = c(0, 1)), kernel_se(), 1, width = width_constant(1))$suggest()
+  expect_identical(blamed(list(x = c(0, 1)), 28), "journal")
+  unlink(file)
+})
+
+test_that("a search on two workers whose own process is killed goes on from its journal", {
+  skip_if_not_installed("future")
+  file <- tempfile()
+  calls <- tempfile()
+  code <- c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    "objective <- function(p) {",
+    "  Sys.sleep(0.1)",
+    sprintf("  cat(format(p[['x']], digits = 17), '\\n', file = %s, append = TRUE)", deparse(calls)),
+    "  -(p[['x']] - 0.3)^2",
+    "}")
+  out <- run_child(c(code, "old <- future::plan('multisession', workers = 2)",
+                     "system(paste('(sleep 2; kill -9', Sys.getpid(), ') &'))",
+                     sprintf("maximize_bandit(objective, list(x = c(0, 1)), 500, workers = 2, journal = %s)", deparse(file))))
+  Sys.sleep(0.3)                                    # what was running writes its last line
+  expect_true(file.exists(file), info = paste(out, collapse = "\n"))
+  before <- length(readLines(calls))
+  found <- gpbandits:::read_journal(file, "file")
+  noted <- sum(vapply(found$notes, function(note) note$name == "evaluation", NA))
+  expect_gt(noted, 1)
+  expect_lte(before - noted, 2)                     # at most what the two workers were at
+  objective <- NULL
+  eval(parse(text = code[-1]))
+  ended <- maximize_bandit(objective, list(x = c(0, 1)), noted + 6, journal = file)
+  expect_complete(ended, noted + 6)
+  expect_identical(length(readLines(calls)) - before, 6L)
+  unlink(c(file, calls))
+})
+
+test_that("an interrupt on two workers keeps what has ended, and the search can go on", {
+  skip_if_not_installed("future")
+  file <- tempfile()
+  out <- run_child(c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    "old <- future::plan('multisession', workers = 2)",
+    "objective <- function(p) { Sys.sleep(0.4); -(p[['x']] - 0.3)^2 }",
+    "system(paste('(sleep 2; kill -INT', Sys.getpid(), ') &'))",
+    sprintf("found <- maximize_bandit(objective, list(x = c(0, 1)), 500, workers = 2, journal = %s)", deparse(file)),
+    "h <- found$bandit$history()",
+    "same <- isTRUE(all.equal(found$bandit$copy()$posterior(0.5), found$bandit$posterior(0.5)))",
+    "cat('ended', found$interrupted, nrow(found$history) > 1, sum(is.na(h$reward)) <= 2, same,",
+    "    sum(!is.na(h$reward)) == nrow(found$history), '\\n')",
+    "n <- nrow(found$history)",
+    sprintf("found <- maximize_bandit(objective, list(x = c(0, 1)), n + 4, workers = 2, journal = %s)", deparse(file)),
+    "cat('further', nrow(found$history) == n + 4, sum(is.na(found$bandit$history()$reward)), '\\n')"))
+  expect_identical(grep("^(ended|further)", out, value = TRUE),
+                   c("ended TRUE TRUE TRUE TRUE TRUE ", "further TRUE 0 "), info = paste(out, collapse = "\n"))
+  unlink(file)
+})
