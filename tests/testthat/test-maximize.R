@@ -88,3 +88,17 @@ test_that("bad arguments are refused", {
   expect_error(maximize_bandit(f, 1:3, 5, initial = data.frame(x1 = 9, reward = 1)), class = "gpbandits_error")
   expect_error(maximize_bandit(f, 1:3, 5, desgin = 2), class = "gpbandits_error")
 })
+
+test_that("lengthscales get priors with the default kernel only, as long as the inputs are many and wide", {
+  refit_of <- function(...) {
+    set.seed(7)
+    maximize_bandit(function(p) 1, ..., evaluations = 4)$bandit$config$refit
+  }
+  priors <- refit_of(box_domain(c(a = 0, b = 1), c(a = 2, b = 1e6), log = "b"))$settings$priors
+  expect_named(priors, c("matern.lengthscale1", "matern.lengthscale2"))
+  expect_equal(exp(c(priors[[1]][["meanlog"]], priors[[2]][["meanlog"]])), 0.4 * sqrt(2) * c(2, log(1e6)))
+  one <- refit_of(1:5)$settings$priors
+  expect_equal(one, list(matern.lengthscale = c(meanlog = log(0.4 * 4), sdlog = 1)))
+  expect_null(refit_of(1:5, kernel = kernel_se(2))$settings$priors)
+  expect_null(refit_of(1:5, refit = NULL))
+})
