@@ -36,7 +36,10 @@ changes <- list(
   oracle = list(ours = function() change_oracle(c(11, 20)), ref = ref_changes("oracle", sqrt(3), times = c(11, 20))),
   never = list(ours = function() change_never(), ref = ref_changes("never", sqrt(3))),
   every = list(ours = function() change_every(8), ref = ref_changes("every", 0, H = 8)),
-  event = list(ours = function() change_event(0.5), ref = ref_changes("event", 0, delta = 0.5))
+  event = list(ours = function() change_event(0.5), ref = ref_changes("event", 0, delta = 0.5)),
+  window = list(ours = function() change_window(6), drift = ref_drift("window", W = 6)),
+  weights = list(ours = function() change_weights(0.9), drift = ref_drift("weight", eta = 0.9)),
+  fade = list(ours = function() change_fade(0.1), drift = ref_drift("fade", eps = 0.1))
 )
 constraints <- list(
   none = list(ours = function() NULL, ref = NULL, count = 0),
@@ -114,7 +117,8 @@ reference_of <- function(e, points) {
     if (is.null(e$policy$width)) NA else e$policy$width(R)(info)
   }
   ref_bandit(ref_kernel_matern(2.5, 0.4)(points$x), lambda, ref_policy(e$kind, width, 0.01), mean = 0.1,
-             pending = e$pending$ref, changes = change_rule, constraints = e$constraints$ref)
+             pending = e$pending$ref, changes = change_rule, constraints = e$constraints$ref,
+             drift = if (is.null(e$changes$drift)) ref_drift() else e$changes$drift)
 }
 
 deliver <- function(ref, ids, h) {
