@@ -54,7 +54,9 @@ check_workers <- function(workers) {
   }
   available <- future::nbrOfWorkers()
   if (is.infinite(workers)) workers <- available
-  if (is.infinite(workers)) stop_argument("workers", "Inf", "a whole number where the future plan has no limit of its own")
+  if (is.infinite(workers)) {
+    stop_argument("workers", "Inf", "a whole number where the future plan has no limit of its own")
+  }
   if (workers > available) {
     stop_argument("workers", format(workers),
                   sprintf("at most the %g worker(s) of the future plan (see future::plan())", available))

@@ -1,7 +1,7 @@
 // The journal for R, which keeps an end as a list of three numbers.
 #include <Rcpp.h>
 
-#include "journal_file.h"
+#include "r_journal_file.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
-// A journal: a file of lines that only grows. Each line is "checksum text", the checksum
-// going on from the line before, so that no line can be changed, lost or moved unnoticed
-// but the last. After append() the line is on the disk.
-#ifndef GPB_JOURNAL_FILE_H
-#define GPB_JOURNAL_FILE_H
+// Adapter to the system's files. A journal is a file of lines that only grows. Each line is
+// "checksum text", the checksum going on from the line before, so that no line can be changed,
+// lost or moved unnoticed but the last. After journal_append() the line is on the disk.
+#ifndef GPB_R_JOURNAL_FILE_H
+#define GPB_R_JOURNAL_FILE_H
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "journal_file.h"
+#include "r_journal_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
