@@ -69,8 +69,8 @@ cpp_change_statistic <- function(kernel, x, y, ridge, domain) {
     .Call(`_gpbandits_cpp_change_statistic`, kernel, x, y, ridge, domain)
 }
 
-cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain) {
-    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain)
+cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
+    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
 }
 
 cpp_fit <- function(kernel, x, y, fit_mean, problem, iterations) {

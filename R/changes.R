@@ -8,6 +8,8 @@
 #'   \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}, the newest \eqn{q} of the uniform pairs with the \eqn{q} before them; the first one above
 #'   `threshold(q)` restarts the bandit. The paper takes `threshold` \eqn{C q^{-(2\alpha+d)/(2\alpha+d+1)}}{C q^(-(2 alpha + d)/(2 alpha + d + 1))} and a ridge
 #'   \eqn{q\rho_q = c q^{1/(2\alpha+d+1)}}{q rho_q = c q^(1/(2 alpha + d + 1))} for smoothness \eqn{\alpha}{alpha} and dimension \eqn{d}.
+#'   With contexts known beforehand the statistic averages over all pairs of an arm (of low-discrepancy points in a box) and a
+#'   context; with contexts that are not, over the uniformly sampled pairs of the segment themselves.
 #' * `change_oracle()`: restarts after the given rounds (the true changes, to compare with).
 #' * `change_never()`: uniform exploration, no restart.
 #' * `change_every()`: restarts every so many rounds. `change_event()`: restarts when a reward is further from
@@ -33,6 +35,8 @@
 #'   in units of the reward squared) that raises no alarm, and the regulariser \eqn{q\rho_q}{q rho_q} of each half's fit.
 #' @param explore \eqn{\xi}{xi}, a number >= 0.
 #' @param kernel kernel of the detector; `NULL`: the bandit's.
+#' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows with \eqn{|U|}, and
+#'   slower to notice. The paper tries all.
 #' @param times rounds after which to restart, whole numbers >= 1.
 #' @param rounds,window a whole number >= 1.
 #' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1), where 0 forgets nothing.
@@ -62,11 +66,11 @@ check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
 #' @rdname changes
 #' @export
-change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL) {
+change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dyadic = FALSE) {
   if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ...")
   new_changes("detect", threshold = positive_function(threshold, "threshold"),
               ridge = positive_function(ridge, "ridge"), explore = check_explore(explore),
-              kernel = kernel)
+              kernel = kernel, dyadic = check_flag(dyadic))
 }
 
 #' @rdname changes
@@ -132,23 +136,43 @@ resolve_changes <- function(changes, config) {
   if (is.null(changes)) return(NULL)
   changes <- unclass(changes)
   if (changes$kind != "detect") return(changes)
-  if (length(config$context_names)) {
-    stop_argument("changes", "change_detect() with contexts",
-                  "another rule where there are contexts: uniform queries do not sample them uniformly")
-  }
   kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
   arms <- if (is_finite_domain(config$domain)) nrow(config$domain$x)
   changes$kernel <- resolve_kernel(kernel, input_names(config), arms = arms)
-  changes$domain <- averaging_points(config$domain)
+  changes$domain <- detector_average(config, changes$kernel)
   changes
 }
 
-# The points over which the squared difference is averaged: all arms, or a low-discrepancy
-# set in a box.
-averaging_points <- function(domain) {
-  if (is_finite_domain(domain)) return(unname(cbind(domain$x, seq_len(nrow(domain$x)) - 1)))
+# Where a bandit's detector averages the squared difference: over arms or a box, each with all
+# contexts that are known beforehand, or over its own samples.
+detector_average <- function(config, kernel) {
+  if (length(config$context_names) == 0) return(domain_average(config$domain, kernel))
+  if (is.null(config$contexts)) return(list(kind = "sampled"))
+  if (is_finite_domain(config$domain)) return(list(kind = "points", points = core_table(config)$points))
+  count <- nrow(config$contexts)
+  points <- box_points(config$domain, max(64, ceiling(1024 / count)))
+  each <- rep(seq_len(count), each = nrow(points))
+  all <- cbind(points[rep(seq_len(nrow(points)), count), , drop = FALSE], config$contexts[each, , drop = FALSE])
+  list(kind = "points", points = unname(all))
+}
+
+# All arms; in a box the closed form of the squared-exponential kernel, or a low-discrepancy set.
+domain_average <- function(domain, kernel) {
+  if (is_finite_domain(domain)) {
+    return(list(kind = "points", points = unname(cbind(domain$x, seq_len(nrow(domain$x)) - 1))))
+  }
+  if (kernel$type != "se" || any(domain$integer)) {
+    return(list(kind = "points", points = box_points(domain, 1024)))
+  }
   bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
-  u <- kronecker_points(1024, ncol(bounds))
+  lengthscale <- rep(Inf, ncol(bounds))
+  lengthscale[kernel$dims + 1] <- kernel$lengthscale
+  list(kind = "box", lower = bounds[1, ], upper = bounds[2, ], lengthscale = lengthscale, variance = kernel$variance)
+}
+
+box_points <- function(domain, count) {
+  bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
+  u <- kronecker_points(count, ncol(bounds))
   unname(rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u)))
 }
 
@@ -157,7 +181,8 @@ averaging_points <- function(domain) {
 #' `change_statistic()` is the statistic of Algorithm 1 of Avanesov: a Gaussian-process regression on the older half of
 #' the pairs and one on the newer half, both with the same ridge, and the average over the domain of the squared difference
 #' of their means, \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
-#' It is an average (over the arms; over 1024 low-discrepancy points in a box), not the volume integral that the paper writes.
+#' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it for other
+#' kernels and with whole-number inputs), not the volume integral that the paper writes.
 #' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; `calibrate_threshold()`
 #' finds a threshold by shuffling the pairs.
 #'
@@ -169,6 +194,7 @@ averaging_points <- function(domain) {
 #' @param threshold a number or a function of \eqn{q}: statistics above it raise the alarm.
 #' @param domain where the difference is averaged: a [finite_domain()], a [box_domain()], or what stands for one; `NULL`: the
 #'   inputs themselves.
+#' @param dyadic `TRUE`: only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
 #' @param level false-alarm probability of one test, in (0, 1).
 #' @param permutations number of shuffles.
 #' @return `change_statistic()`: a number. `detect_change()`: a list with `alarm` (the number of the pair at which the first alarm
@@ -195,11 +221,12 @@ change_statistic <- function(x, y, kernel, ridge, domain = NULL) {
 
 #' @rdname change_statistic
 #' @export
-detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL) {
+detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic = FALSE) {
+  dyadic <- check_flag(dyadic)
   data <- regression_pairs(x, y, kernel, domain)
   threshold <- positive_function(constant_or_function(threshold, "threshold"), "threshold")
   ridge <- positive_function(constant_or_function(ridge, "ridge"), "ridge")
-  found <- core(cpp_detect_change(data$kernel, data$x, data$y, threshold, ridge, data$domain))
+  found <- core(cpp_detect_change(data$kernel, data$x, data$y, threshold, ridge, data$domain, dyadic))
   list(alarm = if (found > 0) found else NA_integer_, pairs = length(y))
 }
 
@@ -232,8 +259,21 @@ regression_pairs <- function(x, y, kernel, domain) {
   y <- as.double(check_numbers(y, "y", lengths = nrow(x)))
   if (has_matrix(kernel)) stop_argument("kernel", "a kernel given as a matrix", "a function of the inputs")
   names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
-  points <- if (is.null(domain)) unname(x) else averaging_points(as_domain(domain))[, seq_len(ncol(x)), drop = FALSE]
-  list(x = unname(x), y = y, kernel = resolve_kernel(kernel, names), domain = points)
+  kernel <- resolve_kernel(kernel, names)
+  average <- list(kind = "points", points = unname(x))
+  if (!is.null(domain)) {
+    domain <- as_domain(domain)
+    if (length(domain$names) != ncol(x)) {
+      stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
+    }
+    if (!is_finite_domain(domain) && any(x[, domain$log] <= 0)) {
+      stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
+    }
+    x <- to_model_inputs(domain, x)
+    average <- domain_average(domain, kernel)
+    if (average$kind == "points") average$points <- average$points[, seq_len(ncol(x)), drop = FALSE]
+  }
+  list(x = unname(x), y = y, kernel = kernel, domain = average)
 }
 
 #' GP-UCB in an environment that changes

@@ -196,7 +196,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_change_statistic
-double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Eigen::MatrixXd& domain);
+double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Rcpp::List& domain);
 RcppExport SEXP _gpbandits_cpp_change_statistic(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -204,14 +204,14 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< double >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_change_statistic(kernel, x, y, ridge, domain));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_detect_change
-int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Eigen::MatrixXd& domain);
-RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
+int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
+RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
@@ -219,8 +219,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type domain(domainSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain, dyadic));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -697,7 +698,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
     {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
-    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 6},
+    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 6},
     {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 7},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},

@@ -34,37 +34,78 @@ void grow(MatrixXd& m, Index size) {
 
 }  // namespace
 
-ChangeSweep::ChangeSweep(KernelPtr kernel, std::shared_ptr<const Points> domain, Rate threshold,
-                         Rate ridge)
+void PointAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
+                          MatrixXd& products) {
+  const Index t = static_cast<Index>(points.size()) - 1, n = domain_->rows();
+  if (over_domain_.cols() <= t) {
+    over_domain_.conservativeResize(n, std::max<Index>(16, 2 * (t + 1)));
+  }
+  VectorXd row(n);
+  kernel_->cross(points.back(), *domain_, row);
+  over_domain_.col(t) = row;
+  products.row(t).head(t + 1) =
+      (over_domain_.leftCols(t + 1).transpose() * row).transpose() / static_cast<double>(n);
+  products.col(t).head(t + 1) = products.row(t).head(t + 1).transpose();
+}
+
+// The new point enters every entry's sum, and all points make up the new row.
+void SampledAverage::append(const std::vector<VectorXd>& points, const MatrixXd& gram,
+                            MatrixXd& products) {
+  pairs_ = static_cast<Index>(points.size());
+  const Index t = pairs_ - 1;
+  const VectorXd row = gram.col(t).head(t);
+  products.topLeftCorner(t, t) += row * row.transpose();
+  products.col(t).head(t + 1) =
+      gram.topLeftCorner(t + 1, t + 1) * gram.col(t).head(t + 1);
+  products.row(t).head(t + 1) = products.col(t).head(t + 1).transpose();
+}
+
+double SquaredExponentialAverage::value(const VectorXd& a, const VectorXd& b) const {
+  double out = variance_ * variance_;
+  for (Index c = 0; c < lower_.size(); ++c) {
+    const double l = lengthscale_[c];
+    if (!std::isfinite(l)) continue;
+    const double gap = (a[c] - b[c]) / (2.0 * l), m = 0.5 * (a[c] + b[c]);
+    out *= std::exp(-gap * gap) * 0.5 * std::sqrt(kPi) * l / (upper_[c] - lower_[c]) *
+           (std::erf((upper_[c] - m) / l) - std::erf((lower_[c] - m) / l));
+  }
+  return out;
+}
+
+void SquaredExponentialAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
+                                       MatrixXd& products) {
+  const Index t = static_cast<Index>(points.size()) - 1;
+  for (Index a = 0; a <= t; ++a) {
+    products(t, a) = value(points[static_cast<std::size_t>(a)], points.back());
+    products(a, t) = products(t, a);
+  }
+}
+
+ChangeSweep::ChangeSweep(KernelPtr kernel, std::shared_ptr<Averaging> average, Rate threshold,
+                         Rate ridge, bool dyadic)
     : kernel_(std::move(kernel)),
-      domain_(std::move(domain)),
+      average_(std::move(average)),
       threshold_(std::move(threshold)),
-      ridge_(std::move(ridge)) {}
+      ridge_(std::move(ridge)),
+      dyadic_(dyadic) {}
 
 void ChangeSweep::clear() {
   x_.clear();
   y_.clear();
   windows_.clear();
+  average_->clear();
 }
 
 void ChangeSweep::grow_matrices(const VectorXd& x) {
-  const Index t = static_cast<Index>(x_.size()), n = domain_->rows();
+  const Index t = static_cast<Index>(x_.size());
   grow(gram_, t + 1);
   grow(products_, t + 1);
-  if (over_domain_.cols() <= t) {
-    over_domain_.conservativeResize(n, std::max<Index>(16, 2 * (t + 1)));
-  }
-  VectorXd row(n);
-  kernel_->cross(x, *domain_, row);
-  over_domain_.col(t) = row;
-  products_.row(t).head(t + 1) =
-      (over_domain_.leftCols(t + 1).transpose() * row).transpose() / static_cast<double>(n);
-  products_.col(t).head(t + 1) = products_.row(t).head(t + 1).transpose();
   x_.push_back(x);
   for (Index a = 0; a <= t; ++a) {
     gram_(t, a) = kernel_->value(x_[static_cast<std::size_t>(a)], x);
     gram_(a, t) = gram_(t, a);
   }
+  average_->append(x_, gram_, products_);
 }
 
 // The window of the last q pairs: without its oldest pair, with the newest.
@@ -100,7 +141,7 @@ double ChangeSweep::statistic(const VectorXd& older, const VectorXd& newer) cons
   VectorXd w(2 * q);
   w << older, -newer;
   const Index first = size() - 2 * q;
-  return w.dot(products_.block(first, first, 2 * q, 2 * q) * w);
+  return w.dot(products_.block(first, first, 2 * q, 2 * q) * w) / average_->divisor();
 }
 
 bool ChangeSweep::add(const VectorXd& x, double y) {
@@ -109,12 +150,13 @@ bool ChangeSweep::add(const VectorXd& x, double y) {
   bool alarm = false;
   for (Index q = 1; q <= size(); ++q) {
     // Windows that no tail can use yet as its older half are needed later all the same.
-    if (static_cast<Index>(windows_.size()) < q) {
-      windows_.emplace_back();
-      windows_.back().ridge = ridge_(static_cast<double>(q));
-      windows_.back().threshold = threshold_(static_cast<double>(q));
-    }
+    if (static_cast<Index>(windows_.size()) < q) windows_.emplace_back();
+    if (dyadic_ && (q & (q - 1)) != 0) continue;
     Window& window = windows_[static_cast<std::size_t>(q - 1)];
+    if (window.ridge == 0.0) {
+      window.ridge = ridge_(static_cast<double>(q));
+      window.threshold = threshold_(static_cast<double>(q));
+    }
     slide(window, q);
     const auto kept = static_cast<Index>(window.weights.size());
     if (kept <= q) continue;
@@ -141,6 +183,26 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
     difference += (half == 0 ? 1.0 : -1.0) * (kernel.gram(domain, part) * weights);
   }
   return difference.squaredNorm() / static_cast<double>(domain.rows());
+}
+
+double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,
+                        Averaging& average) {
+  const Index q = y.size() / 2;
+  const MatrixXd gram = kernel.gram(x);
+  MatrixXd products = MatrixXd::Zero(2 * q, 2 * q);
+  std::vector<VectorXd> points;
+  VectorXd w(2 * q);
+  for (Index i = 0; i < 2 * q; ++i) {
+    points.push_back(x.row(i).transpose());
+    average.append(points, gram, products);
+  }
+  for (Index half = 0; half < 2; ++half) {
+    MatrixXd K = gram.block(half * q, half * q, q, q);
+    K.diagonal().array() += ridge;
+    w.segment(half * q, q) = (half == 0 ? 1.0 : -1.0) *
+                             Eigen::LLT<MatrixXd>(K).solve(y.segment(half * q, q));
+  }
+  return w.dot(products * w) / average.divisor();
 }
 
 bool ChangeRule::explores(Index uniform, Index history) const {

@@ -8,8 +8,12 @@
 // [[Rcpp::export(rng = false)]]
 double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                             const Eigen::VectorXd& y, double ridge,
-                            const Eigen::MatrixXd& domain) {
-  return gpb::change_statistic(*gpb::kernel_from_list(kernel), x, y, ridge, domain);
+                            const Rcpp::List& domain) {
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  if (Rcpp::as<std::string>(domain["kind"]) == "points") {
+    return gpb::change_statistic(*k, x, y, ridge, Rcpp::as<Eigen::MatrixXd>(domain["points"]));
+  }
+  return gpb::change_statistic(*k, x, y, ridge, *gpb::averaging_from_list(domain, k));
 }
 
 // The number of the pair (1-based) at which some tail of the pairs so far first raises
@@ -17,13 +21,13 @@ double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 // [[Rcpp::export(rng = false)]]
 int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                       const Eigen::VectorXd& y, const Rcpp::Function& threshold,
-                      const Rcpp::Function& ridge, const Eigen::MatrixXd& domain) {
+                      const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic) {
   const auto rate = [](const Rcpp::Function& f) {
     return [f](double q) { return Rcpp::as<double>(f(q)); };
   };
-  gpb::ChangeSweep sweep(gpb::kernel_from_list(kernel),
-                         std::make_shared<const gpb::Points>(domain), rate(threshold),
-                         rate(ridge));
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  gpb::ChangeSweep sweep(k, gpb::averaging_from_list(domain, k), rate(threshold), rate(ridge),
+                         dyadic);
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     if (sweep.add(x.row(i).transpose(), y[i])) return static_cast<int>(i + 1);
     if (i % 16 == 15) Rcpp::checkUserInterrupt();

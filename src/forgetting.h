@@ -32,7 +32,7 @@ struct Forgetting {
 };
 
 // Less weight than this is none: the posterior cannot tell.
-constexpr double kNoWeight = 1e-20;
+constexpr double kNoWeight = 1e-15;
 
 // Rounds of the observations that a model was told, and which of them a window keeps:
 // the latest ones, whatever the order in which they came.

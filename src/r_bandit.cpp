@@ -148,11 +148,10 @@ void set_changes(BanditConfig& out, SEXP described) {
     rule->forgetting.rate = number(changes, "rate");
   }
   if (kind == "detect") {
-    const auto domain =
-        std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(changes["domain"]));
-    rule->sweep = std::make_shared<ChangeSweep>(kernel_from_list(changes["kernel"]), domain,
-                                                callback(changes, "threshold"),
-                                                callback(changes, "ridge"));
+    const KernelPtr kernel = kernel_from_list(changes["kernel"]);
+    rule->sweep = std::make_shared<ChangeSweep>(
+        kernel, averaging_from_list(changes["domain"], kernel), callback(changes, "threshold"),
+        callback(changes, "ridge"), Rcpp::as<bool>(changes["dyadic"]));
   }
   out.changes = rule;
 }
@@ -211,6 +210,18 @@ std::unique_ptr<Space> space_from_config(const Rcpp::List& config, Setting& sett
 }
 
 }  // namespace
+
+std::shared_ptr<Averaging> averaging_from_list(const Rcpp::List& domain, const KernelPtr& kernel) {
+  const std::string kind = text(domain, "kind");
+  if (kind == "sampled") return std::make_shared<SampledAverage>();
+  if (kind == "box") {
+    return std::make_shared<SquaredExponentialAverage>(
+        Rcpp::as<Eigen::VectorXd>(domain["lower"]), Rcpp::as<Eigen::VectorXd>(domain["upper"]),
+        Rcpp::as<Eigen::VectorXd>(domain["lengthscale"]), number(domain, "variance"));
+  }
+  return std::make_shared<PointAverage>(
+      kernel, std::make_shared<const Points>(Rcpp::as<Eigen::MatrixXd>(domain["points"])));
+}
 
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
   const Rcpp::IntegerVector row = contexts["row"];

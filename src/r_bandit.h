@@ -12,6 +12,10 @@ struct BanditParts {
   std::unique_ptr<Space> space;
   BanditConfig config;
 };
+// Where a detector averages: list(kind = "points", points), "sampled", or "box" with lower, upper,
+// lengthscale and variance of a squared-exponential kernel.
+std::shared_ptr<Averaging> averaging_from_list(const Rcpp::List& domain, const KernelPtr& kernel);
+
 BanditParts parts_from_config(const Rcpp::List& config);
 
 // Contexts of several queries as R gives them: `row` a number of a known context

@@ -70,7 +70,7 @@ exports <- list(
   gp_bucb = list(good_parts, c(preset_parts, width = "object")),
   gp_bts = list(good_parts, c(preset_parts, width = "object")),
   asy_ts = list(good_parts, c(preset_parts, width = "object")),
-  change_detect = list(list(threshold = sqrt, ridge = sqrt), c(threshold = "fun", ridge = "fun", explore = "nonnegative")),
+  change_detect = list(list(threshold = sqrt, ridge = sqrt), c(threshold = "fun", ridge = "fun", explore = "nonnegative", dyadic = "flag")),
   change_oracle = list(list(times = 3), c(times = "positives", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
   change_every = list(list(rounds = 5), c(rounds = "count", explore = "nonnegative")),

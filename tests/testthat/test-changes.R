@@ -91,3 +91,149 @@ test_that("restarts every so many rounds and after given rounds, and none withou
   expect_equal(diff(run$segment), as.integer(far[-30]))
   expect_equal(max(run$segment), 2)
 })
+
+# The statistic by its definition: two ridge fits, compared at the points of `grid`.
+plain_statistic <- function(kernel, x, y, ridge, grid) {
+  q <- length(y) / 2
+  fit <- function(rows) {
+    K <- kernel(x[rows, , drop = FALSE]) + ridge * diag(q)
+    kernel(grid, x[rows, , drop = FALSE]) %*% solve(K, y[rows])
+  }
+  mean((fit(seq_len(q)) - fit(q + seq_len(q)))^2)
+}
+
+test_that("on a box the closed form of the squared-exponential kernel is a fine quadrature's value", {
+  set.seed(31)
+  # Midpoints: their error falls with the square of the step.
+  midpoints <- function(low, high, n) low + (high - low) * (seq_len(n) - 0.5) / n
+  x <- matrix(runif(16, -1, 2))
+  y <- rnorm(16)
+  for (l in c(0.05, 0.4, 3)) {
+    ours <- change_statistic(x, y, kernel_se(l, 1.7), 0.5, box_domain(-1, 2))
+    plain <- plain_statistic(ref_kernel_se(l, 1.7), x, y, 0.5, matrix(midpoints(-1, 2, 6000)))
+    expect_equal(ours, plain, tolerance = 1e-6)
+  }
+  x <- cbind(runif(12, 0, 1), runif(12, 2, 4))
+  y <- rnorm(12)
+  grid <- as.matrix(expand.grid(midpoints(0, 1, 300), midpoints(2, 4, 300)))
+  box <- box_domain(c(0, 2), c(1, 4))
+  expect_equal(change_statistic(x, y, kernel_se(c(0.3, 0.8)), 1, box),
+               plain_statistic(ref_kernel_se(c(0.3, 0.8)), x, y, 1, grid), tolerance = 1e-5)
+  # An input that the kernel does not use changes nothing.
+  expect_equal(change_statistic(x, y, kernel_se(0.3, dims = 1), 1, box),
+               plain_statistic(ref_kernel_se(0.3, dims = 1), x, y, 1, grid), tolerance = 1e-5)
+  # Points outside the box, and another kernel by quadrature.
+  expect_equal(change_statistic(x + 0.4, y, kernel_se(0.2), 1, box),
+               plain_statistic(ref_kernel_se(0.2), x + 0.4, y, 1, grid), tolerance = 1e-4)
+  expect_equal(change_statistic(x, y, kernel_matern(2.5, 0.5), 1, box),
+               plain_statistic(ref_kernel_matern(2.5, 0.5), x, y, 1, grid), tolerance = 0.05)
+  # Logarithmic inputs: model and average both in the logarithm.
+  expect_equal(change_statistic(exp(x[, 2]), y, kernel_se(0.5), 1, box_domain(exp(2), exp(4), log = TRUE)),
+               change_statistic(x[, 2], y, kernel_se(0.5), 1, box_domain(2, 4)), tolerance = 1e-9)
+})
+
+test_that("the sweep uses the closed form too, and dyadic tails are those of powers of two", {
+  for (seed in 1:4) {
+    set.seed(seed)
+    x <- runif(40)
+    y <- c(sin(6 * x[1:20]), cos(6 * x[21:40])) + rnorm(40, sd = 0.2)
+    theta <- function(q) 1.1 * q^(-0.4)
+    first <- function(lengths) {
+      for (t in 2:40) {
+        for (q in lengths[lengths <= t %/% 2]) {
+          tail <- seq(t - 2 * q + 1, t)
+          if (change_statistic(x[tail], y[tail], kernel_se(0.3), ridge(q), box_domain(0, 1)) > theta(q)) return(t)
+        }
+      }
+      NA_integer_
+    }
+    found <- function(...) detect_change(x, y, kernel_se(0.3), theta, ridge, box_domain(0, 1), ...)$alarm
+    expect_identical(found(), first(1:20))
+    expect_identical(found(dyadic = TRUE), first(2^(0:4)))
+  }
+})
+
+# A detector bandit beside the oracle through both ways that contexts can be told.
+for (known in c(TRUE, FALSE)) {
+  test_that(paste("the detector in contexts that are", if (known) "known" else "not known", "beforehand"), {
+    x <- seq(0, 1, length.out = 6)
+    z <- matrix(c(0, 0.5, 1), 3)
+    K <- ref_kernel_se(0.4)(cbind(rep(x, 3), rep(z, each = 6)))
+    theta <- function(q) 1.3 * q^(-6 / 7)
+    restarts <- 0
+    for (seed in 1:3) {
+      set.seed(40 + seed)
+      changes <- ref_changes("detect", 2, threshold = theta, ridge = ridge)
+      if (!known) changes$over <- "sampled"
+      b <- gp_bandit(x, kernel_se(0.4), 0.05, policy_ucb(width_constant(1.5)), mean = 0.2, contexts = if (known) z else 1,
+                     changes = change_detect(theta, ridge, explore = 2))
+      ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_constant(1.5)), mean = 0.2, n_arms = 6, changes = changes)
+      f <- as.vector(ref_draw_normal(1, rep(0, 18), K))
+      e <- rnorm(60, 0, 0.2)
+      reward <- function(t, point) (if (t <= 30) 1 else -1) * 1.5 * f[point] + e[t]
+      run <- play_beside(b, ref, 60, reward, contexts = z, visits = sample(3, 60, TRUE))
+      expect_history(b, run$ref)
+      restarts <- restarts + max(b$history()$segment) - 1
+    }
+    expect_gt(restarts, 0)
+  })
+}
+
+test_that("the detector runs on a box, with contexts and without", {
+  set.seed(50)
+  rule <- change_detect(function(q) if (q < 4) Inf else 2, function(q) 0.3, explore = 3)
+  for (kernel in list(kernel_se(0.5), kernel_matern(2.5, 0.5))) {
+    for (contexts in list(NULL, matrix(c(0, 1), 2), "z")) {
+      b <- gp_bandit(box_domain(0, 1), kernel, 0.05, policy_ucb(width_constant(1)), contexts = contexts, changes = rule)
+      for (t in 1:40) {
+        q <- b$suggest(context = if (!is.null(contexts)) t %% 2)
+        b$observe(q$id, (if (t <= 20) 1 else -1) * 2 * sin(5 * q$x1) + rnorm(1, 0, 0.1))
+      }
+      h <- b$history()
+      expect_gt(max(h$segment), 1)
+      if (is.null(contexts)) {
+        # The uniform pairs of the first segment, seen by the monitor for regression data.
+        pairs <- h[h$action == "explore" & h$segment == 1, ]
+        alarm <- detect_change(pairs$x1, pairs$reward, kernel, rule$threshold, rule$ridge, box_domain(0, 1))$alarm
+        expect_identical(alarm, nrow(pairs))
+      }
+      again <- b$copy()
+      expect_equal(again$history(), h)
+    }
+  }
+})
+
+test_that("on stationary noise the detector alarms no more often than its calibrated level allows", {
+  kernel <- kernel_matern(2.5, 0.4)
+  x <- seq(0, 1, length.out = 40)
+  long <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
+  pairs <- if (long) 24 else 12
+  runs <- if (long) 2000 else 200
+  set.seed(60)
+  # Thresholds per length from noise like the monitor's: a share level / (number of tails) for each
+  # of the tails that it will look at, so that Bonferroni bounds the whole run.
+  level <- 0.2
+  tails <- sum(seq_len(pairs) %/% 2)
+  draws <- if (long) 20000 else 4000
+  theta <- vapply(seq_len(pairs %/% 2), function(q) {
+    at <- matrix(sample(40, draws * 2 * q, TRUE), draws)
+    y <- matrix(rnorm(draws * 2 * q), draws)
+    all <- vapply(seq_len(draws), function(i) change_statistic(x[at[i, ]], y[i, ], kernel, ridge(q), x), 0)
+    stats::quantile(all, 1 - level / tails, names = FALSE)
+  }, 0)
+  alarms <- replicate(runs, {
+    at <- sample(40, pairs, TRUE)
+    !is.na(detect_change(x[at], rnorm(pairs), kernel, function(q) if (q <= length(theta)) theta[q] else Inf, ridge, x)$alarm)
+  })
+  expect_lt(mean(alarms), level + 4 * sqrt(level * (1 - level) / runs))
+  # And it is not deaf: the tails overlap, but not all of them are one.
+  expect_gt(mean(alarms), level / tails)
+  # A bandit that explores all the time restarts as often as the monitor alarms.
+  restarted <- replicate(if (long) 1000 else 100, {
+    b <- gp_bandit(x, kernel, 1, policy_uniform(),
+                   changes = change_detect(function(q) if (q <= length(theta)) theta[q] else Inf, ridge, explore = 1e6))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, numeric(40), noise = noise_gaussian(1)), pairs + 1))
+    max(run$segment) > 1
+  })
+  expect_lt(mean(restarted), level + 4 * sqrt(level * (1 - level) / length(restarted)))
+})
