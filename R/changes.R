@@ -28,6 +28,8 @@
 #' that looks at rewards which came late (out of the order of their queries). With \eqn{m} kept observations in a box: window and weights
 #' \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
 #'
+#' [refit_every()] with these three fits to all rewards since the last restart, whatever their weight.
+#'
 #' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries that
 #' arrive later are kept in the history and not used.
 #'
