@@ -1,0 +1,238 @@
+# Every policy x pending rule x change rule x constraints x contexts x domain plays 30 rounds
+# with late rewards. Each life is then walked again by the oracle, which takes the points as they were
+# played and recomputes the rest: who explores, segments, multipliers, what the mean and the variance
+# knew at some rounds, and the posterior at the end, refitted from scratch.
+#
+# GPBANDITS_TEST_LEVEL=2 walks the whole table (about five minutes); otherwise each test takes a
+# part that is spread over it.
+
+rounds <- 30
+lambda <- 0.02
+delays <- rep_len(c(0, 3, 1, 7, 0, 1, 2, 12, 0), rounds)
+visited <- rbind(0.2, 0.9)                          # contexts, in turn
+checked_rounds <- c(1, 9, 16, 23, rounds)
+
+policies <- list(
+  ucb = list(ours = function() policy_ucb(width_igp(1, 0.1, 0.1, gain_realised())),
+             width = function(R) ref_width_igp(1, R, 0.1, ref_gain_realised())),
+  ts = list(ours = function() policy_ts(width_constant(0.7)), width = function(R) ref_width_constant(0.7)),
+  ei = list(ours = function() policy_ei(0.01)),
+  pi = list(ours = function() policy_pi(0.01)),
+  mean = list(ours = function() policy_mean()),
+  variance = list(ours = function() policy_variance()),
+  uniform = list(ours = function() policy_uniform())
+)
+pendings <- list(
+  ignore = list(ours = function() pending_ignore(), ref = ref_pending()),
+  hallucinate = list(ours = function() pending_hallucinate(), ref = ref_pending("hallucinate")),
+  censor = list(ours = function() pending_censor(4, -0.5), ref = ref_pending("censor", 4, -0.5)),
+  wait = list(ours = function() pending_censor(Inf, 0), ref = ref_pending("censor", Inf, 0))
+)
+threshold <- function(q) 0.25 * q^(-6 / 7)
+ridge <- function(q) 0.1 * q^(1 / 7)
+changes <- list(
+  none = list(ours = function() NULL, ref = NULL),
+  detect = list(ours = function() change_detect(threshold, ridge), ref = ref_changes("detect", sqrt(3), threshold = threshold, ridge = ridge)),
+  oracle = list(ours = function() change_oracle(c(11, 20)), ref = ref_changes("oracle", sqrt(3), times = c(11, 20))),
+  never = list(ours = function() change_never(), ref = ref_changes("never", sqrt(3))),
+  every = list(ours = function() change_every(8), ref = ref_changes("every", 0, H = 8)),
+  event = list(ours = function() change_event(0.5), ref = ref_changes("event", 0, delta = 0.5)),
+  window = list(ours = function() change_window(6), drift = ref_drift("window", W = 6)),
+  weights = list(ours = function() change_weights(0.9), drift = ref_drift("weight", eta = 0.9)),
+  fade = list(ours = function() change_fade(0.1), drift = ref_drift("fade", eps = 0.1))
+)
+constraints <- list(
+  none = list(ours = function() NULL, ref = NULL, count = 0),
+  noiseless = list(ours = function() constraints_noiseless(2, epoch = 7), count = 2,
+                   ref = ref_constraints("noiseless", 2, 7)),
+  noisy = list(ours = function() constraints_noisy(1, epoch = 7, step = 0.5, reuse = FALSE), count = 1,
+               ref = ref_constraints("noisy", 1, 7, step = 0.5, reuse = FALSE))
+)
+contexts <- list(none = NULL, known = visited, unknown = 1)
+domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9)), box = function() box_domain(0, 1))
+
+table <- expand.grid(policy = names(policies), pending = names(pendings), changes = names(changes),
+                     constraints = names(constraints), context = names(contexts), stringsAsFactors = FALSE)
+
+# Reward and constraints of inputs (and context), with a jump that change rules should notice.
+truth <- function(inputs) {
+  z <- if (ncol(inputs) > 1) inputs[, 2] else 0
+  sin(7 * inputs[, 1] + z)
+}
+limits <- list(function(inputs) inputs[, 1] - 0.6, function(inputs) 0.3 - inputs[, 1])
+
+entry <- function(row) {
+  list(policy = policies[[row$policy]], kind = row$policy, pending = pendings[[row$pending]],
+       changes = changes[[row$changes]], constraints = constraints[[row$constraints]], contexts = contexts[[row$context]])
+}
+
+play_entry <- function(e, domain) {
+  bandit <- gp_bandit(domain, kernel_matern(2.5, 0.4), lambda, e$policy$ours(), mean = 0.1, pending = e$pending$ours(),
+                      changes = e$changes$ours(), constraints = e$constraints$ours(), contexts = e$contexts)
+  count <- e$constraints$count
+  g <- NULL
+  if (count > 0) g <- function(inputs) vapply(limits[seq_len(count)], function(limit) limit(inputs), numeric(nrow(inputs)))
+  if (is_arms(domain) && is.null(e$contexts)) {
+    inputs <- domain$x
+    reward <- cbind(truth(inputs), -truth(inputs))
+    if (count > 0) g <- matrix(g(inputs), ncol = count)
+  } else {
+    reward <- list(truth, function(inputs) -truth(inputs))
+    if (count > 0) {
+      inner <- g
+      g <- function(inputs) matrix(inner(inputs), ncol = count)
+    }
+  }
+  problem <- bandit_problem(domain, reward, noise_gaussian(0.1), delay = delay_function(function(n) delays[seq_len(n)]),
+                            change_points = 14, constraints = g, contexts = if (!is.null(e$contexts)) visited)
+  run_bandit(bandit, problem, rounds)
+  bandit
+}
+
+is_arms <- function(domain) identical(domain$type, "finite")
+
+# The oracle's points: all arms (some of a box), in every context; over which points the detector
+# averages; and where the queries were.
+points_of <- function(h, e, domain) {
+  in_contexts <- function(x) if (is.null(e$contexts)) cbind(x) else unname(as.matrix(expand.grid(x, visited)))
+  grid <- in_contexts(if (is_arms(domain)) as.numeric(domain$x) else seq(0, 1, length.out = 9))
+  if (is_arms(domain)) {
+    context <- if (is.null(e$contexts)) 1 else match(h$z1, visited)
+    return(list(x = grid, rows = h$arm + (context - 1) * nrow(domain$x), grid = seq_len(nrow(grid)),
+                averaged = seq_len(nrow(grid))))
+  }
+  averaged <- if (detects(e)) in_contexts((0.5 + (sqrt(5) - 1) / 2 * seq_len(1024)) %% 1)
+  played <- unname(as.matrix(h[intersect(names(h), c("x1", "z1"))]))
+  list(x = rbind(grid, played, averaged), rows = nrow(grid) + seq_len(rounds), grid = seq_len(nrow(grid)),
+       averaged = nrow(grid) + rounds + seq_len(NROW(averaged)))
+}
+detects <- function(e) identical(e$changes$ref$kind, "detect")
+
+reference_of <- function(e, points) {
+  change_rule <- e$changes$ref
+  if (detects(e)) change_rule$over <- if (identical(e$contexts, 1)) "sampled" else points$averaged
+  width <- function(info) {
+    # Algorithm 3 plays an epoch with the noise level of its own target.
+    R <- 0.1 * if (identical(e$constraints$ref$kind, "noisy")) sqrt(1 + sum(info$kappa^2)) else 1
+    if (is.null(e$policy$width)) NA else e$policy$width(R)(info)
+  }
+  ref_bandit(ref_kernel_matern(2.5, 0.4)(points$x), lambda, ref_policy(e$kind, width, 0.01), mean = 0.1,
+             pending = e$pending$ref, changes = change_rule, constraints = e$constraints$ref,
+             drift = if (is.null(e$changes$drift)) ref_drift() else e$changes$drift)
+}
+
+deliver <- function(ref, ids, h) {
+  g <- as.matrix(h[grep("^g[0-9]", names(h))])
+  for (s in ids) ref <- ref_observe(ref, s, h$reward[s], g[s, ])
+  ref
+}
+
+# A query of the oracle at the point played. `look`: also what was known then.
+follow <- function(ref, point, look) {
+  ref <- ref_before_query(ref)
+  action <- if (ref_explores_now(ref)) "explore" else "policy"
+  info <- if (look) ref_bandit_info(ref) else list(mean = NA, sd = NA, width = NA, t = length(ref_current(ref)) + 1)
+  ref$at_choice <- c(ref$at_choice, list(list(action = action, mean = info$mean[point], sd = info$sd[point], width = info$width,
+                                              t = info$t, segment = ref$segment, kappa = ref$kappa, info = info)))
+  ref$rows <- c(ref$rows, point)
+  ref$reward <- c(ref$reward, NA)
+  ref$taken <- c(ref$taken, NA)
+  ref$g <- rbind(ref$g, rep(NA_real_, ncol(ref$g)))
+  ref$action <- c(ref$action, action)
+  ref
+}
+
+walk_again <- function(h, e, points) {
+  ref <- reference_of(e, points)
+  arrival <- seq_len(rounds) + delays
+  event <- identical(e$changes$ref$kind, "event")
+  for (t in seq_len(rounds)) {
+    ref <- deliver(ref, which(arrival == t & delays > 0), h)
+    ref <- follow(ref, points$rows[t], look = event || t %in% checked_rounds)
+    if (delays[t] == 0) ref <- deliver(ref, t, h)
+  }
+  ref
+}
+
+# The largest gap between history and oracle; Inf where they tell different stories.
+history_gap <- function(h, ref) {
+  at <- function(name) vapply(ref$at_choice, function(a) as.numeric(a[[name]][1]), 0)
+  same <- identical(as.character(h$action), ref$action) && identical(as.numeric(h$segment), at("segment"))
+  if (!same) return(Inf)
+  look <- checked_rounds
+  gaps <- c(h$mean[look] - at("mean")[look], h$sd[look] - at("sd")[look])
+  if (!anyNA(at("width")[look])) gaps <- c(gaps, h$width[look] - at("width")[look])
+  for (j in seq_along(ref$kappa)) {
+    gaps <- c(gaps, h[[paste0("kappa", j)]] - vapply(ref$at_choice, function(a) a$kappa[j], 0))
+  }
+  max(abs(gaps))
+}
+
+# How much better than the point played the best arm of its context was, at the rounds looked at.
+missed_score <- function(h, e, ref, points) {
+  if (e$kind %in% c("ts", "uniform")) return(0)
+  worst <- 0
+  for (t in checked_rounds[ref$action[checked_rounds] == "policy"]) {
+    info <- ref$at_choice[[t]]$info
+    here <- seq_len(nrow(points$x))
+    if (!is.null(e$contexts)) here <- which(abs(points$x[, 2] - h$z1[t]) < 1e-12)
+    played <- ref$rows[ref_current_at(ref, t, info)]
+    incumbent <- ref_incumbent(info$mean, played, rep(0.1, nrow(points$x)), here)
+    score <- ref_scores(ref$policy, info$mean, info$sd, info$width, incumbent)
+    worst <- max(worst, max(score[intersect(here, points$grid)]) - score[points$rows[t]])
+  }
+  worst
+}
+# The rounds that count as played at round t: those of its segment and epoch.
+ref_current_at <- function(ref, t, info) seq_len(t - 1)[seq_len(t - 1) > t - info$t]
+
+check_entry <- function(e, domain) {
+  bandit <- play_entry(e, domain)
+  h <- bandit$history()
+  expect_identical(h$id, seq_len(rounds))
+  expect_true(all(is.finite(h$mean)) && all(is.finite(h$sd)) && all(h$sd >= 0))
+  points <- points_of(h, e, domain)
+  ref <- walk_again(h, e, points)
+  expect_lt(history_gap(h, ref), tol$engine)
+
+  context <- if (!is.null(e$contexts)) visited[2, ]
+  here <- if (is.null(e$contexts)) points$grid else intersect(points$grid, which(points$x[, 2] == context))
+  ours <- bandit$posterior(points$x[here, 1, drop = FALSE], context = context)
+  theirs <- ref_bandit_posterior(ref)
+  expect_lt(max(abs(ours$mean - theirs$mean[here]), abs(ours$sd - theirs$sd[here])), tol$engine)
+  # EI far from its best point is compared on a logarithmic scale: the same slack says less there.
+  if (is_arms(domain) || e$kind %in% c("ucb", "mean", "variance")) expect_lt(missed_score(h, e, ref, points), 1e-6)
+
+  again <- unserialize(serialize(bandit, NULL))
+  there <- again$posterior(points$x[here, 1, drop = FALSE], context = context)
+  expect_lt(max(abs(ours$mean - there$mean), abs(ours$sd - there$sd)), tol$replay)
+  next_of <- function(b) {
+    set.seed(5)
+    b$suggest(context = context)
+  }
+  expect_equal(next_of(again), next_of(bandit), tolerance = 1e-6)
+}
+
+whole_table <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
+# Every `step`-th entry; the steps have no factor in common with the number of choices in any column.
+some_of <- function(step) if (whole_table) seq_len(nrow(table)) else seq(1, nrow(table), by = step)
+
+walk_table <- function(domain, step) {
+  for (row in some_of(step)) {
+    set.seed(row)
+    problem <- tryCatch({
+      check_entry(entry(table[row, ]), domain)
+      NULL
+    }, error = conditionMessage)
+    if (!is.null(problem)) {
+      fail(paste(c(table[row, ], problem), collapse = " | "))
+    }
+  }
+}
+
+test_that("every combination plays 30 rounds on arms as the oracle says", {
+  walk_table(domains$arms(), 11)
+})
+test_that("every combination plays 30 rounds on a box as the oracle says", {
+  walk_table(domains$box(), 37)
+})
