@@ -17,6 +17,11 @@ rules <- function(domain, kernel, noise_var, m, ...) {
        "asy-TS" = function() asy_ts(domain, kernel, noise_var, ...),
        "GP-BTS" = function() gp_bts(domain, kernel, noise_var, ...))
 }
+# Censored feedback without the sum in its width.
+no_sum <- function(domain, kernel, noise_var, m, ...) {
+  list("GP-UCB-SDF, no sum" = function() gp_ucb_sdf(domain, kernel, noise_var, m = m, width = width_constant(1), ...),
+       "GP-TS-SDF, no sum" = function() gp_ts_sdf(domain, kernel, noise_var, m = m, width = width_constant(1), ...))
+}
 delays <- list(poisson = list(delay = delay_poisson(10), m = 20), fixed = list(delay = delay_fixed(10), m = 10))
 
 curve <- function(values, rounds) {          # a row per run
@@ -131,7 +136,8 @@ growing <- function() {
     bandit_problem(arms, function(inputs) value[cell(inputs)], delay = delay_poisson(3), contexts = contexts[rep(1:20, each = 30), , drop = FALSE],
                    optimum = function(z) apply(value, 2, max)[round(19 * z[, 1]) + 1])
   }
-  all <- rules(arms, fit$kernel, max(fit$noise_var, 1e-4), 6, contexts = contexts)
+  all <- c(rules(arms, fit$kernel, max(fit$noise_var, 1e-4), 6, contexts = contexts),
+           no_sum(arms, fit$kernel, max(fit$noise_var, 1e-4), 6, contexts = contexts))
   contextual("growing", problem, all, 600, 20, runs = runs)
 }
 
@@ -145,5 +151,5 @@ for (name in wanted) {
   file <- sprintf("inst/extdata/delayed-%s.csv", name)
   writeLines(c("# Mean curves computed by vignettes/precompute/delayed-feedback.R",
                sprintf("# seed %d, %d runs, %.0f s of processor time, %s", seed, max(results$n), seconds, R.version.string)), file)
-  suppressWarnings(write.table(results, file, append = TRUE, sep = ",", row.names = FALSE, quote = FALSE))
+  suppressWarnings(write.table(results, file, append = TRUE, sep = ",", row.names = FALSE, quote = which(names(results) == "bandit")))
 }
