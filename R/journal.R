@@ -74,8 +74,10 @@ start_journal <- function(bandit, file) {
     stop_argument("journal", sprintf("%s, which exists", dQuote(file, FALSE)),
                   "a new file (resume_bandit() goes on with one that exists)")
   }
-  end <- journal_io(cpp_journal_create(path, paste(journal_magic, journal_format, pack(bandit$config))))
-  bandit$journal <- list(path = path, end = end, rng = NULL)
+  seed <- current_seed()
+  header <- paste(journal_magic, journal_format, pack(bandit$config), pack(seed))
+  end <- journal_io(cpp_journal_create(path, header))
+  bandit$journal <- list(path = path, end = end, rng = seed)
 }
 
 # Appends one line; a bandit without journal has nothing to do.
@@ -158,7 +160,7 @@ read_journal <- function(file, arg) {
     if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
     warning(words, ": it is the last one, and dropped", call. = FALSE)
   }
-  found <- tryCatch(replay_lines(config, contents$lines[-1]), error = function(e) {
+  found <- tryCatch(replay_lines(config, contents$lines[-1], journal_seed(contents)), error = function(e) {
     stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
                    argument = arg)
   })
@@ -168,23 +170,29 @@ read_journal <- function(file, arg) {
 
 journal_config <- function(contents, file, arg) {
   header <- if (length(contents$lines)) strsplit(contents$lines[1], " ", fixed = TRUE)[[1]]
-  if (length(header) != 3 || header[1] != journal_magic) {
+  if (length(header) < 2 || header[1] != journal_magic) {
     stop_argument(arg, sprintf("%s, which is none", dQuote(file, FALSE)), "a bandit's journal")
   }
   if (!identical(header[2], as.character(journal_format))) {
     stop_argument(arg, sprintf("one of format %s", header[2]), sprintf("a journal of format %d", journal_format))
   }
-  tryCatch(unpack(header[3]), error = function(e) {
+  tryCatch({
+    if (length(header) != 4) stop("its first line has the wrong number of parts")
+    unpack(header[3])
+  }, error = function(e) {
     stop_gpbandits("Cannot read the settings in the journal ", file, ": ", conditionMessage(e), argument = arg)
   })
 }
 
+# The random generator's state when the journal was begun.
+journal_seed <- function(contents) unpack(strsplit(contents$lines[1], " ", fixed = TRUE)[[1]][4])
+
 # Tables and notes from the lines after the first, and the bandit that they make.
-replay_lines <- function(config, lines) {
+replay_lines <- function(config, lines, seed) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
   text <- substring(parts, 3)
-  rng <- last_seed(letter, text)
+  rng <- last_seed(letter, text, seed)
   notes <- lapply(text[letter == "n"], function(note) {
     words <- strsplit(note, " ", fixed = TRUE)[[1]]
     list(name = words[1], value = unpack(words[2]))
@@ -226,12 +234,12 @@ add_rewards <- function(queries, events, g_names) {
 
 table_of <- function(columns) table_append(new_table(lapply(columns, `[`, 0)), columns)
 
-last_seed <- function(letter, text) {
-  whole <- which(letter == "r")
-  if (length(whole) == 0) return(NULL)
-  seed <- as.integer(strsplit(text[max(whole)], " ", fixed = TRUE)[[1]])
+# `seed`: the state to begin with. A part "r" holds a whole state, "p" its position alone.
+last_seed <- function(letter, text, seed) {
+  whole <- max(0, which(letter == "r"))
+  if (whole > 0) seed <- as.integer(strsplit(text[whole], " ", fixed = TRUE)[[1]])
   moved <- which(letter == "p")
-  moved <- moved[moved > max(whole)]
+  moved <- moved[moved > whole]
   if (length(moved)) seed[2] <- as.integer(text[max(moved)])
   seed
 }

@@ -306,6 +306,18 @@ test_that("the path stays right when the working directory changes", {
   unlink(directory, recursive = TRUE)
 })
 
+test_that("a journal without events knows the random generator as it was at the beginning", {
+  file <- tempfile()
+  set.seed(81)
+  journal_makers$ts(journal = file)
+  set.seed(81)
+  expected <- stats::runif(2)
+  set.seed(82)
+  resume_bandit(file)
+  expect_identical(stats::runif(2), expected)
+  unlink(file)
+})
+
 # ---- kill -9 --------------------------------------------------------------------
 
 # The whole life, in a process that may end at any moment: resumes, evaluates what is pending, goes on.
