@@ -23,6 +23,8 @@
 #' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
 #' @section Methods: see [ckb()].
 #' @inheritParams ckb
+#' @param constraint_kernels,constraint_noise_var,constraint_mean prior and noise of the \eqn{g_j}: one for all, or a list (kernels) or
+#'   vector with one per constraint. `NULL`: those of \eqn{f}.
 #' @param objective_evaluations,constraint_evaluations queries of an objective and of a feasibility step: in the first outer round, and
 #'   in each later one.
 #' @param rho,weight \eqn{\rho}{rho} at first and \eqn{M}, numbers > 0.

@@ -36,6 +36,7 @@
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean prior, noise and width of the \eqn{g_j}: one for
 #'   all, or a list (numbers: a vector) of one per constraint. `NULL`: those of \eqn{f}.
 #' @return An object of reference class `BanditRival`.
+#' @aliases BanditRival BanditRival-class
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic and
 #'   Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
