@@ -52,9 +52,12 @@ vignettes: ## build the vignettes into build/vignettes
 	@set -e; for source in vignettes/*.Rmd; do echo "== $$source"; \
 	  Rscript -e 'rmarkdown::render("'$$source'", output_dir = "build/vignettes", quiet = TRUE)'; done
 
-document: ## regenerate NAMESPACE, man/ and RcppExports from the sources
+document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources
 	@Rscript tools/setup.R document
-	@Rscript -e 'Rcpp::compileAttributes(".")' -e 'roxygen2::roxygenise(".")'
+	@tools/objects.sh
+	@Rscript -e 'Rcpp::compileAttributes(".")'
+	@$(MAKE) -s $(STAMP)
+	@Rscript -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'
 
 lint: ## lintr on R, compiler warnings (gcc and clang) and cppcheck on C++
 	@Rscript tools/setup.R lint
@@ -65,7 +68,8 @@ sanitize: ## build and test with ASAN and UBSAN (COMPILER=gcc or clang)
 	@$(PARALLEL) tools/sanitize.sh $(or $(COMPILER),gcc)
 
 clean: ## remove everything that was built
-	@rm -rf build src/*.o src/*.so src/*.dll Rplots.pdf
+	@rm -rf build Rplots.pdf
+	@find src \( -name '*.o' -o -name '*.so' -o -name '*.dll' \) -delete
 
 # Compiled from scratch (R's make does not know which object needs which header)
 # in a copy, so that the sources stay as they are.

@@ -1,7 +1,7 @@
 // Change-point detection for any regression data.
 #include "r_bandit.h"
 
-#include "change.h"
+#include "fold/change.h"
 #include "r_kernel.h"
 
 // The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.

@@ -1,7 +1,7 @@
 // What R's gp_fit() calls.
 #include <RcppEigen.h>
 
-#include "fit.h"
+#include "fitting/fit.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"

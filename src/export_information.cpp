@@ -3,10 +3,10 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
-#include "information.h"
-#include "optimal_design.h"
+#include "information/information.h"
+#include "information/optimal_design.h"
 #include "r_kernel.h"
-#include "space.h"
+#include "spaces/space.h"
 
 namespace {
 

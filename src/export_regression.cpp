@@ -2,7 +2,7 @@
 // here is a cache that R rebuilds when it is lost.
 #include <RcppEigen.h>
 
-#include "dense_posterior.h"
+#include "posteriors/dense_posterior.h"
 #include "r_kernel.h"
 #include "r_rng.h"
 

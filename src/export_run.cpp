@@ -5,7 +5,7 @@
 
 #include "r_interrupt.h"
 #include "r_rng.h"
-#include "run.h"
+#include "bandit/run.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <RcppEigen.h>
 
-#include "linalg.h"
+#include "linalg/pivoted_cholesky.h"
 #include "r_kernel.h"
 
 // A factor F with F F' = K over the rows of x, up to `tolerance` times the largest

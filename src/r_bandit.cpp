@@ -1,6 +1,6 @@
 #include "r_bandit.h"
 
-#include "box_space.h"
+#include "spaces/box_space.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
 

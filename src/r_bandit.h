@@ -4,7 +4,7 @@
 
 #include <RcppEigen.h>
 
-#include "bandit.h"
+#include "bandit/bandit.h"
 
 namespace gpb {
 

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "checksum.h"
+#include "base/checksum.h"
 
 #ifdef _WIN32
 #include <io.h>

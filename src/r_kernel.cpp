@@ -1,10 +1,10 @@
 #include "r_kernel.h"
 
-#include "kernel_compose.h"
-#include "kernel_linear.h"
-#include "kernel_matrix.h"
-#include "kernel_periodic.h"
-#include "kernel_stationary.h"
+#include "kernels/kernel_compose.h"
+#include "kernels/kernel_linear.h"
+#include "kernels/kernel_matrix.h"
+#include "kernels/kernel_periodic.h"
+#include "kernels/kernel_stationary.h"
 
 namespace gpb {
 

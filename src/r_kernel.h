@@ -4,7 +4,7 @@
 
 #include <RcppEigen.h>
 
-#include "kernel.h"
+#include "kernels/kernel.h"
 
 namespace gpb {
 

@@ -2,7 +2,7 @@
 #ifndef GPB_R_LBFGSB_H
 #define GPB_R_LBFGSB_H
 
-#include "box_space.h"
+#include "spaces/box_space.h"
 
 namespace gpb {
 

@@ -7,7 +7,7 @@
 #include <Rcpp.h>
 #include <R_ext/Random.h>
 
-#include "types.h"
+#include "base/types.h"
 
 namespace gpb {
 

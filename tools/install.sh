@@ -8,6 +8,6 @@ shift 2
 rm -rf "$copy"
 mkdir -p "$copy" "$library"
 cp -R DESCRIPTION NAMESPACE LICENSE R src inst man "$copy"
-rm -f "$copy"/src/*.o "$copy"/src/*.so "$copy"/src/*.dll
+find "$copy/src" \( -name "*.o" -o -name "*.so" -o -name "*.dll" \) -delete
 R CMD INSTALL --no-multiarch --no-docs --library="$library" "$@" "$copy"
 rm -rf "$copy"

@@ -40,21 +40,34 @@ lint_length <- function() {
   report("functions longer than a screen", unlist(lapply(files, long_functions)))
 }
 
-sources <- function() setdiff(list.files("src", "[.]cpp$", full.names = TRUE), "src/RcppExports.cpp")
+sources <- function(folder = "src") {
+  setdiff(list.files(folder, "[.]cpp$", full.names = TRUE, recursive = TRUE), "src/RcppExports.cpp")
+}
 
 # Headers of others are system headers here: their warnings are not ours to mend.
-includes <- function() {
-  linked <- vapply(c("Rcpp", "RcppEigen"), function(p) system.file("include", package = p), "")
-  paste("-isystem", shQuote(c(R.home("include"), linked)))
+includes <- function(r = TRUE) {
+  linked <- vapply(c(if (r) "Rcpp", "RcppEigen"), function(p) system.file("include", package = p), "")
+  c("-Isrc/core", paste("-isystem", shQuote(c(if (r) R.home("include"), eigen_alone(linked, r)))))
+}
+
+# RcppEigen's folder holds headers of R's too: the core gets a folder with Eigen alone.
+eigen_alone <- function(folders, r) {
+  if (r) return(folders)
+  alone <- file.path(tempdir(), "eigen")
+  dir.create(alone, showWarnings = FALSE)
+  file.symlink(file.path(folders[["RcppEigen"]], c("Eigen", "unsupported")), alone)
+  alone
 }
 
 lint_compiler <- function(compiler) {
   if (!nzchar(Sys.which(compiler))) return(leave_out(compiler))
-  flags <- c("-std=gnu++17", "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Wshadow",
-             "-DEIGEN_MPL2_ONLY", includes())
-  said <- unlist(lapply(sources(), function(file) {
-    suppressWarnings(system2(compiler, c(flags, file), stdout = TRUE, stderr = TRUE))
+  flags <- c("-std=gnu++17", "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Wshadow", "-DEIGEN_MPL2_ONLY")
+  check <- function(files, folders) unlist(lapply(files, function(file) {
+    suppressWarnings(system2(compiler, c(flags, folders, file), stdout = TRUE, stderr = TRUE))
   }))
+  # The core knows nothing of R: it is compiled with no header of R's on the path.
+  core <- sources("src/core")
+  said <- c(check(core, includes(r = FALSE)), check(setdiff(sources(), core), includes()))
   report(paste(compiler, "-Wall -Wextra -pedantic -Wshadow"),
          unique(grep("(warning|error):", said, value = TRUE)))
 }
@@ -63,26 +76,19 @@ lint_cppcheck <- function() {
   if (!nzchar(Sys.which("cppcheck"))) return(leave_out("cppcheck"))
   flags <- c("--enable=warning,performance,portability", "--std=c++17", "--quiet", "--inline-suppr",
              "--suppress=missingIncludeSystem", "--suppress=*:src/RcppExports.cpp",
-             "--template={file}:{line}:{severity}:{id}:{message}", "src")
+             "--template={file}:{line}:{severity}:{id}:{message}", "-Isrc/core", "src")
   said <- system2("cppcheck", shQuote(flags), stdout = TRUE, stderr = TRUE)
   # cppcheck adds some matters of style unasked
   report("cppcheck", grep(":style:", said, value = TRUE, invert = TRUE))
 }
 
-# The core knows nothing of R: only export_*.cpp and the adapters r_* may include it.
-lint_boundary <- function() {
-  files <- list.files("src", "[.](h|cpp)$", full.names = TRUE)
-  core <- files[!grepl("^(export_|r_|RcppExports)", basename(files))]
-  bad <- unlist(lapply(core, function(file) {
-    lines <- grep("#include +[<\"](Rcpp|R|Rinternals|Rmath|R_ext)", readLines(file), value = TRUE)
-    if (length(lines)) paste0(file, ": ", lines)
-  }))
-  report("R inside the core", if (is.null(bad)) "" else bad)
+lint_objects <- function() {
+  report("objects listed in Makevars", suppressWarnings(system2("tools/objects.sh", "--check", stdout = TRUE)))
 }
 
 lint_r()
 lint_length()
-lint_boundary()
+lint_objects()
 lint_compiler("g++")
 lint_compiler("clang++")
 lint_cppcheck()

@@ -24,7 +24,7 @@ needs <- function(target) {
   # CI compiles the same files three times: for the tests, the vignettes, the check
   if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- "ccache"
   if (target == "vignettes") required <- c(required, "knitr", "rmarkdown")
-  if (target == "document") required <- c(required, "roxygen2", "pkgload")
+  if (target == "document") required <- c(required, "roxygen2")
   if (target == "lint") {
     required <- c(required, "lintr")
     tools <- "cppcheck"

@@ -1,0 +1,69 @@
+#include "bandit/run.h"
+
+#include <cmath>
+
+namespace gpb {
+
+Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
+    : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {
+  if (!std::isnan(bandit.latest_time())) start_ = bandit.latest_time();
+}
+
+// For bandits that go by the clock a round is one unit of time.
+void Run::set_clock(double now) {
+  if (bandit_.config().censor_by_time) bandit_.set_clock(start_ + now);
+}
+
+void Run::convert(double regret) {
+  if (std::isnan(simple_) || regret < simple_) simple_ = regret;
+}
+
+// A delay d makes the reward of round s usable from round t on iff d <= t - s.
+void Run::deliver(double now) {
+  while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
+    const Arrival arrival = in_flight_.begin()->second;
+    in_flight_.erase(in_flight_.begin());
+    bandit_.observe(arrival.id, arrival.reward, arrival.g);
+    convert(arrival.regret);
+  }
+}
+
+void Run::step(Rng& rng) {
+  const auto k = static_cast<std::size_t>(round_);
+  const double now = static_cast<double>(round_ + 1);
+  set_clock(now);
+  deliver(now);
+  bandit_.before_query();
+  Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
+  const double truth = environment_.truth(query, round_);
+  const VectorXd constraints = environment_.constraints(query, round_);
+  // A bandit that knows of no constraints is told of none.
+  VectorXd g;
+  if (bandit_.config().constraints) {
+    g = constraints + draws_.constraint_noise.row(round_).transpose();
+  }
+  const double regret = draws_.optimum[round_] - truth;
+  const Index id = bandit_.commit(std::move(query));
+  const double reward = truth + draws_.noise[round_];
+  const double delay = draws_.delay.empty() ? 0.0 : draws_.delay[k];
+  if (delay <= 0.0) {
+    bandit_.observe(id, reward, g);
+    convert(regret);
+  } else {
+    in_flight_.insert({now + delay, Arrival{id, reward, g, regret}});
+  }
+  total_ += regret;
+  if (constraints.size() > 0) {
+    if (violation_sum_.size() == 0) violation_sum_ = VectorXd::Zero(constraints.size());
+    violation_sum_ += constraints;
+    ledger_.violation.push_back(constraints);
+    ledger_.cumulative_violation.push_back(violation_sum_.cwiseMax(0.0).norm());
+  }
+  ledger_.truth.push_back(truth);
+  ledger_.regret.push_back(regret);
+  ledger_.cumulative.push_back(total_);
+  ledger_.simple.push_back(simple_);
+  ++round_;
+}
+
+}  // namespace gpb

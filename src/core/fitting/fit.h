@@ -1,0 +1,84 @@
+// Maximum marginal likelihood, or maximum a posteriori, within bounds.
+#ifndef GPB_FIT_H
+#define GPB_FIT_H
+
+#include "spaces/box_space.h"
+#include "fitting/likelihood.h"
+
+namespace gpb {
+
+// Vectors hold one entry per parameter: the kernel's logarithms, then log(noise).
+struct FitProblem {
+  VectorXd start;
+  VectorXd lower, upper;              // equal: the parameter stays
+  VectorXd likely_lower, likely_upper;  // where other starts are looked for
+  VectorXd prior_mean, prior_sd;      // normal for the logarithm; sd infinite: no prior
+  std::vector<Index> scale;  // the parameters that multiply the kernel by a number
+  bool single_variance;      // `scale` is one parameter, and no other is a variance
+  Index starts;
+};
+
+struct FitResult {
+  VectorXd parameters;
+  double mean = 0.0;
+  double log_likelihood = -kInf;
+  double objective = -kInf;  // with the priors' logarithms
+  bool converged = true;     // the search for it ended of itself
+  Index evaluations = 0;     // of the likelihood of all points
+};
+
+// Coordinates of the search are the parameters themselves or, when the variance is
+// found in closed form, the parameters at variance 1: then the last is log(noise / variance).
+class Fit {
+ public:
+  // A minimiser that stops when an iteration gains less than the tolerance.
+  using Minimizers = std::function<BoxMinimizer(double tolerance)>;
+
+  Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimizers,
+      Index max_iterations);
+
+  // Climbs from the best of the start and of low-discrepancy points; the ends' coordinates.
+  std::vector<VectorXd> explore();
+  // Climbs from the best of the start and these points.
+  void finish(const std::vector<VectorXd>& points);
+  // The best of everything evaluated; never worse than the start if that is within bounds.
+  const FitResult& best() const { return best_; }
+
+ private:
+  struct Candidate {
+    VectorXd at;
+    double objective;
+  };
+
+  void profile_variance();
+  VectorXd into_likely(const VectorXd& at) const;
+  VectorXd scaled_by(VectorXd at, double log_scale) const;
+  double log_scale_at(const VectorXd& at, bool* at_noise_bound) const;
+  double log_prior(const VectorXd& parameters, VectorXd* gradient) const;
+  // Value and gradient at coordinates; remembers the best.
+  double evaluate(const VectorXd& at, VectorXd* gradient);
+  Candidate screen(const VectorXd& at);
+  Candidate screen_start();
+  std::vector<Candidate> candidates();
+  VectorXd climb(const VectorXd& start);
+
+  MarginalLikelihood& likelihood_;
+  Minimizers minimizers_;
+  Index max_iterations_;
+  FitProblem problem_;         // in parameters
+  Index noise_;                // the last one's number
+  bool profiled_;              // the variance is found in closed form
+  VectorXd lower_, upper_;     // of the coordinates
+  VectorXd likely_lower_, likely_upper_;
+  std::vector<Index> free_;    // the coordinates that move
+  FitResult best_;
+};
+
+// The whole fit. Of many points, some are enough to find the right hill.
+FitResult fit_parameters(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean,
+                         const FitProblem& problem, const Fit::Minimizers& minimizers,
+                         Index max_iterations);
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,100 @@
+#include "fitting/likelihood.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpb {
+
+namespace {
+
+constexpr double kLog2Pi = 1.8378770664093454836;
+// As in GrowingCholesky: less noise than this part of the variance drowns in rounding.
+constexpr double kRounding = 1e-13;
+constexpr Index kStrip = 32;  // columns of the Gram matrix that share one copy of the points
+
+}  // namespace
+
+MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, Points X, VectorXd y, bool fit_mean)
+    : kernel_(kernel.clone()),
+      X_(std::move(X)),
+      y_(std::move(y)),
+      fit_mean_(fit_mean),
+      sweep_(X_.rows(), fit_mean ? 2 : 1) {}
+
+// Below the matrix stand y and, to find the mean, a row of ones.
+void MarginalLikelihood::fill_covariance() {
+  const Index n = size();
+  VectorXd column(n);
+  for (Index first = 0; first < n; first += kStrip) {
+    const Points below = X_.bottomRows(n - first);
+    for (Index j = first; j < std::min(first + kStrip, n); ++j) {
+      kernel_->cross(below.row(j - first).transpose(), below, column.head(n - first));
+      auto target = sweep_.lower_column(j);
+      target.head(n - j) = column.segment(j - first, n - j);
+      target[0] += noise_;
+      target[n - j] = y_[j];
+      if (fit_mean_) target[n - j + 1] = 1.0;
+    }
+  }
+  for (Index j = n; j < n + (fit_mean_ ? 2 : 1); ++j) sweep_.lower_column(j).setZero();
+}
+
+void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradient) {
+  ++evaluations_;
+  const Index count = kernel_->parameter_count();
+  kernel_->set_log_parameters(parameters.head(count));
+  VectorXd diagonal(size());
+  kernel_->diagonal(X_, diagonal);
+  noise_ = std::max(std::exp(parameters[count]), kRounding * diagonal.maxCoeff());
+  fill_covariance();
+  sweep_.run(noise_, want_gradient);
+  solve_mean();
+}
+
+// The corner is now -[y'A^-1 y; 1'A^-1 y  1'A^-1 1].
+void MarginalLikelihood::solve_mean() {
+  const Index n = size();
+  const double yy = -sweep_(n, n);
+  mean_ = 0.0;
+  quadratic_ = yy;
+  if (fit_mean_) {
+    const double y1 = -sweep_(n + 1, n), ones = -sweep_(n + 1, n + 1);
+    mean_ = y1 / ones;
+    quadratic_ = yy - y1 * mean_;
+  }
+  quadratic_ = std::max(quadratic_, 0.0);
+}
+
+double MarginalLikelihood::log_scale() const {
+  return std::log(quadratic_ / static_cast<double>(size()));
+}
+
+double MarginalLikelihood::value(double log_scale) const {
+  const double n = static_cast<double>(size());
+  return -0.5 * (quadratic_ * std::exp(-log_scale) + n * log_scale + sweep_.log_det() + n * kLog2Pi);
+}
+
+double MarginalLikelihood::scale_slope(double log_scale) const {
+  return 0.5 * (quadratic_ * std::exp(-log_scale) - static_cast<double>(size()));
+}
+
+// With alpha = A^-1 r and W = alpha alpha' - A^-1: sum_ij W_ij dA_ij / 2. The mean's
+// own derivative is 0 where it is the best one.
+VectorXd MarginalLikelihood::gradient(double log_scale) const {
+  const Index n = size();
+  VectorXd alpha(n);
+  for (Index i = 0; i < n; ++i) {
+    alpha[i] = sweep_(n, i) - (fit_mean_ ? mean_ * sweep_(n + 1, i) : 0.0);
+  }
+  const double scale = std::exp(-log_scale);
+  MatrixXd W(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = j; i < n; ++i) W(i, j) = scale * alpha[j] * alpha[i] + sweep_(i, j);
+  }
+  for (Index j = 0; j < n; ++j) W.row(j).tail(n - j - 1) = W.col(j).tail(n - j - 1).transpose();
+  VectorXd out(kernel_->parameter_count() + 1);
+  out << kernel_->parameter_gradient(X_, W), noise_ * W.trace();
+  return 0.5 * out;
+}
+
+}  // namespace gpb

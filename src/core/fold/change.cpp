@@ -1,0 +1,226 @@
+#include "fold/change.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace gpb {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// L L' <- L L' + v v' on the lower triangle (plane rotations); v is spoilt.
+void rank_one_update(Eigen::Ref<MatrixXd> L, VectorXd& v) {
+  const Index n = L.rows();
+  for (Index k = 0; k < n; ++k) {
+    const double r = std::hypot(L(k, k), v[k]);
+    const double c = r / L(k, k), s = v[k] / L(k, k);
+    L(k, k) = r;
+    const Index rest = n - k - 1;
+    if (rest == 0) break;
+    L.col(k).tail(rest) = (L.col(k).tail(rest) + s * v.tail(rest)) / c;
+    v.tail(rest) = c * v.tail(rest) - s * L.col(k).tail(rest);
+  }
+}
+
+void grow(MatrixXd& m, Index size) {
+  if (m.rows() >= size) return;
+  const Index wanted = std::max<Index>(16, 2 * size);
+  MatrixXd larger = MatrixXd::Zero(wanted, wanted);
+  larger.topLeftCorner(m.rows(), m.cols()) = m;
+  m.swap(larger);
+}
+
+}  // namespace
+
+void PointAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
+                          MatrixXd& products) {
+  const Index t = static_cast<Index>(points.size()) - 1, n = domain_->rows();
+  if (over_domain_.cols() <= t) {
+    over_domain_.conservativeResize(n, std::max<Index>(16, 2 * (t + 1)));
+  }
+  VectorXd row(n);
+  kernel_->cross(points.back(), *domain_, row);
+  over_domain_.col(t) = row;
+  products.row(t).head(t + 1) =
+      (over_domain_.leftCols(t + 1).transpose() * row).transpose() / static_cast<double>(n);
+  products.col(t).head(t + 1) = products.row(t).head(t + 1).transpose();
+}
+
+// The new point enters every entry's sum, and all points make up the new row.
+void SampledAverage::append(const std::vector<VectorXd>& points, const MatrixXd& gram,
+                            MatrixXd& products) {
+  pairs_ = static_cast<Index>(points.size());
+  const Index t = pairs_ - 1;
+  const VectorXd row = gram.col(t).head(t);
+  products.topLeftCorner(t, t) += row * row.transpose();
+  products.col(t).head(t + 1) =
+      gram.topLeftCorner(t + 1, t + 1) * gram.col(t).head(t + 1);
+  products.row(t).head(t + 1) = products.col(t).head(t + 1).transpose();
+}
+
+double SquaredExponentialAverage::value(const VectorXd& a, const VectorXd& b) const {
+  double out = variance_ * variance_;
+  for (Index c = 0; c < lower_.size(); ++c) {
+    const double l = lengthscale_[c];
+    if (!std::isfinite(l)) continue;
+    const double gap = (a[c] - b[c]) / (2.0 * l), m = 0.5 * (a[c] + b[c]);
+    out *= std::exp(-gap * gap) * 0.5 * std::sqrt(kPi) * l / (upper_[c] - lower_[c]) *
+           (std::erf((upper_[c] - m) / l) - std::erf((lower_[c] - m) / l));
+  }
+  return out;
+}
+
+void SquaredExponentialAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
+                                       MatrixXd& products) {
+  const Index t = static_cast<Index>(points.size()) - 1;
+  for (Index a = 0; a <= t; ++a) {
+    products(t, a) = value(points[static_cast<std::size_t>(a)], points.back());
+    products(a, t) = products(t, a);
+  }
+}
+
+ChangeSweep::ChangeSweep(KernelPtr kernel, std::shared_ptr<Averaging> average, Rate threshold,
+                         Rate ridge, bool dyadic)
+    : kernel_(std::move(kernel)),
+      average_(std::move(average)),
+      threshold_(std::move(threshold)),
+      ridge_(std::move(ridge)),
+      dyadic_(dyadic) {}
+
+void ChangeSweep::clear() {
+  x_.clear();
+  y_.clear();
+  windows_.clear();
+  average_->clear();
+}
+
+void ChangeSweep::grow_matrices(const VectorXd& x) {
+  const Index t = static_cast<Index>(x_.size());
+  grow(gram_, t + 1);
+  grow(products_, t + 1);
+  x_.push_back(x);
+  for (Index a = 0; a <= t; ++a) {
+    gram_(t, a) = kernel_->value(x_[static_cast<std::size_t>(a)], x);
+    gram_(a, t) = gram_(t, a);
+  }
+  average_->append(x_, gram_, products_);
+}
+
+// The window of the last q pairs: without its oldest pair, with the newest.
+void ChangeSweep::slide(Window& window, Index q) {
+  const Index end = size(), first = end - q;
+  MatrixXd& L = window.factor;
+  if (L.rows() != q) {
+    L = gram_.block(first, first, q, q);
+    L.diagonal().array() += window.ridge;
+    Eigen::LLT<Eigen::Ref<MatrixXd>> in_place(L);
+  } else {
+    if (q > 1) {
+      VectorXd dropped = L.col(0).tail(q - 1);
+      MatrixXd rest = L.bottomRightCorner(q - 1, q - 1);
+      rank_one_update(rest, dropped);
+      VectorXd row = gram_.row(end - 1).segment(first, q - 1).transpose();
+      rest.triangularView<Eigen::Lower>().solveInPlace(row);
+      L.topLeftCorner(q - 1, q - 1) = rest;
+      L.row(q - 1).head(q - 1) = row.transpose();
+    }
+    const double left = gram_(end - 1, end - 1) + window.ridge -
+                        L.row(q - 1).head(q - 1).squaredNorm();
+    L(q - 1, q - 1) = std::sqrt(std::max(left, 1e-15 * gram_(end - 1, end - 1) + 1e-300));
+  }
+  VectorXd weights = Eigen::Map<const VectorXd>(y_.data() + first, q);
+  L.triangularView<Eigen::Lower>().solveInPlace(weights);
+  L.transpose().triangularView<Eigen::Upper>().solveInPlace(weights);
+  window.weights.push_back(std::move(weights));
+}
+
+double ChangeSweep::statistic(const VectorXd& older, const VectorXd& newer) const {
+  const Index q = older.size();
+  VectorXd w(2 * q);
+  w << older, -newer;
+  const Index first = size() - 2 * q;
+  return w.dot(products_.block(first, first, 2 * q, 2 * q) * w) / average_->divisor();
+}
+
+bool ChangeSweep::add(const VectorXd& x, double y) {
+  grow_matrices(x);
+  y_.push_back(y);
+  bool alarm = false;
+  for (Index q = 1; q <= size(); ++q) {
+    // Windows that no tail can use yet as its older half are needed later all the same.
+    if (static_cast<Index>(windows_.size()) < q) windows_.emplace_back();
+    if (dyadic_ && (q & (q - 1)) != 0) continue;
+    Window& window = windows_[static_cast<std::size_t>(q - 1)];
+    if (window.ridge == 0.0) {
+      window.ridge = ridge_(static_cast<double>(q));
+      window.threshold = threshold_(static_cast<double>(q));
+    }
+    slide(window, q);
+    const auto kept = static_cast<Index>(window.weights.size());
+    if (kept <= q) continue;
+    const double difference =
+        statistic(window.weights[static_cast<std::size_t>(kept - 1 - q)], window.weights.back());
+    if (difference > window.threshold) {
+      alarm = true;
+      break;
+    }
+    window.weights.erase(window.weights.begin());
+  }
+  return alarm;
+}
+
+double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,
+                        const Points& domain) {
+  const Index q = y.size() / 2;
+  VectorXd difference = VectorXd::Zero(domain.rows());
+  for (Index half = 0; half < 2; ++half) {
+    const Points part = x.middleRows(half * q, q);
+    MatrixXd K = kernel.gram(part);
+    K.diagonal().array() += ridge;
+    const VectorXd weights = Eigen::LLT<MatrixXd>(K).solve(y.segment(half * q, q));
+    difference += (half == 0 ? 1.0 : -1.0) * (kernel.gram(domain, part) * weights);
+  }
+  return difference.squaredNorm() / static_cast<double>(domain.rows());
+}
+
+double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,
+                        Averaging& average) {
+  const Index q = y.size() / 2;
+  const MatrixXd gram = kernel.gram(x);
+  MatrixXd products = MatrixXd::Zero(2 * q, 2 * q);
+  std::vector<VectorXd> points;
+  VectorXd w(2 * q);
+  for (Index i = 0; i < 2 * q; ++i) {
+    points.push_back(x.row(i).transpose());
+    average.append(points, gram, products);
+  }
+  for (Index half = 0; half < 2; ++half) {
+    MatrixXd K = gram.block(half * q, half * q, q, q);
+    K.diagonal().array() += ridge;
+    w.segment(half * q, q) = (half == 0 ? 1.0 : -1.0) *
+                             Eigen::LLT<MatrixXd>(K).solve(y.segment(half * q, q));
+  }
+  return w.dot(products * w) / average.divisor();
+}
+
+bool ChangeRule::explores(Index uniform, Index history) const {
+  return explore > 0.0 &&
+         static_cast<double>(uniform) <= explore * std::sqrt(static_cast<double>(history));
+}
+
+bool ChangeRule::due(Index last, Index first) const {
+  if (last < first) return false;  // nothing to forget
+  if (every > 0.0 && static_cast<double>(last - first + 1) >= every) return true;
+  return std::find(times.begin(), times.end(), static_cast<double>(last)) != times.end();
+}
+
+bool ChangeRule::triggered(double y, double mean, double sd, double t, double noise_var) const {
+  if (!(event_delta > 0.0)) return false;
+  const double log_term = std::log(2.0 * kPi * kPi * t * t / 6.0 / event_delta);
+  return std::abs(y - mean) >
+         std::sqrt(2.0 * log_term) * sd + std::sqrt(2.0 * noise_var * log_term);
+}
+
+}  // namespace gpb

@@ -1,0 +1,39 @@
+#include "kernels/kernel.h"
+
+namespace gpb {
+
+VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
+  MatrixXd gradient;
+  input_gradient(x, x.transpose(), gradient);
+  return 2.0 * gradient.row(0).transpose();
+}
+
+PriorPath Kernel::draw_prior_path(Rng& rng, Index inputs, Index features) const {
+  std::vector<Feature> drawn(static_cast<std::size_t>(features), Feature(inputs));
+  for (Feature& feature : drawn) draw_feature(rng, feature);
+  return PriorPath::waves(std::move(drawn), rng);
+}
+
+double Kernel::value(const VectorXd& x, const VectorXd& y) const {
+  VectorXd out(1);
+  cross(x, y.transpose(), out);
+  return out[0];
+}
+
+MatrixXd Kernel::gram(const Points& X, const Points& Y) const {
+  // The longer side is the vectorised one.
+  if (X.rows() < Y.rows()) return gram(Y, X).transpose();
+  MatrixXd K(X.rows(), Y.rows());
+  for (Index j = 0; j < Y.rows(); ++j) cross(Y.row(j).transpose(), X, K.col(j));
+  return K;
+}
+
+MatrixXd Kernel::gram(const Points& X) const {
+  const Index n = X.rows();
+  MatrixXd K(n, n);
+  for (Index j = 0; j < n; ++j) cross(X.row(j).transpose(), X, K.col(j));
+  for (Index j = 0; j + 1 < n; ++j) K.row(j).tail(n - 1 - j) = K.col(j).tail(n - 1 - j).transpose();
+  return K;
+}
+
+}  // namespace gpb

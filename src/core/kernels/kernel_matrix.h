@@ -1,0 +1,33 @@
+// A covariance given as a matrix over the arms of a finite domain.
+#ifndef GPB_KERNEL_MATRIX_H
+#define GPB_KERNEL_MATRIX_H
+
+#include "kernels/kernel.h"
+
+namespace gpb {
+
+// k(x, y) = K(arm of x, arm of y); a point's arm number stands in `arm_column`.
+// Has no parameters and no gradient. Clones share K, which never changes.
+class MatrixKernel final : public Kernel {
+ public:
+  MatrixKernel(MatrixXd K, Index arm_column);
+  void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override;
+  void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override;
+  void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override;
+  Index parameter_count() const override { return 0; }
+  VectorXd log_parameters() const override { return VectorXd(0); }
+  void set_log_parameters(const VectorXd& theta) override;
+  VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
+  void draw_feature(Rng& rng, Feature& feature) const override;
+  std::unique_ptr<Kernel> clone() const override;
+
+ private:
+  Index arm(double number) const;
+
+  std::shared_ptr<const MatrixXd> K_;
+  Index arm_column_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,63 @@
+// Random functions with a kernel's covariance, for Thompson sampling on a box.
+//
+// A feature of a kernel k is a random function phi with E phi(x) phi(y) = k(x, y).
+// Features of factors multiply, which for cosines means that frequencies add;
+// a path is a sum of independent features over the root of their number.
+#ifndef GPB_RANDOM_FEATURES_H
+#define GPB_RANDOM_FEATURES_H
+
+#include "base/types.h"
+
+namespace gpb {
+
+// amplitude * prod_j (directions_j'x) * (a cosine of this frequency, whose random
+// amplitude and phase are drawn last, once for all factors).
+struct Feature {
+  explicit Feature(Index inputs) : frequency(VectorXd::Zero(inputs)) {}
+  double amplitude = 1.0;
+  VectorXd frequency;
+  std::vector<VectorXd> directions;
+};
+
+// One function drawn (approximately) from GP(0, k). Plain data: copy it freely.
+class PriorPath {
+ public:
+  // The mean of the features over the root of their number: given frequencies
+  // and directions a Gaussian process with as many cosines and sines.
+  static PriorPath waves(std::vector<Feature> features, Rng& rng);
+  // x -> slope'x.
+  static PriorPath line(VectorXd slope);
+  // Adds an independent path.
+  void add(const PriorPath& other);
+
+  double value(const VectorXd& x) const;
+  void values(const Points& X, Eigen::Ref<VectorXd> out) const;
+  double value_and_gradient(const VectorXd& x, VectorXd& gradient) const;
+
+ private:
+  // weight_m prod_j (directions_j.col(m)'x) cos(frequency.col(m)'x + phase_m).
+  struct Group {
+    MatrixXd frequency;                // inputs x features
+    std::vector<MatrixXd> directions;  // the same shape each
+    VectorXd phase;
+    VectorXd weight;
+  };
+  static Group group_of(std::vector<Feature>::const_iterator first,
+                        std::vector<Feature>::const_iterator last, Index total, Rng& rng);
+  static void add_values(const Group& group, const Points& X, Eigen::Ref<VectorXd> out);
+  static double add_gradient(const Group& group, const VectorXd& x, VectorXd& gradient);
+
+  std::vector<Group> groups_;
+  VectorXd slope_;  // empty where there is no line
+};
+
+// Gamma with this shape and scale 1.
+double draw_gamma(Rng& rng, double shape);
+
+// An integer j with probability exp(-a) I_|j|(a), the Fourier coefficients of
+// exp(a cos(theta) - a).
+double draw_harmonic(Rng& rng, double a);
+
+}  // namespace gpb
+
+#endif

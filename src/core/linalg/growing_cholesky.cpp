@@ -1,0 +1,177 @@
+#include "linalg/growing_cholesky.h"
+
+#include "linalg/registers.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpb {
+
+namespace {
+using ConstMap = Eigen::Map<const VectorXd>;
+
+// Less noise than this part of the prior variance drowns in rounding: the matrix
+// is then indefinite in floating point, and errors grow from row to row.
+constexpr double kRounding = 1e-13;
+
+double least_noise(double noise, double variance) { return std::max(noise, kRounding * variance); }
+
+constexpr int kTile = 4;  // rows at a time: x is read once for all of them
+
+// kRows unknowns of L x = b, where those before are solved.
+template <class Isa, int kRows>
+GPB_INLINE void forward_rows(const double* packed, Index row, double* x) {
+  using Register = typename Isa::Register;
+  const double* r[kRows];
+  Register sum[kRows] = {};
+#pragma GCC unroll 4
+  for (int k = 0; k < kRows; ++k) r[k] = packed + packed_start(row + k);
+  Index j = 0;
+  for (; j + Isa::lanes <= row; j += Isa::lanes) {
+    const Register known = *reinterpret_cast<const Register*>(x + j);
+#pragma GCC unroll 4
+    for (int k = 0; k < kRows; ++k) sum[k] += *reinterpret_cast<const Register*>(r[k] + j) * known;
+  }
+  for (int k = 0; k < kRows; ++k) {
+    double total = 0.0;
+    for (int lane = 0; lane < Isa::lanes; ++lane) total += sum[k][lane];
+    for (Index q = j; q < row + k; ++q) total += r[k][q] * x[q];
+    x[row + k] = (x[row + k] - total) / r[k][row + k];
+  }
+}
+
+template <class Isa>
+GPB_INLINE void forward_for(const double* packed, Index from, Index size, double* x) {
+  Index row = from;
+  for (; row + kTile <= size; row += kTile) forward_rows<Isa, kTile>(packed, row, x);
+  for (; row < size; ++row) forward_rows<Isa, 1>(packed, row, x);
+}
+
+// The last kRows unknowns of L'x = b, and their part taken from the ones before.
+template <class Isa, int kRows>
+GPB_INLINE void backward_rows(const double* packed, Index row, double* x) {
+  using Register = typename Isa::Register;
+  const double* r[kRows];
+  for (int k = kRows - 1; k >= 0; --k) {
+    r[k] = packed + packed_start(row + k);
+    x[row + k] /= r[k][row + k];
+    for (int q = 0; q < k; ++q) x[row + q] -= r[k][row + q] * x[row + k];
+  }
+  Index j = 0;
+  for (; j + Isa::lanes <= row; j += Isa::lanes) {
+    Register left = *reinterpret_cast<const Register*>(x + j);
+#pragma GCC unroll 4
+    for (int k = 0; k < kRows; ++k) left -= *reinterpret_cast<const Register*>(r[k] + j) * x[row + k];
+    *reinterpret_cast<Register*>(x + j) = left;
+  }
+  for (; j < row; ++j) {
+    for (int k = 0; k < kRows; ++k) x[j] -= r[k][j] * x[row + k];
+  }
+}
+
+template <class Isa>
+GPB_INLINE void backward_for(const double* packed, Index size, double* x) {
+  Index end = size;
+  for (; end >= kTile; end -= kTile) backward_rows<Isa, kTile>(packed, end - kTile, x);
+  for (; end > 0; --end) backward_rows<Isa, 1>(packed, end - 1, x);
+}
+
+#if GPB_DISPATCH
+GPB_AVX2 void forward_avx2(const double* packed, Index from, Index size, double* x) {
+  forward_for<Avx2>(packed, from, size, x);
+}
+GPB_AVX2 void backward_avx2(const double* packed, Index size, double* x) {
+  backward_for<Avx2>(packed, size, x);
+}
+#endif
+
+void forward_solve(const double* packed, Index from, Index size, double* x) {
+#if GPB_DISPATCH
+  if (has_avx2()) {
+    forward_avx2(packed, from, size, x);
+    return;
+  }
+#endif
+  forward_for<Generic>(packed, from, size, x);
+}
+
+void backward_solve(const double* packed, Index size, double* x) {
+#if GPB_DISPATCH
+  if (has_avx2()) {
+    backward_avx2(packed, size, x);
+    return;
+  }
+#endif
+  backward_for<Generic>(packed, size, x);
+}
+
+}  // namespace
+
+void GrowingCholesky::reserve(Index size) {
+  if (static_cast<std::size_t>(packed_start(size)) <= packed_.capacity()) return;
+  // Some room to spare: whoever asks for many rows at once often appends a few more.
+  const std::size_t wanted = static_cast<std::size_t>(packed_start(size + size / 8 + 16));
+  packed_.reserve(std::max(wanted, 2 * packed_.capacity()));
+}
+
+void GrowingCholesky::truncate(Index size) {
+  size_ = std::min(size_, size);
+  packed_.resize(static_cast<std::size_t>(packed_start(size_)));
+}
+
+double* GrowingCholesky::new_row() {
+  reserve(size_ + 1);
+  packed_.resize(static_cast<std::size_t>(packed_start(size_ + 1)));
+  return packed_.data() + packed_start(size_);
+}
+
+void GrowingCholesky::append(const double* cross, double variance, double noise) {
+  double* row = new_row();
+  std::copy(cross, cross + size_, row);
+  forward_solve(packed(), 0, size_, row);
+  finish_row(row, variance - ConstMap(row, size_).squaredNorm(), least_noise(noise, variance));
+}
+
+void GrowingCholesky::finish_row(double* row, double conditional_variance, double noise) {
+  row[size_] = std::sqrt(std::max(conditional_variance, 0.0) + noise);
+  ++size_;
+}
+
+void GrowingCholesky::append(Panels& cross, const MatrixXd& covariance, const VectorXd& noise) {
+  const Index before = size_;
+  const Index added = cross.columns();
+  reserve(before + added);
+  forward_solve(packed(), 0, before, cross);
+  MatrixXd solved(before, added);
+  for (Index j = 0; j < added; ++j) {
+    for (Index i = 0; i < before; ++i) solved(i, j) = cross(i, j);
+  }
+  MatrixXd left = covariance;
+  // (Eigen's blocking divides by the inner dimension.)
+  if (before > 0) left.selfadjointView<Eigen::Lower>().rankUpdate(solved.transpose(), -1.0);
+  for (Index j = 0; j < added; ++j) {
+    double* row = new_row();
+    std::copy(solved.col(j).data(), solved.col(j).data() + before, row);
+    for (Index k = 0; k < j; ++k) {
+      const double* other = this->row(before + k) + before;
+      row[before + k] =
+          (left(j, k) - ConstMap(other, k).dot(ConstMap(row + before, k))) / other[k];
+    }
+    finish_row(row, left(j, j) - ConstMap(row + before, j).squaredNorm(),
+               least_noise(noise[j], covariance(j, j)));
+  }
+}
+
+void GrowingCholesky::forward(VectorXd& x, Index from) const {
+  forward_solve(packed(), from, x.size(), x.data());
+}
+
+void GrowingCholesky::backward(VectorXd& x) const { backward_solve(packed(), x.size(), x.data()); }
+
+double GrowingCholesky::log_det() const {
+  double sum = 0.0;
+  for (Index i = 0; i < size_; ++i) sum += std::log(diagonal(i));
+  return 2.0 * sum;
+}
+
+}  // namespace gpb

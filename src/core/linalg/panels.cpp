@@ -1,0 +1,185 @@
+#include "linalg/panels.h"
+
+#include "linalg/registers.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gpb {
+
+namespace {
+
+constexpr Index kWidth = Panels::kWidth;
+constexpr Index kCacheLine = 64;
+constexpr Index kBlockRows = 128;   // rows of L and V per pass: a panel's part stays in L1
+constexpr Index kBlockPanels = 32;  // panels per pass: their part stays in L2
+
+// c(r, :) -= sum_q a[r][q] b(q, :) for `kRows` rows of one panel.
+template <class Isa, int kRows>
+GPB_INLINE void subtract_product(const double* const* a, const double* b, Index terms, double* c) {
+  using Register = typename Isa::Register;
+  constexpr int parts = static_cast<int>(kWidth) / Isa::lanes;
+  Register sum[kRows][parts] = {};
+  for (Index q = 0; q < terms; ++q) {
+    Register right[parts];
+#pragma GCC unroll 8
+    for (int p = 0; p < parts; ++p) {
+      right[p] = *reinterpret_cast<const Register*>(b + q * kWidth + p * Isa::lanes);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int p = 0; p < parts; ++p) sum[r][p] += a[r][q] * right[p];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int p = 0; p < parts; ++p) {
+      *reinterpret_cast<Register*>(c + r * kWidth + p * Isa::lanes) -= sum[r][p];
+    }
+  }
+}
+
+// Rows row .. row + kRows - 1 lose their part in columns first .. last - 1 of L,
+// in every panel of the range. With `finish`, these are all the columns before
+// the rows, and the rows' own triangle is solved as well.
+template <class Isa, int kRows>
+GPB_INLINE void sweep_tile(const double* packed, Index row, Index first, Index last, double* data,
+                           Index stride, Index panels, bool finish) {
+  const double* a[kRows];
+  for (int r = 0; r < kRows; ++r) a[r] = packed + packed_start(row + r) + first;
+  for (Index p = 0; p < panels; ++p) {
+    double* panel = data + p * stride;
+    double* c = panel + row * kWidth;
+    subtract_product<Isa, kRows>(a, panel + first * kWidth, last - first, c);
+    if (!finish) continue;
+    for (int r = 0; r < kRows; ++r) {
+      const double* own = a[r] + (row - first);
+      for (int s = 0; s < r; ++s) {
+        for (Index j = 0; j < kWidth; ++j) c[r * kWidth + j] -= own[s] * c[s * kWidth + j];
+      }
+      const double scale = 1.0 / own[r];
+      for (Index j = 0; j < kWidth; ++j) c[r * kWidth + j] *= scale;
+    }
+  }
+}
+
+template <class Isa>
+GPB_INLINE void sweep_rows(const double* packed, Index row, Index end, Index first, Index last,
+                           double* data, Index stride, Index panels, bool finish) {
+  for (; row + Isa::tile <= end; row += Isa::tile) {
+    sweep_tile<Isa, Isa::tile>(packed, row, first, finish ? row : last, data, stride, panels,
+                               finish);
+  }
+  for (; row < end; ++row) {
+    sweep_tile<Isa, 1>(packed, row, first, finish ? row : last, data, stride, panels, finish);
+  }
+}
+
+template <class Isa>
+GPB_INLINE void forward_solve_for(const double* packed, Index from, Index to, double* data,
+                                  Index stride, Index panels) {
+  for (Index p = 0; p < panels; p += kBlockPanels) {
+    double* part = data + p * stride;
+    const Index count = std::min(kBlockPanels, panels - p);
+    for (Index row = from; row < to;) {
+      const Index end = std::min(row + kBlockRows, to);
+      // A tile or less reads V once whatever the order: one pass then.
+      const Index done = end - row > Isa::tile ? row : 0;
+      for (Index k = 0; k < done; k += kBlockRows) {
+        sweep_rows<Isa>(packed, row, end, k, std::min(k + kBlockRows, done), part, stride, count,
+                        false);
+      }
+      sweep_rows<Isa>(packed, row, end, done, row, part, stride, count, true);
+      row = end;
+    }
+  }
+}
+
+template <class Isa>
+GPB_INLINE void accumulate_for(const double* data, Index stride, Index panels, Index from, Index to,
+                               const double* weight, double* mean, double* squares) {
+  using Register = typename Isa::Register;
+  constexpr int parts = static_cast<int>(kWidth) / Isa::lanes;
+  for (Index p = 0; p < panels; ++p) {
+    Register m[parts] = {};
+    Register s[parts] = {};
+    for (Index i = from; i < to; ++i) {
+      const double* v = data + p * stride + i * kWidth;
+#pragma GCC unroll 8
+      for (int q = 0; q < parts; ++q) {
+        const Register value = *reinterpret_cast<const Register*>(v + q * Isa::lanes);
+        m[q] += weight[i] * value;
+        s[q] += value * value;
+      }
+    }
+    for (int q = 0; q < parts; ++q) {
+      *reinterpret_cast<Register*>(mean + p * kWidth + q * Isa::lanes) += m[q];
+      *reinterpret_cast<Register*>(squares + p * kWidth + q * Isa::lanes) += s[q];
+    }
+  }
+}
+
+#if GPB_DISPATCH
+GPB_AVX2 void forward_solve_avx2(const double* packed, Index from, Index to, double* data,
+                                 Index stride, Index panels) {
+  forward_solve_for<Avx2>(packed, from, to, data, stride, panels);
+}
+GPB_AVX2 void accumulate_avx2(const double* data, Index stride, Index panels, Index from, Index to,
+                              const double* weight, double* mean, double* squares) {
+  accumulate_for<Avx2>(data, stride, panels, from, to, weight, mean, squares);
+}
+#endif
+
+}  // namespace
+
+void Panels::reserve(Index rows, Index used) {
+  if (rows <= capacity_) return;
+  const Index capacity = std::max(rows, 2 * capacity_);
+  const std::size_t size = static_cast<std::size_t>(count() * capacity * kWidth);
+  std::unique_ptr<double[]> storage(new double[size + kCacheLine / sizeof(double)]);
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(storage.get());
+  const std::uintptr_t skip = (kCacheLine - address % kCacheLine) % kCacheLine;
+  double* data = storage.get() + skip / sizeof(double);
+  for (Index p = 0; p < count(); ++p) {
+    const double* old = data_ + p * stride();
+    std::copy(old, old + used * kWidth, data + p * capacity * kWidth);
+  }
+  storage_ = std::move(storage);
+  data_ = data;
+  capacity_ = capacity;
+}
+
+void Panels::set_row(Index row, const double* values) {
+  for (Index p = 0; p < count(); ++p) {
+    double* out = data_ + p * stride() + row * kWidth;
+    const Index first = p * kWidth;
+    const Index used = std::min(kWidth, columns_ - first);
+    std::copy(values + first, values + first + used, out);
+    std::fill(out + used, out + kWidth, 0.0);
+  }
+}
+
+void forward_solve(const double* packed, Index from, Index to, Panels& V) {
+#if GPB_DISPATCH
+  if (has_avx2()) {
+    forward_solve_avx2(packed, from, to, V.data(), V.stride(), V.count());
+    return;
+  }
+#endif
+  forward_solve_for<Generic>(packed, from, to, V.data(), V.stride(), V.count());
+}
+
+void accumulate_rows(const Panels& V, Index from, Index to, const double* weight, double* mean,
+                     double* squares) {
+#if GPB_DISPATCH
+  if (has_avx2()) {
+    accumulate_avx2(V.data(), V.stride(), V.count(), from, to, weight, mean, squares);
+    return;
+  }
+#endif
+  accumulate_for<Generic>(V.data(), V.stride(), V.count(), from, to, weight, mean, squares);
+}
+
+}  // namespace gpb

@@ -1,0 +1,103 @@
+// The exact posterior of every one of finitely many arms: what its engines share.
+//
+// Each arm has a running mean and variance. An observation of arm i moves all of
+// them along c = cov(f_i, f): mean += c (y - mean_i) / s, variance -= c^2 / s with
+// s = noise + c_i. An engine is a way to get c cheaply:
+//   WeightPosterior: c = Phi S phi_i, Phi the pivoted Cholesky factor of all arms;
+//   RootPosterior:   c = B B_i, B = Phi S^(1/2), where the factor is nearly square;
+//   PlayedPosterior: c = k(i, .) - V V_i, V a row per observation, compressed to one
+//                    row per distinct arm played as soon as repeats prevail.
+#ifndef GPB_ARM_POSTERIOR_H
+#define GPB_ARM_POSTERIOR_H
+
+#include "linalg/pivoted_cholesky.h"
+
+namespace gpb {
+
+// The arms and their prior. Shared by all posteriors of a bandit.
+struct ArmTable {
+  ArmTable(KernelPtr kernel, std::shared_ptr<const Points> points);
+  Index size() const { return points->rows(); }
+
+  KernelPtr kernel;
+  std::shared_ptr<const Points> points;
+  VectorXd prior_variance;
+  double prior_scale;  // largest prior standard deviation
+};
+
+using ArmTablePtr = std::shared_ptr<const ArmTable>;
+
+class ArmPosterior {
+ public:
+  ArmPosterior(ArmTablePtr table, double noise_var, VectorXd prior_mean);
+  virtual ~ArmPosterior() = default;
+
+  // One observation y of an arm; its noise variance is noise_var / weight.
+  void add(Index arm, double y, double weight = 1.0);
+  // A past observation of this arm, of this weight, changes its value.
+  void replace(Index arm, double old_y, double new_y, double weight = 1.0);
+  // Takes an observation y of weight 1 back: conditioning with noise -noise_var.
+  void drop(Index arm, double y);
+  // The posterior of any weighted data: per arm, the sum of weights and of
+  // weight * (y - prior mean), and over all the sum of weight * (y - prior mean)^2.
+  void set_statistics(const VectorXd& weight, const VectorXd& weighted, double squares);
+  // The same observations with other values: the weights stay, and with them the variance.
+  void set_values(const VectorXd& weighted, double squares);
+  void clear();
+
+  const VectorXd& mean() const { return mean_; }
+  const VectorXd& variance() const { return variance_; }
+  const VectorXd& prior_mean() const { return prior_mean_; }
+  const ArmTable& table() const { return *table_; }
+  double noise_var() const { return noise_var_; }
+  double log_det() const { return log_det_; }  // log det(I + K W / lambda)
+  double quadratic() const;                    // y' (K + lambda I)^-1 y, y centred
+
+  virtual Index rank() const = 0;
+  // Every column of `out`: base + scale * (joint zero-mean draw from the posterior) over
+  // the arms first .. first + out.rows() - 1. So many columns take the same random
+  // numbers, in the same order, as so many calls for one column.
+  virtual void draw(Rng& rng, double scale, const VectorXd& base, Index first,
+                    Eigen::Ref<MatrixXd> out) const = 0;
+  // Joint posterior covariance of some arms.
+  virtual MatrixXd covariance(const std::vector<Index>& arms) const = 0;
+  // Kalman step of a prior that drifts, f <- sqrt(1 - rate) f + sqrt(rate) g with a
+  // fresh g of the prior: makes the kernel k(x, x') (1 - rate)^(|t - t'| / 2). From then on,
+  // until clear(), observations can only be added, in the order of time.
+  virtual void drift(double rate) = 0;
+
+ protected:
+  // Moves mean_ and variance_ along c; returns s = noise + c_arm.
+  virtual double condition(Index arm, double innovation, double noise) = 0;
+  // mean_ += step * c.
+  virtual void respond(Index arm, double step) = 0;
+  // mean_, variance_ and log_det_ afresh from the statistics.
+  virtual void refit() = 0;
+  // mean_ afresh from the statistics, where the variance is right.
+  virtual void refit_mean() { refit(); }
+  virtual void forget() = 0;
+  virtual bool refit_due() const = 0;
+
+  std::vector<Index> observed_arms() const;
+
+  ArmTablePtr table_;
+  double noise_var_;
+  VectorXd prior_mean_, mean_, variance_;
+  VectorXd weight_, weighted_;
+  double squares_ = 0.0;
+  double log_det_ = 0.0;
+  Index updates_ = 0;  // since the last refit
+  Index drops_ = 0;    // since the last refit
+  // A drifted posterior is no function of the statistics; its quadratic form is
+  // the sum of squared innovations.
+  bool drifted_ = false;
+  double innovations_ = 0.0;
+
+ private:
+  void refit_now();
+  bool can_drop(Index arm) const;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,37 @@
+// Weight space once more, for a factor Phi that is nearly square: the root B = Phi A of
+// the arms' covariance is carried itself, not A. Two passes over n x r numbers a
+// round, a joint draw one, where WeightPosterior needs as many over Phi and A each.
+#ifndef GPB_ROOT_POSTERIOR_H
+#define GPB_ROOT_POSTERIOR_H
+
+#include "posteriors/weight_posterior.h"
+
+namespace gpb {
+
+class RootPosterior : public ArmPosterior {
+ public:
+  RootPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var, VectorXd prior_mean);
+  Index rank() const override { return root_.cols(); }
+  void draw(Rng& rng, double scale, const VectorXd& base, Index first,
+            Eigen::Ref<MatrixXd> out) const override;
+  MatrixXd covariance(const std::vector<Index>& arms) const override;
+  void drift(double rate) override;
+
+ protected:
+  double condition(Index arm, double innovation, double noise) override;
+  void respond(Index arm, double step) override;
+  void refit() override;
+  void refit_mean() override;
+  void forget() override;
+  bool refit_due() const override;
+
+ private:
+  VectorXd response(const VectorXd& at_arm) const;  // c = B B_i'
+
+  LowRankPtr basis_;
+  MatrixXd root_;  // B, n x r
+};
+
+}  // namespace gpb
+
+#endif

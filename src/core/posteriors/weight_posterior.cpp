@@ -1,0 +1,151 @@
+#include "posteriors/weight_posterior.h"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "linalg/hot.h"
+
+namespace gpb {
+
+// Precision of the weights P = I + sum_i (W_i / lambda) phi_i phi_i' = L L', so root = L^-T.
+WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
+                      const VectorXd& weighted, double noise_var) {
+  const Index r = phi.cols(), m = static_cast<Index>(seen.size());
+  MatrixXd scaled(r, m);
+  VectorXd target = VectorXd::Zero(r);
+  for (Index k = 0; k < m; ++k) {
+    const Index arm = seen[static_cast<std::size_t>(k)];
+    scaled.col(k) = phi.row(arm).transpose() * std::sqrt(weight[arm] / noise_var);
+    target += phi.row(arm).transpose() * (weighted[arm] / noise_var);
+  }
+  MatrixXd precision = MatrixXd::Identity(r, r);
+  precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  const Eigen::LLT<MatrixXd> factor(precision);
+  if (factor.info() != Eigen::Success) {
+    throw std::runtime_error("the posterior precision lost positive definiteness");
+  }
+  WeightFit fit{MatrixXd::Identity(r, r), factor.solve(target),
+                2.0 * factor.matrixLLT().diagonal().array().log().sum()};
+  factor.matrixU().solveInPlace(fit.root);
+  return fit;
+}
+
+double potter_divisor(double s, double noise) {
+  return s + std::copysign(std::sqrt(s * noise), s);
+}
+
+bool prefers_arm_root(const LowRank& basis) {
+  return basis.factor.rows() < 3 * basis.factor.cols();
+}
+
+WeightPosterior::WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var,
+                                 VectorXd prior_mean)
+    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)), basis_(std::move(basis)),
+      zero_(VectorXd::Zero(rank())) {
+  forget();
+}
+
+void WeightPosterior::forget() {
+  root_ = MatrixXd::Identity(rank(), rank());
+}
+
+VectorXd WeightPosterior::rooted(const VectorXd& v) const {
+  VectorXd out(rank());
+  product_sweep(root_.data(), rank(), rank(), rank(), v.data(), 1.0, zero_.data(), out.data());
+  return out;
+}
+
+bool WeightPosterior::refit_due() const { return !drifted_ && updates_ >= kRefreshEvery; }
+
+double WeightPosterior::condition(Index arm, double innovation, double noise) {
+  const MatrixXd& phi = basis_->factor;
+  // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / potter_divisor.
+  const VectorXd row = phi.row(arm);
+  VectorXd v(rank()), gain(rank());
+  potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
+  const double s = noise + v.squaredNorm();
+  rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
+                 1.0 / s, mean_.data(), variance_.data());
+  gain /= potter_divisor(s, noise);
+  subtract_outer(root_.data(), rank(), rank(), gain.data(), v.data());
+  return s;
+}
+
+void WeightPosterior::respond(Index arm, double step) {
+  const MatrixXd& phi = basis_->factor;
+  const VectorXd row = phi.row(arm);
+  VectorXd v(rank()), gain(rank());
+  potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
+  product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
+                mean_.data());
+}
+
+void WeightPosterior::refit() {
+  const MatrixXd& phi = basis_->factor;
+  const Index r = phi.cols(), n = phi.rows();
+  WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
+  root_ = std::move(fit.root);
+  log_det_ = fit.log_det;
+  product_sweep(phi.data(), n, n, r, fit.mean.data(), 1.0, prior_mean_.data(), mean_.data());
+  // variance_i = residual_i + |A' phi_i|^2, in blocks so that no second n x r matrix is made.
+  constexpr Index block = 256;
+  for (Index first = 0; first < n; first += block) {
+    const Index count = std::min(block, n - first);
+    const MatrixXd part = root_.transpose().triangularView<Eigen::Lower>() *
+                          phi.middleRows(first, count).transpose();
+    variance_.segment(first, count) =
+        basis_->residual.segment(first, count) + part.colwise().squaredNorm().transpose();
+  }
+}
+
+// The weights' mean is S sum_i (weighted_i / lambda) phi_i; S = A A' is known.
+void WeightPosterior::refit_mean() {
+  const MatrixXd& phi = basis_->factor;
+  VectorXd target = VectorXd::Zero(rank());
+  for (const Index arm : observed_arms()) {
+    target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
+  }
+  const VectorXd weights = rooted(root_.transpose() * target);
+  product_sweep(phi.data(), phi.rows(), phi.rows(), rank(), weights.data(), 1.0,
+                prior_mean_.data(), mean_.data());
+}
+
+void WeightPosterior::drift(double rate) {
+  const double keep = std::sqrt(1.0 - rate);
+  mean_ = prior_mean_ + keep * (mean_ - prior_mean_);
+  variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
+  MatrixXd covariance = MatrixXd::Zero(rank(), rank());
+  covariance.diagonal().setConstant(rate);
+  covariance.selfadjointView<Eigen::Lower>().rankUpdate(root_, 1.0 - rate);
+  const Eigen::LLT<MatrixXd> factor(covariance);
+  root_ = factor.matrixL();
+  drifted_ = true;
+}
+
+void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index first,
+                           Eigen::Ref<MatrixXd> out) const {
+  const MatrixXd& phi = basis_->factor;
+  const Index n = out.rows();
+  if (out.cols() == 1) {
+    const VectorXd weights = rooted(rng.normals(rank()));
+    product_sweep(phi.data() + first, phi.rows(), n, rank(), weights.data(), scale,
+                  base.data() + first, out.data());
+    return;
+  }
+  MatrixXd weights(rank(), out.cols());
+  for (Index k = 0; k < out.cols(); ++k) weights.col(k) = rng.normals(rank());
+  weights = (scale * root_) * weights;
+  out.noalias() = phi.middleRows(first, n) * weights;
+  out.colwise() += base.segment(first, n);
+}
+
+MatrixXd WeightPosterior::covariance(const std::vector<Index>& arms) const {
+  MatrixXd features(static_cast<Index>(arms.size()), rank());
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    features.row(static_cast<Index>(k)) = basis_->factor.row(arms[k]);
+  }
+  const MatrixXd rooted = features * root_;
+  return rooted * rooted.transpose();
+}
+
+}  // namespace gpb

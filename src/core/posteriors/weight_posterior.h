@@ -1,0 +1,62 @@
+// Engine 1, weight space: K ~ Phi Phi' by pivoted Cholesky over all arms, and the
+// posterior of Phi's weights as a square root S = A A' (Potter). A round costs one
+// product with Phi, whatever the number of rounds; joint draws are exact.
+#ifndef GPB_WEIGHT_POSTERIOR_H
+#define GPB_WEIGHT_POSTERIOR_H
+
+#include "posteriors/arm_posterior.h"
+
+namespace gpb {
+
+// Rank-one updates lose about a rounding error each; after this many the
+// posterior is computed afresh from its statistics (cost n r^2, spread over them).
+constexpr Index kRefreshEvery = 4096;
+
+using LowRankPtr = std::shared_ptr<const LowRank>;
+
+// The posterior of Phi's weights, S = root root', from weighted data on some arms.
+struct WeightFit {
+  MatrixXd root;     // r x r
+  VectorXd mean;     // of the weights
+  double log_det;    // log det(I + K W / lambda)
+};
+
+WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
+                      const VectorXd& weighted, double noise_var);
+
+// What Potter's update divides by, s = noise + the observation's variance. Where an
+// observation is taken back both are negative.
+double potter_divisor(double s, double noise);
+
+// Whether carrying the root over the arms (RootPosterior, 2 n r a round) is cheaper than
+// over the weights (WeightPosterior, n r + 3 r^2).
+bool prefers_arm_root(const LowRank& basis);
+
+class WeightPosterior : public ArmPosterior {
+ public:
+  WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var, VectorXd prior_mean);
+  Index rank() const override { return basis_->factor.cols(); }
+  void draw(Rng& rng, double scale, const VectorXd& base, Index first,
+            Eigen::Ref<MatrixXd> out) const override;
+  MatrixXd covariance(const std::vector<Index>& arms) const override;
+  void drift(double rate) override;
+
+ protected:
+  double condition(Index arm, double innovation, double noise) override;
+  void respond(Index arm, double step) override;
+  void refit() override;
+  void refit_mean() override;
+  void forget() override;
+  bool refit_due() const override;
+
+ private:
+  VectorXd rooted(const VectorXd& v) const;  // A v
+
+  LowRankPtr basis_;
+  VectorXd zero_;
+  MatrixXd root_;  // A, r x r
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,79 @@
+#include "widths/width.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpb {
+
+namespace {
+constexpr double kPi = 3.14159265358979323846;
+}
+
+double FunctionWidth::at(const WidthState& state) {
+  const double value = f_(state.t);
+  if (!std::isfinite(value) || value < 0.0) {
+    throw std::invalid_argument("`width` must return one finite number >= 0, not " +
+                                std::to_string(value) + " (at t = " + std::to_string(state.t) +
+                                ")");
+  }
+  return value;
+}
+
+double SrinivasFiniteWidth::at(const WidthState& state) {
+  const double delta = delta_ * state.failure_factor;
+  const double beta = 2.0 * std::log(state.arms * state.t * state.t * kPi * kPi / (6.0 * delta));
+  return std::sqrt(scale_ * std::max(0.0, beta));
+}
+
+double SrinivasCompactWidth::at(const WidthState& state) {
+  const double delta = delta_ * state.failure_factor, tt = state.t * state.t;
+  const double beta = 2.0 * std::log(tt * 2.0 * kPi * kPi / (3.0 * delta)) +
+                      2.0 * d_ * std::log(tt * d_ * b_ * r_ *
+                                          std::sqrt(std::log(4.0 * d_ * a_ / delta)));
+  return std::sqrt(scale_ * std::max(0.0, beta));
+}
+
+double SrinivasRkhsWidth::at(const WidthState& state) {
+  const double gamma = gain_->at(state.t - 1.0, state.log_det);
+  const double log_term = std::log(state.t / (delta_ * state.failure_factor));
+  return std::sqrt(scale_ * (2.0 * B_ * B_ + 300.0 * gamma * std::pow(log_term, 3.0)));
+}
+
+double IgpWidth::at(const WidthState& state) {
+  const double gamma = gain_->at(state.t - 1.0, state.log_det);
+  const double log_term = std::log(numerator_ / (delta_ * state.failure_factor));
+  return B_ + R_ * state.noise_factor * std::sqrt(2.0 * (gamma + 1.0 + log_term));
+}
+
+double RealisedWidth::at(const WidthState& state) {
+  const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
+  return B_ + R_ * state.noise_factor / std::sqrt(state.noise_var) *
+                  std::sqrt(log_term + state.log_det);
+}
+
+double AmmWidth::at(const WidthState& state) {
+  const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
+  const double noise = R_ * state.noise_factor;
+  return std::sqrt(B_ * B_ + noise * noise / state.noise_var * (state.log_det + log_term));
+}
+
+double SdfWidth::at(const WidthState& state) {
+  return base_->at(state) + B_y_ * state.recent_sd();
+}
+
+double CpdWidth::at(const WidthState& state) {
+  const double dd = d_ * (d_ + 1.0);
+  const double log_horizon = std::log(horizon_);
+  return std::sqrt(D_ * std::pow(state.t, dd / (2.0 * nu_ + dd))) * log_horizon * log_horizon;
+}
+
+double DmmBound::multiplier(double alpha_k, double quadratic, double alpha0, double log_det0,
+                            double quadratic0, const WidthState& state) const {
+  const double noise = R * state.noise_factor;
+  const double radius = alpha0 * quadratic0 + noise * noise * log_det0 +
+                        2.0 * noise * noise * std::log(1.0 / (delta * state.failure_factor));
+  const double left = radius + alpha_k * B * B - alpha_k * quadratic;
+  return std::sqrt(std::max(0.0, left) / alpha_k);
+}
+
+}  // namespace gpb

@@ -1,0 +1,149 @@
+// Confidence widths: what multiplies the posterior standard deviation.
+#ifndef GPB_WIDTH_H
+#define GPB_WIDTH_H
+
+#include "widths/gain.h"
+
+namespace gpb {
+
+// What a width may depend on, at one round.
+struct WidthState {
+  double t = 1.0;               // 1 + queries since the last restart or fresh epoch
+  double arms = kNaN;           // number of arms, NaN on a box
+  double noise_var = 1.0;
+  double log_det = 0.0;         // log det(I + K/lambda) of the points the variance knows
+  double noise_factor = 1.0;    // multiplies R (constraints: sqrt(1 + sum kappa^2))
+  double failure_factor = 1.0;  // multiplies delta (constraints: 1 / epochs)
+  std::function<double()> recent_sd;  // sum of sd_{t-1} over the last m queries
+};
+
+class Width {
+ public:
+  virtual ~Width() = default;
+  virtual double at(const WidthState& state) = 0;
+};
+
+using WidthPtr = std::shared_ptr<Width>;
+using GainPtr = std::shared_ptr<Gain>;
+
+class ConstantWidth : public Width {
+ public:
+  explicit ConstantWidth(double value) : value_(value) {}
+  double at(const WidthState&) override { return value_; }
+
+ private:
+  double value_;
+};
+
+class FunctionWidth : public Width {
+ public:
+  explicit FunctionWidth(std::function<double(double)> f) : f_(std::move(f)) {}
+  double at(const WidthState& state) override;
+
+ private:
+  std::function<double(double)> f_;
+};
+
+// Srinivas et al., Theorem 1: sqrt(scale 2 log(n t^2 pi^2 / (6 delta))).
+class SrinivasFiniteWidth : public Width {
+ public:
+  SrinivasFiniteWidth(double delta, double scale) : delta_(delta), scale_(scale) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double delta_, scale_;
+};
+
+// Srinivas et al., Theorem 2, on [0, r]^d.
+class SrinivasCompactWidth : public Width {
+ public:
+  SrinivasCompactWidth(double delta, double a, double b, double r, double d, double scale)
+      : delta_(delta), a_(a), b_(b), r_(r), d_(d), scale_(scale) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double delta_, a_, b_, r_, d_, scale_;
+};
+
+// Srinivas et al., Theorem 3: sqrt(scale (2 B^2 + 300 gamma_{t-1} log^3(t / delta))).
+class SrinivasRkhsWidth : public Width {
+ public:
+  SrinivasRkhsWidth(double B, double delta, GainPtr gain, double scale)
+      : B_(B), delta_(delta), gain_(std::move(gain)), scale_(scale) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double B_, delta_;
+  GainPtr gain_;
+  double scale_;
+};
+
+// Chowdhury & Gopalan: B + R sqrt(2 (gamma_{t-1} + 1 + log(numerator / delta)));
+// numerator 1 for IGP-UCB, 2 for GP-TS.
+class IgpWidth : public Width {
+ public:
+  IgpWidth(double B, double R, double delta, double numerator, GainPtr gain)
+      : B_(B), R_(R), delta_(delta), numerator_(numerator), gain_(std::move(gain)) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double B_, R_, delta_, numerator_;
+  GainPtr gain_;
+};
+
+// Abbasi-Yadkori: B + R / sqrt(lambda) sqrt(2 log(1/delta) + log det(I + K/lambda)).
+class RealisedWidth : public Width {
+ public:
+  RealisedWidth(double B, double R, double delta) : B_(B), R_(R), delta_(delta) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double B_, R_, delta_;
+};
+
+// Flynn & Reeb's analytic bound: sqrt(B^2 + R^2/lambda (log det + 2 log(1/delta))).
+class AmmWidth : public Width {
+ public:
+  AmmWidth(double B, double R, double delta) : B_(B), R_(R), delta_(delta) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double B_, R_, delta_;
+};
+
+// Verma et al.: base_t + B_y * sum over the last m queries of sd_{t-1}(x_s).
+class SdfWidth : public Width {
+ public:
+  SdfWidth(WidthPtr base, double B_y) : base_(std::move(base)), B_y_(B_y) {}
+  double at(const WidthState& state) override;
+
+ private:
+  WidthPtr base_;
+  double B_y_;
+};
+
+// Avanesov: sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).
+class CpdWidth : public Width {
+ public:
+  CpdWidth(double D, double nu, double d, double horizon)
+      : D_(D), nu_(nu), d_(d), horizon_(horizon) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double D_, nu_, d_, horizon_;
+};
+
+// The dynamic mixture-martingale bound over a grid of regularisers: not one
+// multiplier but, per regulariser alpha, the half-width sd_alpha(x) * multiplier.
+// The bandit keeps one posterior per alpha and takes the smallest upper bound.
+struct DmmBound {
+  double B, R, delta;
+  std::vector<double> alpha;
+  // alpha0, log_det0 and quadratic0 belong to the bandit's own posterior.
+  double multiplier(double alpha, double quadratic, double alpha0, double log_det0,
+                    double quadratic0, const WidthState& state) const;
+};
+
+}  // namespace gpb
+
+#endif
