@@ -19,9 +19,6 @@ problem_optimum <- function(problem, rounds, contexts = NULL) {
   best
 }
 
-# Exact row identities, to every bit.
-row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))
-
 # Without contexts: the best value of each period.
 best_values <- function(problem) {
   if (is.null(problem$reward_values)) {
@@ -132,13 +129,6 @@ search_around <- function(best, half_width, target) {
     if (gain <= 1e-9 * abs(best$value)) break
   }
   best
-}
-
-# A low-discrepancy sequence without random numbers: multiples of the powers of
-# 1/phi, phi^(d + 1) = phi + 1 (the generalised golden ratio), modulo 1.
-kronecker_points <- function(n, d) {
-  phi <- stats::uniroot(function(p) p^(d + 1) - p - 1, c(1, 2), tol = 1e-15)$root
-  (0.5 + outer(seq_len(n), phi^-seq_len(d))) %% 1
 }
 
 # Where to start: candidates in the best fifth with no better one within the

@@ -1,0 +1,45 @@
+bandit_suggest <- function(bandit, n, context, time, ...) {
+  check_dots_empty(..., allowed = c("n", "context", "time"))
+  n <- check_count(n, upper = 1e6)
+  contexts <- contexts_for(bandit, context, n)
+  time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
+  first <- table_size(bandit$queries)
+  # A refit may fall due between the queries of a batch, as if they were asked one by one.
+  at <- 1
+  while (at <= n) {
+    refit_if_due(bandit)
+    stretch <- seq(at, min(n, at + rounds_to_refit(bandit) - 1))
+    part <- list(row = contexts$row[stretch], values = contexts$values[stretch, , drop = FALSE])
+    transact(bandit, function(handle) cpp_bandit_suggest(handle, part, time))
+    at <- at + length(stretch)
+  }
+  query_frame(bandit, first + seq_len(n))
+}
+
+# `count` contexts as the core takes them (one that is given serves all): `row` numbers
+# (0-based) of known contexts, `values` where they are not tabulated.
+contexts_for <- function(bandit, context, count = NULL) {
+  config <- bandit$config
+  size <- length(config$context_names)
+  if (size == 0) {
+    if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
+    n <- if (is.null(count)) 1L else count
+    return(list(row = integer(n), values = matrix(0, n, 0)))
+  }
+  allowed <- sprintf("a context of %d value(s) (%s)%s", size, paste(config$context_names, collapse = ", "),
+                     if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else "")
+  if (is.null(context)) stop_argument("context", "NULL", allowed)
+  given <- check_matrix(context, "context", columns = size)
+  if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
+  if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]
+  row <- integer(nrow(given))
+  if (!is.null(config$contexts)) {
+    row <- match_rows(given, config$contexts) - 1L
+    if (anyNA(row)) {
+      stop_argument("context", paste(format(given[which(is.na(row))[1], ]), collapse = ", "),
+                    sprintf("one of the bandit's %d contexts", nrow(config$contexts)))
+    }
+  }
+  if (space_of(config) == "arms") given <- matrix(0, nrow(given), 0)
+  list(row = row, values = unname(given))
+}

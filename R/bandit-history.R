@@ -1,0 +1,46 @@
+query_frame <- function(bandit, ids) {
+  columns <- place_columns(bandit, bandit$queries$arm[ids], bandit$queries$context[ids],
+                           logged_matrix(bandit, ids))
+  frame_of(c(list(id = as.integer(ids)), columns))
+}
+
+# A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
+frame_of <- function(columns) {
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1]])))
+}
+
+# Columns that say to people which places these are: `arm` (1-based), inputs and contexts.
+place_columns <- function(bandit, row, context, inputs) {
+  config <- bandit$config
+  d <- length(config$domain$names)
+  columns <- list()
+  if (is_finite_domain(config$domain)) {
+    columns$arm <- as.integer(row %% nrow(config$domain$x) + 1)
+    actions <- config$domain$x[columns$arm, , drop = FALSE]
+  } else {
+    actions <- from_model_inputs(config$domain, inputs[, seq_len(d), drop = FALSE])
+  }
+  for (j in seq_len(d)) columns[[config$domain$names[j]]] <- actions[, j]
+  if (length(config$context_names)) {
+    z <- if (space_of(config) == "arms") config$contexts[context + 1L, , drop = FALSE]
+         else inputs[, seq_len(ncol(inputs)) > d, drop = FALSE]
+    for (j in seq_along(config$context_names)) columns[[config$context_names[j]]] <- z[, j]
+  }
+  lapply(columns, unname)
+}
+
+place_frame <- function(bandit, row, context, inputs) {
+  frame_of(place_columns(bandit, row, context, inputs))
+}
+
+# The history of some queries; columns of the log are picked, never the whole log converted.
+bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
+  of <- function(name) get(name, envir = bandit$queries)[ids]
+  extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"),
+             if (!is.null(bandit$config$rule)) "phase")
+  columns <- c(query_frame(bandit, ids),
+               list(reward = of("reward"), mean = of("mean"), sd = of("sd"), width = of("width"),
+                    action = action_names[of("action")], segment = of("segment")),
+               stats::setNames(lapply(extra, of), extra))
+  structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
+}

@@ -1,0 +1,119 @@
+# All arms; in a box the closed form of the squared-exponential kernel, or a low-discrepancy set.
+domain_average <- function(domain, kernel) {
+  if (is_finite_domain(domain)) {
+    return(list(kind = "points", points = unname(cbind(domain$x, seq_len(nrow(domain$x)) - 1))))
+  }
+  if (kernel$type != "se" || any(domain$integer)) {
+    return(list(kind = "points", points = box_points(domain, 1024)))
+  }
+  bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
+  lengthscale <- rep(Inf, ncol(bounds))
+  lengthscale[kernel$dims + 1] <- kernel$lengthscale
+  list(kind = "box", lower = bounds[1, ], upper = bounds[2, ], lengthscale = lengthscale, variance = kernel$variance)
+}
+
+box_points <- function(domain, count) {
+  bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
+  u <- kronecker_points(count, ncol(bounds))
+  unname(rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u)))
+}
+
+#' Change-point detection for regression data
+#'
+#' `change_statistic()` is the statistic of Algorithm 1 of Avanesov: a Gaussian-process regression on the older half of
+#' the pairs and one on the newer half, both with the same ridge, and the average over the domain of the squared difference
+#' of their means, \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
+#' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it for other
+#' kernels and with whole-number inputs), not the volume integral that the paper writes.
+#' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; `calibrate_threshold()`
+#' finds a threshold by shuffling the pairs.
+#'
+#' @param x inputs in the order in which they were seen, one row per pair.
+#' @param y responses.
+#' @param kernel a [kernel][kernel_se()] over the inputs.
+#' @param ridge for `change_statistic()` and `calibrate_threshold()` the number \eqn{q\rho_q}{q rho_q} > 0 that is added to
+#'   the Gram matrix's diagonal; for `detect_change()` a number or a function of \eqn{q}.
+#' @param threshold a number or a function of \eqn{q}: statistics above it raise the alarm.
+#' @param domain where the difference is averaged: a [finite_domain()], a [box_domain()], or what stands for one; `NULL`: the
+#'   inputs themselves.
+#' @param dyadic `TRUE`: only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
+#' @param level false-alarm probability of one test, in (0, 1).
+#' @param permutations number of shuffles.
+#' @return `change_statistic()`: a number. `detect_change()`: a list with `alarm` (the number of the pair at which the first alarm
+#'   was raised, NA if none was) and `pairs`. `calibrate_threshold()`: the \eqn{1 - level} quantile of the statistic over random
+#'   orders of the pairs, a number.
+#' @section Errors: a `gpbandits_error` if lengths differ, `change_statistic()` gets an odd number of pairs, or a ridge is not
+#'   positive.
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @examples
+#' set.seed(1)
+#' x <- runif(80)
+#' y <- c(sin(6 * x[1:40]), cos(6 * x[41:80])) + rnorm(80, sd = 0.1)
+#' kernel <- kernel_matern(2.5, 0.3)
+#' change_statistic(x, y, kernel, ridge = 1)
+#' theta <- calibrate_threshold(x[1:40], y[1:40], kernel, ridge = 1, level = 0.01)
+#' detect_change(x, y, kernel, threshold = function(q) if (q < 15) Inf else 2 * theta, ridge = 1)
+#' @export
+change_statistic <- function(x, y, kernel, ridge, domain = NULL) {
+  data <- regression_pairs(x, y, kernel, domain)
+  if (length(y) %% 2 != 0 || length(y) < 2) stop_argument("y", describe(y), "an even number of responses, at least 2")
+  ridge <- check_number(ridge, lower = 0, open_lower = TRUE)
+  core(cpp_change_statistic(data$kernel, data$x, data$y, ridge, data$domain))
+}
+
+#' @rdname change_statistic
+#' @export
+detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic = FALSE) {
+  dyadic <- check_flag(dyadic)
+  data <- regression_pairs(x, y, kernel, domain)
+  threshold <- positive_function(constant_or_function(threshold, "threshold"), "threshold")
+  ridge <- positive_function(constant_or_function(ridge, "ridge"), "ridge")
+  found <- core(cpp_detect_change(data$kernel, data$x, data$y, threshold, ridge, data$domain, dyadic))
+  list(alarm = if (found > 0) found else NA_integer_, pairs = length(y))
+}
+
+#' @rdname change_statistic
+#' @export
+calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations = 999, domain = NULL) {
+  data <- regression_pairs(x, y, kernel, domain)
+  if (length(y) < 4) stop_argument("y", describe(y), "at least 4 responses")
+  ridge <- check_number(ridge, lower = 0, open_lower = TRUE)
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  permutations <- check_count(permutations, lower = ceiling(1 / level) - 1)
+  pairs <- 2 * (length(y) %/% 2)
+  statistic <- vapply(seq_len(permutations), function(i) {
+    order <- sample.int(length(y), pairs)
+    core(cpp_change_statistic(data$kernel, data$x[order, , drop = FALSE], data$y[order], ridge, data$domain))
+  }, 0)
+  # The rank that makes the test exact under exchangeability.
+  sort(statistic)[min(permutations, ceiling((1 - level) * (permutations + 1)))]
+}
+
+constant_or_function <- function(x, arg) {
+  if (is.function(x)) return(x)
+  value <- check_number(x, arg, lower = 0, open_lower = TRUE)
+  function(q) value
+}
+
+regression_pairs <- function(x, y, kernel, domain) {
+  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), ...")
+  x <- check_matrix(x, "x")
+  y <- as.double(check_numbers(y, "y", lengths = nrow(x)))
+  if (has_matrix(kernel)) stop_argument("kernel", "a kernel given as a matrix", "a function of the inputs")
+  names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
+  kernel <- resolve_kernel(kernel, names)
+  average <- list(kind = "points", points = unname(x))
+  if (!is.null(domain)) {
+    domain <- as_domain(domain)
+    if (length(domain$names) != ncol(x)) {
+      stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
+    }
+    if (!is_finite_domain(domain) && any(x[, domain$log] <= 0)) {
+      stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
+    }
+    x <- to_model_inputs(domain, x)
+    average <- domain_average(domain, kernel)
+    if (average$kind == "points") average$points <- average$points[, seq_len(ncol(x)), drop = FALSE]
+  }
+  list(x = unname(x), y = y, kernel = kernel, domain = average)
+}

@@ -1,0 +1,208 @@
+# ---- a search: what has been evaluated, and what is to be ------------------------
+# `history` has a row per evaluation that has ended, in that order (and per known point); `origin`
+# tells what each was: 0 known, -k point k of the design, otherwise the bandit's query. What the bandit
+# has not been told yet is seen by comparing the two. `todo`: points of the design; `redo`: tasks given back.
+
+open_search <- function(bandit, known, design, journal) {
+  found <- list(notes = list())
+  if (!is.null(journal)) {
+    path <- journal_path(journal)
+    if (file.exists(path) && file.size(path) > 0) {
+      found <- read_journal(journal, "journal")
+      check_same_settings(found$bandit$config, bandit$config, journal, "journal")
+      bandit <- found$bandit
+    } else {
+      start_journal(bandit, journal)
+    }
+  }
+  if (length(found$notes)) {
+    restore_rng(found$rng)
+    return(resumed_search(bandit, known, found$notes, journal))
+  }
+  if (table_size(bandit$queries)) {
+    stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
+                  "a journal of maximize_bandit()")
+  }
+  points <- initial_design(bandit$config$domain, design)
+  journal_note(bandit, "start", list(design = points, known = known))
+  new_search(bandit, known, points)
+}
+
+new_search <- function(bandit, known, points) {
+  history <- known_history(known, bandit$config$domain)
+  list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(), history = history,
+                origin = integer(nrow(history)), interrupted = FALSE), parent = emptyenv())
+}
+
+resumed_search <- function(bandit, known, notes, journal) {
+  named <- function(name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
+  start <- named("start")[[1]]
+  if (!identical(start$known, known)) {
+    stop_argument("initial", "other points than those in the journal", "as it was when the journal was begun")
+  }
+  search <- new_search(bandit, known, start$design)
+  for (row in named("evaluation")) add_row(search, row)
+  scale <- named("scale")
+  if (length(scale)) list2env(scale[[1]], search)
+  search$todo <- setdiff(search$todo, -search$origin)
+  # What was under way when the process ended is evaluated again.
+  search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
+  settle(search)
+  search
+}
+
+asked_queries <- function(bandit) which(table_column(bandit$queries, "action") != match("given", action_names))
+
+evaluated <- function(search) sum(search$origin != 0)
+
+new_task <- function(origin, x) {
+  list(origin = origin, attempts = 0, point = stats::setNames(as.double(x), colnames(x)))
+}
+
+query_task <- function(id, bandit) new_task(id, as.matrix(query_frame(bandit, id)[bandit$config$domain$names]))
+
+# The next point to evaluate, NULL if there is none (yet).
+next_task <- function(search, busy) {
+  if (length(search$redo)) {
+    task <- search$redo[[1]]
+    search$redo <- search$redo[-1]
+    return(task)
+  }
+  begun <- nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
+  if (begun >= search$evaluations) return(NULL)
+  if (length(search$todo)) {
+    k <- search$todo[1]
+    search$todo <- search$todo[-1]
+    return(new_task(-k, search$design[k, , drop = FALSE]))
+  }
+  # The first rewards give the scale; with none of them known, wait for those under way.
+  if (is.null(search$scale) && busy > 0 && nrow(search$history) == 0) return(NULL)
+  set_scale(search)
+  settle(search)
+  query_task(search$bandit$suggest()$id, search$bandit)
+}
+
+work_through <- function(search, pool, bar) {
+  repeat {
+    while (pool$free() && !is.null(task <- next_task(search, pool$busy()))) pool$submit(task)
+    if (pool$busy() == 0) break
+    pool$wait()
+    take_outcomes(search, pool, bar)
+  }
+}
+
+take_outcomes <- function(search, pool, bar) {
+  suspendInterrupts(for (one in pool$take()) take_outcome(search, one$task, one$outcome, bar))
+  settle(search)
+}
+
+take_outcome <- function(search, task, outcome, bar) {
+  if (!is.null(outcome$unsent)) {
+    search$redo <- c(list(task), search$redo)
+    return(invisible())
+  }
+  if (!is.null(outcome$lost)) {
+    # Ctrl-C reaches the workers of the same terminal too: what it ended there stays pending.
+    if (search$interrupted) return(invisible())
+    task$attempts <- task$attempts + 1
+    if (task$attempts < search$attempts) {
+      search$redo <- c(search$redo, list(task))
+      return(invisible())
+    }
+  }
+  row <- c(list(origin = task$origin, point = task$point), read_outcome(outcome, task$attempts))
+  journal_note(search$bandit, "evaluation", row)
+  add_row(search, row)
+  if (!is.null(bar)) bar()
+}
+
+# Whatever came of an evaluation: its reward, or NA and why.
+read_outcome <- function(outcome, attempts) {
+  status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
+            else if (!is.null(outcome$error)) paste("error:", outcome$error)
+  value <- outcome$value
+  if (is.null(status) && is.numeric(value) && length(value) == 1 && is.finite(value)) {
+    return(list(reward = as.double(value), status = "ok"))
+  }
+  list(reward = NA_real_, status = if (is.null(status)) paste("returned", describe(value)) else status)
+}
+
+add_row <- function(search, row) {
+  frame <- data.frame(as.list(row$point), check.names = FALSE)
+  frame$reward <- row$reward
+  frame$status <- row$status
+  search$history <- rbind(search$history, frame)
+  search$origin <- c(search$origin, as.integer(row$origin))
+}
+
+# Tells the bandit what it does not know yet: points that it did not ask for, in their order, and
+# rewards of its queries.
+settle <- function(search) {
+  if (is.null(search$scale)) return(invisible())
+  bandit <- search$bandit
+  reward <- scaled_rewards(search)
+  told <- table_size(bandit$queries) - length(asked_queries(bandit))
+  given <- which(search$origin <= 0)
+  given <- given[seq_along(given) > told]
+  if (length(given)) {
+    bandit$add(x = as.matrix(search$history[given, bandit$config$domain$names, drop = FALSE]), reward = reward[given])
+  }
+  asked <- which(search$origin > 0)
+  asked <- asked[is.na(bandit$queries$reward[search$origin[asked]])]
+  if (length(asked)) bandit$observe(search$origin[asked], reward[asked])
+}
+
+# What has ended by now is kept, whatever ended the search.
+close_search <- function(search, pool, bar) {
+  if (search$interrupted) {
+    pool$look()
+    take_outcomes(search, pool, bar)
+  }
+  set_scale(search)
+  settle(search)
+  if (!search$interrupted && evaluated(search) < search$evaluations) {
+    warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
+    search$interrupted <- TRUE
+  }
+}
+
+check_initial <- function(initial, domain) {
+  if (is.null(initial)) return(list(x = matrix(0, 0, length(domain$names)), reward = numeric()))
+  wanted <- c(domain$names, "reward")
+  if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
+    stop_argument("initial", describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+  }
+  x <- check_matrix(initial[domain$names], "initial", columns = length(domain$names))
+  if (is_finite_domain(domain)) {
+    if (anyNA(match_rows(x, domain$x))) stop_argument("initial", "a point that is no arm", "points among the arms")
+  } else {
+    points_in_box(domain, x)
+  }
+  list(x = x, reward = as.double(check_numbers(initial$reward, "initial")))
+}
+
+known_history <- function(known, domain) {
+  frame <- as.data.frame(known$x)
+  names(frame) <- domain$names
+  cbind(frame, reward = known$reward, status = rep("given", length(known$reward)))
+}
+
+# What the bandit is told: scaled, and the worst so far for a failure.
+scaled_rewards <- function(search) {
+  reward <- search$history$reward
+  worst <- if (all(is.na(reward))) 0 else min(reward, na.rm = TRUE)
+  reward[is.na(reward)] <- worst
+  (reward - search$centre) / search$scale
+}
+
+# The first rewards set centre and scale, once.
+set_scale <- function(search) {
+  if (!is.null(search$scale)) return(invisible())
+  seen <- search$history$reward[!is.na(search$history$reward)]
+  spread <- if (length(seen) > 1) stats::sd(seen) else 0
+  # One value, or several equal ones: their size is the only unit there is.
+  chosen <- list(centre = if (length(seen)) mean(seen) else 0,
+                 scale = if (spread > 0) spread else if (length(seen) && abs(seen[1]) > 0) abs(seen[1]) else 1)
+  journal_note(search$bandit, "scale", chosen)
+  list2env(chosen, search)
+}

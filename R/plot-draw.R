@@ -1,0 +1,228 @@
+# --- a bandit's pictures -------------------------------------------------------------------------
+
+mark <- list(
+  band = grDevices::adjustcolor("#0072B2", 0.18), mean = "#0072B2", truth = "grey30",
+  seen = "#000000", old = "grey65", pending = "#CC79A7", next_choice = "#D55E00"
+)
+
+# Curves and arms: posterior, data and next choice over one axis.
+draw_profile <- function(bandit, view, frame) {
+  frame$xlab <- or_else(frame$xlab, view$x_label)
+  frame$ylab <- or_else(frame$ylab, "reward")
+  shown <- c(view$frame$lower, view$frame$upper, view$frame$truth, view$queries$reward)
+  open_picture(frame, view$x, shown, profile_key(view))
+  if (view$type == "curve") draw_band_of(view) else draw_bars(view)
+  draw_rewards(view$queries)
+  if (view$type == "curve") draw_curve(view)
+  draw_pending(view)
+  draw_next(bandit, view)
+}
+
+profile_key <- function(view) {
+  curve <- view$type == "curve"
+  seen <- view$queries
+  known <- !is.na(seen$reward)
+  rbind(
+    if (curve) key_entry("posterior mean", mark$mean, lty = 1, lwd = 2)
+    else key_entry("posterior mean", mark$mean, pch = 15, size = 0.9),
+    if (curve) key_entry(view$band$label, mark$band, pch = 15, size = 2.2)
+    else key_entry(view$band$label, mark$mean, lty = 1, lwd = 1.3),
+    if (!is.null(view$frame$truth) && curve) key_entry("truth", mark$truth, lty = 2, lwd = 1.5),
+    if (!is.null(view$frame$truth) && !curve) key_entry("truth", mark$truth, pch = 4),
+    if (any(known & seen$current)) key_entry("observed reward", mark$seen, pch = 16, size = 0.8),
+    if (any(known & !seen$current)) key_entry("before the restart", mark$old, pch = 1, size = 0.8),
+    if (any(!known)) key_entry("pending query", mark$pending, pch = 24, bg = "white", size = 0.9),
+    if (!is.null(view$next_choice)) {
+      key_entry("next choice", mark$next_choice, lty = 3, lwd = 1.5, pch = 18, size = 1.5)
+    }
+  )
+}
+
+draw_band_of <- function(view) {
+  order <- order(view$x)
+  x <- view$x[order]
+  graphics::polygon(c(x, rev(x)), c(view$frame$lower[order], rev(view$frame$upper[order])),
+                    col = mark$band, border = NA)
+}
+
+draw_curve <- function(view) {
+  order <- order(view$x)
+  x <- view$x[order]
+  at <- view$frame[order, ]
+  if (!is.null(at$truth)) graphics::lines(x, at$truth, col = mark$truth, lty = 2, lwd = 1.5)
+  graphics::lines(x, at$mean, col = mark$mean, lwd = 2)
+}
+
+draw_bars <- function(view) {
+  at <- view$frame
+  crowded <- nrow(at) > 100
+  graphics::segments(view$x, at$lower, view$x, at$upper, lwd = if (crowded) 0.7 else 1.3, lend = 1,
+                     col = if (crowded) grDevices::adjustcolor(mark$mean, 0.35) else mark$mean)
+  graphics::points(view$x, at$mean, pch = 15, cex = if (crowded) 0.4 else 0.9, col = mark$mean)
+  if (!is.null(at$truth)) {
+    graphics::points(view$x, at$truth, pch = 4, cex = if (crowded) 0.5 else 1, lwd = 1.3, col = mark$truth)
+  }
+}
+
+draw_rewards <- function(seen) {
+  known <- !is.na(seen$reward)
+  old <- seen[known & !seen$current, ]
+  graphics::points(old$at, old$reward, pch = 1, cex = 0.8, col = mark$old)
+  new <- seen[known & seen$current, ]
+  graphics::points(new$at, new$reward, pch = 16, cex = point_size(nrow(new)),
+                   col = grDevices::adjustcolor(mark$seen, point_alpha(nrow(new))))
+}
+
+draw_pending <- function(view) {
+  waiting <- view$queries[is.na(view$queries$reward), ]
+  heights <- mean_at(view, waiting$at)
+  graphics::points(waiting$at, heights, pch = 24, cex = 0.9, lwd = 1.3, col = mark$pending, bg = "white")
+}
+
+point_size <- function(n) if (n > 300) 0.5 else 0.8
+
+point_alpha <- function(n) if (n > 300) 0.15 else if (n > 60) 0.35 else 0.8
+
+# The posterior mean at positions of the axis, between the places drawn by interpolation.
+mean_at <- function(view, at) {
+  if (!length(at)) return(numeric())
+  if (length(view$x) < 2) return(rep(view$frame$mean, length(at)))
+  stats::approx(view$x, view$frame$mean, at, rule = 2, ties = "ordered")$y
+}
+
+draw_next <- function(bandit, view) {
+  if (is.null(view$next_choice)) return(invisible())
+  at <- view$next_choice$at
+  usr <- graphics::par("usr")
+  height <- next_height(bandit, view)
+  graphics::segments(at, usr[3], at, height, col = mark$next_choice, lty = 3, lwd = 1.5)
+  graphics::points(at, height, pch = 18, cex = 1.7, col = mark$next_choice)
+}
+
+# --- maps ------------------------------------------------------------------------------------------
+
+draw_map <- function(bandit, view, frame) {
+  frame$xlab <- or_else(frame$xlab, view$names[1])
+  frame$ylab <- or_else(frame$ylab, view$names[2])
+  xs <- sort(unique(view$x))
+  ys <- sort(unique(view$y))
+  z <- matrix(NA_real_, length(xs), length(ys))
+  z[cbind(match(view$x, xs), match(view$y, ys))] <- view$frame$mean
+  played <- played_points(view$queries)
+  edges <- list(x = cell_edges(xs, grepl("x", view$log)), y = cell_edges(ys, grepl("y", view$log)))
+  open_picture(frame, edges$x, edges$y, map_key(view, played), grid = FALSE)
+  draw_surface(xs, ys, z, edges)
+  graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
+                   col = "black", bg = ifelse(played$pending, mark$pending, grDevices::adjustcolor("white", 0.75)))
+  if (!is_flat(z)) {
+    best <- which.max(view$frame$mean)
+    graphics::points(view$x[best], view$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
+  }
+  if (!is.null(view$frame$truth)) {
+    top <- which.max(view$frame$truth)
+    graphics::points(view$x[top], view$y[top], pch = 2, cex = 1.7, lwd = 2.2, col = "black")
+  }
+  if (!is.null(view$next_choice)) {
+    graphics::points(view$next_choice$at, view$next_choice$at_y, pch = 23, cex = 1.6, lwd = 1.2,
+                     col = "black", bg = mark$next_choice)
+  }
+}
+
+draw_surface <- function(xs, ys, z, edges) {
+  if (is_flat(z)) {
+    graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours(100)[50], border = NA)
+    return(invisible())
+  }
+  raster <- !graphics::par("xlog") && !graphics::par("ylog") && is_even(xs) && is_even(ys) &&
+    identical(grDevices::dev.capabilities("rasterImage")$rasterImage, "yes")
+  graphics::image(xs, ys, z, col = surface_colours(100), useRaster = raster, add = TRUE)
+  graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
+}
+
+is_flat <- function(z) diff(range(z)) <= 1e-9 * max(1, abs(z))
+
+# Light enough for black contours and marks, also at its dark end.
+surface_colours <- function(n) grDevices::hcl.colors(round(1.7 * n), "YlGnBu", rev = TRUE)[seq_len(n)]
+
+is_even <- function(values) diff(range(diff(values))) <= 1e-6 * diff(range(values))
+
+# The outer edges of cells centred at the values.
+cell_edges <- function(values, log) {
+  if (log) return(exp(cell_edges(log(values), FALSE)))
+  n <- length(values)
+  if (n < 2) return(values + c(-0.5, 0.5))
+  c(values[1] - (values[2] - values[1]) / 2, values[n] + (values[n] - values[n - 1]) / 2)
+}
+
+# Area in proportion to the plays, within bounds that the eye can use.
+play_size <- function(plays, all) if (length(plays)) 0.7 + 1.9 * sqrt((plays - 1) / max(all - 1, 4)) else numeric()
+
+map_key <- function(view, played) {
+  counts <- unique(c(min(played$plays, 1), if (nrow(played)) max(played$plays)))
+  counts <- if (nrow(played)) counts
+  rbind(
+    key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2),
+    if (length(counts)) {
+      key_entry(sprintf("%d play%s", counts, ifelse(counts == 1, "", "s")), "black", pch = 21, bg = "white",
+                size = play_size(counts, played$plays))
+    },
+    if (any(played$pending)) key_entry("pending query", "black", pch = 21, bg = mark$pending),
+    if (!is_flat(view$frame$mean)) key_entry("largest mean", "black", pch = 3, size = 1.2),
+    if (!is.null(view$frame$truth)) key_entry("true maximum", "black", pch = 2, size = 1.2),
+    if (!is.null(view$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
+  )
+}
+
+# --- runs and comparisons ----------------------------------------------------------------------------
+
+draw_run <- function(view, frame, col) {
+  data <- view$frame
+  value <- data[[view$column]]
+  key <- rbind(
+    key_entry(gsub("_", " ", view$column), col, lty = 1, lwd = 2),
+    if (!is.null(data$bound)) key_entry("bound", "black", lty = 2, lwd = 1.5),
+    if (length(view$changes)) key_entry("change point", "grey45", lty = 1, lwd = 1),
+    if (length(view$restarts)) key_entry("restart", okabe_ito[["vermillion"]], lty = 3, lwd = 1.5)
+  )
+  frame$legend <- frame$legend && nrow(key) > 1
+  zero <- if (!grepl("y", frame$log)) 0
+  top <- open_picture(frame, data$round, c(zero, value, data$bound), key)
+  draw_verticals(view$changes, top, "grey45", 1, 1)
+  draw_verticals(view$restarts, top, okabe_ito[["vermillion"]], 3, 1.5)
+  if (!is.null(data$bound)) graphics::lines(data$round, on_axis(data$bound), lty = 2, lwd = 1.5)
+  graphics::lines(data$round, on_axis(value), col = col, lwd = 2)
+}
+
+# Over the data's height only: the legend's room stays free.
+draw_verticals <- function(at, top, col, lty, lwd) {
+  bottom <- graphics::par("usr")[3]
+  if (graphics::par("ylog")) bottom <- 10^bottom
+  if (length(at)) graphics::segments(at, bottom, at, top, col = col, lty = lty, lwd = lwd)
+}
+
+# On a logarithmic axis values of zero fall below the picture instead of breaking the curve.
+on_axis <- function(values) {
+  if (!graphics::par("ylog")) return(values)
+  pmax(values, 10^(graphics::par("usr")[3] - 1))
+}
+
+draw_comparison <- function(view, frame, col) {
+  parts <- split(view$frame, view$frame$bandit)
+  style <- series_style(length(parts), col)
+  key <- key_entry(names(parts), style$col, lty = style$lty, lwd = 2)
+  shown <- view$frame[c("mean", "lower", "upper")]
+  # A band that reaches zero must not stretch a logarithmic axis.
+  if (grepl("y", frame$log)) shown <- shown[c("mean", "upper")]
+  open_picture(frame, view$frame$round, unlist(shown), key)
+  for (i in seq_along(parts)) draw_band(parts[[i]], style$col[i])
+  for (i in seq_along(parts)) {
+    graphics::lines(parts[[i]]$round, on_axis(parts[[i]]$mean), col = style$col[i], lty = style$lty[i], lwd = 2)
+  }
+}
+
+draw_band <- function(part, col) {
+  part <- part[!is.na(part$se), ]
+  if (!nrow(part) || all(part$lower == part$upper)) return(invisible())
+  graphics::polygon(c(part$round, rev(part$round)), c(on_axis(part$lower), rev(on_axis(part$upper))),
+                    col = grDevices::adjustcolor(col, 0.18), border = NA)
+}

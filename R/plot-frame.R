@@ -1,0 +1,123 @@
+or_else <- function(value, default) if (is.null(value)) default else value
+
+# --- the frame: axes, grid, legend ---------------------------------------------------------
+
+check_frame <- function(legend, xlim, ylim, xlab, ylab, main) {
+  check_flag(legend)
+  for (arg in c("xlim", "ylim")) {
+    if (!is.null(get(arg))) check_numbers(get(arg), arg, lengths = 2)
+  }
+  for (arg in c("xlab", "ylab", "main")) {
+    value <- get(arg)
+    if (!is.null(value) && !is.language(value) && !(is.character(value) && length(value) == 1)) {
+      stop_argument(arg, describe(value), "one string, an expression or NULL")
+    }
+  }
+  list(legend = legend, xlim = xlim, ylim = ylim, xlab = xlab, ylab = ylab, main = main, log = "")
+}
+
+# Opens the picture: ranges (finite, positive on log axes), room for the legend above the data, light grid, axes.
+# `key`: a data.frame made of key_entry() rows. Returns the height at which the legend's room begins. No
+# graphical parameter is left changed.
+open_picture <- function(frame, x, y, key, grid = TRUE) {
+  style <- if (grid) "r" else "i"
+  ylog <- grepl("y", frame$log)
+  xlim <- or_else(frame$xlim, shown_range(x, grepl("x", frame$log)))
+  ylim <- or_else(frame$ylim, shown_range(y, ylog))
+  graphics::plot.new()
+  graphics::plot.window(xlim, ylim, log = frame$log, xaxs = style, yaxs = style)
+  usr <- graphics::par("usr")
+  layout <- if (frame$legend) key_layout(key)
+  ticks <- graphics::axTicks(2)
+  if (frame$legend && is.null(frame$ylim)) {
+    # The data keep the lower part of the window, the legend's height is added above.
+    limits <- c(usr[3], usr[3] + (usr[4] - usr[3]) / (1 - min(layout$height, 0.5)))
+    if (ylog) limits <- 10^limits
+    graphics::plot.window(xlim, limits, log = frame$log, xaxs = style, yaxs = "i")
+    ticks <- ticks[in_range(ticks, usr[3:4], ylog)]
+  }
+  ends <- if (ylog) 10^usr[3:4] else usr[3:4]
+  if (grid) draw_grid(ticks, ends)
+  draw_axes(frame, ticks)
+  if (frame$legend) draw_key(key, layout$columns)
+  invisible(ends[2])
+}
+
+draw_grid <- function(ticks, ends) {
+  at <- graphics::axTicks(1)
+  graphics::abline(h = ticks, col = "grey92", lwd = 0.8)
+  graphics::segments(at, ends[1], at, ends[2], col = "grey92", lwd = 0.8)
+}
+
+in_range <- function(values, range, log) {
+  if (log) values <- log10(values)
+  slack <- 1e-9 * diff(range)
+  values >= range[1] - slack & values <= range[2] + slack
+}
+
+shown_range <- function(values, log) {
+  values <- values[is.finite(values) & (!log | values > 0)]
+  if (!length(values)) return(if (log) c(0.1, 1) else c(0, 1))
+  range <- range(values)
+  if (range[1] < range[2]) return(range)
+  if (log) range * c(0.5, 2) else range + c(-1, 1) * max(abs(range[1]) * 0.1, 0.5)
+}
+
+draw_axes <- function(frame, ticks) {
+  labels <- tick_labels(ticks, grepl("y", frame$log))
+  across <- graphics::axTicks(1)
+  xlog <- grepl("x", frame$log)
+  graphics::axis(1, at = across, labels = if (xlog) tick_labels(across, TRUE) else TRUE, lwd = 0, lwd.ticks = 1,
+                 col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
+  graphics::axis(2, at = ticks, labels = labels, lwd = 0, lwd.ticks = 1, col.ticks = "grey60",
+                 tcl = -0.3, las = 1, mgp = c(3, 0.5, 0))
+  # The label stands just outside the ticks' labels, however long they are, within the margin.
+  line_height <- graphics::par("mai")[2] / max(graphics::par("mar")[2], 0.1)
+  wide <- max(graphics::strwidth(labels, units = "inches", cex = graphics::par("cex.axis"))) / line_height
+  graphics::title(xlab = frame$xlab, line = 2)
+  graphics::title(ylab = frame$ylab, line = max(min(wide + 1.2, graphics::par("mar")[2] - 1.1), 0))
+  graphics::title(main = frame$main, line = if (is.null(frame$note)) 1 else 1.6, cex.main = 1.1)
+  if (!is.null(frame$note)) {
+    graphics::mtext(frame$note, 3, line = 0.4, col = "grey35", cex = 0.8 * graphics::par("cex"))
+  }
+}
+
+# Powers of ten where a logarithmic axis spans many, plain numbers where they are short.
+tick_labels <- function(ticks, log) {
+  if (log && (min(ticks) < 1e-3 || max(ticks) > 1e4)) {
+    powers <- log10(ticks)
+    if (all(abs(powers - round(powers)) < 1e-9)) {
+      return(as.expression(lapply(round(powers), function(p) bquote(10^.(p)))))
+    }
+  }
+  sizes <- abs(ticks[ticks != 0])
+  if (any(sizes >= 1e5 | sizes < 1e-4)) return(formatC(ticks, format = "g"))
+  vapply(ticks, function(v) format(v, scientific = FALSE, digits = 6), "")
+}
+
+# --- the legend --------------------------------------------------------------------------------
+
+key_entry <- function(label, col, lty = NA, lwd = NA, pch = NA, bg = NA, size = 1) {
+  data.frame(label = label, col = unname(col), lty = lty, lwd = lwd, pch = pch, bg = bg, size = size)
+}
+
+key_call <- function(key, columns, ...) {
+  any_line <- any(!is.na(key$lty))
+  args <- list("topleft", legend = paste0(key$label, "  "), col = key$col, pch = key$pch, pt.bg = key$bg,
+               pt.cex = key$size, pt.lwd = 1.3, bty = "n", ncol = columns, cex = 0.85,
+               y.intersp = 1.05, inset = c(0.005, 0), ...)
+  if (any_line) args <- c(args, list(lty = key$lty, lwd = key$lwd, seg.len = 1.6))
+  do.call(graphics::legend, args)
+}
+
+# As many columns as fit; the height as a share of the picture that the legend and a little air need.
+key_layout <- function(key) {
+  usr <- graphics::par("usr")
+  for (columns in rev(seq_len(nrow(key)))) {
+    rect <- key_call(key, columns, plot = FALSE)$rect
+    if (rect$w <= 0.98 * (usr[2] - usr[1])) break
+  }
+  list(columns = columns, height = rect$h / (usr[4] - usr[3]))
+}
+
+draw_key <- function(key, columns) key_call(key, columns)

@@ -1,0 +1,80 @@
+#' @rdname bandit-methods
+#' @export
+print.bandit_run <- function(x, ...) {
+  print(summary(x))
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @export
+summary.bandit_run <- function(object, ...) {
+  check_dots_empty(...)
+  last <- utils::tail(object$data, 1)
+  structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
+                 cumulative_regret = last$cumulative_regret,
+                 average_regret = last$cumulative_regret / object$rounds,
+                 simple_regret = last$simple_regret,
+                 optimum = last$optimum, segments = max(object$data$segment),
+                 played = length(unique(object$data$arm)), pending = sum(is.na(object$data$reward)),
+                 violation = last$cumulative_violation),
+            class = "summary_bandit_run")
+}
+
+#' @export
+print.summary_bandit_run <- function(x, ...) {
+  cat(sprintf("Run of %d rounds: %s\n", x$rounds, x$policy))
+  cat(sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)\n",
+              x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
+  if (x$played) cat(sprintf("  played     %d distinct arms\n", x$played))
+  if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
+  if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
+  if (!is.null(x$violation)) {
+    cat(sprintf("  violation  %.4g in sum, %.3g a round\n", x$violation, x$violation / x$rounds))
+  }
+  invisible(x)
+}
+
+#' @rdname bandit-methods
+#' @export
+summary.bandit_comparison <- function(object, rounds = object$rounds,
+                                      columns = c("average_regret", "cumulative_regret", "simple_regret"),
+                                      ...) {
+  check_dots_empty(..., allowed = c("rounds", "columns"))
+  kept <- kept_rounds(object)
+  at <- match(check_numbers(rounds), kept)
+  if (anyNA(at) || length(at) == 0) {
+    stop_argument("rounds", describe(rounds),
+                  sprintf("rounds that were kept: every %d up to %d", object$every, object$rounds))
+  }
+  known <- c("average_regret", names(Filter(is.numeric, object$results[[1]][[1]])))
+  if (length(columns) == 0) stop_argument("columns", describe(columns), paste("among", paste(known, collapse = ", ")))
+  for (column in columns) check_choice(column, known, "columns")
+  parts <- list()
+  for (column in columns) for (name in object$names) {
+    values <- comparison_matrix(object, name, column)
+    values <- matrix(values, length(kept))[at, , drop = FALSE]
+    parts[[length(parts) + 1]] <- data.frame(
+      bandit = name, round = kept[at], quantity = column, mean = rowMeans(values, na.rm = TRUE),
+      se = apply(values, 1, standard_error))
+  }
+  do.call(rbind, parts)
+}
+
+standard_error <- function(values) {
+  values <- values[!is.na(values)]
+  if (length(values) < 2) NA_real_ else stats::sd(values) / sqrt(length(values))
+}
+
+#' @rdname bandit-methods
+#' @export
+print.bandit_comparison <- function(x, ...) {
+  cat(sprintf("Comparison of %d bandits over %d rounds, %d replications (seed %s, %.1f s)\n",
+              length(x$names), x$rounds, x$replications, format(x$seed), x$elapsed))
+  table <- summary(x)
+  for (column in unique(table$quantity)) {
+    part <- table[table$quantity == column, ]
+    cat(sprintf("  %s after round %d:\n", gsub("_", " ", column), x$rounds))
+    cat(sprintf("    %-20s %.4g (se %.2g)\n", part$bandit, part$mean, part$se), sep = "")
+  }
+  invisible(x)
+}

@@ -1,0 +1,12 @@
+# The tree: what must stay in step with the files in it.
+
+test_that("the objects listed in Makevars are those of all source files", {
+  sources <- test_path("..", "..", "src")
+  skip_if_not(file.exists(file.path(sources, "Makevars")), "only in the repository")
+  wanted <- sub("[.]cpp$", ".o", list.files(sources, "[.]cpp$", recursive = TRUE))
+  for (file in file.path(sources, c("Makevars", "Makevars.win"))) {
+    text <- paste(readLines(file), collapse = " ")
+    listed <- strsplit(trimws(gsub("\\\\", " ", sub(".*OBJECTS = ", "", text))), " +")[[1]]
+    expect_setequal(listed, wanted)
+  }
+})
