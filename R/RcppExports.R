@@ -17,12 +17,20 @@ cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
 
-cpp_bandit_observe <- function(handle, id, reward, constraints, time) {
-    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time))
+cpp_bandit_observe <- function(handle, id, reward, constraints, time, noise_var) {
+    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time, noise_var))
 }
 
-cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time))
+cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time, noise_var) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time, noise_var))
+}
+
+cpp_bandit_amend <- function(handle, id, reward) {
+    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward))
+}
+
+cpp_bandit_withdraw <- function(handle, id, failed) {
+    invisible(.Call(`_gpbandits_cpp_bandit_withdraw`, handle, id, failed))
 }
 
 cpp_bandit_replay <- function(handle, queries, contexts, events, refits) {
@@ -37,20 +45,24 @@ cpp_bandit_known <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_known`, handle)
 }
 
+cpp_bandit_status <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_status`, handle)
+}
+
 cpp_bandit_log <- function(handle, from_query, from_event) {
     .Call(`_gpbandits_cpp_bandit_log`, handle, from_query, from_event)
 }
 
-cpp_bandit_arm_posterior <- function(handle, first, count) {
-    .Call(`_gpbandits_cpp_bandit_arm_posterior`, handle, first, count)
+cpp_bandit_arm_posterior <- function(handle, arm, context) {
+    .Call(`_gpbandits_cpp_bandit_arm_posterior`, handle, arm, context)
 }
 
-cpp_bandit_predict <- function(handle, points, prior_mean) {
-    .Call(`_gpbandits_cpp_bandit_predict`, handle, points, prior_mean)
+cpp_bandit_predict <- function(handle, points) {
+    .Call(`_gpbandits_cpp_bandit_predict`, handle, points)
 }
 
-cpp_bandit_draw <- function(handle, draws, scale, first, count) {
-    .Call(`_gpbandits_cpp_bandit_draw`, handle, draws, scale, first, count)
+cpp_bandit_draw <- function(handle, draws, scale, context) {
+    .Call(`_gpbandits_cpp_bandit_draw`, handle, draws, scale, context)
 }
 
 cpp_bandit_facts <- function(handle) {
@@ -59,10 +71,6 @@ cpp_bandit_facts <- function(handle) {
 
 cpp_bandit_width <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_width`, handle)
-}
-
-cpp_bandit_restart <- function(handle) {
-    invisible(.Call(`_gpbandits_cpp_bandit_restart`, handle))
 }
 
 cpp_change_statistic <- function(kernel, x, y, ridge, domain) {

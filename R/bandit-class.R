@@ -11,12 +11,25 @@ GPBandit <- setRefClass("GPBandit",
     suggest = function(n = 1, context = NULL, time = NULL, ...) {
       bandit_suggest(as.environment(.self), n, context, time, ...)
     },
-    observe = function(id, reward, constraints = NULL, time = NULL, ...) {
-      bandit_observe(as.environment(.self), id, reward, constraints, time, ...)
+    observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
+      bandit_observe(as.environment(.self), id, reward, constraints, time, noise_var, ...)
       invisible(.self)
     },
-    add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, ...) {
-      bandit_add(as.environment(.self), x, arm, reward, constraints, context, time, ...)
+    add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL,
+                   noise_var = NULL, ...) {
+      bandit_add(as.environment(.self), x, arm, reward, constraints, context, time, noise_var, ...)
+      invisible(.self)
+    },
+    amend = function(id, reward, ...) {
+      bandit_amend(as.environment(.self), id, reward, ...)
+      invisible(.self)
+    },
+    withdraw = function(id, ...) {
+      bandit_withdraw(as.environment(.self), id, FALSE, ...)
+      invisible(.self)
+    },
+    fail = function(id, ...) {
+      bandit_withdraw(as.environment(.self), id, TRUE, ...)
       invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, ...) bandit_posterior(.self, x, context, ...),

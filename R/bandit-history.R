@@ -10,27 +10,27 @@ frame_of <- function(columns) {
 }
 
 # Columns that say to people which places these are: `arm` (1-based), inputs and contexts.
-place_columns <- function(bandit, row, context, inputs) {
+place_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
   d <- length(config$domain$names)
   columns <- list()
   if (is_finite_domain(config$domain)) {
-    columns$arm <- as.integer(row %% nrow(config$domain$x) + 1)
+    columns$arm <- arm + 1L
     actions <- config$domain$x[columns$arm, , drop = FALSE]
   } else {
     actions <- from_model_inputs(config$domain, inputs[, seq_len(d), drop = FALSE])
   }
   for (j in seq_len(d)) columns[[config$domain$names[j]]] <- actions[, j]
   if (length(config$context_names)) {
-    z <- if (space_of(config) == "arms") config$contexts[context + 1L, , drop = FALSE]
+    z <- if (space_of(config) == "table") config$contexts[context + 1L, , drop = FALSE]
          else inputs[, seq_len(ncol(inputs)) > d, drop = FALSE]
     for (j in seq_along(config$context_names)) columns[[config$context_names[j]]] <- z[, j]
   }
   lapply(columns, unname)
 }
 
-place_frame <- function(bandit, row, context, inputs) {
-  frame_of(place_columns(bandit, row, context, inputs))
+place_frame <- function(bandit, arm, context, inputs) {
+  frame_of(place_columns(bandit, arm, context, inputs))
 }
 
 # The history of some queries; columns of the log are picked, never the whole log converted.
@@ -40,7 +40,8 @@ bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
              if (!is.null(bandit$config$rule)) "phase")
   columns <- c(query_frame(bandit, ids),
                list(reward = of("reward"), mean = of("mean"), sd = of("sd"), width = of("width"),
-                    action = action_names[of("action")], segment = of("segment")),
+                    action = action_names[of("action")], segment = of("segment"),
+                    status = status_names[of("status")]),
                stats::setNames(lapply(extra, of), extra))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }

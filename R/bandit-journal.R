@@ -8,7 +8,7 @@
 # The first line holds the format's version and the bandit's settings. Numbers are written as
 # hexadecimal fractions, which are exact; other R data as compressed serialisation.
 
-journal_format <- 1L
+journal_format <- 2L
 journal_magic <- "gpbandits-journal"
 
 #' Go on with a bandit from its journal
@@ -104,7 +104,7 @@ journal_note <- function(bandit, name, value) journal_write(bandit, paste("n", n
 
 journal_query_columns <- function(config) {
   columns <- query_columns(config)
-  columns[!names(columns) %in% c("reward", constraint_names(config, "g"))]
+  columns[!names(columns) %in% c("status", "reward", constraint_names(config, "g"))]
 }
 
 journal_event_columns <- function(config) {
@@ -209,6 +209,8 @@ replay_lines <- function(config, lines, seed) {
                          events = table_of(events[names(event_columns())]),
                          refits = lapply(text[letter == "f"], unpack), handle = NULL, journal = NULL)
   heal(bandit)
+  status <- cpp_bandit_status(bandit$handle)
+  table_set(bandit$queries, "status", seq_along(status), status)
   list(bandit = bandit, notes = notes, rng = rng)
 }
 
@@ -222,13 +224,17 @@ text_as_rows <- function(text, columns) {
   stats::setNames(rows, names(columns))
 }
 
-# Rewards and constraint values of the events, beside the queries that they belong to.
+# Rewards and constraint values of the events, beside the queries that they belong to. (What has become
+# of the queries only the core can say.)
 add_rewards <- function(queries, events, g_names) {
-  known <- events$kind %in% event_kind[c("reward", "given")]
+  told <- events$kind %in% event_kind[telling] & !is.na(events$reward)
+  first <- told & events$kind != event_kind[["amend"]]
   for (name in c("reward", g_names)) {
+    which <- if (name == "reward") told else first
     queries[[name]] <- rep(NA_real_, length(queries$arm))
-    queries[[name]][events$id[known]] <- events[[name]][known]
+    queries[[name]][events$id[which]] <- events[[name]][which]
   }
+  queries$status <- rep(NA_integer_, length(queries$arm))
   queries
 }
 

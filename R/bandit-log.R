@@ -1,12 +1,12 @@
 # The model inputs that the log keeps: none where the arm says it all.
 logged_inputs <- function(config) {
-  if (space_of(config) == "arms") character() else paste0("in.", seq_along(input_names(config)))
+  if (space_of(config) == "table") character() else paste0("in.", seq_along(input_names(config)))
 }
 
 query_columns <- function(config) {
   inputs <- logged_inputs(config)
   c(list(arm = integer(), context = integer(), action = integer(), segment = integer(),
-         mean = double(), sd = double(), width = double(), reward = double()),
+         mean = double(), sd = double(), width = double(), status = integer(), reward = double()),
     stats::setNames(rep(list(double()), length(inputs)), inputs),
     stats::setNames(rep(list(double()), 2 * constraint_count(config)),
                     c(constraint_names(config, "g"), constraint_names(config, "kappa"))),
@@ -19,11 +19,17 @@ constraint_names <- function(config, letter) {
   paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 }
 
-event_columns <- function() list(kind = integer(), id = integer(), reward = double(), time = double())
+event_columns <- function() {
+  list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double())
+}
 
-event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L)
+event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,
+                withdraw = 8L, fail = 9L)
 
 action_names <- c("policy", "explore", "given")
+# Events that change what is known of a query.
+telling <- c("reward", "given", "amend", "withdraw", "fail")
+status_names <- c("pending", "known", "lost", "withdrawn", "failed")
 
 # Model inputs of some queries, one row each; no columns where arms say it all.
 logged_matrix <- function(bandit, ids) {
@@ -56,8 +62,11 @@ sync_log <- function(bandit, refit = NULL) {
     if (!is.null(refit)) bandit$refits <- c(bandit$refits, list(refit))
     table_append(bandit$queries, new$queries)
     table_append(bandit$events, new$events)
-    known <- new$events$kind %in% event_kind[c("reward", "given")]
+    told <- new$events$kind %in% event_kind[telling]
+    table_set(bandit$queries, "status", new$events$id[told], new$events$status[told])
+    known <- told & !is.na(new$events$reward)
     table_set(bandit$queries, "reward", new$events$id[known], new$events$reward[known])
+    known <- known & new$events$kind != event_kind[["amend"]]
     for (j in seq_len(constraint_count(bandit$config))) {
       table_set(bandit$queries, paste0("g", j), new$events$id[known], new$events$g[known, j])
     }

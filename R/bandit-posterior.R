@@ -12,17 +12,12 @@ bandit_posterior <- function(bandit, x, context, ...) {
   contexts <- contexts_for(bandit, context, if (one_each) nrow(x) else 1L)
   row <- rep_len(contexts$row, nrow(x))
   arm <- if (everything) seq_len(nrow(x)) else if (finite) match_rows(x, domain$x)
-  if (space_of(config) == "arms" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
+  if (space_of(config) == "table" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
   predicted_posterior(bandit, x, arm, row, contexts$values)
 }
 
 tabulated_posterior <- function(bandit, row, arm) {
-  if (length(arm) == 0) return(data.frame(mean = double(), sd = double()))
-  n <- nrow(bandit$config$domain$x)
-  used <- range(row)
-  all <- core(cpp_bandit_arm_posterior(bandit$handle, used[1] * n, (used[2] - used[1] + 1L) * n))
-  at <- (row - used[1]) * n + arm
-  data.frame(mean = all$mean[at], sd = all$sd[at])
+  frame_of(core(cpp_bandit_arm_posterior(bandit$handle, arm - 1L, row)))
 }
 
 # Points that no table holds. Where they are no arms, the kernel must be a function of the
@@ -35,13 +30,12 @@ predicted_posterior <- function(bandit, x, arm, row, values) {
   }
   points <- to_model_inputs(config$domain, x)
   if (length(config$context_names)) {
-    z <- if (space_of(config) == "arms") config$contexts[row + 1L, , drop = FALSE]
+    z <- if (space_of(config) == "table") config$contexts[row + 1L, , drop = FALSE]
          else values[rep_len(seq_len(nrow(values)), nrow(x)), , drop = FALSE]
     points <- cbind(points, z)
   }
   if (is_finite_domain(config$domain)) points <- cbind(points, ifelse(is.na(arm), -1, arm - 1))
-  prior <- if (length(config$mean) == 1) rep(config$mean, nrow(x)) else config$mean[arm]
-  as.data.frame(core(cpp_bandit_predict(bandit$handle, unname(points), prior)))
+  frame_of(core(cpp_bandit_predict(bandit$handle, unname(points))))
 }
 
 bandit_draw <- function(bandit, n, context, ...) {
@@ -54,9 +48,7 @@ bandit_draw <- function(bandit, n, context, ...) {
                    "a finite domain and `engine = \"weights\"`.",
                    argument = "engine")
   }
-  arms <- nrow(bandit$config$domain$x)
-  row <- contexts_for(bandit, context, 1L)$row
-  core(cpp_bandit_draw(bandit$handle, n, 1, row * arms, arms))
+  core(cpp_bandit_draw(bandit$handle, n, 1, contexts_for(bandit, context, 1L)))
 }
 
 bandit_best <- function(bandit, context, ...) {

@@ -22,8 +22,8 @@ check_contexts <- function(contexts, domain) {
 
 # Inputs stand beside these columns in histories and ledgers.
 check_free_names <- function(names, arg) {
-  columns <- c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "f", "regret", "cumulative_regret",
-               "simple_regret", "period", "optimum", "cumulative_violation")
+  columns <- c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "status", "f", "regret",
+               "cumulative_regret", "simple_regret", "period", "optimum", "cumulative_violation")
   taken <- names[names %in% columns | grepl("^(g|kappa|violation)[0-9]+$", names)]
   if (length(taken)) {
     stop_argument(arg, paste("an input named", dQuote(taken[1], FALSE)),
@@ -38,15 +38,15 @@ check_prior_mean <- function(mean, domain) {
 
 input_names <- function(config) c(config$domain$names, config$context_names)
 
-# How the core sees the decision set: "arms" (a table of all arms, in all known contexts),
-# "open" (arms in contexts that are not known beforehand, or too many to tabulate), "box".
+# How the core sees the decision set: "table" (all arms, in all known contexts), "open" (arms in
+# contexts that are not known beforehand, or too many to tabulate), "box".
 kLargestTable <- 50000
 
 space_of <- function(config) {
   if (!is_finite_domain(config$domain)) return("box")
-  if (length(config$context_names) == 0) return("arms")
+  if (length(config$context_names) == 0) return("table")
   rows <- nrow(config$domain$x) * NROW(config$contexts)
-  if (is.null(config$contexts) || rows > kLargestTable) "open" else "arms"
+  if (is.null(config$contexts) || rows > kLargestTable) "open" else "table"
 }
 
 # The settings as the core takes them.
@@ -55,16 +55,20 @@ core_config <- function(config) {
   arms <- if (finite) nrow(config$domain$x)
   kernel <- resolve_kernel(config$kernel, input_names(config), arms = arms)
   common <- list(
-    space = space_of(config), kernel = kernel, noise_var = config$noise_var,
+    space = core_space(config), kernel = kernel, noise_var = config$noise_var,
     policy = list(kind = config$policy$kind, xi = config$policy$xi,
                   width = resolve_width(config$policy$width, config)),
-    pending = unclass(config$pending), engine = config$engine,
-    contexts = length(config$context_names)
+    pending = unclass(config$pending), engine = config$engine
   )
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
-  c(common, switch(common$space, arms = core_table(config), open = core_open(config),
-                   box = core_box(config)))
+  common
+}
+
+core_space <- function(config) {
+  kind <- space_of(config)
+  c(list(kind = kind, contexts = length(config$context_names)),
+    switch(kind, table = core_table(config), open = core_open(config), box = core_box(config)))
 }
 
 # A row per arm, a block of all arms per context; the arm's number in the last column.
@@ -77,7 +81,7 @@ core_table <- function(config) {
     table <- cbind(table, config$contexts[rep(seq_len(blocks), each = n), , drop = FALSE])
   }
   list(points = unname(cbind(table, rep(seq_len(n) - 1, blocks))),
-       prior_mean = rep(rep_len(config$mean, n), blocks), arms_per_context = n)
+       prior_mean = rep(rep_len(config$mean, n), blocks), arms = n)
 }
 
 core_open <- function(config) {
@@ -87,8 +91,8 @@ core_open <- function(config) {
 core_box <- function(config) {
   domain <- config$domain
   bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
-  list(lower = unname(bounds[1, ]), upper = unname(bounds[2, ]), integer = domain$integer,
-       log = domain$log, prior_mean = config$mean)
+  list(rows = matrix(0, 1, 0), numbered = FALSE, lower = unname(bounds[1, ]), upper = unname(bounds[2, ]),
+       integer = domain$integer, log = domain$log, prior_mean = config$mean)
 }
 
 uses_matrix_kernel <- function(kernel) {

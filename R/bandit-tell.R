@@ -1,15 +1,37 @@
-bandit_observe <- function(bandit, id, reward, constraints, time, ...) {
-  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time"))
-  id <- check_open_ids(bandit, id)
-  reward <- check_numbers(reward, "reward", lengths = length(id))
-  constraints <- check_constraint_values(constraints, bandit, length(id))
-  if (length(id) == 0) return(invisible(bandit))
+# `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
+bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...) {
+  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var"))
+  if (is.data.frame(id)) {
+    told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
+  } else {
+    told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
+  }
+  id <- check_ids(bandit, told$id)
+  reward <- check_numbers(told$reward, "reward", lengths = length(id))
+  constraints <- check_constraint_values(told$constraints, bandit, length(id))
+  noise_var <- check_noise_vars(told$noise_var, length(id))
+  new <- check_untold(bandit, id, reward, constraints)
+  if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  transact(bandit, function(handle) cpp_bandit_observe(handle, id, reward, constraints, time))
+  transact(bandit, function(handle) {
+    cpp_bandit_observe(handle, id[new], reward[new], constraints[new, , drop = FALSE], time[new], noise_var[new])
+  })
 }
 
-# Ids of distinct queries whose rewards are not yet known.
-check_open_ids <- function(bandit, id) {
+rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
+  check_absent(reward, "reward")
+  g <- constraint_names(bandit$config, "g")
+  wanted <- c("id", "reward", if (is.null(constraints)) g)
+  if (!all(wanted %in% names(data))) {
+    stop_argument("id", describe(data), paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")))
+  }
+  list(id = data$id, reward = data$reward,
+       constraints = if (is.null(constraints) && length(g)) as.matrix(data[g]) else constraints,
+       noise_var = if (is.null(noise_var)) data$noise_var else noise_var)
+}
+
+# Ids of distinct queries.
+check_ids <- function(bandit, id) {
   id <- check_numbers(id, "id")
   rounds <- table_size(bandit$queries)
   bad <- which(id != round(id) | id < 1 | id > rounds)
@@ -21,23 +43,87 @@ check_open_ids <- function(bandit, id) {
   if (anyDuplicated(id)) {
     stop_argument("id", sprintf("%g twice", id[anyDuplicated(id)]), "distinct ids")
   }
-  known <- which(!is.na(bandit$queries$reward[id]))
-  if (length(known)) {
-    stop_argument("id", sprintf("%g, whose reward is already known", id[known[1]]),
-                  "the id of a pending query")
-  }
   id
 }
 
-bandit_add <- function(bandit, x, arm, reward, constraints, context, time, ...) {
-  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time"))
+# Which of the rewards are news: the same value again changes nothing, another one is refused.
+check_untold <- function(bandit, id, reward, constraints) {
+  check_status(bandit, id, c("pending", "known", "lost"), "a pending query")
+  told <- status_of(bandit, id) != "pending"
+  same <- bandit$queries$reward[id] == reward
+  for (j in seq_len(ncol(constraints))) {
+    same <- same & get(paste0("g", j), envir = bandit$queries)[id] == constraints[, j]
+  }
+  other <- which(told & !same)
+  if (length(other)) {
+    stop_argument("id", sprintf("%g, whose reward is already known (to be %s; `$amend()` changes it)", id[other[1]],
+                                format(bandit$queries$reward[id[other[1]]])),
+                  "the id of a pending query")
+  }
+  !told
+}
+
+status_of <- function(bandit, id) status_names[bandit$queries$status[id]]
+
+check_status <- function(bandit, id, allowed, words) {
+  status <- status_of(bandit, id)
+  bad <- which(!status %in% allowed)
+  if (length(bad)) {
+    stop_argument("id", sprintf("%g, which is %s", id[bad[1]], status[bad[1]]), paste("the id of", words))
+  }
+}
+
+# One per reward, NA for the bandit's own.
+check_noise_vars <- function(noise_var, count) {
+  if (is.null(noise_var)) return(rep(NA_real_, count))
+  known <- !is.na(noise_var)
+  checked <- check_numbers(noise_var[known], "noise_var", lower = 0, open_lower = TRUE)
+  if (!is.numeric(noise_var) || !length(noise_var) %in% c(1, count)) {
+    stop_argument("noise_var", describe(noise_var), sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
+  }
+  noise_var[known] <- checked
+  rep_len(as.double(noise_var), count)
+}
+
+bandit_amend <- function(bandit, id, reward, ...) {
+  check_dots_empty(..., allowed = c("id", "reward"))
+  id <- check_ids(bandit, id)
+  reward <- check_numbers(reward, "reward", lengths = length(id))
+  check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
+  new <- bandit$queries$reward[id] != reward
+  if (!any(new)) return(invisible(bandit))
+  transact(bandit, function(handle) cpp_bandit_amend(handle, id[new], reward[new]))
+}
+
+# `failed`: it was tried.
+bandit_withdraw <- function(bandit, id, failed, ...) {
+  check_dots_empty(..., allowed = "id")
+  id <- check_ids(bandit, id)
+  void <- if (failed) "failed" else "withdrawn"
+  check_status(bandit, id, c("pending", void), "a pending query")
+  id <- id[status_of(bandit, id) == "pending"]
+  if (length(id) == 0) return(invisible(bandit))
+  transact(bandit, function(handle) cpp_bandit_withdraw(handle, id, failed))
+}
+
+# Without a reward the point is pending: somebody else is trying it.
+bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, ...) {
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var"))
   given <- given_places(bandit, x, arm, context)
-  reward <- check_numbers(reward, "reward", lengths = length(given$places$arm))
-  constraints <- check_constraint_values(constraints, bandit, length(reward))
-  if (length(reward) == 0) return(invisible(bandit))
+  count <- length(given$places$arm)
+  if (missing(reward)) {
+    check_absent(constraints, "constraints")
+    reward <- rep(NA_real_, count)
+    constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
+  } else {
+    reward <- check_numbers(reward, "reward", lengths = count)
+    constraints <- check_constraint_values(constraints, bandit, count)
+  }
+  noise_var <- check_noise_vars(noise_var, count)
+  if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   transact(bandit, function(handle) {
-    cpp_bandit_give(handle, given$places, given$contexts, reward, constraints, time)
+    cpp_bandit_give(handle, given$places, given$contexts, reward, constraints, time, noise_var)
   })
 }
 
@@ -50,14 +136,15 @@ given_places <- function(bandit, x, arm, context) {
   } else {
     check_absent(arm, "arm")
     actions <- points_in_box(config$domain, x)
-    arm <- integer(nrow(actions))
+    arm <- rep(NA_integer_, nrow(actions))
   }
   contexts <- contexts_for(bandit, context, length(arm))
   places <- switch(space_of(config),
-    arms = list(arm = contexts$row * nrow(config$domain$x) + arm - 1L, inputs = matrix(0, length(arm), 0)),
+    table = list(arm = arm - 1L, inputs = matrix(0, length(arm), 0)),
     open = list(arm = arm - 1L, inputs = unname(cbind(actions, contexts$values))),
-    box = list(arm = arm - 1L, inputs = unname(cbind(to_model_inputs(config$domain, actions), contexts$values)))
+    box = list(arm = arm, inputs = unname(cbind(to_model_inputs(config$domain, actions), contexts$values)))
   )
+  places$context <- contexts$row
   list(places = places, contexts = contexts)
 }
 

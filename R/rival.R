@@ -116,11 +116,12 @@ taken_ids <- function(rival, ids, j) {
 }
 
 tell_model <- function(model, rival, ids, column) {
-  places <- list(arm = rival$queries$arm[ids], inputs = logged_matrix(rival, ids))
+  places <- list(arm = rival$queries$arm[ids], inputs = logged_matrix(rival, ids), context = integer(length(ids)))
   nowhere <- list(row = integer(length(ids)), values = matrix(0, length(ids), 0))
   values <- get(column, envir = rival$queries)[ids]
   transact(model, function(handle) {
-    cpp_bandit_give(handle, places, nowhere, values, matrix(0, length(ids), 0), NA_real_)
+    cpp_bandit_give(handle, places, nowhere, values, matrix(0, length(ids), 0), NA_real_,
+                    rep(NA_real_, length(ids)))
   })
 }
 
@@ -128,11 +129,10 @@ tell_model <- function(model, rival, ids, column) {
 model_posterior <- function(model, points) {
   heal(model)
   if (!is_finite_domain(model$config$domain)) {
-    return(core(cpp_bandit_predict(model$handle, points, rep(model$config$mean, nrow(points)))))
+    return(core(cpp_bandit_predict(model$handle, points)))
   }
-  if (is.null(points)) return(cpp_bandit_arm_posterior(model$handle, 0L, nrow(model$config$domain$x)))
-  if (length(points) == 1) return(cpp_bandit_arm_posterior(model$handle, as.integer(points), 1L))
-  lapply(model_posterior(model, NULL), `[`, points + 1L)
+  arms <- if (is.null(points)) seq_len(nrow(model$config$domain$x)) - 1L else as.integer(points)
+  cpp_bandit_arm_posterior(model$handle, arms, 0L)
 }
 
 model_width <- function(model) {
@@ -255,7 +255,7 @@ rival_row <- function(rival, choice) {
   action <- match(if (is.null(choice$action)) "policy" else choice$action, action_names)
   c(logged_place(config, choice$place),
     list(context = 0L, action = action, segment = 1L, mean = seen$mean, sd = seen$sd, width = width,
-         reward = NA_real_, phase = choice$phase),
+         reward = NA_real_, status = 1L, phase = choice$phase),
     constraint_columns(config, "g", NULL), constraint_columns(config, "kappa", choice$kappa))
 }
 
@@ -263,7 +263,7 @@ logged_place <- function(config, place) {
   if (is_finite_domain(config$domain)) return(list(arm = as.integer(place)))
   inputs <- as.list(place)
   names(inputs) <- logged_inputs(config)
-  c(list(arm = -1L), inputs)
+  c(list(arm = NA_integer_), inputs)
 }
 
 # One row of `letter`1.. as columns of the log.
@@ -275,7 +275,8 @@ constraint_columns <- function(config, letter, values) {
 
 rival_observe <- function(rival, id, reward, constraints, ...) {
   check_dots_empty(..., allowed = c("id", "reward", "constraints"))
-  id <- check_open_ids(rival, id)
+  id <- check_ids(rival, id)
+  check_status(rival, id, "pending", "a pending query")
   reward <- check_numbers(reward, "reward", lengths = length(id))
   constraints <- check_constraint_values(constraints, rival, length(id))
   rival_learn(rival, id, reward, constraints, "reward")
@@ -285,9 +286,11 @@ rival_learn <- function(rival, id, reward, constraints, kind) {
   if (length(id) == 0) return(invisible(rival))
   suspendInterrupts({
     table_set(rival$queries, "reward", id, as.double(reward))
+    table_set(rival$queries, "status", id, 2L)
     for (j in seq_len(ncol(constraints))) table_set(rival$queries, paste0("g", j), id, constraints[, j])
     table_append(rival$events, list(kind = rep(event_kind[[kind]], length(id)), id = as.integer(id),
-                                    reward = as.double(reward), time = rep(NA_real_, length(id))))
+                                    reward = as.double(reward), time = rep(NA_real_, length(id)),
+                                    noise_var = rep(NA_real_, length(id))))
   })
   invisible(rival)
 }
@@ -330,7 +333,7 @@ rival_best <- function(rival, context, ...) {
   feed_models(rival)
   place <- rule_of(rival)$recommend(rival)
   finite <- is_finite_domain(rival$config$domain)
-  frame <- place_frame(rival, if (finite) place else -1L, 0L, if (finite) NULL else place)
+  frame <- place_frame(rival, if (finite) as.integer(place) else NA_integer_, 0L, if (finite) NULL else place)
   if (length(rival$models) == 0) return(frame)
   cbind(frame, rival_posterior(rival, as.matrix(frame[rival$config$domain$names]), NULL))
 }

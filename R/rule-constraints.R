@@ -137,7 +137,7 @@ gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta 
                                          width = NULL) {
   rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs)
   inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
-  if (is.null(width)) width <- inner_width(inner)(B, R, epoch_delta(delta, epochs, 1), gain)
+  if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
   preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
@@ -149,18 +149,16 @@ gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.
                                      width = NULL) {
   rule <- constraints_noisy(count, epoch, step, reuse, epochs)
   inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
-  if (is.null(width)) width <- inner_width(inner)(B, R, epoch_delta(delta, epochs, 2), gain)
+  if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
   preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
-# Failure probability of one epoch: delta / (parts * L).
-epoch_delta <- function(delta, epochs, parts) {
+# The width that an epoch's policy scales its draws or bounds with. Each epoch gets its share of delta
+# from the rule, which must know how many there are.
+epoch_width <- function(inner, B, R, delta, gain, epochs) {
   if (is.null(epochs)) stop_argument("epochs", "NULL", "the number of epochs L, or `width` given instead")
-  check_delta(delta) / (parts * epochs)
+  (if (inner == "gp_ts") width_gp_ts else width_igp)(B, R, delta, gain)
 }
-
-# The width that an epoch's policy scales its draws or bounds with.
-inner_width <- function(inner) if (inner == "gp_ts") width_gp_ts else width_igp
 
 inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) else policy_ucb(width)
 

@@ -121,14 +121,14 @@ problem_contexts <- function(bandit, contexts, rounds) {
 
 # The truth as the core takes it: a table where all places are known, else a function.
 problem_as_truth <- function(bandit, problem, rounds) {
-  if (space_of(bandit$config) == "arms") {
+  if (space_of(bandit$config) == "table") {
     return(list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L,
                 constraints = constraint_table(bandit, problem)))
   }
   domain <- problem$domain
   d <- length(domain$names)
   actions <- function(arm, x) {
-    if (arm >= 0) domain$x[arm + 1L, , drop = FALSE]
+    if (!is.na(arm)) domain$x[arm + 1L, , drop = FALSE]
     else from_model_inputs(bandit$config$domain, matrix(x[seq_len(d)], 1))
   }
   context <- function(x) {

@@ -56,21 +56,22 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_observe
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP) {
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time, const Rcpp::NumericVector& noise_var);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP noise_varSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type time(timeSEXP);
-    cpp_bandit_observe(handle, id, reward, constraints, time);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type noise_var(noise_varSEXP);
+    cpp_bandit_observe(handle, id, reward, constraints, time, noise_var);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::NumericVector& noise_var);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP noise_varSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
@@ -78,7 +79,30 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    cpp_bandit_give(handle, places, contexts, reward, constraints, time);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type noise_var(noise_varSEXP);
+    cpp_bandit_give(handle, places, contexts, reward, constraints, time, noise_var);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_amend
+void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward);
+RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
+    cpp_bandit_amend(handle, id, reward);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_withdraw
+void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed);
+RcppExport SEXP _gpbandits_cpp_bandit_withdraw(SEXP handleSEXP, SEXP idSEXP, SEXP failedSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    Rcpp::traits::input_parameter< bool >::type failed(failedSEXP);
+    cpp_bandit_withdraw(handle, id, failed);
     return R_NilValue;
 END_RCPP
 }
@@ -115,6 +139,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_status
+Rcpp::IntegerVector cpp_bandit_status(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_status(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_status(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_log
 Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event);
 RcppExport SEXP _gpbandits_cpp_bandit_log(SEXP handleSEXP, SEXP from_querySEXP, SEXP from_eventSEXP) {
@@ -128,41 +162,39 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_arm_posterior
-Rcpp::List cpp_bandit_arm_posterior(SEXP handle, int first, int count);
-RcppExport SEXP _gpbandits_cpp_bandit_arm_posterior(SEXP handleSEXP, SEXP firstSEXP, SEXP countSEXP) {
+Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
+RcppExport SEXP _gpbandits_cpp_bandit_arm_posterior(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_arm_posterior(handle, first, count));
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arm(armSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_arm_posterior(handle, arm, context));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_bandit_predict
-Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points, const Eigen::VectorXd& prior_mean);
-RcppExport SEXP _gpbandits_cpp_bandit_predict(SEXP handleSEXP, SEXP pointsSEXP, SEXP prior_meanSEXP) {
+Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points);
+RcppExport SEXP _gpbandits_cpp_bandit_predict(SEXP handleSEXP, SEXP pointsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type prior_mean(prior_meanSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_predict(handle, points, prior_mean));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_predict(handle, points));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_bandit_draw
-Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first, int count);
-RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP firstSEXP, SEXP countSEXP) {
+Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context);
+RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP contextSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
     Rcpp::traits::input_parameter< double >::type scale(scaleSEXP);
-    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_draw(handle, draws, scale, first, count));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_draw(handle, draws, scale, context));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -184,15 +216,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_width(handle));
     return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_restart
-void cpp_bandit_restart(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_restart(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    cpp_bandit_restart(handle);
-    return R_NilValue;
 END_RCPP
 }
 // cpp_change_statistic
@@ -685,18 +708,20 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
-    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 5},
-    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 6},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
+    {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 3},
+    {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 3},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 5},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
+    {"_gpbandits_cpp_bandit_status", (DL_FUNC) &_gpbandits_cpp_bandit_status, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
-    {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 3},
-    {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 5},
+    {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
+    {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
-    {"_gpbandits_cpp_bandit_restart", (DL_FUNC) &_gpbandits_cpp_bandit_restart, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 6},

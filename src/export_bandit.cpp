@@ -8,35 +8,48 @@
 
 using gpb::Action;
 using gpb::Context;
+using gpb::Event;
 using gpb::EventKind;
 using gpb::Index;
 using gpb::Query;
 
 namespace {
 
-// Places as R gives them: `arm` a row of the arms' table (0-based; -1 on a box) each,
-// `inputs` a row each (no columns where the arm says it all).
-std::vector<gpb::Place> places_from_list(const Rcpp::List& places) {
-  const Rcpp::IntegerVector arm = places["arm"];
-  const Rcpp::NumericMatrix inputs = places["inputs"];
-  std::vector<gpb::Place> out(static_cast<std::size_t>(arm.size()));
-  const int extra = inputs.ncol() > 0 && arm.size() > 0 && arm[0] >= 0 ? 1 : 0;
-  for (int k = 0; k < arm.size(); ++k) {
-    gpb::Place& place = out[static_cast<std::size_t>(k)];
-    place.arm = arm[k];
-    if (inputs.ncol() == 0) continue;
-    place.x.resize(inputs.ncol() + extra);
-    for (int c = 0; c < inputs.ncol(); ++c) place.x[c] = inputs(k, c);
-    if (extra) place.x[inputs.ncol()] = arm[k];  // arms' numbers stand last
-  }
-  return out;
+int or_na(Index number) { return number < 0 ? NA_INTEGER : static_cast<int>(number); }
+double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
+
+void check_length(R_xlen_t length, R_xlen_t wanted) {
+  if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
 }
 
-// The inputs as places_from_list() takes them.
+// Places as R gives them: `arm` numbers (0-based; NA on a box), `context` numbers of known
+// contexts (0-based), `inputs` the kernel's inputs that no table has, a row each.
+class PlacesFromR {
+ public:
+  explicit PlacesFromR(const Rcpp::List& places)
+      : arm_(places["arm"]), context_(places["context"]), inputs_(places["inputs"]) {
+    check_length(context_.size(), arm_.size());
+    check_length(inputs_.nrow(), arm_.size());
+  }
+  R_xlen_t size() const { return arm_.size(); }
+  gpb::Place at(const gpb::Space& space, R_xlen_t k) const {
+    Eigen::VectorXd inputs(inputs_.ncol());
+    for (int c = 0; c < inputs_.ncol(); ++c) inputs[c] = inputs_(static_cast<int>(k), c);
+    const Index arm = arm_[k] == NA_INTEGER ? -1 : arm_[k];
+    return space.place(arm, context_[k], inputs);
+  }
+
+ private:
+  Rcpp::IntegerVector arm_, context_;
+  Rcpp::NumericMatrix inputs_;
+};
+
+// The same to R, `inputs` without the arm's number.
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
   const int rows = static_cast<int>(places.size());
-  if (rows == 0 || places[0]->x.size() == 0) return Rcpp::NumericMatrix(rows, 0);
-  const int columns = static_cast<int>(places[0]->x.size()) - (places[0]->arm >= 0 ? 1 : 0);
+  if (rows == 0) return Rcpp::NumericMatrix(0, 0);
+  const bool numbered = places[0]->kind == gpb::Place::Kind::numbered;
+  const int columns = static_cast<int>(places[0]->x.size()) - (numbered ? 1 : 0);
   Rcpp::NumericMatrix out(rows, columns);
   for (int k = 0; k < rows; ++k) {
     for (int c = 0; c < columns; ++c) out(k, c) = places[static_cast<std::size_t>(k)]->x[c];
@@ -48,8 +61,8 @@ Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_new(const Rcpp::List& config) {
-  gpb::BanditParts parts = gpb::parts_from_config(config);
-  return BanditHandle(new gpb::Bandit(std::move(parts.space), std::move(parts.config)), true);
+  return BanditHandle(
+      new gpb::Bandit(gpb::beliefs_from_config(config), gpb::rules_from_config(config)), true);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -65,7 +78,6 @@ void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
   gpb::RRng rng;
   int count = 0;
   for (const Context& context : gpb::contexts_from_list(contexts)) {
-    bandit->before_query();
     bandit->commit(bandit->propose(context, rng));
     if (++count % 64 == 0) gpb::check_interrupt();
   }
@@ -83,201 +95,293 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
   Rcpp::IntegerVector arm(static_cast<R_xlen_t>(places.size()));
   std::vector<const gpb::Place*> pointers;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    arm[static_cast<R_xlen_t>(k)] = static_cast<int>(places[k].arm);
+    arm[static_cast<R_xlen_t>(k)] = or_na(places[k].arm);
     pointers.push_back(&places[k]);
   }
   return Rcpp::List::create(Rcpp::_["arm"] = arm, Rcpp::_["inputs"] = inputs_of(pointers));
 }
 
+// noise_var: of each reward, NA for the bandit's own.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
                         const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                        const Rcpp::NumericVector& time) {
+                        const Rcpp::NumericVector& time, const Rcpp::NumericVector& noise_var) {
   BanditHandle bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) {
     bandit->set_clock(time[k]);
-    bandit->observe(id[k], reward[k], constraints.row(k).transpose());
+    bandit->observe(id[k], reward[k], constraints.row(k).transpose(), noise_var[k]);
+  }
+}
+
+// A reward that is NA is not known yet.
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
+                     const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
+                     double time, const Rcpp::NumericVector& noise_var) {
+  BanditHandle bandit(handle);
+  bandit->set_clock(time);
+  const PlacesFromR place(places);
+  const auto context = gpb::contexts_from_list(contexts);
+  for (R_xlen_t k = 0; k < place.size(); ++k) {
+    bandit->give(place.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
+                 constraints.row(static_cast<Index>(k)).transpose(), noise_var[k]);
+    if (k % 64 == 63) gpb::check_interrupt();
   }
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
-                     const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                     double time) {
+void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id,
+                      const Rcpp::NumericVector& reward) {
   BanditHandle bandit(handle);
-  bandit->set_clock(time);
-  const auto place = places_from_list(places);
-  const auto context = gpb::contexts_from_list(contexts);
-  for (std::size_t k = 0; k < place.size(); ++k) {
-    bandit->give(place[k], context[k], reward[static_cast<R_xlen_t>(k)],
-                 constraints.row(static_cast<Eigen::Index>(k)).transpose());
+  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->amend(id[k], reward[k]);
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed) {
+  BanditHandle bandit(handle);
+  for (const int k : id) {
+    bandit->withdraw(k, failed ? gpb::Status::failed : gpb::Status::withdrawn);
   }
 }
 
-// Plays the log's events again. Places as in places_from_list(); ids 1-based.
+namespace {
+
+// A log as R gives it, its columns checked to be of one length.
+struct LogFromR {
+  LogFromR(const Rcpp::List& queries, const Rcpp::List& contexts_in, const Rcpp::List& events)
+      : places(queries),
+        contexts(gpb::contexts_from_list(contexts_in)),
+        action(queries["action"]),
+        mean(queries["mean"]),
+        sd(queries["sd"]),
+        width(queries["width"]),
+        g(Rcpp::as<Eigen::MatrixXd>(queries["g"])),
+        kind(events["kind"]),
+        id(events["id"]),
+        reward(events["reward"]),
+        time(events["time"]),
+        noise_var(events["noise_var"]) {
+    const R_xlen_t n = places.size(), m = kind.size();
+    for (const R_xlen_t length : {static_cast<R_xlen_t>(contexts.size()), action.size(),
+                                  mean.size(), sd.size(), width.size(),
+                                  static_cast<R_xlen_t>(g.rows())}) {
+      check_length(length, n);
+    }
+    for (const R_xlen_t length : {id.size(), reward.size(), time.size(), noise_var.size()}) {
+      check_length(length, m);
+    }
+  }
+
+  // The query that an event is about; its number must be one of the log's.
+  R_xlen_t query_of(R_xlen_t event) const {
+    if (id[event] == NA_INTEGER || id[event] < 1 || id[event] > places.size()) {
+      throw std::invalid_argument("an event is about a query that the log does not have");
+    }
+    return id[event] - 1;
+  }
+
+  Event event(R_xlen_t e) const {
+    const auto what = static_cast<EventKind>(kind[e]);
+    Event out{what, id[e], time[e], reward[e], noise_var[e], Eigen::VectorXd()};
+    if (what == EventKind::reward || what == EventKind::given) {
+      out.g = g.row(query_of(e)).transpose();
+    }
+    return out;
+  }
+
+  Query query(const gpb::Space& space, R_xlen_t e) const {
+    const R_xlen_t k = query_of(e);
+    Query out;
+    if (action[k] < 1 || action[k] > 3) throw std::invalid_argument("unknown action of a query");
+    out.place = places.at(space, k);
+    out.context = contexts[static_cast<std::size_t>(k)];
+    out.action = static_cast<Action>(action[k]);
+    out.mean = mean[k];
+    out.sd = sd[k];
+    out.width = width[k];
+    return out;
+  }
+
+  PlacesFromR places;
+  std::vector<Context> contexts;
+  Rcpp::IntegerVector action;
+  Rcpp::NumericVector mean, sd, width;
+  Eigen::MatrixXd g;
+  Rcpp::IntegerVector kind, id;
+  Rcpp::NumericVector reward, time, noise_var;
+};
+
+}  // namespace
+
+// Plays a log's events again.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts,
                        const Rcpp::List& events, const Rcpp::List& refits) {
   BanditHandle bandit(handle);
+  const LogFromR log(queries, contexts, events);
   R_xlen_t refitted = 0;
-  const auto place = places_from_list(queries);
-  const auto context = gpb::contexts_from_list(contexts);
-  const Rcpp::IntegerVector action = queries["action"];
-  const Rcpp::NumericVector mean = queries["mean"], sd = queries["sd"], width = queries["width"];
-  const Rcpp::IntegerVector kind = events["kind"], id = events["id"];
-  const Rcpp::NumericVector reward = events["reward"], time = events["time"];
-  const Eigen::MatrixXd g = Rcpp::as<Eigen::MatrixXd>(queries["g"]);
-  bandit->set_replaying(true);
-  for (R_xlen_t e = 0; e < kind.size(); ++e) {
+  for (R_xlen_t e = 0; e < log.kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();
-    const R_xlen_t k = id[e] - 1;
-    const auto at = static_cast<std::size_t>(k);
-    bandit->set_clock(time[e]);
-    switch (static_cast<EventKind>(kind[e])) {
-      case EventKind::query: {
-        Query query;
-        query.place = place[at];
-        query.context = context[at];
-        query.action = static_cast<Action>(action[k]);
-        query.mean = mean[k];
-        query.sd = sd[k];
-        query.width = width[k];
-        bandit->before_query();
-        bandit->commit(std::move(query));
-        break;
-      }
-      case EventKind::reward:
-        bandit->observe(id[e], reward[e], g.row(k).transpose());
-        break;
-      case EventKind::given:
-        bandit->give(place[at], context[at], reward[e], g.row(k).transpose());
-        break;
-      case EventKind::restart:
-        bandit->restart();
-        break;
-      case EventKind::refit: {
-        gpb::BanditParts parts = gpb::parts_from_config(refits[refitted++]);
-        bandit->refit(std::move(parts.space), std::move(parts.config));
-        break;
-      }
+    const Event event = log.event(e);
+    bandit->set_clock(event.time);
+    if (event.kind == EventKind::refit) {
+      if (refitted >= refits.size()) throw std::invalid_argument("a refit has no parameters");
+      bandit->replay_refit(gpb::beliefs_from_config(refits[refitted++]));
+      continue;
     }
+    const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
+    bandit->replay(event, asks ? log.query(bandit->space(), e) : Query());
   }
-  bandit->set_replaying(false);
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
   BanditHandle bandit(handle);
-  gpb::BanditParts parts = gpb::parts_from_config(config);
-  bandit->refit(std::move(parts.space), std::move(parts.config));
+  bandit->refit(gpb::beliefs_from_config(config));
 }
 
-// What the mean knows: ids of the queries and their values (rewards, or what stands for them).
+// What the mean knows: ids of the queries, their values (rewards, or what stands for them) and
+// their noise variances, NA for the bandit's own.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_known(SEXP handle) {
   BanditHandle bandit(handle);
   std::vector<int> id;
-  std::vector<double> value;
-  for (std::size_t k = 0; k < bandit->queries().size(); ++k) {
-    const Query& query = bandit->queries()[k];
-    if (!bandit->is_known(query)) continue;
-    id.push_back(static_cast<int>(k + 1));
-    value.push_back(bandit->known_value(query));
+  std::vector<double> value, noise_var;
+  for (const Query& query : bandit->fold().queries()) {
+    if (!bandit->fold().is_known(query)) continue;
+    id.push_back(static_cast<int>(&query - bandit->fold().queries().data()) + 1);
+    value.push_back(bandit->fold().known_value(query));
+    noise_var.push_back(or_na(query.noise_var));
   }
-  return Rcpp::List::create(Rcpp::_["id"] = id, Rcpp::_["value"] = value);
+  using Rcpp::_;
+  return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var);
+}
+
+namespace {
+
+Rcpp::List queries_from(const gpb::Bandit& bandit, int from) {
+  const auto& queries = bandit.fold().queries();
+  const R_xlen_t n = static_cast<R_xlen_t>(queries.size()) - from;
+  Rcpp::IntegerVector arm(n), context(n), action(n), segment(n), status(n);
+  Rcpp::NumericVector mean(n), sd(n), width(n);
+  const int multipliers = static_cast<int>(bandit.fold().multipliers().size());
+  Rcpp::NumericMatrix kappa(static_cast<int>(n), multipliers);
+  std::vector<const gpb::Place*> places;
+  for (R_xlen_t k = 0; k < n; ++k) {
+    const Query& query = queries[static_cast<std::size_t>(from + k)];
+    places.push_back(&query.place);
+    arm[k] = or_na(query.place.arm);
+    context[k] = static_cast<int>(query.context.row);
+    action[k] = static_cast<int>(query.action);
+    segment[k] = query.segment;
+    status[k] = static_cast<int>(query.status);
+    mean[k] = query.mean;
+    sd[k] = query.sd;
+    width[k] = or_na(query.width);
+    for (int j = 0; j < multipliers; ++j) kappa(static_cast<int>(k), j) = query.kappa[j];
+  }
+  using Rcpp::_;
+  return Rcpp::List::create(_["arm"] = arm, _["context"] = context, _["action"] = action,
+                            _["segment"] = segment, _["mean"] = mean, _["sd"] = sd,
+                            _["width"] = width, _["status"] = status,
+                            _["inputs"] = inputs_of(places), _["kappa"] = kappa);
+}
+
+Rcpp::List events_from(const gpb::Bandit& bandit, int from) {
+  const auto& events = bandit.events();
+  const R_xlen_t n = static_cast<R_xlen_t>(events.size()) - from;
+  Rcpp::IntegerVector kind(n), id(n), status(n);
+  Rcpp::NumericVector reward(n), time(n), noise_var(n);
+  const int constraints = static_cast<int>(bandit.fold().multipliers().size());
+  Rcpp::NumericMatrix g(static_cast<int>(n), constraints);
+  for (R_xlen_t k = 0; k < n; ++k) {
+    const Event& event = events[static_cast<std::size_t>(from + k)];
+    kind[k] = static_cast<int>(event.kind);
+    id[k] = static_cast<int>(event.id);
+    time[k] = or_na(event.time);
+    reward[k] = or_na(event.reward);
+    noise_var[k] = or_na(event.noise_var);
+    // What has become of its query.
+    status[k] =
+        event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;
+    for (int j = 0; j < constraints; ++j) {
+      g(static_cast<int>(k), j) = event.g.size() > 0 ? event.g[j] : NA_REAL;
+    }
+  }
+  using Rcpp::_;
+  return Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward,
+                            _["time"] = time, _["noise_var"] = noise_var, _["g"] = g,
+                            _["status"] = status);
+}
+
+}  // namespace
+
+// What has become of every query.
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerVector cpp_bandit_status(SEXP handle) {
+  BanditHandle bandit(handle);
+  const auto& queries = bandit->fold().queries();
+  Rcpp::IntegerVector out(static_cast<R_xlen_t>(queries.size()));
+  for (std::size_t k = 0; k < queries.size(); ++k) {
+    out[static_cast<R_xlen_t>(k)] = static_cast<int>(queries[k].status);
+  }
+  return out;
 }
 
 // What the log does not have yet: queries and events from these numbers (0-based) on.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   BanditHandle bandit(handle);
-  const auto& queries = bandit->queries();
-  const auto& events = bandit->events();
-  const R_xlen_t q = static_cast<R_xlen_t>(queries.size()) - from_query;
-  const R_xlen_t e = static_cast<R_xlen_t>(events.size()) - from_event;
-  Rcpp::IntegerVector arm(q), context(q), action(q), segment(q), kind(e), id(e);
-  Rcpp::NumericVector mean(q), sd(q), width(q), reward(e), time(e);
-  std::vector<const gpb::Place*> places;
-  const auto multipliers =
-      queries.empty() ? 0 : static_cast<int>(queries.back().kappa.size());
-  Rcpp::NumericMatrix kappa(static_cast<int>(q), multipliers), g(static_cast<int>(e), multipliers);
-  for (R_xlen_t k = 0; k < q; ++k) {
-    const Query& query = queries[static_cast<std::size_t>(from_query + k)];
-    arm[k] = static_cast<int>(query.place.arm);
-    places.push_back(&query.place);
-    for (int j = 0; j < multipliers; ++j) kappa(static_cast<int>(k), j) = query.kappa[j];
-    context[k] = static_cast<int>(query.context.row);
-    action[k] = static_cast<int>(query.action);
-    segment[k] = query.segment;
-    mean[k] = query.mean;
-    sd[k] = query.sd;
-    width[k] = std::isnan(query.width) ? NA_REAL : query.width;
-  }
-  for (R_xlen_t k = 0; k < e; ++k) {
-    const gpb::Event& event = events[static_cast<std::size_t>(from_event + k)];
-    kind[k] = static_cast<int>(event.kind);
-    id[k] = static_cast<int>(event.id);
-    time[k] = std::isnan(event.time) ? NA_REAL : event.time;
-    const bool rewarded = event.kind == EventKind::reward || event.kind == EventKind::given;
-    reward[k] = rewarded ? queries[static_cast<std::size_t>(event.id - 1)].reward : NA_REAL;
-    for (int j = 0; j < multipliers; ++j) {
-      g(static_cast<int>(k), j) =
-          rewarded ? queries[static_cast<std::size_t>(event.id - 1)].g[j] : NA_REAL;
-    }
-  }
-  using Rcpp::_;
-  return Rcpp::List::create(
-      _["queries"] = Rcpp::List::create(_["arm"] = arm, _["context"] = context,
-                                        _["action"] = action, _["segment"] = segment,
-                                        _["mean"] = mean, _["sd"] = sd, _["width"] = width,
-                                        _["inputs"] = inputs_of(places), _["kappa"] = kappa),
-      _["events"] = Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward,
-                                       _["time"] = time, _["g"] = g));
+  return Rcpp::List::create(Rcpp::_["queries"] = queries_from(*bandit, from_query),
+                            Rcpp::_["events"] = events_from(*bandit, from_event));
 }
 
-namespace {
-
-const gpb::ArmPosterior& arm_posterior(const gpb::Model& model) {
-  return static_cast<const gpb::ArmModel&>(model).posterior();
-}
-
-}  // namespace
-
-// Mean and sd of rows first .. first + count - 1 of the arms' table.
+// Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where
+// all of them are tabulated.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_arm_posterior(SEXP handle, int first, int count) {
+Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
+                                    const Rcpp::IntegerVector& context) {
   BanditHandle bandit(handle);
-  const Eigen::VectorXd mean = arm_posterior(bandit->mean_model()).mean().segment(first, count);
-  const Eigen::VectorXd sd =
-      arm_posterior(bandit->variance_model()).variance().segment(first, count).cwiseSqrt();
-  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
-}
-
-// Mean and sd at any points.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points,
-                              const Eigen::VectorXd& prior_mean) {
-  BanditHandle bandit(handle);
-  Eigen::VectorXd mean, sd, ignored;
-  bandit->mean_model().predict(points, prior_mean, mean, sd);
-  if (&bandit->mean_model() != &bandit->variance_model()) {
-    bandit->variance_model().predict(points, prior_mean, ignored, sd);
+  Rcpp::NumericVector mean(arm.size()), sd(arm.size());
+  const Eigen::VectorXd none;
+  double ignored;
+  for (R_xlen_t k = 0; k < arm.size(); ++k) {
+    const gpb::Place place =
+        bandit->space().place(arm[k], context[context.size() == 1 ? 0 : k], none);
+    bandit->mean().at(place, mean[k], sd[k]);
+    if (&bandit->mean() != &bandit->variance()) bandit->variance().at(place, ignored, sd[k]);
   }
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
-// Joint draws over rows first .. first + count - 1, one per column, from the
-// posterior with covariance scaled by scale^2.
+// Mean and sd at any points: the kernel's inputs, the arm's number last where there are arms
+// (negative for a point that is none).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
+  BanditHandle bandit(handle);
+  Eigen::VectorXd mean, variance, ignored;
+  bandit->mean().predict(points, mean, variance);
+  if (&bandit->mean() != &bandit->variance()) {
+    bandit->variance().predict(points, ignored, variance);
+  }
+  return Rcpp::List::create(Rcpp::_["mean"] = mean,
+                            Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
+}
+
+// Joint draws over all arms in a context, one per column, from the posterior with covariance
+// scaled by scale^2.
 // [[Rcpp::export]]
-Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first, int count) {
+Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
-  const gpb::ArmPosterior& mean = arm_posterior(bandit->mean_model());
-  const gpb::ArmPosterior& variance = arm_posterior(bandit->variance_model());
-  Eigen::MatrixXd out(count, draws);
+  const gpb::Candidates& all =
+      bandit->space().candidates(gpb::contexts_from_list(context).at(0));
+  if (!all.complete) throw std::invalid_argument("joint draws need finitely many arms");
+  Eigen::MatrixXd out(all.size(), draws);
   constexpr int block = 64;  // so many columns are one matrix product
   for (int k = 0; k < draws; k += block) {
-    variance.draw(rng, scale, mean.mean(), first, out.middleCols(k, std::min(block, draws - k)));
+    bandit->variance().sample_all(bandit->mean(), all, scale, rng,
+                                  out.middleCols(k, std::min(block, draws - k)));
     gpb::check_interrupt();
   }
   return out;
@@ -287,23 +391,17 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, int first,
 Rcpp::List cpp_bandit_facts(SEXP handle) {
   BanditHandle bandit(handle);
   using Rcpp::_;
-  return Rcpp::List::create(_["engine"] = bandit->space().engine(),
-                            _["rank"] = static_cast<int>(bandit->mean_model().rank()),
+  return Rcpp::List::create(_["engine"] = bandit->mean().engine(),
+                            _["rank"] = static_cast<int>(bandit->mean().rank()),
                             _["prior_scale"] = bandit->space().prior_scale(),
-                            _["log_det"] = bandit->variance_model().log_det(),
-                            _["rounds"] = static_cast<int>(bandit->rounds()),
-                            _["segment"] = bandit->segment(),
-                            _["clock"] = bandit->latest_time());
+                            _["log_det"] = bandit->variance().log_det(),
+                            _["rounds"] = static_cast<int>(bandit->fold().rounds()),
+                            _["segment"] = bandit->fold().segment(),
+                            _["clock"] = bandit->fold().latest_time());
 }
 
 // [[Rcpp::export(rng = false)]]
 double cpp_bandit_width(SEXP handle) {
   BanditHandle bandit(handle);
   return bandit->width();
-}
-
-// [[Rcpp::export(rng = false)]]
-void cpp_bandit_restart(SEXP handle) {
-  BanditHandle bandit(handle);
-  bandit->restart();
 }

@@ -1,8 +1,7 @@
 // Change-point detection for any regression data.
-#include "r_bandit.h"
-
-#include "fold/change.h"
+#include "fold/changes.h"
 #include "r_kernel.h"
+#include "r_settings.h"
 
 // The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
@@ -13,7 +12,7 @@ double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
   if (Rcpp::as<std::string>(domain["kind"]) == "points") {
     return gpb::change_statistic(*k, x, y, ridge, Rcpp::as<Eigen::MatrixXd>(domain["points"]));
   }
-  return gpb::change_statistic(*k, x, y, ridge, *gpb::averaging_from_list(domain, k));
+  return gpb::change_statistic(*k, x, y, ridge, *gpb::make_averaging(gpb::RSettings(domain), k));
 }
 
 // The number of the pair (1-based) at which some tail of the pairs so far first raises
@@ -26,7 +25,7 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
     return [f](double q) { return Rcpp::as<double>(f(q)); };
   };
   const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
-  gpb::ChangeSweep sweep(k, gpb::averaging_from_list(domain, k), rate(threshold), rate(ridge),
+  gpb::ChangeSweep sweep(k, gpb::make_averaging(gpb::RSettings(domain), k), rate(threshold), rate(ridge),
                          dyadic);
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     if (sweep.add(x.row(i).transpose(), y[i])) return static_cast<int>(i + 1);

@@ -6,7 +6,7 @@
 #include "information/information.h"
 #include "information/optimal_design.h"
 #include "r_kernel.h"
-#include "spaces/space.h"
+#include "spaces/arm_setting.h"
 
 namespace {
 
@@ -26,7 +26,7 @@ gpb::LowRank factor_of(const gpb::ArmTable& table, double tolerance) {
 gpb::GreedyInformation greedy_over(const gpb::ArmTablePtr& table, double noise_var) {
   const gpb::ArmSetting setting = gpb::make_arm_setting(table, noise_var, "auto", false);
   return gpb::GreedyInformation(
-      setting.make_posterior(noise_var, Eigen::VectorXd::Zero(table->size())));
+      setting.make_engine(noise_var, Eigen::VectorXd::Zero(table->size())));
 }
 
 gpb::ArmTablePtr table_of(const Rcpp::List& kernel, const Eigen::MatrixXd& points) {

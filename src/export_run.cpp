@@ -3,9 +3,9 @@
 
 #include <chrono>
 
+#include "bandit/run.h"
 #include "r_interrupt.h"
 #include "r_rng.h"
-#include "bandit/run.h"
 
 namespace {
 
@@ -36,8 +36,8 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
   return draws;
 }
 
-// A table of true means, or an R function of the place's arm (0-based), its inputs
-// and the round (1-based).
+// A table of true means, or an R function of the place's arm (0-based, NA without one), its
+// inputs and the round (1-based).
 std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth) {
   if (truth.containsElementNamed("table")) {
     return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
@@ -45,16 +45,19 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth)
                                                    Rcpp::as<Eigen::MatrixXd>(truth["constraints"]));
   }
   const Rcpp::Function f = truth["f"];
+  const auto arm_of = [](const gpb::Place& place) {
+    return place.arm < 0 ? NA_INTEGER : static_cast<int>(place.arm);
+  };
   gpb::FunctionEnvironment::Constraints constraints;
   if (!Rf_isNull(truth["g"])) {
     const Rcpp::Function g = truth["g"];
-    constraints = [g](const gpb::Place& place) {
-      return Rcpp::as<Eigen::VectorXd>(g(static_cast<int>(place.arm), place.x));
+    constraints = [g, arm_of](const gpb::Place& place) {
+      return Rcpp::as<Eigen::VectorXd>(g(arm_of(place), place.x));
     };
   }
   return std::make_unique<gpb::FunctionEnvironment>(
-      [f](const gpb::Place& place, gpb::Index round) {
-        return Rcpp::as<double>(f(static_cast<int>(place.arm), place.x,
+      [f, arm_of](const gpb::Place& place, gpb::Index round) {
+        return Rcpp::as<double>(f(arm_of(place), place.x,
                                   static_cast<double>(round + 1)));
       },
       constraints);

@@ -8,18 +8,12 @@
 
 namespace gpb {
 
-struct BanditParts {
-  std::unique_ptr<Space> space;
-  BanditConfig config;
-};
-// Where a detector averages: list(kind = "points", points), "sampled", or "box" with lower, upper,
-// lengthscale and variance of a squared-exponential kernel.
-std::shared_ptr<Averaging> averaging_from_list(const Rcpp::List& domain, const KernelPtr& kernel);
-
-BanditParts parts_from_config(const Rcpp::List& config);
+Beliefs beliefs_from_config(const Rcpp::List& config);
+FoldRules rules_from_config(const Rcpp::List& config);
 
 // Contexts of several queries as R gives them: `row` a number of a known context
-// (0-based) each, `values` a row each (no columns where the rows say it all).
+// (0-based) each, `values` a row each (no columns where the rows say it all), and perhaps
+// `eligible`, a flag per arm for all of them.
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 
 }  // namespace gpb

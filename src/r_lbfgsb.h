@@ -2,7 +2,7 @@
 #ifndef GPB_R_LBFGSB_H
 #define GPB_R_LBFGSB_H
 
-#include "spaces/box_space.h"
+#include "base/minimizer.h"
 
 namespace gpb {
 

@@ -548,8 +548,10 @@ ref_restart <- function(b) {
 }
 
 ref_end_epoch <- function(b) {
-  ids <- b$epoch_first:ref_queries(b)
-  g <- b$g[ids[!is.na(b$reward[ids])], , drop = FALSE]
+  # Of the data in force: not from before a restart, and not what came too late to be known.
+  v <- ref_visible(b)
+  ids <- v$ids[v$known & v$ids >= b$epoch_first]
+  g <- b$g[ids, , drop = FALSE]
   if (nrow(g)) b$kappa <- ref_multiplier(b$constraints, b$kappa, g)
   b$epoch_first <- ref_queries(b) + 1
   if (!b$constraints$reuse) b$fresh <- b$epoch_first

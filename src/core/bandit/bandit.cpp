@@ -3,334 +3,309 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scores/greedy.h"
+
 namespace gpb {
 
-Bandit::Bandit(std::unique_ptr<Space> space, BanditConfig config)
-    : space_(std::move(space)), config_(std::move(config)) {
-  if (config_.constraints) kappa_ = config_.constraints->first_multipliers();
-  make_models();
+Bandit::Bandit(Beliefs beliefs, FoldRules rules)
+    : beliefs_(std::move(beliefs)), fold_(std::move(rules), *this) {
+  make_posteriors();
 }
 
-void Bandit::make_models() {
-  hallucinated_.reset();
-  dmm_models_.clear();
-  const Forgetting forgetting = config_.changes ? config_.changes->forgetting : Forgetting();
-  mean_ = space_->make_model(config_.noise_var, forgetting);
-  if (config_.pending == PendingKind::hallucinate) {
-    hallucinated_ = space_->make_model(config_.noise_var, forgetting);
+// ---- posteriors -------------------------------------------------------------
+
+void Bandit::make_posteriors() {
+  const Forgetting forgetting = fold_.forgetting();
+  const auto made = [&](double noise_var) {
+    return std::make_unique<Observations>(space().make_posterior(noise_var, forgetting),
+                                          forgetting);
+  };
+  known_ = made(beliefs_.noise_var);
+  all_.reset();
+  if (fold_.pending().variance_knows()) all_ = made(beliefs_.noise_var);
+  companions_.clear();
+  for (const double noise_var : beliefs_.policy->companions()) {
+    companions_.push_back(made(noise_var));
   }
-  if (config_.dmm) {
-    for (double alpha : config_.dmm->alpha) {
-      dmm_models_.push_back(space_->make_model(alpha, forgetting));
-    }
-  }
+  begin_anew(fold_.first_known() + 1);
   advance();
 }
 
-void Bandit::advance() {
-  const Index next = rounds() + 1;
-  mean_->advance(next);
-  if (hallucinated_) hallucinated_->advance(next);
-  for (auto& model : dmm_models_) model->advance(next);
+void Bandit::begin_anew(Index first) {
+  known_->clear(first);
+  if (all_) all_->clear(first);
+  for (auto& companion : companions_) companion->clear(first);
+  played_.clear();
+  is_played_.clear();
 }
 
-Query& Bandit::query(Index id) {
-  if (id < 1 || id > rounds()) throw std::invalid_argument("unknown query id");
-  return queries_[static_cast<std::size_t>(id - 1)];
+void Bandit::advance() {
+  const Index next = fold_.rounds() + 1;
+  known_->advance(next);
+  if (all_) all_->advance(next);
+  for (auto& companion : companions_) companion->advance(next);
+}
+
+double Bandit::weight(Index id) const {
+  const double own = fold_.query(id).noise_var;
+  return std::isnan(own) ? 1.0 : beliefs_.noise_var / own;
+}
+
+void Bandit::note_played(Index id) {
+  const Place& place = fold_.query(id).place;
+  if (place.kind == Place::Kind::tabled) {
+    const auto row = static_cast<std::size_t>(place.row);
+    if (is_played_.size() <= row) is_played_.resize(row + 1, 0);
+    if (is_played_[row]) return;
+    is_played_[row] = 1;
+  }
+  played_.push_back(id);
+}
+
+void Bandit::asked(Index id) {
+  note_played(id);
+  const Place& place = fold_.query(id).place;
+  // Its value does not touch the variance, which is all that is asked of this posterior.
+  if (all_) all_->put(id, place, space().prior_mean(place), 1.0);
+}
+
+void Bandit::learned(Index id, double value) {
+  const Place& place = fold_.query(id).place;
+  const double w = weight(id);
+  known_->put(id, place, value, w);
+  for (auto& companion : companions_) companion->put(id, place, value, w);
+  if (all_) all_->put(id, place, space().prior_mean(place), w);
+}
+
+void Bandit::dropped(Index id) {
+  known_->drop(id);
+  for (auto& companion : companions_) companion->drop(id);
+  if (all_) all_->drop(id);
+  played_.clear();
+  is_played_.clear();
+  for (Index k = fold_.first_known() + 1; k <= fold_.rounds(); ++k) {
+    if (!fold_.query(k).is_void()) note_played(k);
+  }
+}
+
+void Bandit::cleared() { begin_anew(fold_.rounds() + 1); }
+
+void Bandit::retargeted() {
+  const auto value_of = [this](Index id) { return fold_.known_value(fold_.query(id)); };
+  known_->revalue(value_of);
+  for (auto& companion : companions_) companion->revalue(value_of);
+}
+
+void Bandit::rebuild() {
+  make_posteriors();
+  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
+    const Query& q = fold_.query(id);
+    if (q.is_void()) continue;
+    asked(id);
+    if (fold_.is_known(q)) learned(id, fold_.known_value(q));
+  }
+}
+
+void Bandit::refit(Beliefs beliefs) {
+  std::swap(beliefs_, beliefs);
+  try {
+    rebuild();
+  } catch (...) {
+    std::swap(beliefs_, beliefs);
+    rebuild();
+    throw;
+  }
+  log(EventKind::refit, fold_.rounds());
 }
 
 // ---- the choice -------------------------------------------------------------
 
 WidthState Bandit::width_state() const {
   WidthState state;
-  state.t = static_cast<double>(1 + rounds() - first_known_);
-  state.arms = space_->arms();
-  state.noise_var = config_.noise_var;
-  state.log_det = variance_model().log_det();
-  if (config_.constraints) state.noise_factor = config_.constraints->noise_factor(kappa_);
-  state.recent_sd = [this] { return recent_sd(); };
+  state.t = static_cast<double>(1 + fold_.history());
+  state.arms = space().arms();
+  state.noise_var = beliefs_.noise_var;
+  state.log_det = variance().log_det();
+  if (const ConstraintRule* rule = fold_.constraints()) {
+    state.noise_factor = rule->noise_factor(fold_.multipliers());
+    state.failure_factor = rule->failure_factor();
+  }
+  state.recent_sd = [this](bool pending_only) { return recent_sd(pending_only); };
   return state;
 }
 
-double Bandit::recent_sd() const {
-  const double window = config_.pending == PendingKind::censor ? config_.censor_after : kInf;
+double Bandit::recent_sd(bool pending_only) const {
+  const double window = fold_.pending().patience();
   double sum = 0.0, mean, sd;
-  for (Index k = rounds() - 1; k >= first_known_; --k) {
-    const Query& q = queries_[static_cast<std::size_t>(k)];
-    const double ago = config_.censor_by_time ? clock_ - q.time : static_cast<double>(rounds() - k);
-    if (ago > window) break;
-    if (config_.sdf_over_pending && q.arrived) continue;
-    variance_model().at(q.place, mean, sd);
+  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
+    if (fold_.age(id) > window) break;
+    const Query& q = fold_.query(id);
+    if (q.is_void() || (pending_only && q.status != Status::pending)) continue;
+    variance().at(q.place, mean, sd);
     sum += sd;
   }
   return sum;
 }
 
-std::vector<BoundTerm> Bandit::dmm_terms(const WidthState& state) const {
-  std::vector<BoundTerm> terms;
-  if (!config_.dmm) return terms;
-  for (std::size_t k = 0; k < dmm_models_.size(); ++k) {
-    const double multiplier = config_.dmm->multiplier(
-        config_.dmm->alpha[k], dmm_models_[k]->quadratic(), config_.noise_var, mean_->log_det(),
-        mean_->quadratic(), state);
-    terms.push_back({dmm_models_[k].get(), multiplier});
+// Largest posterior mean among the places played in this context, pending ones too; the largest
+// prior mean if there are none.
+double Bandit::incumbent(const Context& context) const {
+  std::vector<const Place*> places;
+  std::vector<Index> slots;
+  for (const Index id : played_) {
+    const Place& place = fold_.query(id).place;
+    if (!space().in_context(place, context)) continue;
+    places.push_back(&place);
+    slots.push_back(known_->slot(id));
   }
-  return terms;
+  if (places.empty()) return space().largest_prior_mean(context);
+  return mean().means_at(places, slots).maxCoeff();
 }
 
-namespace {
-
-// The multiplier of sd that reaches the smallest of several upper bounds.
-double effective_width(const std::vector<BoundTerm>& terms, const Place& place, double mean,
-                       double sd) {
-  double bound = kInf;
-  for (const BoundTerm& term : terms) {
-    double m, s;
-    term.model->at(place, m, s);
-    bound = std::min(bound, m + term.multiplier * s);
-  }
-  return sd > 0.0 ? (bound - mean) / sd : 0.0;
+Round Bandit::round(const Context& context) const {
+  Round round;
+  round.number = static_cast<double>(fold_.rounds() + 1);
+  round.mean = &mean();
+  round.variance = &variance();
+  for (const auto& companion : companions_) round.companions.push_back(&companion->posterior());
+  round.candidates = &beliefs_.space->candidates(context);
+  round.prior_scale = space().prior_scale();
+  round.noise_var = beliefs_.noise_var;
+  round.state = width_state();
+  round.incumbent = [this, &context] { return incumbent(context); };
+  return round;
 }
 
-}  // namespace
+double Bandit::width() const {
+  Round only_state;
+  only_state.state = width_state();
+  return beliefs_.policy->width(only_state);
+}
+
+void Bandit::look(Query& q) const {
+  mean().at(q.place, q.mean, q.sd);
+  double ignored;
+  if (all_) all_->posterior().at(q.place, ignored, q.sd);
+}
 
 Place Bandit::recommend(const Context& context, Rng& rng) {
-  Acquisition a;
-  a.kind = PolicyKind::mean;
-  a.prior_scale = space_->prior_scale();
-  return space_->choose(a, {mean_.get(), mean_.get(), {}}, context, rng);
-}
-
-void Bandit::before_query() {
-  if (config_.changes && !replaying_ && config_.changes->due(rounds(), first_of_segment_ + 1)) {
-    restart();
-  }
-  if (config_.constraints && rounds() - first_of_epoch_ >= config_.constraints->epoch) end_epoch();
-}
-
-// The multipliers move along the average of the constraint values that the epoch has shown.
-void Bandit::end_epoch() {
-  VectorXd sum = VectorXd::Zero(kappa_.size());
-  double seen = 0.0;
-  for (Index k = first_of_epoch_; k < rounds(); ++k) {
-    const Query& q = queries_[static_cast<std::size_t>(k)];
-    if (!q.arrived) continue;
-    sum += q.g;
-    seen += 1.0;
-  }
-  if (seen > 0.0) kappa_ = config_.constraints->next_multipliers(kappa_, sum / seen);
-  first_of_epoch_ = rounds();
-  if (config_.constraints->reuse) retarget();
-  else forget();
-}
-
-void Bandit::retarget() {
-  std::vector<double> values(static_cast<std::size_t>(mean_->size()));
-  for (Index k = first_known_; k < rounds(); ++k) {
-    const Query& q = queries_[static_cast<std::size_t>(k)];
-    if (is_known(q)) values[static_cast<std::size_t>(q.mean_slot)] = known_value(q);
-  }
-  if (values.empty()) return;
-  mean_->replace_all(values);
-  for (auto& model : dmm_models_) model->replace_all(values);
+  Round round;
+  round.mean = round.variance = &mean();
+  round.candidates = &space().candidates(context);
+  round.prior_scale = space().prior_scale();
+  const auto score = GreedyPolicy<MeanScore>().prepare(round, rng);
+  return space().maximise(*score, context, *known_);
 }
 
 Query Bandit::propose(const Context& context, Rng& rng) {
+  settle_what_is_due();
   Query q;
   q.context = context;
-  q.segment = segment_;
-  const WidthState state = width_state();
-  Models models{mean_.get(), &variance_model(), dmm_terms(state)};
-  Acquisition a;
-  a.kind = config_.policy;
-  a.xi = config_.xi;
-  a.prior_scale = space_->prior_scale();
-  if (config_.width) {
-    a.width = config_.width->at(state);
-    if (!std::isfinite(a.width)) {
-      throw std::invalid_argument("the width is not a finite number in round " +
-                                  std::to_string(rounds() + 1));
-    }
-    q.width = a.width;
-  }
-  if (a.kind == PolicyKind::ei || a.kind == PolicyKind::pi) {
-    a.incumbent = space_->incumbent(*mean_, played_, context);
-  }
-  if (config_.changes && config_.changes->explores(explored_, rounds() - first_known_)) {
-    q.action = Action::explore;
-    q.place = space_->uniform(context, rng);
-  } else {
-    q.place = space_->choose(a, models, context, rng);
-  }
-  double ignored;
-  mean_->at(q.place, q.mean, q.sd);
-  if (hallucinated_) hallucinated_->at(q.place, ignored, q.sd);
-  if (!models.bounds.empty()) q.width = effective_width(models.bounds, q.place, q.mean, q.sd);
+  Round now = round(context);
+  now.width = beliefs_.policy->width(now);
+  std::unique_ptr<Score> score;
+  if (fold_.explores()) q.action = Action::explore;
+  else score = beliefs_.policy->prepare(now, rng);
+  q.place = score ? space().maximise(*score, context, *known_) : space().uniform(context, rng);
+  look(q);
+  q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);
   return q;
 }
 
-// ---- what the models know ---------------------------------------------------
+// ---- events -----------------------------------------------------------------
 
-void Bandit::add_to_models(Query& q, Index id, double value) {
-  q.mean_slot = mean_->size();
-  mean_->add(q.place, value, id);
-  for (auto& model : dmm_models_) model->add(q.place, value, id);
+void Bandit::log(EventKind kind, Index id) { events_.push_back({kind, id}); }
+
+void Bandit::settle_what_is_due() {
+  if (fold_.restart_due()) restart();
+  if (fold_.epoch_due()) end_epoch();
 }
 
-void Bandit::note_played(const Place& place) {
-  if (place.x.size() > 0) {
-    played_.push_back(place);  // inputs that are not known beforehand rarely repeat
-    return;
-  }
-  const auto arm = static_cast<std::size_t>(place.arm);
-  if (is_played_.size() <= arm) is_played_.resize(arm + 1, 0);
-  if (!is_played_[arm]) played_.push_back(place);
-  is_played_[arm] = 1;
-}
-
-void Bandit::enter(Query& q, Index id) {
-  note_played(q.place);
-  // Its value does not touch the variance, which is all that is asked of this model.
-  if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place), id);
-  if (config_.pending == PendingKind::censor) add_to_models(q, id, config_.censor_value);
-}
-
-bool Bandit::is_known(const Query& q) const {
-  return q.in_play && (q.arrived || config_.pending == PendingKind::censor);
-}
-
-double Bandit::known_value(const Query& q) const {
-  if (!q.arrived || q.lost) return config_.censor_value;
-  return config_.constraints ? config_.constraints->target(q.reward, q.g, kappa_) : q.reward;
-}
-
-void Bandit::rebuild_models() {
-  make_models();
-  for (Index id = 1; id <= rounds(); ++id) {
-    Query& q = query(id);
-    if (!q.in_play) continue;
-    if (hallucinated_) hallucinated_->add(q.place, space_->prior_mean(q.place), id);
-    if (is_known(q)) add_to_models(q, id, known_value(q));
-  }
-}
-
-void Bandit::refit(std::unique_ptr<Space> space, BanditConfig config) {
-  // What the detector has seen, it keeps.
-  config.changes = config_.changes;
-  std::swap(space_, space);
-  std::swap(config_, config);
-  try {
-    rebuild_models();
-  } catch (...) {
-    std::swap(space_, space);
-    std::swap(config_, config);
-    rebuild_models();
-    throw;
-  }
-  events_.push_back({EventKind::refit, rounds(), kNaN});
-}
-
-void Bandit::learn(Query& q, Index id) {
-  const double value = known_value(q);
-  if (config_.pending != PendingKind::censor) {
-    add_to_models(q, id, value);
-    return;
-  }
-  mean_->replace(q.mean_slot, value);
-  for (auto& model : dmm_models_) model->replace(q.mean_slot, value);
-}
-
-Index Bandit::commit(Query q) {
-  q.segment = segment_;
-  q.kappa = kappa_;
-  q.time = clock_;
-  if (q.action == Action::explore) ++explored_;
-  enter(q, rounds() + 1);
-  queries_.push_back(std::move(q));
+Index Bandit::commit(Query query) {
+  const Index id = fold_.ask(std::move(query));
   advance();
-  events_.push_back({EventKind::query, rounds(), clock_});
-  return rounds();
+  events_.push_back({EventKind::query, id, fold_.clock()});
+  return id;
 }
 
-void Bandit::set_clock(double now) {
-  clock_ = now;
-  if (std::isnan(latest_) || now > latest_) latest_ = now;
+void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_var) {
+  const bool alarm = fold_.reward(id, reward, g, noise_var);
+  events_.push_back({EventKind::reward, id, fold_.clock(), reward, noise_var, g});
+  if (alarm) restart();
 }
 
-// A reward observed before round t's query has taken t - s rounds, 0 if no query
-// came after its own; or the time since its query.
-double Bandit::time_taken(Index id) const {
-  if (config_.censor_by_time) return clock_ - queries_[static_cast<std::size_t>(id - 1)].time;
-  return id == rounds() ? 0.0 : static_cast<double>(rounds() + 1 - id);
-}
-
-void Bandit::observe(Index id, double reward, const VectorXd& g) {
-  Query& q = query(id);
-  if (q.arrived) throw std::invalid_argument("this query's reward is already known");
-  q.reward = reward;
-  q.g = g;
-  q.arrived = true;
-  events_.push_back({EventKind::reward, id, clock_});
-  if (!q.in_play) return;
-  q.lost = config_.pending == PendingKind::censor && time_taken(id) > config_.censor_after;
-  if (!q.lost) learn(q, id);
-  if (config_.changes && detects_change(q, id) && !replaying_) restart();
-}
-
-// The detector sees the rewards of uniform queries, the event trigger all of them.
-bool Bandit::detects_change(const Query& q, Index id) {
-  const ChangeRule& rule = *config_.changes;
-  if (rule.sweep && q.action == Action::explore) {
-    return rule.sweep->add(space_->inputs(q.place), q.reward - space_->prior_mean(q.place));
-  }
-  const double t = static_cast<double>(id - first_known_);
-  return rule.triggered(q.reward, q.mean, q.sd, t, config_.noise_var);
-}
-
-Index Bandit::give(const Place& place, const Context& context, double reward,
-                   const VectorXd& g) {
-  before_query();
+Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
+                   double noise_var) {
+  settle_what_is_due();
   Query q;
   q.place = place;
   q.context = context;
   q.action = Action::given;
-  q.segment = segment_;
-  q.kappa = kappa_;
-  q.g = g;
-  q.reward = reward;
-  q.arrived = true;
-  q.time = clock_;
-  double ignored;
-  mean_->at(place, q.mean, q.sd);
-  if (hallucinated_) hallucinated_->at(place, ignored, q.sd);
-  enter(q, rounds() + 1);
-  learn(q, rounds() + 1);
-  queries_.push_back(q);
+  look(q);
+  const Index id = fold_.ask(std::move(q));
+  const bool alarm = !std::isnan(reward) && fold_.reward(id, reward, g, noise_var);
   advance();
-  events_.push_back({EventKind::given, rounds(), clock_});
-  if (config_.changes && detects_change(q, rounds()) && !replaying_) restart();
-  return rounds();
+  events_.push_back({EventKind::given, id, fold_.clock(), reward, noise_var, g});
+  if (alarm) restart();
+  return id;
 }
 
-void Bandit::forget() {
-  mean_->clear();
-  if (hallucinated_) hallucinated_->clear();
-  for (auto& model : dmm_models_) model->clear();
-  for (Index k = first_known_; k < rounds(); ++k) {
-    queries_[static_cast<std::size_t>(k)].in_play = false;
-  }
-  played_.clear();
-  is_played_.clear();
-  explored_ = 0;
-  if (config_.changes && config_.changes->sweep) config_.changes->sweep->clear();
-  first_known_ = rounds();
+void Bandit::amend(Index id, double reward) {
+  fold_.amend(id, reward);
+  events_.push_back({EventKind::amend, id, kNaN, reward});
+}
+
+void Bandit::withdraw(Index id, Status status) {
+  fold_.withdraw(id, status);
+  log(status == Status::failed ? EventKind::fail : EventKind::withdraw, id);
 }
 
 void Bandit::restart() {
-  forget();
-  first_of_segment_ = rounds();
-  ++segment_;
-  events_.push_back({EventKind::restart, rounds(), kNaN});
+  fold_.restart();
+  log(EventKind::restart, fold_.rounds());
+}
+
+void Bandit::end_epoch() {
+  fold_.end_epoch();
+  log(EventKind::epoch, fold_.rounds());
+}
+
+void Bandit::replay(const Event& event, Query query) {
+  switch (event.kind) {
+    case EventKind::query:
+    case EventKind::given: {
+      const Index id = fold_.ask(std::move(query));
+      if (id != event.id) throw std::invalid_argument("queries are not in the order of their ids");
+      if (event.kind == EventKind::given && !std::isnan(event.reward)) {
+        fold_.reward(id, event.reward, event.g, event.noise_var);
+      }
+      advance();
+      break;
+    }
+    case EventKind::reward:
+      fold_.reward(event.id, event.reward, event.g, event.noise_var);
+      break;
+    case EventKind::amend:
+      fold_.amend(event.id, event.reward);
+      break;
+    case EventKind::withdraw:
+      fold_.withdraw(event.id, Status::withdrawn);
+      break;
+    case EventKind::fail:
+      fold_.withdraw(event.id, Status::failed);
+      break;
+    case EventKind::restart:
+      fold_.restart();
+      break;
+    case EventKind::epoch:
+      fold_.end_epoch();
+      break;
+    case EventKind::refit:
+      throw std::logic_error("a refit brings its parameters");
+    default:
+      throw std::invalid_argument("unknown kind of event");
+  }
+  events_.push_back(event);
 }
 
 }  // namespace gpb

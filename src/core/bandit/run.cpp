@@ -6,15 +6,17 @@ namespace gpb {
 
 Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
     : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {
-  if (!std::isnan(bandit.latest_time())) start_ = bandit.latest_time();
+  const double latest = bandit.fold().latest_time();
+  if (!std::isnan(latest)) start_ = latest;
 }
 
 // For bandits that go by the clock a round is one unit of time.
 void Run::set_clock(double now) {
-  if (bandit_.config().censor_by_time) bandit_.set_clock(start_ + now);
+  if (bandit_.fold().pending().by_clock()) bandit_.set_clock(start_ + now);
 }
 
-void Run::convert(double regret) {
+void Run::convert(Index id, double regret) {
+  if (bandit_.fold().query(id).status == Status::lost) return;
   if (std::isnan(simple_) || regret < simple_) simple_ = regret;
 }
 
@@ -24,7 +26,7 @@ void Run::deliver(double now) {
     const Arrival arrival = in_flight_.begin()->second;
     in_flight_.erase(in_flight_.begin());
     bandit_.observe(arrival.id, arrival.reward, arrival.g);
-    convert(arrival.regret);
+    convert(arrival.id, arrival.regret);
   }
 }
 
@@ -33,13 +35,12 @@ void Run::step(Rng& rng) {
   const double now = static_cast<double>(round_ + 1);
   set_clock(now);
   deliver(now);
-  bandit_.before_query();
   Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
   const double truth = environment_.truth(query, round_);
   const VectorXd constraints = environment_.constraints(query, round_);
   // A bandit that knows of no constraints is told of none.
   VectorXd g;
-  if (bandit_.config().constraints) {
+  if (bandit_.fold().constraints()) {
     g = constraints + draws_.constraint_noise.row(round_).transpose();
   }
   const double regret = draws_.optimum[round_] - truth;
@@ -48,7 +49,7 @@ void Run::step(Rng& rng) {
   const double delay = draws_.delay.empty() ? 0.0 : draws_.delay[k];
   if (delay <= 0.0) {
     bandit_.observe(id, reward, g);
-    convert(regret);
+    convert(id, regret);
   } else {
     in_flight_.insert({now + delay, Arrival{id, reward, g, regret}});
   }

@@ -27,10 +27,10 @@ class TableEnvironment : public Environment {
         period_(std::move(period)),
         constraints_(std::move(constraints)) {}
   double truth(const Query& query, Index round) override {
-    return table_(query.place.arm, period_[static_cast<std::size_t>(round)]);
+    return table_(query.place.row, period_[static_cast<std::size_t>(round)]);
   }
   VectorXd constraints(const Query& query, Index) override {
-    return constraints_.cols() > 0 ? VectorXd(constraints_.row(query.place.arm)) : VectorXd();
+    return constraints_.cols() > 0 ? VectorXd(constraints_.row(query.place.row)) : VectorXd();
   }
 
  private:
@@ -87,7 +87,8 @@ class Run {
   };
   void deliver(double now);
   void set_clock(double now);
-  void convert(double regret);   // a reward has arrived: it counts for the simple regret
+  // A reward has arrived: it counts for the simple regret, unless it came too late to be known.
+  void convert(Index id, double regret);
 
   Bandit& bandit_;
   Environment& environment_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/golden_points.h"
+
 namespace gpb {
 
 namespace {

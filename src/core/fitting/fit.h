@@ -2,7 +2,7 @@
 #ifndef GPB_FIT_H
 #define GPB_FIT_H
 
-#include "spaces/box_space.h"
+#include "base/minimizer.h"
 #include "fitting/likelihood.h"
 
 namespace gpb {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scores/policy.h"
+#include "base/ties.h"
 
 namespace gpb {
 

@@ -62,25 +62,28 @@ void ArmPosterior::add(Index arm, double y, double weight) {
   if (refit_due()) refit_now();
 }
 
-bool ArmPosterior::can_drop(Index arm) const {
+bool ArmPosterior::can_drop(Index arm, double noise) const {
   const double scale = table_->prior_scale * table_->prior_scale;
   const double step = 2.2e-16 * (1.0 + weight_.sum() * scale / noise_var_);
-  return variance_[arm] < (1.0 - kSafeDrop) * noise_var_ &&
+  return variance_[arm] < (1.0 - kSafeDrop) * noise &&
          static_cast<double>(drops_) * step <= kDropError;
 }
 
-void ArmPosterior::drop(Index arm, double y) {
-  const bool quick = can_drop(arm);
+void ArmPosterior::drop(Index arm, double y, double weight) {
+  const double noise = noise_var_ / weight;
+  const bool quick = can_drop(arm, noise);
   if (quick) {
-    const double s = condition(arm, y - mean_[arm], -noise_var_);
-    log_det_ += std::log(s / -noise_var_);
+    const double s = condition(arm, y - mean_[arm], -noise);
+    log_det_ += std::log(s / -noise);
     ++updates_;
     ++drops_;
   }
   const double centred = y - prior_mean_[arm];
-  weight_[arm] -= 1.0;
-  weighted_[arm] = weight_[arm] > 0.0 ? weighted_[arm] - centred : 0.0;
-  squares_ -= centred * centred;
+  weight_[arm] -= weight;
+  // What rounding leaves of an arm without observations is none.
+  if (weight_[arm] < 1e-9 * weight) weight_[arm] = 0.0;
+  weighted_[arm] = weight_[arm] > 0.0 ? weighted_[arm] - weight * centred : 0.0;
+  squares_ -= weight * centred * centred;
   if (!quick || refit_due()) refit_now();
 }
 

@@ -36,8 +36,8 @@ class ArmPosterior {
   void add(Index arm, double y, double weight = 1.0);
   // A past observation of this arm, of this weight, changes its value.
   void replace(Index arm, double old_y, double new_y, double weight = 1.0);
-  // Takes an observation y of weight 1 back: conditioning with noise -noise_var.
-  void drop(Index arm, double y);
+  // Takes an observation y of this weight back: conditioning with noise -noise_var / weight.
+  void drop(Index arm, double y, double weight = 1.0);
   // The posterior of any weighted data: per arm, the sum of weights and of
   // weight * (y - prior mean), and over all the sum of weight * (y - prior mean)^2.
   void set_statistics(const VectorXd& weight, const VectorXd& weighted, double squares);
@@ -95,7 +95,7 @@ class ArmPosterior {
 
  private:
   void refit_now();
-  bool can_drop(Index arm) const;
+  bool can_drop(Index arm, double noise) const;
 };
 
 }  // namespace gpb

@@ -1,12 +1,13 @@
-// A box, with integer and logarithmic inputs: the acquisition is scored at many
-// candidates (a fixed low-discrepancy set, whose posterior is kept up to date at O(n t)
-// a round, and neighbours of the best ones) and maximised from the best few by
-// a gradient method that comes from outside.
+// A box, with whole-number and logarithmic inputs; or the product of finitely many rows with
+// a box. The score is taken at many candidates (a fixed low-discrepancy set, and neighbours
+// of the best observation) and climbed from the best few, row by row, by a gradient method
+// that comes from outside.
 #ifndef GPB_BOX_SPACE_H
 #define GPB_BOX_SPACE_H
 
-#include "spaces/open_space.h"
-#include "kernels/random_features.h"
+#include "base/minimizer.h"
+#include "kernels/kernel.h"
+#include "spaces/space.h"
 
 namespace gpb {
 
@@ -16,79 +17,56 @@ struct Box {
   std::vector<char> integer;      // whole numbers only (before the logarithm)
   std::vector<char> logarithmic;
   Index inputs() const { return lower.size(); }
+  VectorXd side() const { return upper - lower; }
   // The nearest point of the box that is allowed.
   VectorXd snap(VectorXd x) const;
-  bool any_integer() const;
 };
 
-// Minimises f over [0, 1]^d from x (replaced by the minimiser); returns the minimum.
-using Objective = std::function<double(const VectorXd& x, VectorXd& gradient)>;
-using BoxMinimizer = std::function<double(VectorXd& x, const Objective& f)>;
-
-class BoxSpace : public OpenSpace {
+class BoxSpace final : public Space {
  public:
-  BoxSpace(KernelPtr kernel, Box box, Index contexts, double prior_mean, BoxMinimizer minimize);
-  Place choose(const Acquisition& a, const Models& models, const Context& context,
-               Rng& rng) override;
+  // rows: the inputs that stand before the box's, a row each (one row of no inputs for a box
+  // alone); numbered: the row's number stands last in the inputs.
+  BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
+           VectorXd prior_mean, BoxMinimizer minimize);
+  std::unique_ptr<Posterior> make_posterior(double noise_var,
+                                            const Forgetting& forgetting) const override;
+  const Candidates& candidates(const Context& context) override;
+  Place maximise(const Score& score, const Context& context, const Observations& known) override;
   Place uniform(const Context& context, Rng& rng) const override;
-  double incumbent(const Model& mean, const std::vector<Place>& played,
-                   const Context& context) override;
+  Place place(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Place& place, const Context& context) const override;
+  VectorXd inputs(const Place& place) const override { return place.x; }
+  double prior_mean(const Place& place) const override;
+  double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
+  double prior_scale() const override { return prior_scale_; }
   double arms() const override { return kNaN; }
-  std::string engine() const override { return "box"; }
-  double prior_mean(const Place&) const override { return prior_mean_; }
 
  private:
-  // What is to be maximised: value and gradient (by input) at one full input, values at the
-  // rows of many, and the candidates' values.
-  using Score = std::function<double(const VectorXd& x, VectorXd* gradient)>;
-  using ScoreAll = std::function<VectorXd(const Points& X)>;
-  struct Scores {
-    Score one;
-    ScoreAll all;
-    VectorXd of_candidates;
+  // A row and a point of the box.
+  struct Spot {
+    Index row = 0;
+    VectorXd actions;
   };
-  // A function drawn from the posterior.
-  struct PathDraw {
-    const Kernel* kernel;
-    const DensePosterior* mean;
-    double prior_mean, width;
-    PriorPath path;
-    Points played;
-    VectorXd weights;
-    VectorXd values(const Points& X) const;
-    double value_and_gradient(const VectorXd& x, VectorXd& gradient) const;
-  };
-  Scores scores_of(const Acquisition& a, const Models& models, const Context& context, Rng& rng);
-  Scores formula_scores(const Acquisition& a, const Models& models, const Context& context);
-  Scores path_scores(const Acquisition& a, const Models& models, const Context& context,
-                     Rng& rng) const;
-  Scores bound_scores(const Models& models, const Context& context) const;
-  PathDraw draw_path(const Acquisition& a, const Models& models, Rng& rng) const;
-  VectorXd score_candidates(const Acquisition& a, const Models& models, const Context& context);
-  VectorXd policy_scores(const Acquisition& a, const VectorXd& mean,
-                         const VectorXd& variance) const;
-  std::vector<VectorXd> starts(const Scores& given, const Models& models,
-                               const Context& context) const;
-  VectorXd best_played(const DenseModel& mean) const;
-  VectorXd best_neighbour(const VectorXd& centre, const ScoreAll& score_all,
-                          const Context& context) const;
-  VectorXd climb(const VectorXd& start, const Score& score, const Context& context) const;
-  VectorXd with_context(const VectorXd& actions, const Context& context) const;
-  Points rows_with_context(const MatrixXd& actions, const Context& context) const;
+  VectorXd input_of(const Spot& spot, const Context& context) const;
+  Points inputs_of(Index row, const MatrixXd& actions, const Context& context) const;
+  std::vector<Spot> starts(const Score& score, const Context& context,
+                           const Observations& known) const;
+  Spot spot_of(const Place& place) const;
+  Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
+  Spot climb(const Spot& start, const Score& score, const Context& context) const;
 
+  KernelPtr kernel_;
+  MatrixXd rows_;
+  bool numbered_;
   Box box_;
   Index contexts_;
-  double prior_mean_;
+  PriorMean prior_mean_;
   BoxMinimizer minimize_;
-  MatrixXd candidates_;  // actions only, snapped
-  // The candidates' posteriors while the context stays the same.
-  VectorXd cached_context_;
-  std::unique_ptr<PredictionCache> mean_cache_, variance_cache_;
+  double prior_scale_ = 1.0;
+  MatrixXd actions_;       // of the candidates of one row, snapped
+  Candidates candidates_;  // a block of them for each row
+  VectorXd context_;       // theirs
 };
-
-// Row i of the first n points of the additive recurrence of the generalised golden
-// ratio in [0, 1)^d: a low-discrepancy sequence that needs no random numbers.
-MatrixXd golden_points(Index n, Index d);
 
 }  // namespace gpb
 

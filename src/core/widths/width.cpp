@@ -58,7 +58,7 @@ double AmmWidth::at(const WidthState& state) {
 }
 
 double SdfWidth::at(const WidthState& state) {
-  return base_->at(state) + B_y_ * state.recent_sd();
+  return base_->at(state) + B_y_ * state.recent_sd(pending_only_);
 }
 
 double CpdWidth::at(const WidthState& state) {

@@ -14,7 +14,8 @@ struct WidthState {
   double log_det = 0.0;         // log det(I + K/lambda) of the points the variance knows
   double noise_factor = 1.0;    // multiplies R (constraints: sqrt(1 + sum kappa^2))
   double failure_factor = 1.0;  // multiplies delta (constraints: 1 / epochs)
-  std::function<double()> recent_sd;  // sum of sd_{t-1} over the last m queries
+  // Sum of sd_{t-1} over the last m queries, or over the pending ones among them.
+  std::function<double(bool pending_only)> recent_sd;
 };
 
 class Width {
@@ -114,12 +115,14 @@ class AmmWidth : public Width {
 // Verma et al.: base_t + B_y * sum over the last m queries of sd_{t-1}(x_s).
 class SdfWidth : public Width {
  public:
-  SdfWidth(WidthPtr base, double B_y) : base_(std::move(base)), B_y_(B_y) {}
+  SdfWidth(WidthPtr base, double B_y, bool pending_only)
+      : base_(std::move(base)), B_y_(B_y), pending_only_(pending_only) {}
   double at(const WidthState& state) override;
 
  private:
   WidthPtr base_;
   double B_y_;
+  bool pending_only_;
 };
 
 // Avanesov: sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).

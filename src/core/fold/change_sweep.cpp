@@ -1,4 +1,4 @@
-#include "fold/change.h"
+#include "fold/change_sweep.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -203,24 +203,6 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
                              Eigen::LLT<MatrixXd>(K).solve(y.segment(half * q, q));
   }
   return w.dot(products * w) / average.divisor();
-}
-
-bool ChangeRule::explores(Index uniform, Index history) const {
-  return explore > 0.0 &&
-         static_cast<double>(uniform) <= explore * std::sqrt(static_cast<double>(history));
-}
-
-bool ChangeRule::due(Index last, Index first) const {
-  if (last < first) return false;  // nothing to forget
-  if (every > 0.0 && static_cast<double>(last - first + 1) >= every) return true;
-  return std::find(times.begin(), times.end(), static_cast<double>(last)) != times.end();
-}
-
-bool ChangeRule::triggered(double y, double mean, double sd, double t, double noise_var) const {
-  if (!(event_delta > 0.0)) return false;
-  const double log_term = std::log(2.0 * kPi * kPi * t * t / 6.0 / event_delta);
-  return std::abs(y - mean) >
-         std::sqrt(2.0 * log_term) * sd + std::sqrt(2.0 * noise_var * log_term);
 }
 
 }  // namespace gpb

@@ -1,10 +1,8 @@
-// Changes over time: when to explore uniformly and when to forget. A rule sees the
-// rounds and rewards of the current segment; it knows nothing of policies.
-#ifndef GPB_CHANGE_H
-#define GPB_CHANGE_H
+// Change-point detection by kernel ridge regression on the halves of every tail (Avanesov).
+#ifndef GPB_CHANGE_SWEEP_H
+#define GPB_CHANGE_SWEEP_H
 
-#include "posteriors/arm_posterior.h"
-#include "posteriors/forgetting.h"
+#include "kernels/kernel.h"
 
 namespace gpb {
 
@@ -112,23 +110,6 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
                         const Points& domain);
 double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,
                         Averaging& average);
-
-// What a bandit asks of a rule.
-struct ChangeRule {
-  double explore = 0.0;                // xi: explore while |U| <= xi sqrt(|H|); 0 never
-  std::vector<double> times;           // oracle: restart after these rounds
-  double every = 0.0;                  // restart every so many rounds; 0 never
-  std::shared_ptr<ChangeSweep> sweep;  // detector
-  double event_delta = 0.0;            // event trigger of Brunzema et al.; 0 never
-  Forgetting forgetting;               // gradual, within the posterior
-
-  bool explores(Index uniform, Index history) const;
-  // Is a restart due before the query after round `last` (1-based), the segment having
-  // begun with round `first`?
-  bool due(Index last, Index first) const;
-  // |y - mean| > sqrt(rho_t) sd + sqrt(2 noise_var log(2 pi_t / delta)).
-  bool triggered(double y, double mean, double sd, double t, double noise_var) const;
-};
 
 }  // namespace gpb
 

@@ -1,0 +1,37 @@
+// Named values from outside (an R list in the package), from which parts are made.
+#ifndef GPB_SETTINGS_H
+#define GPB_SETTINGS_H
+
+#include "kernels/kernel.h"
+
+namespace gpb {
+
+class Settings {
+ public:
+  // A user's acquisition: a score per point from means, standard deviations and the round.
+  using Acquisition = std::function<VectorXd(const VectorXd&, const VectorXd&, double)>;
+
+  virtual ~Settings() = default;
+  virtual bool has(const char* name) const = 0;  // there, and not null
+  virtual double number(const char* name) const = 0;
+  virtual std::string text(const char* name) const = 0;
+  virtual VectorXd numbers(const char* name) const = 0;
+  virtual MatrixXd matrix(const char* name) const = 0;
+  virtual std::function<double(double)> function(const char* name) const = 0;
+  virtual Acquisition acquisition(const char* name) const = 0;
+  virtual KernelPtr kernel(const char* name) const = 0;
+  virtual std::unique_ptr<Settings> part(const char* name) const = 0;
+
+  bool flag(const char* name) const { return number(name) != 0.0; }
+  Index count(const char* name) const { return static_cast<Index>(number(name)); }
+  std::vector<char> flags(const char* name) const {
+    const VectorXd values = numbers(name);
+    std::vector<char> out;
+    for (Index i = 0; i < values.size(); ++i) out.push_back(values[i] != 0.0);
+    return out;
+  }
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,104 @@
+// Change rules: when to explore uniformly, when to begin anew, and how to forget gradually.
+// A rule sees the rounds and rewards of the current segment; it knows nothing of policies.
+#ifndef GPB_CHANGES_H
+#define GPB_CHANGES_H
+
+#include "base/settings.h"
+#include "fold/change_sweep.h"
+#include "posteriors/forgetting.h"
+
+namespace gpb {
+
+// A reward that has come in, with what was known when its query was made.
+struct Arrival {
+  bool explored;                     // its query was a uniform one
+  double reward, mean, sd;
+  double t;                          // queries since the restart up to this one
+  double noise_var;
+  std::function<VectorXd()> inputs;  // of its place
+  double prior_mean;                 // there
+};
+
+class ChangeRule {
+ public:
+  explicit ChangeRule(double explore) : explore_(explore) {}
+  virtual ~ChangeRule() = default;
+  // Uniform play while |U| <= xi sqrt(|H|); xi = 0 never.
+  bool explores(Index uniform, Index history) const;
+  // Is a restart due before the query after round `last` (1-based), the segment having begun
+  // with round `first`?
+  virtual bool due(Index last, Index first) const;
+  // Does this reward raise the alarm?
+  virtual bool alarmed(const Arrival&) { return false; }
+  // The segment is over.
+  virtual void clear() {}
+  virtual Forgetting forgetting() const { return Forgetting(); }
+
+ private:
+  double explore_;
+};
+
+// Uniform play and no more.
+using NeverChange = ChangeRule;
+
+// Restarts after known rounds.
+class OracleChange final : public ChangeRule {
+ public:
+  OracleChange(VectorXd times, double explore) : ChangeRule(explore), times_(std::move(times)) {}
+  bool due(Index last, Index first) const override;
+
+ private:
+  VectorXd times_;
+};
+
+// Restarts every so many rounds.
+class EveryChange final : public ChangeRule {
+ public:
+  EveryChange(double rounds, double explore) : ChangeRule(explore), rounds_(rounds) {}
+  bool due(Index last, Index first) const override;
+
+ private:
+  double rounds_;
+};
+
+// Restarts where a reward is too far from the mean (Brunzema et al.):
+// |y - mean| > sqrt(rho_t) sd + sqrt(2 noise_var log(2 pi_t / delta)).
+class EventChange final : public ChangeRule {
+ public:
+  EventChange(double delta, double explore) : ChangeRule(explore), delta_(delta) {}
+  bool alarmed(const Arrival& arrival) override;
+
+ private:
+  double delta_;
+};
+
+// Avanesov's Algorithm 2: a sweep over the uniform queries' rewards.
+class DetectChange final : public ChangeRule {
+ public:
+  DetectChange(ChangeSweep sweep, double explore)
+      : ChangeRule(explore), sweep_(std::move(sweep)) {}
+  bool alarmed(const Arrival& arrival) override;
+  void clear() override { sweep_.clear(); }
+
+ private:
+  ChangeSweep sweep_;
+};
+
+// No restarts: the posterior forgets.
+class GradualChange final : public ChangeRule {
+ public:
+  GradualChange(const Forgetting& forgetting, double explore)
+      : ChangeRule(explore), forgetting_(forgetting) {}
+  Forgetting forgetting() const override { return forgetting_; }
+
+ private:
+  Forgetting forgetting_;
+};
+
+std::unique_ptr<ChangeRule> make_changes(const Settings& changes);
+// Where a detector averages.
+std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel);
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,58 @@
+// Pending rules: what is known of a query whose reward is not.
+#ifndef GPB_PENDING_H
+#define GPB_PENDING_H
+
+#include "base/settings.h"
+
+namespace gpb {
+
+class PendingRule {
+ public:
+  virtual ~PendingRule() = default;
+  // Does the variance know of a query as soon as it is made?
+  virtual bool variance_knows() const { return false; }
+  // Does the mean know of it, as this value?
+  virtual bool has_stand_in() const { return false; }
+  virtual double stand_in() const { return kNaN; }
+  // A reward that takes longer than this is lost: the stand-in stays.
+  virtual double patience() const { return kInf; }
+  // ... in units of the clock, not in rounds.
+  virtual bool by_clock() const { return false; }
+};
+
+// Neither knows.
+class IgnorePending final : public PendingRule {};
+
+class HallucinatePending final : public PendingRule {
+ public:
+  bool variance_knows() const override { return true; }
+};
+
+class CensorPending final : public PendingRule {
+ public:
+  CensorPending(double patience, double value, bool by_clock)
+      : patience_(patience), value_(value), by_clock_(by_clock) {}
+  bool has_stand_in() const override { return true; }
+  double stand_in() const override { return value_; }
+  double patience() const override { return patience_; }
+  bool by_clock() const override { return by_clock_; }
+
+ private:
+  double patience_, value_;
+  bool by_clock_;
+};
+
+inline std::unique_ptr<PendingRule> make_pending(const Settings& pending) {
+  const std::string kind = pending.text("kind");
+  if (kind == "ignore") return std::make_unique<IgnorePending>();
+  if (kind == "hallucinate") return std::make_unique<HallucinatePending>();
+  if (kind == "censor") {
+    return std::make_unique<CensorPending>(pending.number("m"), pending.number("value"),
+                                           pending.text("unit") == "time");
+  }
+  throw std::invalid_argument("unknown pending rule " + kind);
+}
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,79 @@
+// The posterior over inputs that are not known beforehand (a box, a product, arms in
+// contexts that come as they like): the dense engine behind the interface of a posterior.
+#ifndef GPB_OPEN_POSTERIOR_H
+#define GPB_OPEN_POSTERIOR_H
+
+#include "posteriors/dense_posterior.h"
+#include "posteriors/posterior.h"
+
+namespace gpb {
+
+class OpenPosterior final : public Posterior {
+ public:
+  // Of `forgetting` only a prior that drifts matters here.
+  OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
+                const Forgetting& forgetting);
+
+  void add(const Observation& observation) override;
+  void set_value(Index slot, double y) override;
+  void set_values(const std::vector<double>& y) override;
+  void drop(Index slot) override;
+  void rescale(double factor) override;
+  void clear() override;
+  void advance(Index round) override { dense_.set_now(round); }
+
+  double noise_var() const override { return dense_.noise_var(); }
+  double log_det() const override { return settled().log_det(); }
+  double quadratic() const override { return settled().quadratic(); }
+  Index rank() const override { return settled().size(); }
+  std::string engine() const override { return "dense"; }
+  void at(const Place& place, double& mean, double& sd) const override;
+  Moments moments(const Candidates& candidates) const override;
+  void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
+  VectorXd mean_of(const Points& X) const override;
+  double mean_of(const VectorXd& x, VectorXd& gradient) const override;
+  void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+             VectorXd& dsd) const override;
+  VectorXd means_at(const std::vector<const Place*>& places,
+                    const std::vector<Index>& slots) const override;
+  Index best_slot() const override;
+  std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
+                                          double scale, Rng& rng) const override;
+  void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
+                  Eigen::Ref<MatrixXd> out) const override;
+
+ private:
+  struct Entry {
+    VectorXd x;
+    double centred, prior;
+    double weight;  // at the time it was added
+    Index round;
+    Index at;            // in the dense posterior, -1 while it is not there
+    bool kept;
+    double scale_then;  // of all weights, as a logarithm, when it was added
+  };
+
+  double noise_scale(const Entry& entry) const {
+    return std::exp(entry.scale_then - log_scale_) / entry.weight;
+  }
+  void enter(Entry& entry) const;
+  const DensePosterior& settled() const;
+  // Posterior means at the observations, in the dense posterior's order; no kernel is needed.
+  VectorXd means_at_observations() const;
+
+  PriorMean prior_mean_;
+  mutable DensePosterior dense_;
+  mutable std::vector<Entry> entries_;
+  double log_scale_ = 0.0;
+  // Where an observation has left, or weights have changed, the dense posterior is computed
+  // anew, O(m^3 / 6) over the m that are kept, once a round that looks at it.
+  mutable bool stale_ = false;
+  // The candidates asked for last.
+  mutable std::unique_ptr<PredictionCache> cache_;
+  mutable std::shared_ptr<const char> cached_;
+  mutable VectorXd cached_prior_, mean_, variance_;
+};
+
+}  // namespace gpb
+
+#endif

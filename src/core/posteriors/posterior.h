@@ -1,0 +1,118 @@
+// The posterior as everything above it sees it: an engine that follows a list of
+// observations, and answers for any place. Observations are numbered by slots in the order
+// in which they were added; a slot that was dropped is not used again.
+#ifndef GPB_POSTERIOR_H
+#define GPB_POSTERIOR_H
+
+#include "base/place.h"
+
+namespace gpb {
+
+struct Observation {
+  Place place;
+  double value = 0.0;
+  double weight = 1.0;  // its noise variance is the posterior's over this
+  Index round = 0;      // of the query
+};
+
+// Places that are scored together: a block of the table of arms, or points.
+struct Candidates {
+  Index first = 0, count = 0;  // rows of the table
+  Points X;                    // points, one per row; no columns where the table says it all
+  bool complete = true;        // nothing else can be played
+  // Differs from one set of points to the next; null for a set that is asked for once.
+  std::shared_ptr<const char> token;
+
+  bool tabled() const { return X.cols() == 0; }
+  Index size() const { return tabled() ? count : X.rows(); }
+};
+
+// Means and variances of candidates, the posterior's own: valid until it changes or is asked
+// for others.
+struct Moments {
+  const double* mean;
+  const double* variance;
+};
+
+// One function drawn from a posterior.
+class SampledFunction {
+ public:
+  virtual ~SampledFunction() = default;
+  virtual void values(const Candidates& candidates, VectorXd& out) const = 0;
+  // Anywhere else; only of one that was not drawn for a complete set.
+  virtual VectorXd at(const Points& X) const;
+  virtual double at(const VectorXd& x, VectorXd* gradient) const;
+};
+
+// One that is known over one set of candidates.
+class SetDraw final : public SampledFunction {
+ public:
+  explicit SetDraw(VectorXd values) : values_(std::move(values)) {}
+  void values(const Candidates&, VectorXd& out) const override { out = values_; }
+
+ private:
+  VectorXd values_;
+};
+
+// The prior mean: one number, or one per arm, whose number stands last in a point.
+class PriorMean {
+ public:
+  explicit PriorMean(VectorXd values);
+  double of_arm(Index arm) const { return values_[values_.size() == 1 ? 0 : arm]; }
+  double at(const VectorXd& x) const { return of_arm(arm_of(x[x.size() - 1])); }
+  VectorXd at(const Points& X) const;
+  double largest() const { return values_.maxCoeff(); }
+
+ private:
+  Index arm_of(double number) const;
+  VectorXd values_;
+};
+
+class Posterior {
+ public:
+  virtual ~Posterior() = default;
+
+  // ---- following the observations
+  virtual void add(const Observation& observation) = 0;
+  virtual void set_value(Index slot, double y) = 0;
+  virtual void set_values(const std::vector<double>& y) = 0;  // a value per slot
+  virtual void drop(Index slot) = 0;
+  virtual void rescale(double factor) = 0;  // of all weights so far
+  virtual void clear() = 0;
+  // What is asked from now on is f as it is in this round (where the prior drifts).
+  virtual void advance(Index) {}
+
+  // ---- what it says
+  virtual double noise_var() const = 0;
+  virtual double log_det() const = 0;    // log det(I + K W / lambda)
+  virtual double quadratic() const = 0;  // y' (K + lambda / W)^-1 y, y centred
+  virtual Index rank() const = 0;        // of the engine's factor
+  virtual std::string engine() const = 0;
+  virtual void at(const Place& place, double& mean, double& sd) const = 0;
+  virtual Moments moments(const Candidates& candidates) const = 0;
+  // Any points, one per row.
+  virtual void predict(const Points& X, VectorXd& mean, VectorXd& variance) const = 0;
+  // The mean alone: at the rows of X, and at one point with its gradient.
+  virtual VectorXd mean_of(const Points& X) const;
+  virtual double mean_of(const VectorXd& x, VectorXd& gradient) const;
+  // Mean and sd with their gradients at one point; not where a table says it all.
+  virtual void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+                     VectorXd& dsd) const;
+  // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.
+  virtual VectorXd means_at(const std::vector<const Place*>& places,
+                            const std::vector<Index>& slots) const = 0;
+  // The slot of the observation with the largest posterior mean; -1 if there is none.
+  virtual Index best_slot() const = 0;
+  // A function with the mean of `centre` and scale^2 times this posterior's covariance: exact
+  // and joint over a complete set of candidates, else a path that can be asked for anywhere.
+  virtual std::unique_ptr<SampledFunction> sample(const Posterior& centre,
+                                                  const Candidates& candidates, double scale,
+                                                  Rng& rng) const = 0;
+  // The same over a complete set, as many times as `out` has columns.
+  virtual void sample_all(const Posterior& centre, const Candidates& candidates, double scale,
+                          Rng& rng, Eigen::Ref<MatrixXd> out) const = 0;
+};
+
+}  // namespace gpb
+
+#endif

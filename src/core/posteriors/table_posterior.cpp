@@ -1,0 +1,255 @@
+#include "posteriors/table_posterior.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "posteriors/dense_posterior.h"
+
+namespace gpb {
+
+TablePosterior::TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string name,
+                               const Forgetting& forgetting)
+    : engine_(std::move(engine)), name_(std::move(name)), forgetting_(forgetting) {}
+
+// ---- following the observations ---------------------------------------------
+
+void TablePosterior::put(Pool& pool, const Entry& entry, double sign) const {
+  const double weight = sign * weight_now(entry), y = centred(entry);
+  pool.entries[static_cast<std::size_t>(entry.row)] += sign > 0.0 ? 1 : -1;
+  if (pool.entries[static_cast<std::size_t>(entry.row)] == 0) {
+    pool.weight[entry.row] = pool.weighted[entry.row] = 0.0;
+  } else {
+    pool.weight[entry.row] += weight;
+    pool.weighted[entry.row] += weight * y;
+  }
+  pool.squares += weight * y * y;
+}
+
+TablePosterior::Pool TablePosterior::pooled() const {
+  if (pool_) return *pool_;
+  Pool pool;
+  const Index n = engine_->prior_mean().size();
+  pool.weight = VectorXd::Zero(n);
+  pool.weighted = VectorXd::Zero(n);
+  pool.entries.assign(static_cast<std::size_t>(n), 0);
+  for (const Entry& entry : entries_) {
+    if (entry.kept) put(pool, entry, 1.0);
+  }
+  return pool;
+}
+
+void TablePosterior::add(const Observation& o) {
+  entries_.push_back({o.place.row, o.value, o.weight, o.round, true, log_scale_});
+  if (forgetting_.fades()) return;
+  if (pool_) {
+    put(*pool_, entries_.back(), 1.0);
+    stale_ = true;
+  } else {
+    engine_->add(o.place.row, o.value, o.weight);
+  }
+}
+
+void TablePosterior::set_value(Index slot, double y) {
+  const auto k = static_cast<std::size_t>(slot);
+  Entry& entry = entries_[k];
+  if (entry.value == y) return;
+  if (!entry.kept) {
+    entry.value = y;
+  } else if (forgetting_.fades()) {
+    entry.value = y;
+    if (k < taken_in_) in_order_ = false;
+  } else if (pool_) {
+    put(*pool_, entry, -1.0);
+    entry.value = y;
+    put(*pool_, entry, 1.0);
+    stale_ = true;
+  } else {
+    engine_->replace(entry.row, entry.value, y, entry.weight);
+    entry.value = y;
+  }
+}
+
+void TablePosterior::set_values(const std::vector<double>& y) {
+  for (std::size_t k = 0; k < y.size(); ++k) entries_[k].value = y[k];
+  if (forgetting_.fades()) {
+    in_order_ = in_order_ && taken_in_ == 0;
+    return;
+  }
+  const bool kept_pool = pool_ != nullptr;
+  pool_.reset();
+  Pool pool = pooled();
+  if (kept_pool) {
+    pool_ = std::make_unique<Pool>(std::move(pool));
+    stale_ = true;
+  } else {
+    engine_->set_values(pool.weighted, pool.squares);
+  }
+}
+
+void TablePosterior::drop(Index slot) {
+  const auto k = static_cast<std::size_t>(slot);
+  Entry& entry = entries_[k];
+  if (!entry.kept) return;
+  entry.kept = false;
+  if (forgetting_.fades()) {
+    if (k < taken_in_) in_order_ = false;
+  } else if (pool_) {
+    put(*pool_, entry, -1.0);
+    stale_ = true;
+  } else {
+    engine_->drop(entry.row, entry.value, entry.weight);
+  }
+}
+
+void TablePosterior::rescale(double factor) {
+  if (!pool_) pool_ = std::make_unique<Pool>(pooled());
+  log_scale_ += std::log(factor);
+  pool_->weight *= factor;
+  pool_->weighted *= factor;
+  pool_->squares *= factor;
+  stale_ = true;
+}
+
+void TablePosterior::clear() {
+  engine_->clear();
+  entries_.clear();
+  pool_.reset();
+  stale_ = false;
+  taken_in_ = 0;
+  in_order_ = true;
+}
+
+// ---- what had been put off --------------------------------------------------
+
+void TablePosterior::drift_to(Index round) const {
+  if (round > reached_ && taken_in_ > 0) {
+    engine_->drift(1.0 - std::pow(1.0 - forgetting_.rate, static_cast<double>(round - reached_)));
+  }
+  reached_ = round;
+}
+
+// The observations that the engine has not taken in yet, in the order of their rounds.
+void TablePosterior::take_in_by_round() const {
+  const auto earlier = [](const Entry* a, const Entry* b) { return a->round < b->round; };
+  const auto waiting = [&] {
+    std::vector<const Entry*> out;
+    for (std::size_t k = taken_in_; k < entries_.size(); ++k) {
+      if (entries_[k].kept) out.push_back(&entries_[k]);
+    }
+    std::stable_sort(out.begin(), out.end(), earlier);
+    return out;
+  };
+  std::vector<const Entry*> order = waiting();
+  if (!order.empty() && taken_in_ > 0 && order.front()->round < reached_) in_order_ = false;
+  if (!in_order_) {
+    engine_->clear();
+    taken_in_ = 0;
+    in_order_ = true;
+    order = waiting();
+  }
+  for (const Entry* entry : order) {
+    drift_to(entry->round);
+    engine_->add(entry->row, entry->value, entry->weight);
+    ++taken_in_;
+  }
+  taken_in_ = entries_.size();
+  drift_to(now_);
+}
+
+const ArmPosterior& TablePosterior::settled() const {
+  if (forgetting_.fades()) {
+    take_in_by_round();
+  } else if (stale_) {
+    if (pool_->weight.maxCoeff() > 0.0) {
+      engine_->set_statistics(pool_->weight, pool_->weighted, pool_->squares);
+    } else {
+      engine_->clear();
+    }
+    stale_ = false;
+  }
+  return *engine_;
+}
+
+// ---- what it says -----------------------------------------------------------
+
+void TablePosterior::at(const Place& place, double& mean, double& sd) const {
+  const ArmPosterior& all = settled();
+  mean = all.mean()[place.row];
+  sd = std::sqrt(all.variance()[place.row]);
+}
+
+Moments TablePosterior::moments(const Candidates& candidates) const {
+  const ArmPosterior& all = settled();
+  return {all.mean().data() + candidates.first, all.variance().data() + candidates.first};
+}
+
+// Points that need not be arms: the dense formula over the distinct arms played, each with its
+// mean value and noise lambda / weight; over all observations where the prior drifts.
+void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  const ArmTable& table = engine_->table();
+  const VectorXd& prior = engine_->prior_mean();
+  DensePosterior dense(table.kernel, engine_->noise_var());
+  if (forgetting_.fades()) {
+    dense.set_fading(forgetting_.rate);
+    for (const Entry& e : entries_) {
+      if (!e.kept) continue;
+      dense.add(table.points->row(e.row).transpose(), centred(e), 1.0 / e.weight, e.round);
+    }
+    dense.set_now(now_);
+  } else {
+    const Pool pool = pooled();
+    std::vector<Index> seen;
+    for (Index i = 0; i < pool.weight.size(); ++i) {
+      if (pool.weight[i] > 0.0) seen.push_back(i);
+    }
+    const Index m = static_cast<Index>(seen.size());
+    Points played(m, table.points->cols());
+    VectorXd target(m), noise_scale(m);
+    for (Index k = 0; k < m; ++k) {
+      const Index i = seen[static_cast<std::size_t>(k)];
+      played.row(k) = table.points->row(i);
+      target[k] = pool.weighted[i] / pool.weight[i];
+      noise_scale[k] = 1.0 / pool.weight[i];
+    }
+    if (m > 0) dense.add(played, target, noise_scale);
+  }
+  dense.predict(X, mean, variance);
+  mean += PriorMean(prior).at(X);
+}
+
+VectorXd TablePosterior::means_at(const std::vector<const Place*>& places,
+                                  const std::vector<Index>&) const {
+  const VectorXd& mean = settled().mean();
+  VectorXd out(static_cast<Index>(places.size()));
+  for (std::size_t k = 0; k < places.size(); ++k) out[static_cast<Index>(k)] = mean[places[k]->row];
+  return out;
+}
+
+Index TablePosterior::best_slot() const {
+  const VectorXd& mean = settled().mean();
+  Index best = -1;
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    if (!entries_[k].kept) continue;
+    if (best < 0 || mean[entries_[k].row] > mean[entries_[static_cast<std::size_t>(best)].row]) {
+      best = static_cast<Index>(k);
+    }
+  }
+  return best;
+}
+
+std::unique_ptr<SampledFunction> TablePosterior::sample(const Posterior& centre,
+                                                        const Candidates& candidates,
+                                                        double scale, Rng& rng) const {
+  VectorXd values(candidates.count);
+  sample_all(centre, candidates, scale, rng, values);
+  return std::make_unique<SetDraw>(std::move(values));
+}
+
+void TablePosterior::sample_all(const Posterior& centre, const Candidates& candidates,
+                                double scale, Rng& rng, Eigen::Ref<MatrixXd> out) const {
+  const Candidates whole{0, engine_->prior_mean().size(), Points(), true, nullptr};
+  const Eigen::Map<const VectorXd> mean(centre.moments(whole).mean, whole.count);
+  settled().draw(rng, scale, mean, candidates.first, out);
+}
+
+}  // namespace gpb

@@ -1,0 +1,143 @@
+// Expected improvement and the probability of improvement over the incumbent.
+#ifndef GPB_IMPROVEMENT_H
+#define GPB_IMPROVEMENT_H
+
+#include <algorithm>
+#include <cmath>
+
+#include "scores/normal.h"
+#include "scores/score.h"
+
+namespace gpb {
+
+// Expected improvement s (z Phi(z) + phi(z)), z = (mean - target) / s.
+inline double expected_improvement(double mean, double sd, double target) {
+  const double gap = mean - target;
+  if (!(sd > 0.0)) return std::max(gap, 0.0);
+  const double z = gap / sd;
+  return std::max(0.0, sd * (z * normal_cdf(z) + normal_density(z)));
+}
+
+// Its logarithm, finite where the value itself underflows.
+inline double log_expected_improvement(double mean, double sd, double target) {
+  const double gap = mean - target;
+  if (!(sd > 0.0)) return gap > 0.0 ? std::log(gap) : -kInf;
+  const double z = gap / sd;
+  if (z > -25.0) return std::log(expected_improvement(mean, sd, target));
+  // z Phi(z) + phi(z) = phi(z) (1/z^2 - 3/z^4 + O(z^-6)).
+  const double zz = z * z;
+  return std::log(sd * kInvSqrt2Pi) - 0.5 * zz - std::log(zz) + std::log1p(-3.0 / zz);
+}
+
+// Scored by its logarithm, which orders places where the value underflows; ties are relative.
+class ExpectedImprovementScore final : public MomentScore {
+ public:
+  ExpectedImprovementScore(const Round& round, double target)
+      : MomentScore(round), target_(target) {}
+  double unit() const override { return 1.0; }
+  Index best(const Candidates& candidates) const override;
+
+ protected:
+  // d EI = Phi(z) d mean + phi(z) d sd.
+  double of(double mean, double sd, Slopes* slopes) const override {
+    const double value = log_expected_improvement(mean, sd, target_);
+    if (!slopes) return value;
+    if (!(sd > 0.0)) {
+      *slopes = {0.0, 0.0};
+      return value;
+    }
+    const double z = (mean - target_) / sd;
+    if (z > -25.0) {
+      const double tail = normal_cdf(z), density = normal_density(z);
+      const double whole = sd * (z * tail + density);
+      *slopes = {tail / whole, density / whole};
+    } else {
+      // log EI = log sd - z^2 / 2 - 2 log |z| + const.
+      const double by_z = -(z + 2.0 / z);
+      *slopes = {by_z / sd, (1.0 - z * by_z) / sd};
+    }
+    return value;
+  }
+
+ private:
+  double improvements(const Moments& m, Index n, VectorXd& score) const;
+  double target_;
+};
+
+// An upper bound of the expected improvement without transcendental functions. It is s h(z);
+// for z < 0, h(z) <= phi(z) / (1 + z^2) by Mills' ratio, and e^y >= (1 + y / 16)^16.
+inline double improvement_bound(double mean, double sd, double target) {
+  const double gap = mean - target;
+  if (!(sd > 0.0) || gap >= 0.0) return std::max(gap, 0.0) + kInvSqrt2Pi * sd;
+  const double zz = (gap / sd) * (gap / sd);
+  double power = 1.0 + zz / 32.0;
+  for (int squaring = 0; squaring < 4; ++squaring) power *= power;
+  return sd * kInvSqrt2Pi / ((1.0 + zz) * power);
+}
+
+// Expected improvement of the arms that may be best or tied, -Inf for the rest; returns the
+// largest. Most arms are told to be hopeless by their bounds.
+inline double ExpectedImprovementScore::improvements(const Moments& m, Index n,
+                                                     VectorXd& score) const {
+  score.resize(n);
+  for (Index j = 0; j < n; ++j) {
+    score[j] = improvement_bound(m.mean[j], std::sqrt(m.variance[j]), target_);
+  }
+  Index likely;
+  score.maxCoeff(&likely);
+  double best = expected_improvement(m.mean[likely], std::sqrt(m.variance[likely]), target_);
+  for (Index j = 0; j < n; ++j) {
+    if (score[j] < best * (1.0 - 1e-6)) {
+      score[j] = -kInf;
+      continue;
+    }
+    score[j] = expected_improvement(m.mean[j], std::sqrt(m.variance[j]), target_);
+    best = std::max(best, score[j]);
+  }
+  return best;
+}
+
+inline Index ExpectedImprovementScore::best(const Candidates& candidates) const {
+  VectorXd score;
+  const double best = improvements(moments(candidates), candidates.size(), score);
+  if (best > 1e-290) return first_best(score.data(), score.size(), kTie * best);
+  return MomentScore::best(candidates);  // every value underflows
+}
+
+// Scored by its z: Phi grows with it. -Inf or +Inf where sd = 0.
+class ImprovementProbabilityScore final : public MomentScore {
+ public:
+  ImprovementProbabilityScore(const Round& round, double target)
+      : MomentScore(round), target_(target) {}
+  double unit() const override { return 1.0; }
+
+ protected:
+  double of(double mean, double sd, Slopes* slopes) const override {
+    const double gap = mean - target_;
+    if (!slopes) return sd > 0.0 ? gap / sd : gap > 0.0 ? kInf : -kInf;
+    const double divisor = std::max(sd, 1e-12 * prior_scale_);
+    const double z = gap / divisor;
+    *slopes = {1.0 / divisor, -z / divisor};
+    return z;
+  }
+
+ private:
+  double target_;
+};
+
+// Either, over the incumbent + xi.
+template <class ImprovementScore>
+class ImprovementPolicy final : public Policy {
+ public:
+  explicit ImprovementPolicy(double xi) : xi_(xi) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<ImprovementScore>(round, round.incumbent() + xi_);
+  }
+
+ private:
+  double xi_;
+};
+
+}  // namespace gpb
+
+#endif

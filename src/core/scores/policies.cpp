@@ -1,0 +1,72 @@
+#include "scores/policies.h"
+
+#include "scores/greedy.h"
+#include "scores/improvement.h"
+#include "scores/thompson.h"
+#include "scores/upper_bound.h"
+
+namespace gpb {
+
+namespace {
+
+using PolicyPtr = std::unique_ptr<Policy>;
+using MakePolicy = PolicyPtr (*)(const Settings&, WidthPtr);
+
+PolicyPtr make_ucb(const Settings& policy, WidthPtr width) {
+  if (width) return std::make_unique<UpperBoundPolicy>(std::move(width));
+  const auto dmm = policy.part("width");
+  const VectorXd alpha = dmm->numbers("alpha");
+  return std::make_unique<SmallestBoundPolicy>(
+      DmmBound{dmm->number("B"), dmm->number("R"), dmm->number("delta"),
+               std::vector<double>(alpha.data(), alpha.data() + alpha.size())});
+}
+
+PolicyPtr make_ts(const Settings&, WidthPtr width) {
+  return std::make_unique<ThompsonPolicy>(std::move(width));
+}
+
+template <class ImprovementScore>
+PolicyPtr make_improvement(const Settings& policy, WidthPtr) {
+  return std::make_unique<ImprovementPolicy<ImprovementScore>>(policy.number("xi"));
+}
+
+template <class GreedyScore>
+PolicyPtr make_greedy(const Settings&, WidthPtr) {
+  return std::make_unique<GreedyPolicy<GreedyScore>>();
+}
+
+PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
+
+struct Entry {
+  const char* kind;
+  MakePolicy make;
+  bool draws;  // over arms, exact and joint
+};
+
+constexpr Entry kPolicies[] = {
+    {"ucb", make_ucb, false},
+    {"ts", make_ts, true},
+    {"ei", make_improvement<ExpectedImprovementScore>, false},
+    {"pi", make_improvement<ImprovementProbabilityScore>, false},
+    {"mean", make_greedy<MeanScore>, false},
+    {"variance", make_greedy<DeviationScore>, false},
+    {"uniform", make_uniform, false},
+};
+
+const Entry& entry_of(const Settings& policy) {
+  const std::string kind = policy.text("kind");
+  for (const Entry& entry : kPolicies) {
+    if (kind == entry.kind) return entry;
+  }
+  throw std::invalid_argument("unknown policy " + kind);
+}
+
+}  // namespace
+
+PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
+  return entry_of(policy).make(policy, std::move(width));
+}
+
+bool policy_draws(const Settings& policy) { return entry_of(policy).draws; }
+
+}  // namespace gpb

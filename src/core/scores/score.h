@@ -1,0 +1,85 @@
+// What a policy wants of a round: a score for every place, prepared once, which a space
+// makes as large as it can. And policies, which prepare scores.
+#ifndef GPB_SCORE_H
+#define GPB_SCORE_H
+
+#include "base/ties.h"
+#include "posteriors/posterior.h"
+#include "widths/width.h"
+
+namespace gpb {
+
+class Score {
+ public:
+  virtual ~Score() = default;
+  // At the round's candidates.
+  virtual void values(const Candidates& candidates, VectorXd& out) const = 0;
+  // At the rows of X, and at one point with its gradient where one is wanted.
+  virtual VectorXd at(const Points& X) const = 0;
+  virtual double at(const VectorXd& x, VectorXd* gradient) const = 0;
+  // How far below the best a score is still tied with it; also what a difference is measured in.
+  virtual double unit() const = 0;
+  // The first of the best among all candidates.
+  virtual Index best(const Candidates& candidates) const;
+};
+
+// What a policy may know of a round.
+struct Round {
+  double number = 1.0;          // 1 + queries made
+  const Posterior* mean = nullptr;
+  const Posterior* variance = nullptr;       // another one where pending queries are known to it
+  std::vector<const Posterior*> companions;  // with the noise variances that the policy asked for
+  const Candidates* candidates = nullptr;
+  double prior_scale = 1.0;     // largest prior standard deviation: the unit of ties
+  double noise_var = 1.0;
+  WidthState state;
+  std::function<double()> incumbent;  // largest posterior mean among places played
+  double width = kNaN;          // the policy's own, see Policy::width
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // Posteriors over the same observations that it needs besides, by their noise variances.
+  virtual std::vector<double> companions() const { return {}; }
+  // The multiplier of sd in this round; NaN for policies without one.
+  virtual double width(const Round&) { return kNaN; }
+  // Null: every place is as good as any other.
+  virtual std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const = 0;
+  // The multiplier as the history has it, at the place that was chosen.
+  virtual double width_at(const Round& round, const Place&, double /*mean*/, double /*sd*/) const {
+    return round.width;
+  }
+};
+
+// The width in this round; throws where it is not a finite number.
+double finite_width(Width& width, const Round& round);
+
+// A score that is a function of mean and sd at the place.
+class MomentScore : public Score {
+ public:
+  explicit MomentScore(const Round& round)
+      : mean_(*round.mean), variance_(*round.variance), prior_scale_(round.prior_scale) {}
+  void values(const Candidates& candidates, VectorXd& out) const override;
+  VectorXd at(const Points& X) const override;
+  double at(const VectorXd& x, VectorXd* gradient) const override;
+  double unit() const override { return prior_scale_; }
+
+ protected:
+  struct Slopes {
+    double by_mean, by_sd;
+  };
+  // The score, and its derivatives where they are wanted.
+  virtual double of(double mean, double sd, Slopes* slopes) const = 0;
+  // The same for many.
+  virtual void of_all(const double* mean, const double* variance, Index n, double* out) const;
+  Moments moments(const Candidates& candidates) const;
+
+  const Posterior& mean_;
+  const Posterior& variance_;
+  double prior_scale_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,128 @@
+// The largest upper confidence bound: one width, or the smallest of several bounds.
+#ifndef GPB_UPPER_BOUND_H
+#define GPB_UPPER_BOUND_H
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/settings.h"
+#include "linalg/hot.h"
+#include "scores/score.h"
+
+namespace gpb {
+
+class UpperBoundScore final : public MomentScore {
+ public:
+  explicit UpperBoundScore(const Round& round) : MomentScore(round), width_(round.width) {}
+  // Most arms are ruled out in groups by their largest mean and variance.
+  Index best(const Candidates& candidates) const override {
+    const Moments m = moments(candidates);
+    const Index n = candidates.size();
+    scratch_.resize(upper_bound_scratch(n));
+    return first_upper_bound(m.mean, m.variance, n, width_, kTie * unit(), scratch_.data());
+  }
+
+ protected:
+  double of(double mean, double sd, Slopes* slopes) const override {
+    if (slopes) *slopes = {1.0, width_};
+    return mean + width_ * sd;
+  }
+
+ private:
+  double width_;
+  mutable VectorXd scratch_;
+};
+
+class UpperBoundPolicy final : public Policy {
+ public:
+  explicit UpperBoundPolicy(WidthPtr width) : width_(std::move(width)) {}
+  double width(const Round& round) override { return finite_width(*width_, round); }
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<UpperBoundScore>(round);
+  }
+
+ private:
+  WidthPtr width_;
+};
+
+// min_k mean_k + multiplier_k sd_k over posteriors that differ in their regulariser
+// (width_dmm).
+class SmallestBoundScore final : public Score {
+ public:
+  SmallestBoundScore(const Round& round, std::vector<double> multipliers)
+      : terms_(round.companions),
+        multipliers_(std::move(multipliers)),
+        prior_scale_(round.prior_scale) {}
+
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    out = VectorXd::Constant(candidates.size(), kInf);
+    for (std::size_t k = 0; k < terms_.size(); ++k) {
+      const Moments m = terms_[k]->moments(candidates);
+      for (Index i = 0; i < out.size(); ++i) {
+        out[i] = std::min(out[i], m.mean[i] + multipliers_[k] * std::sqrt(m.variance[i]));
+      }
+    }
+  }
+  VectorXd at(const Points& X) const override {
+    VectorXd out = VectorXd::Constant(X.rows(), kInf), mean, variance;
+    for (std::size_t k = 0; k < terms_.size(); ++k) {
+      terms_[k]->predict(X, mean, variance);
+      out = out.cwiseMin(mean + multipliers_[k] * variance.cwiseSqrt());
+    }
+    return out;
+  }
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    double best = kInf, mean, sd;
+    VectorXd dmean, dsd;
+    for (std::size_t k = 0; k < terms_.size(); ++k) {
+      terms_[k]->local(x, mean, sd, dmean, dsd);
+      const double bound = mean + multipliers_[k] * sd;
+      if (bound >= best) continue;
+      best = bound;
+      if (gradient) *gradient = dmean + multipliers_[k] * dsd;
+    }
+    return best;
+  }
+  double unit() const override { return prior_scale_; }
+
+ private:
+  std::vector<const Posterior*> terms_;
+  std::vector<double> multipliers_;
+  double prior_scale_;
+};
+
+class SmallestBoundPolicy final : public Policy {
+ public:
+  explicit SmallestBoundPolicy(DmmBound bound) : bound_(std::move(bound)) {}
+  std::vector<double> companions() const override { return bound_.alpha; }
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<SmallestBoundScore>(round, multipliers(round));
+  }
+  // The multiplier of sd that reaches the smallest bound.
+  double width_at(const Round& round, const Place& place, double mean, double sd) const override {
+    const std::vector<double> multiplier = multipliers(round);
+    double bound = kInf, m, s;
+    for (std::size_t k = 0; k < multiplier.size(); ++k) {
+      round.companions[k]->at(place, m, s);
+      bound = std::min(bound, m + multiplier[k] * s);
+    }
+    return sd > 0.0 ? (bound - mean) / sd : 0.0;
+  }
+
+ private:
+  std::vector<double> multipliers(const Round& round) const {
+    std::vector<double> out;
+    for (std::size_t k = 0; k < round.companions.size(); ++k) {
+      out.push_back(bound_.multiplier(bound_.alpha[k], round.companions[k]->quadratic(),
+                                      round.noise_var, round.mean->log_det(),
+                                      round.mean->quadratic(), round.state));
+    }
+    return out;
+  }
+
+  DmmBound bound_;
+};
+
+}  // namespace gpb
+
+#endif

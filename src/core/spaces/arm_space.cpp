@@ -1,0 +1,84 @@
+#include "spaces/arm_space.h"
+
+#include <cmath>
+
+#include "posteriors/table_posterior.h"
+
+namespace gpb {
+
+Index draw_arm(const Context& context, Index arms, Rng& rng) {
+  if (!context.eligible) return rng.index(arms);
+  std::vector<Index> allowed;
+  for (Index arm = 0; arm < arms; ++arm) {
+    if ((*context.eligible)[static_cast<std::size_t>(arm)]) allowed.push_back(arm);
+  }
+  return allowed[static_cast<std::size_t>(rng.index(static_cast<Index>(allowed.size())))];
+}
+
+Index best_arm(const Score& score, const Candidates& candidates, const Context& context) {
+  if (!context.eligible) return score.best(candidates);
+  VectorXd values;
+  score.values(candidates, values);
+  for (Index arm = 0; arm < values.size(); ++arm) {
+    if (!(*context.eligible)[static_cast<std::size_t>(arm)]) values[arm] = -kInf;
+  }
+  const Index best = first_best(values.data(), values.size(), kTie * score.unit());
+  if ((*context.eligible)[static_cast<std::size_t>(best)]) return best;
+  // All eligible arms have a score of -Inf.
+  for (Index arm = 0; arm < values.size(); ++arm) {
+    if ((*context.eligible)[static_cast<std::size_t>(arm)]) return arm;
+  }
+  throw std::invalid_argument("no arm is eligible");
+}
+
+ArmSpace::ArmSpace(ArmSetting setting, VectorXd prior_mean, Index arms_per_context)
+    : setting_(std::move(setting)), prior_mean_(std::move(prior_mean)), arms_(arms_per_context) {
+  const Index rows = setting_.table->size();
+  if (arms_ < 1 || rows % arms_ != 0 || prior_mean_.size() != rows) {
+    throw std::invalid_argument("the table of arms, its contexts and its prior mean differ in size");
+  }
+  candidates_.count = arms_;
+}
+
+std::unique_ptr<Posterior> ArmSpace::make_posterior(double noise_var,
+                                                    const Forgetting& forgetting) const {
+  return std::make_unique<TablePosterior>(
+      setting_.make_engine(noise_var, prior_mean_, forgetting.fades()), setting_.name(),
+      forgetting);
+}
+
+const Candidates& ArmSpace::candidates(const Context& context) {
+  candidates_.first = context.row * arms_;
+  return candidates_;
+}
+
+Place ArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
+  return place_of(context, best_arm(score, candidates(context), context));
+}
+
+Place ArmSpace::uniform(const Context& context, Rng& rng) const {
+  return place_of(context, draw_arm(context, arms_, rng));
+}
+
+Place ArmSpace::place(Index arm, Index context, const VectorXd& inputs) const {
+  const Index contexts = setting_.table->size() / arms_;
+  if (arm < 0 || arm >= arms_ || context < 0 || context >= contexts || inputs.size() > 0) {
+    throw std::invalid_argument("there is no arm " + std::to_string(arm + 1) + " in context " +
+                                std::to_string(context + 1));
+  }
+  return Place::tabled(arm, context * arms_ + arm);
+}
+
+bool ArmSpace::in_context(const Place& place, const Context& context) const {
+  return place.row - place.arm == context.row * arms_;
+}
+
+VectorXd ArmSpace::inputs(const Place& place) const {
+  return setting_.table->points->row(place.row).transpose();
+}
+
+double ArmSpace::largest_prior_mean(const Context& context) const {
+  return prior_mean_.segment(context.row * arms_, arms_).maxCoeff();
+}
+
+}  // namespace gpb

@@ -1,0 +1,46 @@
+// Finitely many arms, alone or in finitely many contexts known beforehand: then the table
+// has a block of all arms for each context.
+#ifndef GPB_ARM_SPACE_H
+#define GPB_ARM_SPACE_H
+
+#include "spaces/arm_setting.h"
+#include "spaces/space.h"
+
+namespace gpb {
+
+class ArmSpace final : public Space {
+ public:
+  ArmSpace(ArmSetting setting, VectorXd prior_mean, Index arms_per_context);
+  std::unique_ptr<Posterior> make_posterior(double noise_var,
+                                            const Forgetting& forgetting) const override;
+  const Candidates& candidates(const Context& context) override;
+  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place uniform(const Context& context, Rng& rng) const override;
+  Place place(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Place& place, const Context& context) const override;
+  VectorXd inputs(const Place& place) const override;
+  double prior_mean(const Place& place) const override { return prior_mean_[place.row]; }
+  double largest_prior_mean(const Context& context) const override;
+  double prior_scale() const override { return setting_.table->prior_scale; }
+  double arms() const override { return static_cast<double>(arms_); }
+  const ArmSetting* arm_setting() const override { return &setting_; }
+
+ private:
+  Place place_of(const Context& context, Index arm) const {
+    return Place::tabled(arm, context.row * arms_ + arm);
+  }
+
+  ArmSetting setting_;
+  VectorXd prior_mean_;
+  Index arms_;  // arms per context
+  Candidates candidates_;
+};
+
+// The number of a uniformly drawn eligible arm.
+Index draw_arm(const Context& context, Index arms, Rng& rng);
+// The first of the best among the eligible candidates, which are the context's arms in order.
+Index best_arm(const Score& score, const Candidates& candidates, const Context& context);
+
+}  // namespace gpb
+
+#endif

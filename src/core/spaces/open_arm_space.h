@@ -1,0 +1,41 @@
+// Arms in contexts that are only known when they come. Inputs: the arm's, the context's, the
+// arm's number.
+#ifndef GPB_OPEN_ARM_SPACE_H
+#define GPB_OPEN_ARM_SPACE_H
+
+#include "kernels/kernel.h"
+#include "spaces/space.h"
+
+namespace gpb {
+
+class OpenArmSpace final : public Space {
+ public:
+  // arms: one row per arm, without context and number.
+  OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean);
+  std::unique_ptr<Posterior> make_posterior(double noise_var,
+                                            const Forgetting& forgetting) const override;
+  const Candidates& candidates(const Context& context) override;
+  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place uniform(const Context& context, Rng& rng) const override;
+  Place place(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Place& place, const Context& context) const override;
+  VectorXd inputs(const Place& place) const override { return place.x; }
+  double prior_mean(const Place& place) const override { return prior_mean_.of_arm(place.arm); }
+  double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
+  double prior_scale() const override { return prior_scale_; }
+  double arms() const override { return static_cast<double>(arms_.rows()); }
+
+ private:
+  Place place_of(const Context& context, Index arm) const;
+
+  KernelPtr kernel_;
+  MatrixXd arms_;
+  Index contexts_;
+  PriorMean prior_mean_;
+  double prior_scale_ = 1.0;
+  Candidates candidates_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,16 @@
+#ifndef GPB_MAKE_WIDTH_H
+#define GPB_MAKE_WIDTH_H
+
+#include "base/settings.h"
+#include "spaces/arm_setting.h"
+#include "widths/width.h"
+
+namespace gpb {
+
+// From a width's settings. `arms`: the table of arms, for gains over it; null without one.
+// Null for a width that is not one multiplier.
+WidthPtr make_width(const Settings& width, const ArmSetting* arms, double noise_var);
+
+}  // namespace gpb
+
+#endif

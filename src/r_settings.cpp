@@ -1,0 +1,49 @@
+#include "r_settings.h"
+
+#include "r_kernel.h"
+
+namespace gpb {
+
+bool RSettings::has(const char* name) const {
+  return list_.containsElementNamed(name) && !Rf_isNull(list_[name]);
+}
+
+SEXP RSettings::value(const char* name) const {
+  if (!has(name)) throw std::invalid_argument(std::string("a setting is missing: ") + name);
+  return list_[name];
+}
+
+double RSettings::number(const char* name) const { return Rcpp::as<double>(value(name)); }
+
+std::string RSettings::text(const char* name) const {
+  return Rcpp::as<std::string>(value(name));
+}
+
+VectorXd RSettings::numbers(const char* name) const {
+  const Rcpp::NumericVector values(value(name));
+  VectorXd out(values.size());
+  for (R_xlen_t i = 0; i < values.size(); ++i) out[i] = values[i];
+  return out;
+}
+
+MatrixXd RSettings::matrix(const char* name) const { return Rcpp::as<MatrixXd>(value(name)); }
+
+std::function<double(double)> RSettings::function(const char* name) const {
+  const Rcpp::Function f(value(name));
+  return [f](double t) { return Rcpp::as<double>(f(t)); };
+}
+
+Settings::Acquisition RSettings::acquisition(const char* name) const {
+  const Rcpp::Function f(value(name));
+  return [f](const VectorXd& mean, const VectorXd& sd, double round) {
+    return Rcpp::as<VectorXd>(f(mean, sd, round));
+  };
+}
+
+KernelPtr RSettings::kernel(const char* name) const { return kernel_from_list(value(name)); }
+
+std::unique_ptr<Settings> RSettings::part(const char* name) const {
+  return std::make_unique<RSettings>(Rcpp::List(value(name)));
+}
+
+}  // namespace gpb

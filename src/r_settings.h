@@ -1,0 +1,31 @@
+// An R list behind the core's Settings.
+#ifndef GPB_R_SETTINGS_H
+#define GPB_R_SETTINGS_H
+
+#include <RcppEigen.h>
+
+#include "base/settings.h"
+
+namespace gpb {
+
+class RSettings final : public Settings {
+ public:
+  explicit RSettings(Rcpp::List list) : list_(std::move(list)) {}
+  bool has(const char* name) const override;
+  double number(const char* name) const override;
+  std::string text(const char* name) const override;
+  VectorXd numbers(const char* name) const override;
+  MatrixXd matrix(const char* name) const override;
+  std::function<double(double)> function(const char* name) const override;
+  Acquisition acquisition(const char* name) const override;
+  KernelPtr kernel(const char* name) const override;
+  std::unique_ptr<Settings> part(const char* name) const override;
+
+ private:
+  SEXP value(const char* name) const;
+  Rcpp::List list_;
+};
+
+}  // namespace gpb
+
+#endif
