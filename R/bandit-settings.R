@@ -56,8 +56,7 @@ core_config <- function(config) {
   kernel <- resolve_kernel(config$kernel, input_names(config), arms = arms)
   common <- list(
     space = core_space(config), kernel = kernel, noise_var = config$noise_var,
-    policy = list(kind = config$policy$kind, xi = config$policy$xi,
-                  width = resolve_width(config$policy$width, config)),
+    policy = resolve_policy(config$policy, config),
     pending = unclass(config$pending), engine = config$engine
   )
   common["changes"] <- list(resolve_changes(config$changes, config))

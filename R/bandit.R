@@ -119,7 +119,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$contexts <- contexts$table
   config$context_names <- contexts$names
   config$mean <- check_prior_mean(mean, config$domain)
-  if (config$engine == "played" && config$policy$kind == "ts") {
+  if (config$engine == "played" && config$policy$draws) {
     stop_argument("engine", "\"played\"",
                   "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }

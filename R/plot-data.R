@@ -134,7 +134,7 @@ look_ahead <- function(bandit, context) {
 }
 
 is_predictable <- function(bandit, ahead) {
-  !is.null(ahead) && !bandit$config$policy$kind %in% c("ts", "uniform") && ahead$action == "policy"
+  !is.null(ahead) && !bandit$config$policy$random && ahead$action == "policy"
 }
 
 view_band <- function(bandit, width, ahead) {
@@ -204,20 +204,11 @@ view_positions <- function(view, finite) {
 
 view_title <- function(bandit, view) {
   rounds <- table_size(bandit$queries)
-  title <- sprintf("%s after %d %s", policy_title(bandit), rounds,
+  title <- sprintf("%s after %d %s", bandit$config$policy$short, rounds,
                    if (rounds == 1) "query" else "queries")
   if (is.null(view$context)) return(title)
   values <- paste(colnames(view$context), "=", format(c(view$context), digits = 4, trim = TRUE))
   paste0(title, ", in the context ", paste(values, collapse = ", "))
-}
-
-policy_titles <- c(ucb = "GP-UCB", ts = "Thompson sampling", ei = "Expected improvement",
-                   pi = "Probability of improvement", mean = "Largest mean",
-                   variance = "Largest variance", uniform = "Uniform sampling")
-
-policy_title <- function(bandit) {
-  kind <- bandit$config$policy$kind
-  if (kind %in% names(policy_titles)) policy_titles[[kind]] else describe_policy(bandit$config$policy)
 }
 
 # Played points of a map: a row per distinct point with its count, and whether a reward is awaited.
@@ -232,7 +223,7 @@ played_points <- function(queries) {
 # Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
 next_height <- function(bandit, view) {
   ahead <- view$next_choice
-  ahead$mean + if (bandit$config$policy$kind == "ucb") view$band$width * ahead$sd else 0
+  ahead$mean + if (bandit$config$policy$bound) view$band$width * ahead$sd else 0
 }
 
 # --- runs and comparisons ---------------------------------------------------------------

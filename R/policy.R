@@ -30,13 +30,20 @@
 #' @name policies
 NULL
 
-new_policy <- function(kind, width = NULL, xi = 0) {
-  structure(list(kind = kind, width = width, xi = xi), class = "bandit_policy")
+# A policy says for itself what others need to know: `title` and `short` for people; `random`, whether
+# the next choice cannot be foretold; `draws`, whether it needs exact joint draws over arms; `bound`, whether the score
+# at a place is mean + width * sd. Everything else is for its maker in the core.
+new_policy <- function(kind, title, ..., short = NULL, random = FALSE, draws = FALSE, bound = FALSE) {
+  if (is.null(short)) short <- paste0(toupper(substr(title, 1, 1)), substring(title, 2))
+  structure(list(kind = kind, title = title, short = short, random = random, draws = draws, bound = bound, ...),
+            class = "bandit_policy")
 }
 
 #' @rdname policies
 #' @export
-policy_ucb <- function(width) new_policy("ucb", width = as_width(width))
+policy_ucb <- function(width) {
+  new_policy("ucb", "upper confidence bound", short = "GP-UCB", bound = TRUE, width = as_width(width))
+}
 
 #' @rdname policies
 #' @export
@@ -45,28 +52,28 @@ policy_ts <- function(width) {
   if (width$type == "dmm") {
     stop_argument("width", "width_dmm()", "a width that is one multiplier (width_dmm() is for UCB only)")
   }
-  new_policy("ts", width = width)
+  new_policy("ts", "Thompson sampling", random = TRUE, draws = TRUE, width = width)
 }
 
 #' @rdname policies
 #' @export
-policy_ei <- function(xi = 0) new_policy("ei", xi = check_number(xi, lower = 0))
+policy_ei <- function(xi = 0) new_policy("ei", "expected improvement", xi = check_number(xi, lower = 0))
 
 #' @rdname policies
 #' @export
-policy_pi <- function(xi = 0) new_policy("pi", xi = check_number(xi, lower = 0))
+policy_pi <- function(xi = 0) new_policy("pi", "probability of improvement", xi = check_number(xi, lower = 0))
 
 #' @rdname policies
 #' @export
-policy_mean <- function() new_policy("mean")
+policy_mean <- function() new_policy("mean", "largest mean")
 
 #' @rdname policies
 #' @export
-policy_variance <- function() new_policy("variance")
+policy_variance <- function() new_policy("variance", "largest variance")
 
 #' @rdname policies
 #' @export
-policy_uniform <- function() new_policy("uniform")
+policy_uniform <- function() new_policy("uniform", "uniform", short = "Uniform sampling", random = TRUE)
 
 #' @export
 print.bandit_policy <- function(x, ...) {
@@ -75,11 +82,14 @@ print.bandit_policy <- function(x, ...) {
 }
 
 describe_policy <- function(policy) {
-  if (policy$kind %in% names(rival_rules)) return(rival_rules[[policy$kind]]$title)
-  name <- c(ucb = "upper confidence bound", ts = "Thompson sampling", ei = "expected improvement",
-            pi = "probability of improvement", mean = "largest mean", variance = "largest variance",
-            uniform = "uniform")[[policy$kind]]
-  extra <- if (!is.null(policy$width)) paste0(", width ", describe_width(policy$width)) else
-    if (policy$xi > 0) sprintf(", xi = %g", policy$xi) else ""
-  paste0(name, extra)
+  extra <- if (!is.null(policy$width)) paste0(", width ", describe_width(policy$width))
+           else if (!is.null(policy$xi) && policy$xi > 0) sprintf(", xi = %g", policy$xi)
+  paste0(policy$title, extra)
+}
+
+# As the core takes it.
+resolve_policy <- function(policy, config) {
+  out <- unclass(policy)
+  out["width"] <- list(resolve_width(policy$width, config))
+  out
 }

@@ -79,7 +79,7 @@ new_rival <- function(rule, domain, count, model_settings = list(), settings = l
   check_free_names(domain$names, "domain")
   config <- c(list(rule = rule, domain = domain, context_names = character(),
                    constraints = list(count = check_count(count, "count")),
-                   policy = structure(list(kind = rule), class = "bandit_policy"),
+                   policy = new_policy(rule, rival_rules[[rule]]$title, short = rival_rules[[rule]]$title, random = TRUE),
                    model_settings = model_settings),
               settings)
   rival <- BanditRival$new(config = config, queries = new_table(query_columns(config)),
