@@ -255,7 +255,7 @@ run_view <- function(run, which, bound) {
   list(frame = frame, column = column, label = quantity_label(column),
        changes = changes_within(run$problem$change_points, length(rounds)),
        restarts = which(diff(data$segment) > 0) + 0.5,
-       title = sprintf("%s, %d rounds", policy_title(run$bandit), length(rounds)))
+       title = sprintf("%s, %d rounds", run$bandit$config$policy$short, length(rounds)))
 }
 
 # A change point is the last round of its period: the line lies between two rounds.

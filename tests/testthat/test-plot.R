@@ -265,9 +265,8 @@ test_that("graphical parameters are as before, and bad frames are refused", {
 })
 
 test_that("rewards from before a restart are told from those after it", {
-  bandit <- bandits()$ucb
-  cpp_bandit_restart(bandit$handle)
-  sync_log(bandit)
+  bandit <- gp_ucb(x, kernel, 0.01, changes = change_oracle(8, explore = 0))
+  played(bandit, f(seq_along(x) / length(x)), 8, delay = delay_fixed(3))
   bandit$add(arm = 3, reward = 1)
   view <- bandit_view(bandit, NULL, NULL, "auto", NULL, TRUE, NULL)
   expect_identical(view$queries$current, rep(c(FALSE, TRUE), c(8, 1)))
