@@ -8,6 +8,10 @@
 #' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
 #'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}.
 #' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}.
+#' * `policy_mes(samples)`: max-value entropy search, the mean over samples \eqn{y^*}{y*} of the largest value of
+#'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
+#'   tell about the maximum, in nats. The samples are Gumbel with the quartiles of the maximum of independent values at all
+#'   arms (on a box: at its candidates), and at least the best mean among the points played.
 #' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
 #'   variance (experimental design), and a uniform draw.
 #'
@@ -18,15 +22,18 @@
 #' tolerance of 1e-9, PI by its z-score.
 #'
 #' @param width an object made by one of the [widths].
+#' @param samples number of sampled maxima, a whole number >= 1.
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
 #' @return An object of class `bandit_policy`.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
 #'   [width_dmm()], which is not one multiplier) or `xi` no number.
-#' @references Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2.
+#' @references Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
+#'   Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
 #' policy_ts(width_constant(1))
 #' policy_ei()
+#' policy_mes()
 #' @name policies
 NULL
 
@@ -62,6 +69,12 @@ policy_ei <- function(xi = 0) new_policy("ei", "expected improvement", xi = chec
 #' @rdname policies
 #' @export
 policy_pi <- function(xi = 0) new_policy("pi", "probability of improvement", xi = check_number(xi, lower = 0))
+
+#' @rdname policies
+#' @export
+policy_mes <- function(samples = 10) {
+  new_policy("mes", "max-value entropy search", random = TRUE, samples = check_count(samples, upper = 1e4))
+}
 
 #' @rdname policies
 #' @export

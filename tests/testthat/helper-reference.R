@@ -661,3 +661,22 @@ ref_random_covariance <- function(n, rank = n) {
   K <- A %*% t(A)
   K / mean(diag(K))
 }
+
+# ---- max-value entropy search -------------------------------------------------
+# Quartiles of the maximum of independent normals, and Gumbel samples with them.
+ref_max_quantile <- function(mean, sd, p) {
+  stats::uniroot(function(y) sum(stats::pnorm(y, mean, sd, log.p = TRUE)) - log(p),
+                 c(max(mean - 10 * sd), max(mean + 10 * sd)), tol = 1e-13)$root
+}
+
+ref_gumbel_maxima <- function(mean, sd, u, least) {
+  q <- vapply(c(0.25, 0.5, 0.75), ref_max_quantile, 0, mean = mean, sd = sd)
+  b <- (q[1] - q[3]) / (log(log(4 / 3)) - log(log(4)))
+  pmax(least, q[2] + b * log(log(2)) - b * log(-log(u)))
+}
+
+ref_max_entropy <- function(mean, sd, maxima) {
+  g <- outer(maxima, mean, "-") / rep(sd, each = length(maxima))
+  log_tail <- stats::pnorm(g, log.p = TRUE)
+  colMeans(g * exp(stats::dnorm(g, log = TRUE) - log_tail) / 2 - log_tail)
+}

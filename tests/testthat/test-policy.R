@@ -140,3 +140,57 @@ test_that("uniform play is uniform", {
   arms <- b$suggest(n = 3500)$arm
   expect_gt(stats::chisq.test(tabulate(arms, 7))$p.value, tol$p_value)
 })
+
+test_that("the reference for max-value entropy search has the specification's numbers", {
+  mean <- c(.200848, .730445, .988453, .401110, -.294182)
+  sd <- c(.099469, .443594, .099435, .443594, .099469)
+  quartiles <- vapply(c(0.25, 0.5, 0.75), ref_max_quantile, 0, mean = mean, sd = sd)
+  expect_equal(quartiles, c(.962786, 1.043593, 1.150731), tolerance = 1e-5)
+  expect_equal(ref_max_entropy(mean, sd, c(1.2, 1.6)), c(0, .190790, .030863, .063799, 0), tolerance = 1e-4)
+})
+
+test_that("max-value entropy search plays the oracle's arms, with delays too", {
+  set.seed(206)
+  x <- sort(runif(15))
+  K <- ref_kernel_se(0.2)(x)
+  f <- as.vector(ref_draw_normal(1, rep(0, 15), K))
+  b <- gp_bandit(x, kernel_se(0.2), 0.05, policy_mes(7), pending = pending_hallucinate())
+  rows <- integer()
+  y <- numeric()
+  for (t in 1:25) {
+    known <- seq_along(rows) <= t - 3
+    mean <- ref_posterior_at(K, rows[known], y[known], 0.05)$mean
+    sd <- ref_posterior_at(K, rows, numeric(length(rows)), 0.05)$sd
+    set.seed(t)
+    maxima <- ref_gumbel_maxima(mean, sd, runif(7), if (t > 1) max(mean[rows]) else 0)
+    score <- ref_max_entropy(mean, sd, maxima)
+    set.seed(t)
+    arm <- b$suggest()$arm
+    expect_equal(arm, which(score >= max(score) - 1e-9)[1])
+    rows[t] <- arm
+    y[t] <- f[arm] + rnorm(1, sd = 0.2)
+    if (t > 2) b$observe(t - 2, y[t - 2])
+  }
+})
+
+test_that("on a box with one input the entropy of the choice is the largest on a fine grid", {
+  set.seed(207)
+  x <- matrix(c(0.1, 0.35, 0.6, 0.95))
+  y <- sin(5 * x[, 1])
+  b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_mes(5))
+  b$add(x = x, reward = y)
+  # The box's candidates: the golden sequence and the corners.
+  candidates <- c((0.5 + (sqrt(5) - 1) / 2 * seq_len(512)) %% 1, 0, 1)
+  p <- b$posterior(x = cbind(candidates))
+  played <- max(b$posterior(x = x)$mean)
+  grid <- seq(0, 1, length.out = 2001)
+  on_grid <- b$posterior(x = cbind(grid))
+  for (seed in 1:5) {
+    set.seed(seed)
+    maxima <- ref_gumbel_maxima(p$mean, p$sd, runif(5), played)
+    set.seed(seed)
+    choice <- b$copy()$suggest()$x1
+    at <- b$posterior(x = cbind(choice))
+    expect_gt(ref_max_entropy(at$mean, at$sd, maxima), max(ref_max_entropy(on_grid$mean, on_grid$sd, maxima)) - 1e-6)
+  }
+})

@@ -1,5 +1,6 @@
 #include "scores/policies.h"
 
+#include "scores/entropy.h"
 #include "scores/greedy.h"
 #include "scores/improvement.h"
 #include "scores/thompson.h"
@@ -35,6 +36,10 @@ PolicyPtr make_greedy(const Settings&, WidthPtr) {
   return std::make_unique<GreedyPolicy<GreedyScore>>();
 }
 
+PolicyPtr make_mes(const Settings& policy, WidthPtr) {
+  return std::make_unique<MaxValueEntropyPolicy>(policy.count("samples"));
+}
+
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
 
 struct Entry {
@@ -50,6 +55,7 @@ constexpr Entry kPolicies[] = {
     {"pi", make_improvement<ImprovementProbabilityScore>, false},
     {"mean", make_greedy<MeanScore>, false},
     {"variance", make_greedy<DeviationScore>, false},
+    {"mes", make_mes, false},
     {"uniform", make_uniform, false},
 };
 

@@ -1,0 +1,98 @@
+// Max-value entropy search (Wang & Jegelka 2017): how much an observation is expected to tell
+// about the largest value of f, given samples of that value.
+#ifndef GPB_ENTROPY_H
+#define GPB_ENTROPY_H
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/settings.h"
+#include "scores/normal.h"
+#include "scores/score.h"
+
+namespace gpb {
+
+// The mean over samples y* of g phi(g) / (2 Phi(g)) - log Phi(g), g = (y* - mean) / sd.
+class MaxValueEntropyScore final : public MomentScore {
+ public:
+  MaxValueEntropyScore(const Round& round, VectorXd maxima)
+      : MomentScore(round), maxima_(std::move(maxima)) {}
+  double unit() const override { return 1.0; }  // nats
+
+ protected:
+  double of(double mean, double sd, Slopes* slopes) const override {
+    if (slopes) *slopes = {0.0, 0.0};
+    if (!(sd > 0.0)) return 0.0;
+    const double share = 1.0 / static_cast<double>(maxima_.size());
+    double sum = 0.0;
+    for (Index k = 0; k < maxima_.size(); ++k) {
+      const double g = (maxima_[k] - mean) / sd, hazard = normal_hazard(g);
+      sum += 0.5 * g * hazard - normal_log_cdf(g);
+      if (!slopes) continue;
+      // phi / Phi has the derivative -(phi / Phi) (g + phi / Phi).
+      const double by_g = -0.5 * hazard * (1.0 + g * (g + hazard));
+      slopes->by_mean -= share * by_g / sd;
+      slopes->by_sd -= share * by_g * g / sd;
+    }
+    return share * sum;
+  }
+
+ private:
+  VectorXd maxima_;
+};
+
+class MaxValueEntropyPolicy final : public Policy {
+ public:
+  explicit MaxValueEntropyPolicy(Index samples) : samples_(samples) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
+    return std::make_unique<MaxValueEntropyScore>(round, maxima(round, rng));
+  }
+
+ private:
+  // A Gumbel distribution with the quartiles of prod_i Phi((y - mean_i) / sd_i) over the
+  // candidates: y* = a - b log(-log U). No sample is less than the best mean among the points
+  // played, which the maximum cannot be expected to be.
+  VectorXd maxima(const Round& round, Rng& rng) const {
+    const Index n = round.candidates->size();
+    VectorXd mean = Eigen::Map<const VectorXd>(round.mean->moments(*round.candidates).mean, n);
+    const VectorXd sd =
+        Eigen::Map<const VectorXd>(round.variance->moments(*round.candidates).variance, n)
+            .cwiseSqrt();
+    const double low = quantile(mean, sd, 0.25), middle = quantile(mean, sd, 0.5),
+                 high = quantile(mean, sd, 0.75);
+    const double b = (low - high) / (std::log(std::log(4.0 / 3.0)) - std::log(std::log(4.0)));
+    const double a = middle + b * std::log(std::log(2.0)), least = round.incumbent();
+    VectorXd out(samples_);
+    for (Index k = 0; k < samples_; ++k) {
+      out[k] = std::max(least, a - b * std::log(-std::log(rng.uniform())));
+    }
+    return out;
+  }
+
+  static double log_probability(const VectorXd& mean, const VectorXd& sd, double y) {
+    double sum = 0.0;
+    for (Index i = 0; i < mean.size(); ++i) {
+      if (sd[i] > 0.0) sum += normal_log_cdf((y - mean[i]) / sd[i]);
+      else if (y < mean[i]) return -kInf;
+    }
+    return sum;
+  }
+
+  // The y at which the independent maximum's distribution reaches p, by bisection.
+  static double quantile(const VectorXd& mean, const VectorXd& sd, double p) {
+    double low = (mean - 6.0 * sd).maxCoeff(), high = (mean + 6.0 * sd).maxCoeff();
+    const double reach = std::max(high - low, 1e-300);
+    while (log_probability(mean, sd, high) < std::log(p)) high += reach;
+    for (int i = 0; i < 60; ++i) {
+      const double y = 0.5 * (low + high);
+      (log_probability(mean, sd, y) < std::log(p) ? low : high) = y;
+    }
+    return 0.5 * (low + high);
+  }
+
+  Index samples_;
+};
+
+}  // namespace gpb
+
+#endif
