@@ -12,6 +12,9 @@
 #'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
 #'   tell about the maximum, in nats. The samples are Gumbel with the quartiles of the maximum of independent values at all
 #'   arms (on a box: at its candidates), and at least the best mean among the points played.
+#' * `policy_function(f, name)`: the largest of your own scores, `f(mean, sd, round)`: vectors of means and standard
+#'   deviations of as many points, and the number of the round; a score per point out. Of equal scores the first arm's is played.
+#'   On a box it is climbed by its slopes in mean and sd, which are taken by differences, so `f` should be smooth in both.
 #' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
 #'   variance (experimental design), and a uniform draw.
 #'
@@ -23,6 +26,8 @@
 #'
 #' @param width an object made by one of the [widths].
 #' @param samples number of sampled maxima, a whole number >= 1.
+#' @param f a function of `mean`, `sd` and `round`; it must be vectorised over points and return no NaN. It is saved with the bandit.
+#' @param name what plots and prints call it.
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
 #' @return An object of class `bandit_policy`.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
@@ -34,6 +39,7 @@
 #' policy_ts(width_constant(1))
 #' policy_ei()
 #' policy_mes()
+#' policy_function(function(mean, sd, round) mean + log(1 + round) * sd, "log-UCB")
 #' @name policies
 NULL
 
@@ -78,6 +84,13 @@ policy_mes <- function(samples = 10) {
 
 #' @rdname policies
 #' @export
+policy_function <- function(f, name = "own") {
+  name <- check_string(name)
+  new_policy("function", name, short = name, f = check_function(f))
+}
+
+#' @rdname policies
+#' @export
 policy_mean <- function() new_policy("mean", "largest mean")
 
 #' @rdname policies
@@ -104,5 +117,9 @@ describe_policy <- function(policy) {
 resolve_policy <- function(policy, config) {
   out <- unclass(policy)
   out["width"] <- list(resolve_width(policy$width, config))
+  f <- policy$f
+  if (!is.null(f)) {
+    out$f <- function(mean, sd, round) call_user(f(mean, sd, round), "f", sprintf("for %d points", length(mean)))
+  }
   out
 }

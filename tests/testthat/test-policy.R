@@ -194,3 +194,50 @@ test_that("on a box with one input the entropy of the choice is the largest on a
     expect_gt(ref_max_entropy(at$mean, at$sd, maxima), max(ref_max_entropy(on_grid$mean, on_grid$sd, maxima)) - 1e-6)
   }
 })
+
+test_that("a policy of one's own plays what its function says, first of ties", {
+  set.seed(208)
+  x <- sort(runif(20))
+  K <- ref_kernel_se(0.2)(x)
+  own <- policy_function(function(mean, sd, round) mean + sqrt(2 * log(20 * round^2 * pi^2 / 0.6)) * sd, "mine")
+  expect_output(print(own), "mine")
+  b <- gp_bandit(x, kernel_se(0.2), 0.05, own)
+  ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_srinivas_finite()))
+  run <- play_beside(b, ref, 30, compare_rewards(K, 0, 0.2, 30), each_round = FALSE)
+  expect_history(b, run$ref, widths = FALSE)
+  flat <- gp_bandit(x, kernel_se(0.2), 0.05, policy_function(function(mean, sd, round) 0 * mean))
+  expect_equal(flat$suggest(3)$arm, c(1, 1, 1))
+  last <- gp_bandit(x, kernel_se(0.2), 0.05, policy_function(function(mean, sd, round) seq_along(mean)))
+  expect_equal(last$suggest()$arm, 20)
+})
+
+test_that("a policy of one's own survives saving, and equals the built-in one on a box", {
+  factor <- 1.7
+  make <- function(policy) gp_bandit(box_domain(c(0, 0), c(1, 2)), kernel_matern(2.5, 0.5), 0.01, policy)
+  b <- make(policy_function(function(mean, sd, round) mean + factor * sd))
+  twin <- make(policy_ucb(width_constant(1.7)))
+  f <- function(q) sin(5 * q$x1) + cos(2 * q$x2)
+  for (t in 1:8) {
+    q <- b$suggest()
+    expect_equal(q, twin$suggest(), tolerance = 1e-4)
+    b$observe(q$id, f(q))
+    # The same points, so that their lives do not part.
+    twin <- make(policy_ucb(width_constant(1.7)))
+    twin$add(x = as.matrix(b$history()[c("x1", "x2")]), reward = b$history()$reward)
+  }
+  again <- unserialize(serialize(b, NULL))
+  expect_identical(again$suggest(), b$suggest())
+})
+
+test_that("functions that are no scores are refused and change nothing", {
+  b <- function(f) gp_bandit(1:5, kernel_se(1), 0.1, policy_function(f))
+  for (f in list(function(mean, sd, round) 1, function(mean, sd, round) mean * NaN,
+                 function(mean, sd, round) stop("no"), function(mean, sd, round) "a")) {
+    bandit <- b(f)
+    expect_error(bandit$suggest(), class = "gpbandits_error")
+    expect_equal(nrow(bandit$history()), 0)
+  }
+  expect_error(policy_function(1), class = "gpbandits_error")
+  expect_error(policy_function(identity, name = 2), class = "gpbandits_error")
+  expect_error(policy_mes(0), class = "gpbandits_error")
+})

@@ -3,6 +3,7 @@
 #include "scores/entropy.h"
 #include "scores/greedy.h"
 #include "scores/improvement.h"
+#include "scores/own_function.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
 
@@ -40,6 +41,10 @@ PolicyPtr make_mes(const Settings& policy, WidthPtr) {
   return std::make_unique<MaxValueEntropyPolicy>(policy.count("samples"));
 }
 
+PolicyPtr make_own(const Settings& policy, WidthPtr) {
+  return std::make_unique<OwnPolicy>(policy.acquisition("f"));
+}
+
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
 
 struct Entry {
@@ -56,6 +61,7 @@ constexpr Entry kPolicies[] = {
     {"mean", make_greedy<MeanScore>, false},
     {"variance", make_greedy<DeviationScore>, false},
     {"mes", make_mes, false},
+    {"function", make_own, false},
     {"uniform", make_uniform, false},
 };
 
