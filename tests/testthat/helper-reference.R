@@ -438,7 +438,7 @@ ref_drift <- function(kind = "none", W = NULL, eta = NULL, eps = NULL) {
   list(kind = kind, W = W, eta = eta, eps = eps)
 }
 ref_drift_noise <- function(drift, lambda, age) {
-  if (drift$kind == "weight") lambda * drift$eta^(-age) else rep(lambda, length(age))
+  if (drift$kind == "weight") lambda * drift$eta^(-age) else rep(lambda, length.out = length(age))
 }
 ref_drift_kept <- function(drift, count) {
   if (drift$kind == "window") seq_len(count) > count - drift$W else rep(TRUE, count)
@@ -462,7 +462,7 @@ ref_bandit <- function(K, lambda, policy, mean = 0, n_arms = nrow(K), pending = 
        kappa = if (is.null(constraints)) numeric() else constraints$start,
        segment = 1, first = 1, fresh = 1, epoch_first = 1, rows = integer(),
        reward = numeric(), taken = numeric(), g = matrix(0, 0, length(constraints$start)),
-       action = character(), arrived = integer(), at_choice = list())
+       action = character(), void = logical(), noise = numeric(), arrived = integer(), at_choice = list())
 }
 
 ref_queries <- function(b) length(b$rows)
@@ -470,7 +470,8 @@ ref_queries <- function(b) length(b$rows)
 # ids of the queries the posterior may know of: since the restart and the fresh epoch.
 ref_current <- function(b) {
   start <- max(b$first, b$fresh)
-  if (start > ref_queries(b)) integer() else start:ref_queries(b)
+  ids <- if (start > ref_queries(b)) integer() else start:ref_queries(b)
+  ids[!b$void[ids]]                     # what was withdrawn is as if it had not been asked
 }
 
 # What the posterior is made of right now: ids, targets, who is in mean and variance.
@@ -503,9 +504,11 @@ ref_bandit_fit <- function(b, v, which) {
   y <- y[kept]
   y[is.na(y)] <- 0                      # pending in a variance-only fit: any value will do
   t <- ref_queries(b) + 1
-  noise <- ref_drift_noise(b$drift, b$lambda, t - ids)
+  # A reward may have a noise variance of its own, which counts once it is known.
+  own <- ifelse(v$known[which][kept] & !is.na(b$noise[ids]), b$noise[ids], b$lambda)
+  noise <- ref_drift_noise(b$drift, own, t - ids)
   post <- if (b$drift$kind == "fade") {
-    ref_posterior_drifting(b$K, b$rows[ids], ids, t, y, b$lambda, b$drift$eps, b$prior_mean)
+    ref_posterior_drifting(b$K, b$rows[ids], ids, t, y, noise, b$drift$eps, b$prior_mean)
   } else {
     ref_posterior_at(b$K, b$rows[ids], y, noise, b$prior_mean)
   }
@@ -522,7 +525,7 @@ ref_bandit_info <- function(b, context = 1) {
   info <- list(t = length(ids) + 1, n = b$n_arms, K = b$K, lambda = b$lambda, rows = post$rows,
                noise = post$noise, K_known = post$K_known, mean_rows = post$mean_rows, y = post$y, mean = post$mean, sd = post$sd, cov = post$cov,
                prior_mean = b$prior_mean, kappa = b$kappa)
-  window <- utils::tail(seq_along(ids), if (is.finite(b$pending$m)) b$pending$m else length(ids))
+  window <- which(ids > ref_queries(b) - b$pending$m)
   info$window <- b$rows[ids[window]]
   info$window_known <- ref_visible(b)$known[window]
   info$candidates <- (context - 1) * b$n_arms + seq_len(b$n_arms)
@@ -587,11 +590,14 @@ ref_record <- function(b, point, action, info) {
   b$taken <- c(b$taken, NA)
   b$g <- rbind(b$g, rep(NA_real_, ncol(b$g)))
   b$action <- c(b$action, action)
+  b$void <- c(b$void, FALSE)
+  b$noise <- c(b$noise, NA)
   b
 }
 
-ref_observe <- function(b, id, reward, g = NULL) {
+ref_observe <- function(b, id, reward, g = NULL, noise = rep(NA, length(id))) {
   for (i in seq_along(id)) {
+    b$noise[id[i]] <- noise[i]
     b$taken[id[i]] <- ref_rounds_taken(id[i], ref_queries(b))
     b$reward[id[i]] <- reward[i]
     b$arrived <- c(b$arrived, id[i])
@@ -625,13 +631,24 @@ ref_after_reward <- function(b, id) {
   b
 }
 
-# Data nobody asked for: takes the next id, known at once.
+ref_withdraw <- function(b, id) {
+  b$void[id] <- TRUE
+  b
+}
+
+# A known reward was wrong. What a detector made of the old one, it keeps.
+ref_amend <- function(b, id, reward) {
+  b$reward[id] <- reward
+  b
+}
+
+# Data nobody asked for: takes the next id, known at once, or pending where the reward is NA.
 ref_add <- function(b, point, reward, g = NULL) {
   for (i in seq_along(point)) {
     b <- ref_before_query(b)
     context <- (point[i] - 1) %/% b$n_arms + 1
     b <- ref_record(b, point[i], "given", ref_bandit_info(b, context))
-    b <- ref_observe(b, ref_queries(b), reward[i], matrix(g, length(point))[i, ])
+    if (!is.na(reward[i])) b <- ref_observe(b, ref_queries(b), reward[i], matrix(g, length(point))[i, ])
   }
   b
 }

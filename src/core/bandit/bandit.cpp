@@ -47,8 +47,9 @@ void Bandit::advance() {
 }
 
 double Bandit::weight(Index id) const {
-  const double own = fold_.query(id).noise_var;
-  return std::isnan(own) ? 1.0 : beliefs_.noise_var / own;
+  const Query& q = fold_.query(id);
+  const bool own = q.status == Status::known && !std::isnan(q.noise_var);
+  return own ? beliefs_.noise_var / q.noise_var : 1.0;
 }
 
 void Bandit::note_played(Index id) {

@@ -1,0 +1,168 @@
+# What may happen to a query besides its reward: corrections, withdrawals, failures, noise of its own,
+# points of somebody else.
+
+# One random life beside the oracle; returns the largest differences of posteriors and what happened.
+random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
+  set.seed(seed)
+  x <- sort(stats::runif(7))
+  z <- if (is.null(contexts)) NULL else cbind(contexts)
+  all <- if (is.null(z)) cbind(x) else cbind(rep(x, nrow(z)), rep(z, each = 7))
+  K <- ref_kernel_matern(2.5, 0.4)(all)
+  b <- gp_bandit(x, kernel_matern(2.5, 0.4), 0.05, policy_ucb(width_sdf(width_constant(1))), mean = 0.3,
+                 pending = pending$ours, changes = drift$ours, contexts = z)
+  ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_sdf(ref_width_constant(1))), mean = 0.3, n_arms = 7,
+                    pending = pending$ref, drift = if (is.null(drift)) ref_drift() else drift$ref)
+  worst <- list(mean = 0, sd = 0)
+  happened <- character()
+  for (step in seq_len(steps)) {
+    h <- b$history()
+    open <- h$id[h$status == "pending"]
+    known <- h$id[h$status == "known"]
+    event <- sample(c("suggest", "suggest", "observe", "observe", "own", "amend", "withdraw", "fail", "add", "other"), 1)
+    pick <- function(ids) if (length(ids)) ids[sample.int(length(ids), 1)]
+    number <- if (is.null(z)) 1 else sample(nrow(z), 1)
+    context <- if (!is.null(z)) z[number, ]
+    y <- stats::rnorm(1)
+    if (event == "suggest") ref <- suggest_beside(b, ref, context, number)
+    if (event %in% c("observe", "own") && !is.null(id <- pick(open))) {
+      noise <- if (event == "own") stats::rexp(1, 20) else NULL
+      b$observe(id, y, noise_var = noise)
+      ref <- ref_observe(ref, id, y, noise = if (is.null(noise)) NA else noise)
+    }
+    if (event == "amend" && !is.null(id <- pick(known))) {
+      b$amend(id, y)
+      ref <- ref_amend(ref, id, y)
+    }
+    if (event %in% c("withdraw", "fail") && !is.null(id <- pick(open))) {
+      if (event == "fail") b$fail(id) else b$withdraw(id)
+      ref <- ref_withdraw(ref, id)
+    }
+    if (event %in% c("add", "other")) {
+      arm <- sample.int(7, 1)
+      if (event == "add") b$add(arm = arm, reward = y, context = context) else b$add(arm = arm, context = context)
+      ref <- ref_add(ref, (number - 1) * 7 + arm, if (event == "add") y else NA)
+    }
+    happened <- c(happened, event)
+    worst <- posterior_beside(worst, b, ref, context, number)
+  }
+  again <- unserialize(serialize(b, NULL))
+  worst <- posterior_beside(worst, again, ref, context, number)
+  expect_identical(again$history(), b$history())
+  worst
+}
+
+lives <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 40 else 4
+
+test_that("random lives of corrections, withdrawals and rewards with a noise of their own are the oracle's", {
+  pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
+                   list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
+                   list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
+  drifts <- list(NULL, list(ours = change_window(5), ref = ref_drift("window", W = 5)),
+                 list(ours = change_weights(0.8), ref = ref_drift("weight", eta = 0.8)),
+                 list(ours = change_fade(0.1), ref = ref_drift("fade", eps = 0.1)))
+  for (pending in pendings) for (drift in drifts) for (seed in seq_len(lives)) {
+    worst <- random_life(300 + seed, 40, pending, drift)
+    expect_lt(worst$mean, tol$engine)
+    expect_lt(worst$sd, tol$engine)
+  }
+  worst <- random_life(1, 60, pendings[[2]], contexts = c(0.1, 0.9))
+  expect_lt(max(unlist(worst)), tol$engine)
+})
+
+test_that("on a box they are what a fit from scratch says", {
+  for (seed in seq_len(lives)) {
+    set.seed(400 + seed)
+    b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4), 0.05, policy_ucb(width_constant(2)),
+                   pending = pending_hallucinate())
+    b$suggest(6)
+    b$add(x = matrix(stats::runif(4), 2), reward = c(1, -1), noise_var = c(0.2, 0.001))
+    b$add(x = matrix(stats::runif(2), 1))
+    b$observe(c(1, 3, 4), c(0.3, -0.2, 0.9), noise_var = c(0.01, NA, 0.5))
+    b$withdraw(2)
+    b$fail(5)
+    b$amend(3, 0.7)
+    h <- b$history()
+    expect_equal(h$status, c("known", "withdrawn", "known", "known", "failed", "pending", "known", "known", "pending"))
+    x <- as.matrix(h[c("x1", "x2")])
+    noise <- c(0.01, NA, 0.05, 0.5, NA, 0.05, 0.2, 0.001, 0.05)
+    known <- h$status == "known"
+    all <- known | h$status == "pending"
+    k <- ref_kernel_se(0.4)
+    grid <- matrix(stats::runif(20), 10)
+    by_hand <- function(which, y) ref_posterior(k(x[which, ], x[which, ]), k(grid, x[which, ]), k(grid, grid), y, noise[which])
+    ours <- b$posterior(x = grid)
+    expect_equal(ours$mean, by_hand(known, h$reward[known])$mean, tolerance = tol$engine)
+    expect_equal(ours$sd, by_hand(all, numeric(sum(all)))$sd, tolerance = tol$engine)
+  }
+})
+
+test_that("replicates with noise of their own merge by precision, as the specification's example says", {
+  x <- c(0, .25, .5, .75, 1)
+  one <- gp_bandit(x, kernel_se(0.3), 0.01, policy_mean())
+  one$add(arm = c(1, 3, 5), reward = c(.2, 2.9 / 3, -.3), noise_var = c(.01, .04 / 3, .01))
+  two <- gp_bandit(x, kernel_se(0.3), 0.01, policy_mean())
+  two$add(arm = c(1, 3, 3, 5), reward = c(.2, 1.1, .7, -.3), noise_var = c(.01, .02, .04, .01))
+  expect_equal(one$posterior(), two$posterior(), tolerance = 1e-9)
+  three <- gp_bandit(x, kernel_se(0.3), 0.01, policy_mean())
+  three$add(arm = c(1, 3, 5), reward = c(.2, 1, -.3), noise_var = c(.01, .04, .01))
+  expect_equal(three$posterior()$mean, c(.200755, .710732, .955324, .381396, -.294275), tolerance = 1e-5)
+  expect_equal(2 * three$information_gain(), 12.362833, tolerance = 1e-6)
+})
+
+test_that("a data.frame of ids and rewards is taken; the same value again changes nothing, another is refused", {
+  b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01)
+  q <- b$suggest(3)
+  q$reward <- c(1, 2, 3)
+  b$observe(q[2:1, ])
+  expect_equal(b$history()$reward, c(1, 2, NA))
+  before <- b$history()
+  b$observe(1, 1)
+  b$observe(q[1:2, ])
+  expect_identical(b$history(), before)
+  expect_error(b$observe(1, 5), "amend", class = "gpbandits_error")
+  expect_error(b$observe(q[c("id", "arm")]), "reward", class = "gpbandits_error")
+  b$observe(c(1, 3), c(1, 4))
+  expect_equal(b$history()$reward, c(1, 2, 4))
+  b$amend(3, 3)
+  expect_equal(b$history()$reward, c(1, 2, 3))
+})
+
+test_that("what cannot be amended, withdrawn or told is refused, and nothing changes", {
+  b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01)
+  b$suggest(3)
+  b$observe(1, 1)
+  b$withdraw(2)
+  before <- list(b$history(), b$posterior())
+  refused <- function(code) expect_error(code, class = "gpbandits_error")
+  refused(b$amend(3, 1))
+  refused(b$amend(2, 1))
+  refused(b$amend(9, 1))
+  refused(b$amend(1, NA))
+  refused(b$withdraw(1))
+  refused(b$fail(2))
+  refused(b$observe(2, 1))
+  refused(b$observe(3, 1, noise_var = 0))
+  refused(b$observe(3, 1, noise_var = c(1, 2)))
+  refused(b$add(arm = 1, reward = 1, noise_var = -1))
+  refused(b$add(arm = 1, reward = NULL))
+  refused(b$withdraw("a"))
+  expect_identical(list(b$history(), b$posterior()), before)
+  b$withdraw(2)
+  expect_identical(b$history(), before[[1]])
+})
+
+test_that("journals keep corrections, withdrawals and noise", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01, pending = pending_censor(1, 0), journal = file)
+  b$suggest(5)
+  b$observe(c(1, 5), c(1, 2), noise_var = c(NA, 0.3))
+  b$amend(5, 2.5)
+  b$withdraw(2)
+  b$fail(3)
+  b$add(arm = 4)
+  again <- resume_bandit(file)
+  expect_identical(again$history(), b$history())
+  expect_identical(again$posterior(), b$posterior())
+  expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "known", "pending"))
+})
