@@ -28,7 +28,8 @@
 #' * `$observe(id, reward, constraints = NULL, time = NULL)`: rewards of earlier queries, any order, any time, vectorised.
 #' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL)`: data the bandit did not ask for;
 #'   an added point takes the next id and counts as a round (action `"given"`).
-#' * `$posterior(x = NULL, context = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`).
+#' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`), or
+#'   at arms by their numbers.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
 #' * `$best(context = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
