@@ -47,7 +47,8 @@ describe_place <- function(place, bandit) {
 #'
 #' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at (all arms if `NULL`).
-#' @param arm instead of `newdata` numbers of arms.
+#' @param arm instead of `newdata` numbers of arms; over a [product_domain()] the rows of points whose `newdata` are the
+#'   box's inputs.
 #' @param context the context, where the bandit has contexts.
 #' @param rounds the rounds to summarise; by default the last one.
 #' @param columns which columns of the ledger to summarise.

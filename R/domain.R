@@ -136,7 +136,8 @@ print.bandit_domain <- function(x, ...) {
 
 # What a user may write in place of a domain.
 as_domain <- function(domain, arg = "domain") {
-  allowed <- "a domain: finite_domain(), box_domain(), numbers, or a named list of c(lower, upper)"
+  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), numbers, or a named list of",
+                   "c(lower, upper)")
   if (missing(domain)) stop_argument(arg, "missing", allowed)
   if (inherits(domain, "bandit_domain")) return(domain)
   if (is.list(domain) && !is.data.frame(domain)) {

@@ -21,7 +21,7 @@
 #' box says so): 1000 `d` (at most 10,000) quasi-random points, then a quasi-Newton
 #' search (L-BFGS-B, under constraints within an augmented Lagrangian) from up
 #' to twenty of the best of them that are far apart, then a closer look around the
-#' best point found. This is deterministic and uses no random numbers,
+#' best point found; on a product all this in every row's box. This is deterministic and uses no random numbers,
 #' but nothing proves that the best maximum was found: peaks much narrower than
 #' the candidates' spacing can be missed. State `optimum` where you know it. A
 #' constraint counts as met in this search up to 1e-8 of the largest value it
@@ -31,8 +31,8 @@
 #' run, in a fixed order (noise, delays, constraint noise, contexts), so with one
 #' seed every bandit meets the same noise in the same round.
 #'
-#' @param domain a [finite_domain()] or [box_domain()], or what may be written in
-#'   place of one.
+#' @param domain a [finite_domain()], [box_domain()] or [product_domain()], or what may be
+#'   written in place of one.
 #' @param reward the true means; see *Reward*.
 #' @param noise noise on the reward: [noise_gaussian()], [noise_uniform()] or
 #'   [noise_function()]. Default: none.

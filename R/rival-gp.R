@@ -13,7 +13,7 @@
 #'   smallest \eqn{\sum_j\max(l_{j,t}(x), 0)}{sum_j max(l_jt(x), 0)} is played, so that a run can go on.
 #' * `epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)}.
 #'
-#' On arms the maxima are exact, ties go to the first arm. On a box points are scored at a fixed low-discrepancy set, at the
+#' On arms the maxima are exact, ties go to the first arm. On a box or a product points are scored at a fixed low-discrepancy set, at the
 #' last points played, and at ever smaller neighbourhoods of the best: an approximation, and slower than `GPBandit`'s own search.
 #'
 #' @section Methods: those of a [GPBandit][gp_bandit] that make sense: `$suggest()`, `$observe()`, `$add()`, `$history()`,

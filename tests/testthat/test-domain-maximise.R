@@ -53,6 +53,28 @@ test_that("on a box with whole and logarithmic inputs it is brute force's", {
   expect_equal(found_on(large, far)$value, -0.4 / 50, tolerance = 1e-6)
 })
 
+test_that("on a product it is the best of all rows, each with its own hills", {
+  # Row 3 has the highest peak, narrow and away from those of the others.
+  peaks <- cbind(centre = c(0.2, 0.8, 0.55, 0.4), height = c(1, 1.2, 1.5, 1.1), width = c(0.3, 0.2, 0.03, 0.4))
+  f <- function(x) unname(peaks[x[, 1], "height"] * exp(-((x[, 2] - peaks[x[, 1], "centre"]) / peaks[x[, 1], "width"])^2))
+  domain <- product_domain(1:4, list(u = c(0, 1)))
+  best <- found_on(domain, f)
+  expect_equal(best$value, 1.5, tolerance = 1e-8)
+  expect_identical(best$places$arm, 2L)
+  # A limit that rules the third row out.
+  g <- function(x) cbind(ifelse(x[, 1] == 3, 1, x[, 2] - 0.7))
+  best <- found_on(domain, f, g)
+  expect_equal(best$value, best_of_grid(f, 1:4, seq(0, 1, length.out = 20001), g = g), tolerance = 1e-6)
+  expect_false(found_on(domain, f, function(x) cbind(rep(1, nrow(x))))$feasible)
+  # Many rows: a peak in one of them.
+  many <- product_domain(1:300, list(u = c(0, 1), v = c(0, 1)))
+  high <- function(x) -abs(x[, 1] - 211) / 100 - (x[, 2] - x[, 1] / 300)^2 - (x[, 3] - 0.5)^2
+  expect_equal(found_on(many, high)$value, 0, tolerance = 1e-6)
+  # Rows that share their inputs are told apart by number.
+  twins <- product_domain(c(1, 1), list(u = c(0, 1)))
+  expect_identical(maximise_over(twins, function(p) p$arm - (p$inputs[, 2] - 0.3)^2)$places$arm, 1L)
+})
+
 test_that("the effort of a round finds kinks, jumps and limits nearly as well, from known places too", {
   box <- box_domain(c(-1, 0), c(4, 3))
   axes <- list(seq(-1, 4, length.out = 801), seq(0, 3, length.out = 801))
@@ -68,6 +90,22 @@ test_that("the effort of a round finds kinks, jumps and limits nearly as well, f
   expect_lt(found_on(box, needle, effort = effort_of_round)$value, 0.5)
   known <- find_places(box, rbind(c(0, 0), c(1.2345, 2.3456)))
   expect_gt(found_on(box, needle, effort = effort_of_round, from = known)$value, 0.999)
+  product <- product_domain(c(5, 7), box)
+  known <- find_places(product, c(1.2345, 2.3456), arm = 2)
+  on_second <- function(x) needle(x[, -1, drop = FALSE]) * (x[, 1] == 7)
+  expect_gt(found_on(product, on_second, effort = effort_of_round, from = known)$value, 0.999)
+})
+
+test_that("a product whose rows are one is the box, and whose box is nearly a point is the arms", {
+  box <- box_domain(c(-1, 0), c(4, 3))
+  one <- product_domain(7, box)
+  alone <- maximise_over(box, function(p) wavy(p$inputs))
+  beside <- maximise_over(one, function(p) wavy(p$inputs[, -1, drop = FALSE]))
+  expect_identical(beside$value, alone$value)
+  expect_identical(beside$places$inputs[, -1], alone$places$inputs[1, ])
+  rows <- finite_domain(cbind(1:9 / 3, 9:1 / 5))
+  thin <- product_domain(rows, list(z = c(0, 1e-12)))
+  expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$places$arm, maximise_over(rows, function(p) wavy(p$inputs))$places$arm)
 })
 
 test_that("the low-discrepancy sequence is the generalised golden ratio's", {

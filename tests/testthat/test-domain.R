@@ -5,13 +5,19 @@ kinds <- list(
   one_arm = finite_domain(3),
   box = box_domain(c(u = -5, v = 0), c(10, 15)),
   mixed_box = box_domain(c(size = 1, rate = 1e-3, count = 2, share = 0), c(20, 10, 300, 1), integer = c("size", "count"),
-                         log = c("rate", "count"))
+                         log = c("rate", "count")),
+  product = product_domain(cbind(a = c(1, 3, 8), b = c(0, 0, 2)), box_domain(c(u = 0), c(4))),
+  mixed_product = product_domain(c(2, 5), box_domain(c(size = 1, rate = 1e-3, share = 0), c(9, 10, 1), integer = "size", log = "rate"))
 )
 each_kind <- function(check) for (name in names(kinds)) check(kinds[[name]], name)
 
 # What a place must be, from the definition of the kinds alone.
 lies_within <- function(domain, x) {
   if (domain$type == "finite") return(all(apply(x, 1, function(p) any(colSums(abs(t(domain$x) - p)) == 0))))
+  if (domain$type == "product") {
+    first <- seq_along(domain$rows$names)
+    return(lies_within(domain$rows, x[, first, drop = FALSE]) && lies_within(domain$box, x[, -first, drop = FALSE]))
+  }
   whole <- x[, domain$integer, drop = FALSE]
   all(t(x) >= domain$lower) && all(t(x) <= domain$upper) && all(whole == round(whole))
 }
@@ -46,6 +52,9 @@ test_that("a place is found again by its inputs and by its number", {
     expect_equal(unname(do.call(cbind, labels[domain$names])), unname(x), tolerance = 1e-14, info = name)
     if (!is.null(arm_count(domain))) expect_identical(labels$arm, places$arm + 1L, info = name)
   })
+  both <- find_places(kinds$product, x = c(0.5, 3), arm = c(3, 1))
+  expect_identical(both, find_places(kinds$product, rbind(c(8, 2, 0.5), c(1, 0, 3))))
+  expect_identical(find_places(kinds$product, c(0.5, 3), arm = 2)$arm, c(1L, 1L))
 })
 
 test_that("what is no place is refused in words", {
@@ -59,6 +68,11 @@ test_that("what is no place is refused in words", {
   for (arm in list(0, 5, 1.5, "a", NA)) refuses(find_places(kinds$arms, NULL, arm = arm), "arm")
   refuses(find_places(kinds$box, c(0, 0), arm = 1), "arm")
   refuses(find_places(kinds$mixed_box, c(1.5, 1, 2, 0)), "x")
+  for (arm in list(0, 4, c(1, 2))) refuses(find_places(kinds$product, 0.5, arm = arm), "arm")
+  refuses(find_places(kinds$product, NULL, arm = 1), "x")
+  refuses(find_places(kinds$product, c(1, 0, 4.1)), "x")      # a row, outside the box
+  refuses(find_places(kinds$product, c(1, 2, 1)), "x")        # in the box, no row
+  refuses(find_places(kinds$product, 4.1, arm = 1), "x")
 })
 
 test_that("to the model's inputs and back; ranges are theirs", {
@@ -72,6 +86,7 @@ test_that("to the model's inputs and back; ranges are theirs", {
     expect_identical(u[, log_inputs(domain)], log(x[, log_inputs(domain)]), info = name)
     expect_identical(u[, !log_inputs(domain)], x[, !log_inputs(domain)], info = name)
   })
+  expect_equal(unname(input_ranges(kinds$mixed_product)), cbind(c(2, 5), c(1, 9), log(c(1e-3, 10)), c(0, 1)))
 })
 
 test_that("the nearest place is nearest, and a place is nearest to itself", {
@@ -84,7 +99,7 @@ test_that("the nearest place is nearest, and a place is nearest to itself", {
     anywhere <- sweep(sweep(matrix(runif(40 * ncol(ranges), -0.5, 1.5), 40), 2, ranges[2, ] - ranges[1, ], "*"), 2, ranges[1, ], "+")
     near <- nearest_places(domain, anywhere)
     expect_true(lies_within(domain, from_model_inputs(domain, near$inputs)), info = name)
-    if (name %in% c("arms", "box")) {
+    if (name %in% c("arms", "box", "product")) {
       gap <- rowSums((near$inputs - anywhere)^2)
       others <- sample_places(domain, 500)$inputs
       least <- apply(anywhere, 1, function(p) min(colSums((t(others) - p)^2)))
@@ -98,6 +113,9 @@ test_that("uniform samples are uniform: arms, whole numbers, rows", {
   even <- function(x, expected) expect_gt(chisq.test(table(factor(x, expected)))$p.value, 1e-3)
   even(sample_places(kinds$arms, 4000)$arm, 0:3)
   even(sample_places(box_domain(1, 6, integer = TRUE), 6000)$inputs, 1:6)
+  product <- sample_places(kinds$product, 3000)
+  even(product$arm, 0:2)
+  expect_gt(ks.test(product$inputs[, 3] / 4, "punif")$p.value, 1e-3)
 })
 
 test_that("a design has a point in every slice of the box, and every row as often as any other", {
@@ -105,15 +123,21 @@ test_that("a design has a point in every slice of the box, and every row as ofte
   slices <- function(u, count) sort(ceiling(u * count))
   x <- design_places(kinds$box, 12)$inputs
   expect_equal(slices((x[, 1] + 5) / 15, 12), 1:12)
+  product <- design_places(kinds$product, 9)
+  expect_identical(as.vector(table(product$arm)), rep(3L, 3))
+  expect_equal(slices(product$inputs[, 3] / 4, 9), 1:9)
   expect_setequal(design_places(kinds$arms, 4)$arm, 0:3)
+  expect_identical(nrow(design_places(kinds$product, 0)$inputs), 0L)
 })
 
 test_that("domains know how much there is of them, and whether they are the same", {
   expect_identical(vapply(kinds, place_count, 0)[["arms"]], 4)
   expect_identical(vapply(kinds, function(d) is.finite(place_count(d)), NA),
-                   c(arms = TRUE, one_arm = TRUE, box = FALSE, mixed_box = FALSE))
+                   c(arms = TRUE, one_arm = TRUE, box = FALSE, mixed_box = FALSE, product = FALSE, mixed_product = FALSE))
   expect_null(arm_count(kinds$box))
+  expect_equal(arm_count(kinds$product), 3)
   expect_identical(all_places(kinds$arms)$arm, 0:3)
+  expect_null(all_places(kinds$product))
   same <- outer(names(kinds), names(kinds), Vectorize(function(a, b) same_places(kinds[[a]], kinds[[b]])))
   expect_identical(same, diag(length(kinds)) == 1)
 })
@@ -123,6 +147,9 @@ test_that("points for a kernel are numbered where it has a matrix", {
   expect_equal(points_of_domain(kinds$arms, kernel_se(1)), kinds$arms$x)
   expect_equal(unname(points_of_domain(kinds$arms, both)[, 3]), 1:4)
   expect_error(points_of_domain(kinds$arms, kernel_matrix(diag(3))), class = "gpbandits_error")
+  expect_error(sample_gp(kernel_se(1), kinds$product), class = "gpbandits_error", regexp = "product")
+  points <- points_in_contexts(kinds$product, find_places(kinds$product, 1, arm = 2), rbind(7, 9))
+  expect_equal(points, rbind(c(3, 0, 1, 7, 1), c(3, 0, 1, 9, 1)))
 })
 
 test_that("no file but domain-*.R asks what kind a domain is", {
@@ -130,6 +157,6 @@ test_that("no file but domain-*.R asks what kind a domain is", {
   skip_if_not(dir.exists(folder), "only in the repository")
   files <- list.files(folder, "[.]R$", full.names = TRUE)
   files <- files[!grepl("^domain", basename(files))]
-  asks <- grepl("is_finite_domain|domain\\$type|\"(finite|box)_domain\"", unlist(lapply(files, readLines)))
+  asks <- grepl("is_finite_domain|domain\\$type|\"(finite|box|product)_domain\"", unlist(lapply(files, readLines)))
   expect_false(any(asks))
 })
