@@ -165,6 +165,10 @@ cpp_kernel_prior_gradient <- function(kernel, x, features) {
     .Call(`_gpbandits_cpp_kernel_prior_gradient`, kernel, x, features)
 }
 
+cpp_golden_points <- function(n, d) {
+    .Call(`_gpbandits_cpp_golden_points`, n, d)
+}
+
 cpp_regression_new <- function(kernel, noise_var, x, y) {
     .Call(`_gpbandits_cpp_regression_new`, kernel, noise_var, x, y)
 }

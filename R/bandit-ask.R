@@ -40,6 +40,6 @@ contexts_for <- function(bandit, context, count = NULL) {
                     sprintf("one of the bandit's %d contexts", nrow(config$contexts)))
     }
   }
-  if (space_of(config) == "table") given <- matrix(0, nrow(given), 0)
+  if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)
   list(row = row, values = unname(given))
 }

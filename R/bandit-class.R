@@ -32,7 +32,7 @@ GPBandit <- setRefClass("GPBandit",
       bandit_withdraw(as.environment(.self), id, TRUE, ...)
       invisible(.self)
     },
-    posterior = function(x = NULL, context = NULL, ...) bandit_posterior(.self, x, context, ...),
+    posterior = function(x = NULL, context = NULL, arm = NULL, ...) bandit_posterior(.self, x, context, arm, ...),
     draw = function(n = 1, context = NULL, ...) bandit_draw(.self, n, context, ...),
     best = function(context = NULL, ...) bandit_best(.self, context, ...),
     history = function() bandit_history(.self),

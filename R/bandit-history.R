@@ -9,24 +9,16 @@ frame_of <- function(columns) {
   structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1]])))
 }
 
-# Columns that say to people which places these are: `arm` (1-based), inputs and contexts.
+# Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log.
 place_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
   d <- length(config$domain$names)
-  columns <- list()
-  if (is_finite_domain(config$domain)) {
-    columns$arm <- arm + 1L
-    actions <- config$domain$x[columns$arm, , drop = FALSE]
-  } else {
-    actions <- from_model_inputs(config$domain, inputs[, seq_len(d), drop = FALSE])
-  }
-  for (j in seq_len(d)) columns[[config$domain$names[j]]] <- actions[, j]
-  if (length(config$context_names)) {
-    z <- if (space_of(config) == "table") config$contexts[context + 1L, , drop = FALSE]
-         else inputs[, seq_len(ncol(inputs)) > d, drop = FALSE]
-    for (j in seq_along(config$context_names)) columns[[config$context_names[j]]] <- z[, j]
-  }
-  lapply(columns, unname)
+  tabulated <- is_tabulated_space(config)
+  columns <- place_labels(config$domain, arm, if (!tabulated) inputs[, seq_len(d), drop = FALSE])
+  if (length(config$context_names) == 0) return(columns)
+  z <- if (tabulated) config$contexts[context + 1L, , drop = FALSE] else inputs[, -seq_len(d), drop = FALSE]
+  for (j in seq_along(config$context_names)) columns[[config$context_names[j]]] <- unname(z[, j])
+  columns
 }
 
 place_frame <- function(bandit, arm, context, inputs) {

@@ -1,6 +1,7 @@
-# The model inputs that the log keeps: none where the arm says it all.
+# Places in the log are those of the core: `arm` the 0-based number of an arm or of a product's row (NA on a box),
+# `context` that of a known context, and the model inputs, none where these numbers say it all.
 logged_inputs <- function(config) {
-  if (space_of(config) == "table") character() else paste0("in.", seq_along(input_names(config)))
+  if (is_tabulated_space(config)) character() else paste0("in.", seq_along(input_names(config)))
 }
 
 query_columns <- function(config) {
@@ -31,12 +32,26 @@ action_names <- c("policy", "explore", "given")
 telling <- c("reward", "given", "amend", "withdraw", "fail")
 status_names <- c("pending", "known", "lost", "withdrawn", "failed")
 
-# Model inputs of some queries, one row each; no columns where arms say it all.
+# The log's inputs of some queries, one row each; no columns where arms say it all.
 logged_matrix <- function(bandit, ids) {
   columns <- logged_inputs(bandit$config)
   values <- vapply(columns, function(name) as.double(get(name, envir = bandit$queries)[ids]),
                    numeric(length(ids)))
   matrix(values, length(ids), length(columns))
+}
+
+# The places of some queries, and `contexts`, a row each (NULL where there are none).
+logged_places <- function(bandit, ids) {
+  config <- bandit$config
+  arm <- bandit$queries$arm[ids]
+  if (is_tabulated_space(config)) {
+    contexts <- if (!is.null(config$contexts)) config$contexts[bandit$queries$context[ids] + 1L, , drop = FALSE]
+    return(c(subset_places(all_places(config$domain), arm + 1L), list(contexts = contexts)))
+  }
+  inputs <- logged_matrix(bandit, ids)
+  d <- length(config$domain$names)
+  list(arm = arm, inputs = inputs[, seq_len(d), drop = FALSE],
+       contexts = if (ncol(inputs) > d) inputs[, -seq_len(d), drop = FALSE])
 }
 
 # Contexts of the log's queries as the core takes them.

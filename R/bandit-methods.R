@@ -47,6 +47,8 @@ describe_place <- function(place, bandit) {
 #'
 #' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at (all arms if `NULL`).
+#' @param arm instead of `newdata` numbers of arms; over a [product_domain()] the rows of points whose `newdata` are the
+#'   box's inputs.
 #' @param context the context, where the bandit has contexts.
 #' @param rounds the rounds to summarise; by default the last one.
 #' @param columns which columns of the ledger to summarise.
@@ -107,10 +109,10 @@ print.summary_gp_bandit <- function(x, ...) {
 #' @rdname bandit-methods
 #' @method predict GPBandit
 #' @export
-predict.GPBandit <- function(object, newdata = NULL, context = NULL, ...) {
-  check_dots_empty(..., allowed = c("newdata", "context"))
-  if (!is.null(newdata)) newdata <- check_matrix(newdata, columns = ncol(object$config$domain$x))
-  bandit_posterior(object, newdata, context)
+predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL, ...) {
+  check_dots_empty(..., allowed = c("newdata", "context", "arm"))
+  if (!is.null(newdata)) check_matrix(newdata)
+  bandit_posterior(object, newdata, context, arm)
 }
 
 #' @rdname bandit-methods

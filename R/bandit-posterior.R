@@ -1,41 +1,54 @@
-bandit_posterior <- function(bandit, x, context, ...) {
-  check_dots_empty(..., allowed = c("x", "context"))
+# `x`: points by their inputs (of a product: of the box alone, where `arm` gives the rows); `arm`: by their numbers.
+bandit_posterior <- function(bandit, x, context, arm = NULL, ...) {
+  check_dots_empty(..., allowed = c("x", "context", "arm"))
   heal(bandit)
-  config <- bandit$config
-  domain <- config$domain
-  finite <- is_finite_domain(domain)
-  if (is.null(x) && !finite) stop_argument("x", "NULL", "points to predict at, where the domain is a box")
-  # Arms may share their inputs: all arms are asked for by number, not by what they look like.
-  everything <- is.null(x)
-  x <- if (everything) domain$x else check_matrix(x, "x", columns = length(domain$names))
-  one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
-  contexts <- contexts_for(bandit, context, if (one_each) nrow(x) else 1L)
-  row <- rep_len(contexts$row, nrow(x))
-  arm <- if (everything) seq_len(nrow(x)) else if (finite) match_rows(x, domain$x)
-  if (space_of(config) == "table" && !anyNA(arm)) return(tabulated_posterior(bandit, row, arm))
-  predicted_posterior(bandit, x, arm, row, contexts$values)
+  places <- asked_places(bandit$config$domain, x, arm)
+  posterior_at(bandit, places, context)
 }
 
-tabulated_posterior <- function(bandit, row, arm) {
-  frame_of(core(cpp_bandit_arm_posterior(bandit$handle, arm - 1L, row)))
+# Where a posterior is asked for: unlike places that are played these may lie outside the domain.
+asked_places <- function(domain, x, arm) {
+  if (!is.null(arm)) return(find_places(domain, x, arm))
+  # Arms may share their inputs: all arms are asked for by number, not by what they look like.
+  if (is.null(x)) {
+    if (!can_count(domain)) {
+      stop_argument("x", "NULL", paste("points to predict at, where the domain is", describe_domain(domain)))
+    }
+    return(all_places(domain))
+  }
+  x <- check_matrix(x, "x", columns = length(domain$names))
+  list(arm = arms_at(domain, x), inputs = to_model_inputs(domain, x))
+}
+
+# A data.frame of `mean` and `sd` at places, in one context or one each.
+posterior_at <- function(bandit, places, context) {
+  config <- bandit$config
+  count <- place_total(places)
+  one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
+  contexts <- contexts_for(bandit, context, if (one_each) count else 1L)
+  row <- rep_len(contexts$row, count)
+  if (is_tabulated_space(config) && !anyNA(places$arm)) return(tabulated_posterior(bandit, places$arm, row))
+  if (is_tabulated_space(config) && length(config$context_names)) {
+    contexts$values <- config$contexts[row + 1L, , drop = FALSE]
+  }
+  predicted_posterior(bandit, places, contexts$values[rep_len(seq_len(nrow(contexts$values)), count), , drop = FALSE])
+}
+
+# Of arms in known contexts, both by their 0-based numbers.
+tabulated_posterior <- function(bandit, arm, context) {
+  frame_of(core(cpp_bandit_arm_posterior(bandit$handle, arm, context)))
 }
 
 # Points that no table holds. Where they are no arms, the kernel must be a function of the
 # inputs and the prior mean a constant.
-predicted_posterior <- function(bandit, x, arm, row, values) {
+predicted_posterior <- function(bandit, places, contexts) {
   config <- current_config(bandit)
-  if (anyNA(arm) && (uses_matrix_kernel(config$kernel) || length(unique(config$mean)) > 1)) {
+  strangers <- !is.null(arm_count(config$domain)) && anyNA(places$arm)
+  if (strangers && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
     stop_argument("x", "a point that is no arm",
                   "arms only, where the kernel is given as a matrix or the prior mean differs by arm")
   }
-  points <- to_model_inputs(config$domain, x)
-  if (length(config$context_names)) {
-    z <- if (space_of(config) == "table") config$contexts[row + 1L, , drop = FALSE]
-         else values[rep_len(seq_len(nrow(values)), nrow(x)), , drop = FALSE]
-    points <- cbind(points, z)
-  }
-  if (is_finite_domain(config$domain)) points <- cbind(points, ifelse(is.na(arm), -1, arm - 1))
-  frame_of(core(cpp_bandit_predict(bandit$handle, unname(points))))
+  frame_of(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
 }
 
 bandit_draw <- function(bandit, n, context, ...) {
@@ -54,10 +67,13 @@ bandit_draw <- function(bandit, n, context, ...) {
 bandit_best <- function(bandit, context, ...) {
   check_dots_empty(..., allowed = "context")
   heal(bandit)
+  config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)
   found <- preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
-  frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
-  actions <- as.matrix(frame[bandit$config$domain$names])
-  context <- if (length(bandit$config$context_names)) frame[bandit$config$context_names]
-  cbind(frame, bandit_posterior(bandit, actions, context))
+  arm <- found$arm
+  frame <- place_frame(bandit, arm, contexts$row, found$inputs)
+  places <- if (is_tabulated_space(config)) list(arm = arm)
+            else list(arm = arm, inputs = found$inputs[, seq_along(config$domain$names), drop = FALSE])
+  context <- if (length(config$context_names)) frame[config$context_names]
+  cbind(frame, posterior_at(bandit, places, context))
 }

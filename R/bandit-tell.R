@@ -130,60 +130,10 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
 # Places and contexts of added points, as the core takes them.
 given_places <- function(bandit, x, arm, context) {
   config <- bandit$config
-  if (is_finite_domain(config$domain)) {
-    arm <- arms_of(bandit, x, arm)
-    actions <- config$domain$x[arm, , drop = FALSE]
-  } else {
-    check_absent(arm, "arm")
-    actions <- points_in_box(config$domain, x)
-    arm <- rep(NA_integer_, nrow(actions))
-  }
-  contexts <- contexts_for(bandit, context, length(arm))
-  places <- switch(space_of(config),
-    table = list(arm = arm - 1L, inputs = matrix(0, length(arm), 0)),
-    open = list(arm = arm - 1L, inputs = unname(cbind(actions, contexts$values))),
-    box = list(arm = arm, inputs = unname(cbind(to_model_inputs(config$domain, actions), contexts$values)))
-  )
-  places$context <- contexts$row
-  list(places = places, contexts = contexts)
-}
-
-points_in_box <- function(domain, x) {
-  x <- check_matrix(x, "x", columns = length(domain$names))
-  outside <- which(x < rep(domain$lower, each = nrow(x)) | x > rep(domain$upper, each = nrow(x)), arr.ind = TRUE)
-  if (nrow(outside)) {
-    stop_argument("x", sprintf("%s = %g", domain$names[outside[1, 2]], x[outside[1, , drop = FALSE]]),
-                  sprintf("within [%g, %g]", domain$lower[outside[1, 2]], domain$upper[outside[1, 2]]))
-  }
-  fraction <- x[, domain$integer, drop = FALSE]
-  if (any(fraction != round(fraction))) {
-    stop_argument("x", sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]),
-                  "a whole number")
-  }
-  x
-}
-
-# Arm numbers (1-based) from either of `x` and `arm`.
-arms_of <- function(bandit, x, arm) {
-  domain <- bandit$config$domain
-  if (is.null(x) == is.null(arm)) {
-    stop_argument("arm", if (is.null(x)) "missing, like `x`" else "given together with `x`",
-                  "given where `x` is not")
-  }
-  if (!is.null(arm)) {
-    arm <- check_numbers(arm, "arm")
-    bad <- which(arm != round(arm) | arm < 1 | arm > nrow(domain$x))
-    if (length(bad)) {
-      stop_argument("arm", sprintf("%g", arm[bad[1]]), sprintf("whole numbers from 1 to %d", nrow(domain$x)))
-    }
-    return(as.integer(arm))
-  }
-  x <- check_matrix(x, "x", columns = ncol(domain$x))
-  arm <- match_rows(x, domain$x)
-  if (anyNA(arm)) {
-    stranger <- paste(format(x[which(is.na(arm))[1], ]), collapse = ", ")
-    stop_argument("x", sprintf("a point (%s) that is no arm", stranger),
-                  "points among the arms of the domain")
-  }
-  arm
+  given <- find_places(config$domain, x, arm)
+  contexts <- contexts_for(bandit, context, place_total(given))
+  inputs <- if (is_tabulated_space(config)) matrix(0, place_total(given), 0)
+            else unname(cbind(given$inputs, contexts$values))
+  list(places = list(arm = given$arm, inputs = inputs, context = contexts$row),
+       contexts = contexts)
 }

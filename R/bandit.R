@@ -17,18 +17,19 @@
 #' `"played"` a factor over the distinct arms played so far, which is cheaper where the kernel is rough.
 #' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices.
 #' On a box, and in contexts that are not known beforehand, an exact Cholesky factor grows by a row per
-#' observation, \eqn{O(t^2)} a round. On a box the acquisition is scored at a fixed low-discrepancy set and at neighbours of
+#' observation, \eqn{O(t^2)} a round. On a box (a product: in every row) the acquisition is scored at a fixed low-discrepancy set and at neighbours of
 #' the best observation and climbed from the best few with analytic gradients (L-BFGS-B); Thompson sampling
 #' draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
 #'
 #' @section Methods:
 #' * `$suggest(n = 1, context = NULL, time = NULL)`: plays the next `n` queries and returns a data.frame, one row
-#'   each: `id` (the round), `arm` (finite domains) and the inputs. `n > 1` is the same as asking `n` times in a
+#'   each: `id` (the round), `arm` (finite domains, rows of products) and the inputs. `n > 1` is the same as asking `n` times in a
 #'   row with nothing observed between.
 #' * `$observe(id, reward, constraints = NULL, time = NULL)`: rewards of earlier queries, any order, any time, vectorised.
 #' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL)`: data the bandit did not ask for;
 #'   an added point takes the next id and counts as a round (action `"given"`).
-#' * `$posterior(x = NULL, context = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`).
+#' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`), or
+#'   at arms by their numbers.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
 #' * `$best(context = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
@@ -43,11 +44,11 @@
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
 #' to another process all give a bandit that goes on exactly as the original would.
 #'
-#' @param domain a [finite_domain()] (or numbers, one row per arm) or a [box_domain()].
+#' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], or a [product_domain()] of the two.
 #' @param kernel prior covariance, see [kernel_se()].
 #' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared).
 #' @param policy one of the [policies].
-#' @param mean prior mean: a number, or one per arm.
+#' @param mean prior mean: a number, or one per arm (of a product: per row).
 #' @param pending one of the [pending] rules.
 #' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
 #' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].

@@ -1,21 +1,11 @@
-# All arms; in a box the closed form of the squared-exponential kernel, or a low-discrepancy set.
-domain_average <- function(domain, kernel) {
-  if (is_finite_domain(domain)) {
-    return(list(kind = "points", points = unname(cbind(domain$x, seq_len(nrow(domain$x)) - 1))))
-  }
-  if (kernel$type != "se" || any(domain$integer)) {
-    return(list(kind = "points", points = box_points(domain, 1024)))
-  }
-  bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
-  lengthscale <- rep(Inf, ncol(bounds))
-  lengthscale[kernel$dims + 1] <- kernel$lengthscale
-  list(kind = "box", lower = bounds[1, ], upper = bounds[2, ], lengthscale = lengthscale, variance = kernel$variance)
-}
-
-box_points <- function(domain, count) {
-  bounds <- to_model_inputs(domain, rbind(domain$lower, domain$upper))
-  u <- kronecker_points(count, ncol(bounds))
-  unname(rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u)))
+# Where a squared difference is averaged: all arms; a box in closed form with the squared-exponential kernel;
+# else 1024 points, over all contexts together.
+domain_average <- function(domain, kernel, contexts = NULL) {
+  exact <- if (is.null(contexts)) closed_form_average(domain, kernel)
+  if (!is.null(exact)) return(exact)
+  places <- all_places(domain)
+  if (is.null(places)) places <- spread_places(domain, max(64, ceiling(1024 / max(1L, nrow(contexts)))))
+  list(kind = "points", points = points_in_contexts(domain, places, contexts))
 }
 
 #' Change-point detection for regression data
@@ -23,7 +13,7 @@ box_points <- function(domain, count) {
 #' `change_statistic()` is the statistic of Algorithm 1 of Avanesov: a Gaussian-process regression on the older half of
 #' the pairs and one on the newer half, both with the same ridge, and the average over the domain of the squared difference
 #' of their means, \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
-#' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it for other
+#' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it (and of a product) for other
 #' kernels and with whole-number inputs), not the volume integral that the paper writes.
 #' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; `calibrate_threshold()`
 #' finds a threshold by shuffling the pairs.
@@ -108,7 +98,7 @@ regression_pairs <- function(x, y, kernel, domain) {
     if (length(domain$names) != ncol(x)) {
       stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
     }
-    if (!is_finite_domain(domain) && any(x[, domain$log] <= 0)) {
+    if (any(x[, log_inputs(domain)] <= 0)) {
       stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
     }
     x <- to_model_inputs(domain, x)

@@ -1,121 +1,143 @@
-#' Decision sets: finitely many arms, or a box
-#'
-#' A domain says which points a bandit may play.
-#'
-#' Wherever a `domain` is asked for, a bare numeric vector, matrix or data.frame
-#' is read as `finite_domain()` of it, and a named list of `c(lower, upper)`
-#' pairs as `box_domain()`.
-#'
-#' @param x numeric vector, matrix or data.frame: one row per arm, one column
-#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none.
-#' @param lower,upper numeric vectors of length `d` (or one number for all):
-#'   the box's bounds, `lower < upper`.
-#' @param names names of the inputs; `x1..xd` if `NULL` and `lower` has none.
-#' @param integer,log which inputs take whole numbers only, and which are searched (and seen by
-#'   the kernel) on a logarithmic scale: `TRUE`/`FALSE` (one for all, or one per input), or names or numbers
-#'   of inputs. Lengthscales of a logarithmic input are in natural logarithms. A logarithmic input needs
-#'   `lower > 0`, a whole-number input whole bounds.
-#' @return An object of class `bandit_domain` (a list with `type`, `names`, and
-#'   `x` for arms or `lower`, `upper` for a box).
-#' @section Errors: a `gpbandits_error` if a value is not finite, there is no
-#'   arm, two names agree, or a lower bound is not below its upper bound.
-#' @seealso [gp_bandit()], [kernel_se()].
-#' @examples
-#' finite_domain(seq(0, 1, length.out = 5))
-#' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))
-#' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
+# What any decision set answers. A kind of domain is one file, domain-<kind>.R, with a constructor and a
+# method for each generic here; nothing outside these files asks what kind a domain is.
+#
+# Inputs are as users write them; model inputs are as the kernel sees them (logarithms where the domain says
+# so). Places are a list of `arm`, their 0-based numbers among the arms or rows (NA where there are none), and
+# `inputs`, a row of model inputs each.
+
+# ---- how much there is --------------------------------------------------------
+
+# How many places there are, Inf where they cannot be counted.
+place_count <- function(domain) UseMethod("place_count")
+
+# How many arms, or rows, places are numbered by; NULL where they have no numbers.
+arm_count <- function(domain) UseMethod("arm_count")
+
+# Every place, in order; NULL where they cannot be counted.
+all_places <- function(domain) UseMethod("all_places")
+
+# A 2 x d matrix of the least and the largest model inputs.
+input_ranges <- function(domain) UseMethod("input_ranges")
+
+# ---- which places -------------------------------------------------------------
+
+# The places that a user names by `x` (inputs), by `arm` (1-based), or by both, or an error about `arg`.
+find_places <- function(domain, x, arm = NULL, arg = "x") UseMethod("find_places")
+
+# Numbers (0-based) of the arms or rows at some inputs, NA where there is none.
+arms_at <- function(domain, x) UseMethod("arms_at")
+
+# The places next to some model inputs, wherever these lie.
+nearest_places <- function(domain, inputs) UseMethod("nearest_places")
+
+# `count` places drawn uniformly from R's generator.
+sample_places <- function(domain, count) UseMethod("sample_places")
+
+# `count` places to begin a search with, spread at random.
+design_places <- function(domain, count) UseMethod("design_places")
+
+# About `count` places spread evenly, without random numbers.
+spread_places <- function(domain, count) UseMethod("spread_places")
+
+# The place where value(places) is largest among those where no column of limits(places) is above 0. A list:
+# `places` (one), `value`, `feasible`; where no place is feasible the one of the least excess. `tie`: so much
+# below the best still counts as best where places can be counted; the first of them is taken. `from`: places
+# to look at besides; `effort`: see effort_of_run and effort_of_round.
+maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
+  UseMethod("maximise_over")
+}
+
+# ---- in and out ---------------------------------------------------------------
+
+to_model_inputs <- function(domain, x) UseMethod("to_model_inputs")
+
+from_model_inputs <- function(domain, u) UseMethod("from_model_inputs")
+
+# The decision set as the core takes it, see core_config(). `setting`: `contexts` (known ones, or NULL),
+# `context_names`, `mean`.
+core_space <- function(domain, setting) UseMethod("core_space")
+
+# core_space()'s `kind` alone: "table" (every place, in every context), "open" (arms in contexts that are not
+# known beforehand, or too many) or "box".
+core_space_kind <- function(domain, setting) UseMethod("core_space_kind")
+
+# The average of a squared difference of two posterior means over the domain in closed form, NULL where
+# there is none.
+closed_form_average <- function(domain, kernel) UseMethod("closed_form_average")
+
+# ---- for people ---------------------------------------------------------------
+
+# In a sentence: "a box with 2 input(s)".
+describe_domain <- function(domain) UseMethod("describe_domain")
+
+# What print() says of it, without brackets.
+domain_story <- function(domain) UseMethod("domain_story")
+
+# Columns that say which places these are: `arm` (1-based) where there are such, and inputs.
+place_labels <- function(domain, arm, inputs) UseMethod("place_labels")
+
+# Which pictures can be drawn of it: a list of `can`, among "curve", "map", "arms", and `auto`, which of them
+# to prefer. `smooth`: is the covariance a function of the inputs?
+picture_types <- function(domain, smooth) UseMethod("picture_types")
+
+# The places drawn in a picture of this type: `played`, those of the history (with their columns for people);
+# `resolution`: how many values of a continuous input, or NULL.
+picture_places <- function(domain, type, played, resolution) UseMethod("picture_places")
+
+# Which inputs are logarithmic.
+log_inputs <- function(domain) UseMethod("log_inputs")
+
+# Do two domains have the same places, in the same order?
+same_places <- function(domain, other) UseMethod("same_places")
+
+# ---- for all kinds ------------------------------------------------------------
+
+can_count <- function(domain) is.finite(place_count(domain))
+
+subset_places <- function(places, rows) {
+  list(arm = places$arm[rows], inputs = places$inputs[rows, , drop = FALSE])
+}
+
+place_total <- function(places) length(places$arm)
+
+# Places as the kernel sees them: inputs, contexts (a row each), and the number of the arm where arms have
+# numbers (-1 for a point that is none).
+kernel_points <- function(domain, places, contexts = NULL) {
+  number <- if (!is.null(arm_count(domain))) ifelse(is.na(places$arm), -1, places$arm)
+  unname(cbind(places$inputs, contexts, number))
+}
+
+# Every one of some places in every context (rows; or NULL), the places fastest, as the kernel sees them.
+points_in_contexts <- function(domain, places, contexts) {
+  n <- place_total(places)
+  blocks <- if (is.null(contexts)) 1L else nrow(contexts)
+  kernel_points(domain, subset_places(places, rep(seq_len(n), blocks)),
+                contexts[rep(seq_len(blocks), each = n), , drop = FALSE])
+}
+
+# All points that a kernel over a finite domain can be given: numbered in the last column (from 1) where it
+# has a matrix.
+points_of_domain <- function(domain, kernel, arg = "x") {
+  places <- all_places(domain)
+  if (is.null(places)) stop_argument(arg, describe_domain(domain), "points or a finite domain")
+  points <- from_model_inputs(domain, places$inputs)
+  if (!has_matrix(kernel)) return(points)
+  resolve_kernel(kernel, domain$names, place_total(places))
+  cbind(points, places$arm + 1)
+}
+
 #' @export
-finite_domain <- function(x) arms_domain(x, "x")
-
-arms_domain <- function(x, arg) {
-  x <- check_matrix(x, arg)
-  if (nrow(x) < 1 || ncol(x) < 1) stop_argument(arg, describe(x), "at least one arm and one input")
-  colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
-  structure(list(type = "finite", names = colnames(x), x = x), class = "bandit_domain")
+print.bandit_domain <- function(x, ...) {
+  cat(sprintf("<%s>\n", domain_story(x)))
+  invisible(x)
 }
 
-#' @rdname finite_domain
-#' @export
-box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE) {
-  lower <- check_numbers(lower)
-  upper <- check_numbers(upper)
-  d <- max(length(lower), length(upper), length(names))
-  if (is.null(names)) {
-    names <- base::names(lower)
-    if (is.null(names)) names <- base::names(upper)
-  }
-  if (d < 1) stop_argument("lower", describe(lower), "at least one number")
-  for (arg in c("lower", "upper")) {
-    if (!length(get(arg)) %in% c(1, d)) {
-      stop_argument(arg, describe(get(arg)), sprintf("one number or %d numbers", d))
-    }
-  }
-  lower <- rep_len(as.double(lower), d)
-  upper <- rep_len(as.double(upper), d)
-  if (any(lower >= upper)) {
-    bad <- which(lower >= upper)[1]
-    stop_argument("lower", sprintf("%g (input %d, upper %g)", lower[bad], bad, upper[bad]),
-                  "below `upper` in every input")
-  }
-  if (any(is.infinite(upper - lower))) {
-    stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
-  }
-  names <- check_input_names(names, d, "names")
-  integer <- which_inputs(integer, names, "integer")
-  log <- which_inputs(log, names, "log")
-  if (any(lower[log] <= 0)) {
-    stop_argument("lower", sprintf("%g for a logarithmic input", lower[log & lower <= 0][1]), "> 0 where `log` is TRUE")
-  }
-  bounds <- c(lower[integer], upper[integer])
-  if (any(bounds != round(bounds))) {
-    stop_argument("integer", sprintf("an input with bound %g", bounds[bounds != round(bounds)][1]),
-                  "inputs whose bounds are whole numbers")
-  }
-  structure(list(type = "box", names = names, lower = stats::setNames(lower, names),
-                 upper = stats::setNames(upper, names), integer = integer, log = log),
-            class = "bandit_domain")
-}
-
-# Logical flags, one per input, from TRUE/FALSE, names or numbers of inputs.
-which_inputs <- function(x, names, arg) {
-  d <- length(names)
-  allowed <- sprintf("TRUE, FALSE, %d flags, or names or numbers of inputs", d)
-  if (is.logical(x) && length(x) %in% c(1, d) && !anyNA(x)) return(rep_len(x, d))
-  if (is.character(x) && all(x %in% names)) return(names %in% x)
-  if (is.numeric(x) && all(x %in% seq_len(d))) return(seq_len(d) %in% x)
-  stop_argument(arg, describe(x), allowed)
-}
-
-# The inputs as the kernel sees them (logarithms where the domain says so), and back.
-to_model_inputs <- function(domain, x) {
-  if (!is_finite_domain(domain)) x[, domain$log] <- log(x[, domain$log])
-  x
-}
-
-from_model_inputs <- function(domain, u) {
-  if (is_finite_domain(domain)) return(u)
-  # The fifteen digits that survive the way there and back; a bound may have more.
-  for (j in which(domain$log)) {
-    u[, j] <- pmin(pmax(signif(exp(u[, j]), 15), domain$lower[[j]]), domain$upper[[j]])
-  }
-  u[, domain$integer] <- round(u[, domain$integer])
-  u
-}
-
-check_input_names <- function(names, d, arg) {
-  if (is.null(names)) return(paste0("x", seq_len(d)))
-  if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
-      anyDuplicated(names)) {
-    given <- if (is.character(names)) paste("names", paste(dQuote(names, FALSE), collapse = ", ")) else describe(names)
-    stop_argument(arg, given,
-                  sprintf("%d distinct, non-empty name(s)", d))
-  }
-  names
-}
+# ---- what a user may write ----------------------------------------------------
 
 # What a user may write in place of a domain.
 as_domain <- function(domain, arg = "domain") {
-  allowed <- "a domain: finite_domain(), box_domain(), numbers, or a named list of c(lower, upper)"
+  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), numbers, or a named list of",
+                   "c(lower, upper)")
   if (missing(domain)) stop_argument(arg, "missing", allowed)
   if (inherits(domain, "bandit_domain")) return(domain)
   if (is.list(domain) && !is.data.frame(domain)) {
@@ -129,24 +151,26 @@ as_domain <- function(domain, arg = "domain") {
   arms_domain(domain, arg)
 }
 
-box_of_pairs <- function(pairs, arg) {
-  tryCatch(box_domain(vapply(pairs, `[`, 0, 1), vapply(pairs, `[`, 0, 2), names = names(pairs)),
-           gpbandits_error = function(e) {
-    stop_argument(arg, sprintf("one with %s", e$given), sprintf("a box with `%s` %s", e$argument, e$allowed))
-  })
+check_input_names <- function(names, d, arg) {
+  if (is.null(names)) return(paste0("x", seq_len(d)))
+  if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
+      anyDuplicated(names)) {
+    given <- if (is.character(names)) paste("names", paste(dQuote(names, FALSE), collapse = ", ")) else describe(names)
+    stop_argument(arg, given,
+                  sprintf("%d distinct, non-empty name(s)", d))
+  }
+  names
 }
 
-is_finite_domain <- function(domain) identical(domain$type, "finite")
+# Arm numbers as users write them, checked; 0-based.
+check_arms <- function(arm, count) {
+  arm <- check_numbers(arm, "arm")
+  bad <- which(arm != round(arm) | arm < 1 | arm > count)
+  if (length(bad)) stop_argument("arm", sprintf("%g", arm[bad[1]]), sprintf("whole numbers from 1 to %d", count))
+  as.integer(arm) - 1L
+}
 
-#' @export
-print.bandit_domain <- function(x, ...) {
-  if (is_finite_domain(x)) {
-    cat(sprintf("<finite domain: %d arms, %d input(s): %s>\n", nrow(x$x), ncol(x$x),
-                paste(x$names, collapse = ", ")))
-  } else {
-    cat(sprintf("<box domain: %s>\n",
-                paste(sprintf("%s in [%g, %g]%s%s", x$names, x$lower, x$upper,
-                              ifelse(x$integer, " whole", ""), ifelse(x$log, " log", "")), collapse = ", ")))
-  }
-  invisible(x)
+stop_stranger <- function(x, arg, what, where) {
+  stranger <- paste(format(x), collapse = ", ")
+  stop_argument(arg, sprintf("a point (%s) that is no %s", stranger, what), where)
 }

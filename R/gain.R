@@ -68,14 +68,15 @@ as_gain <- function(gain, arg = "gain") {
 }
 
 # The rate of growth depends on the kernel, which a gain only meets in a bandit.
-resolve_gain <- function(gain, kernel, input_count, domain_is_finite) {
-  if (gain$type %in% c("greedy", "spectral") && !domain_is_finite) {
-    stop_argument("gain", sprintf("gain_%s() on a box", gain$type),
-                  "gain_realised(), gain_rate(), a number or a function where the domain is a box")
+resolve_gain <- function(gain, config) {
+  kernel <- config$kernel
+  if (gain$type %in% c("greedy", "spectral") && !can_count(config$domain)) {
+    stop_argument("gain", sprintf("gain_%s() on %s", gain$type, describe_domain(config$domain)),
+                  "gain_realised(), gain_rate(), a number or a function where there are not finitely many arms")
   }
   if (gain$type == "function") gain$f <- checked_function(gain$f, "gain")
   if (gain$type != "rate") return(gain)
-  d <- if (is.null(kernel$dims)) input_count else length(kernel$dims)
+  d <- if (is.null(kernel$dims)) length(input_names(config)) else length(kernel$dims)
   powers <- switch(kernel$type,
     se = c(d + 1, 0),
     matern = c(1, d * (d + 1) / (2 * kernel$nu + d * (d + 1))),

@@ -102,12 +102,7 @@ information_points <- function(kernel, x) {
     if (is.null(arms)) stop_argument("x", "missing", "points, or a finite domain")
     x <- seq_len(arms)
   }
-  if (inherits(x, "bandit_domain")) {
-    if (!is_finite_domain(x)) stop_argument("x", "a box", "points, or a finite domain")
-    count <- nrow(x$x)
-    x <- if (is.null(arms)) x$x else cbind(x$x, arm = seq_len(count))
-    if (!is.null(arms)) arms <- count                   # resolve_kernel() compares
-  }
+  if (inherits(x, "bandit_domain")) x <- points_of_domain(x, kernel)
   x <- check_matrix(x, "x")
   inputs <- ncol(x) - !is.null(arms)
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")

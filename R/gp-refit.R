@@ -131,26 +131,18 @@ warn_refit <- function(bandit, error) {
           conditionMessage(error), call. = FALSE)
 }
 
-# Inputs of some queries as the kernel sees them.
+# Inputs of some queries as the kernel sees them (a matrix counts arms from 1).
 known_inputs <- function(bandit, ids) {
   config <- bandit$config
-  if (space_of(config) != "table") {
-    x <- logged_matrix(bandit, ids)
-  } else {
-    arm <- bandit$queries$arm[ids] + 1L
-    x <- config$domain$x[arm, , drop = FALSE]
-    if (!is.null(config$contexts)) {
-      x <- cbind(x, config$contexts[bandit$queries$context[ids] + 1L, , drop = FALSE])
-    }
-  }
-  if (has_matrix(config$kernel)) x <- cbind(x, bandit$queries$arm[ids] + 1L)
-  colnames(x) <- c(input_names(config), if (has_matrix(config$kernel)) "arm")
+  places <- logged_places(bandit, ids)
+  number <- if (has_matrix(config$kernel)) places$arm + 1L
+  x <- cbind(places$inputs, places$contexts, number)
+  colnames(x) <- c(input_names(config), if (!is.null(number)) "arm")
   x
 }
 
 known_prior_mean <- function(bandit, ids, mean) {
-  if (length(mean) == 1) return(rep(mean, length(ids)))
-  mean[bandit$queries$arm[ids] + 1L]
+  if (length(mean) == 1) rep(mean, length(ids)) else mean[bandit$queries$arm[ids] + 1L]
 }
 
 # If the core cannot take new parameters, the refit that the log gets is one to the old ones.

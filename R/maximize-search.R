@@ -173,11 +173,7 @@ check_initial <- function(initial, domain) {
     stop_argument("initial", describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   x <- check_matrix(initial[domain$names], "initial", columns = length(domain$names))
-  if (is_finite_domain(domain)) {
-    if (anyNA(match_rows(x, domain$x))) stop_argument("initial", "a point that is no arm", "points among the arms")
-  } else {
-    points_in_box(domain, x)
-  }
+  find_places(domain, x, arg = "initial")
   list(x = x, reward = as.double(check_numbers(initial$reward, "initial")))
 }
 

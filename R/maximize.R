@@ -1,7 +1,7 @@
 #' Maximise a noisy function in one call
 #'
 #' For the person who just has a function whose every evaluation is noisy and costly. An initial design (a Latin
-#' hypercube; random arms on a finite domain) is followed by a bandit whose hyperparameters are refitted as it goes.
+#' hypercube; random arms on a finite domain; both on a product) is followed by a bandit whose hyperparameters are refitted as it goes.
 #'
 #' The rewards are centred and scaled inside, by mean and standard deviation of the first ones, and reported as they are:
 #' rewards of size 1e-8 or 1e8 serve as well. An evaluation that stops with an error, or returns `NA` or something that is not one
@@ -26,7 +26,7 @@
 #' The objective itself is not compared.
 #'
 #' @param objective a function of one point, a named numeric vector, that returns one number: to be maximised.
-#' @param domain a [box_domain()], a [finite_domain()], or what stands for one, such as
+#' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
 #' @param ... further arguments of [gp_bandit()].

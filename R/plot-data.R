@@ -21,12 +21,12 @@ bandit_view <- function(bandit, context, truth, type, width, next_choice, resolu
                names = bandit$config$domain$names)
   view$log <- view_log(bandit$config$domain, view$type)
   view$queries <- view_queries(bandit, context)
-  places <- view_places(bandit, view, resolution)
+  places <- picture_places(bandit$config$domain, view$type, view$queries, resolution)
   ahead <- if (next_choice || is.null(width)) look_ahead(bandit, context)
   view$band <- view_band(bandit, width, ahead)
   view$frame <- view_frame(bandit, view, places, truth)
   view$next_choice <- if (next_choice && is_predictable(bandit, ahead)) ahead
-  view <- view_positions(view, is_finite_domain(bandit$config$domain))
+  view <- view_positions(view, bandit$config$domain)
   view$title <- view_title(bandit, view)
   view
 }
@@ -53,27 +53,15 @@ view_context <- function(bandit, context) {
 
 view_type <- function(config, type) {
   type <- check_choice(type, c("auto", "curve", "map", "arms"))
-  domain <- config$domain
-  d <- length(domain$names)
-  finite <- is_finite_domain(domain)
-  can <- c(curve = d == 1, map = d == 2 && (!finite || is_full_grid(domain$x)), arms = TRUE)
-  if (type == "auto") {
-    # Few arms, or arms whose covariance is no function of the inputs, make no curve.
-    smooth <- !finite || (!uses_matrix_kernel(config$kernel) && nrow(domain$x) >= 10)
-    return(names(which(can & c(smooth, smooth || !uses_matrix_kernel(config$kernel), TRUE)))[1])
-  }
-  if (!can[[type]]) {
+  types <- picture_types(config$domain, smooth = !has_matrix(config$kernel))
+  if (type == "auto") return(types$auto)
+  if (!type %in% types$can) {
     stop_argument("type", dQuote(type, FALSE),
-                  paste("one of", paste(dQuote(c("auto", names(which(can))), FALSE), collapse = ", "),
-                        "for", describe_domain(domain),
+                  paste("one of", paste(dQuote(c("auto", types$can), FALSE), collapse = ", "),
+                        "for", describe_domain(config$domain),
                         "(a curve needs one input, a map two and every combination of their values)"))
   }
   type
-}
-
-is_full_grid <- function(x) {
-  sizes <- apply(x, 2, function(column) length(unique(column)))
-  all(sizes >= 2) && prod(sizes) == nrow(x) && !anyDuplicated(x)
 }
 
 # The history in this context, with `current`: does the model still know of it (no restart since)?
@@ -87,40 +75,10 @@ view_queries <- function(bandit, context) {
   history
 }
 
-# The places where the posterior is drawn: all arms, or points of a box.
-view_places <- function(bandit, view, resolution) {
-  domain <- bandit$config$domain
-  if (is_finite_domain(domain)) return(domain$x)
-  if (view$type == "arms") {
-    played <- unique(as.matrix(view$queries[domain$names]))
-    if (!nrow(played)) {
-      stop_gpbandits("Nothing to draw: of a box with more than two inputs the points played are drawn, ",
-                     "and there are none yet.", argument = "x")
-    }
-    return(played)
-  }
-  if (is.null(resolution)) resolution <- if (view$type == "curve") 301 else 61
-  axes <- lapply(seq_along(domain$names), function(i) box_axis(domain, i, resolution))
-  as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
-}
-
-# Values of one input of a box: whole numbers where it takes no others, even in the logarithm
-# where the domain is logarithmic.
-box_axis <- function(domain, i, resolution) {
-  ends <- c(domain$lower[[i]], domain$upper[[i]])
-  if (domain$log[i]) {
-    values <- exp(seq(log(ends[1]), log(ends[2]), length.out = resolution))
-    values[c(1, resolution)] <- ends
-  } else {
-    values <- seq(ends[1], ends[2], length.out = resolution)
-  }
-  if (domain$integer[i]) unique(round(values)) else values
-}
-
 # Which axes of the picture are logarithmic, as plot() writes it.
 view_log <- function(domain, type) {
-  if (is_finite_domain(domain) || type == "arms") return("")
-  paste(c("x", "y")[seq_along(domain$log)][domain$log], collapse = "")
+  if (type == "arms") return("")
+  paste(c("x", "y")[seq_along(domain$names)][log_inputs(domain)], collapse = "")
 }
 
 # The next query and its width, asked of a copy: neither the bandit nor the user's random
@@ -150,15 +108,15 @@ view_band <- function(bandit, width, ahead) {
 band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(), width, source)
 
 view_frame <- function(bandit, view, places, truth) {
-  finite <- is_finite_domain(bandit$config$domain)
-  posterior <- bandit$posterior(if (finite) NULL else places, view$context)
-  frame <- data.frame(places, check.names = FALSE)
-  if (finite) frame <- cbind(arm = seq_len(nrow(places)), frame)
+  domain <- bandit$config$domain
+  posterior <- posterior_at(bandit, places, view$context)
+  frame <- as.data.frame(place_labels(domain, places$arm, places$inputs), optional = TRUE)
+  if (!is.null(truth)) truth <- truth_values(truth, as.matrix(frame[domain$names]), view$context, can_count(domain))
   frame <- cbind(frame, mean = posterior$mean, sd = posterior$sd,
                  lower = posterior$mean - view$band$width * posterior$sd,
                  upper = posterior$mean + view$band$width * posterior$sd)
-  if (finite) frame$plays <- tabulate(view$queries$arm, nrow(places))
-  if (!is.null(truth)) frame$truth <- truth_values(truth, places, view$context, finite)
+  if (can_count(domain)) frame$plays <- tabulate(view$queries$arm, place_total(places))
+  frame$truth <- truth
   rownames(frame) <- NULL
   frame
 }
@@ -182,11 +140,11 @@ truth_values <- function(truth, places, context, finite) {
 }
 
 # Positions on the picture of the places, the queries and the next choice.
-view_positions <- function(view, finite) {
+view_positions <- function(view, domain) {
+  which_place <- intersect(c("arm", view$names), names(view$frame))
   position <- function(rows) {
     if (view$type != "arms") return(rows[[view$names[1]]])
-    if (finite) return(rows$arm)
-    match_rows(as.matrix(rows[view$names]), as.matrix(view$frame[view$names]))
+    match_rows(as.matrix(rows[which_place]), as.matrix(view$frame[which_place]))
   }
   view$x <- if (view$type == "arms") seq_len(nrow(view$frame)) else view$frame[[view$names[1]]]
   view$queries$at <- position(view$queries)
@@ -196,7 +154,7 @@ view_positions <- function(view, finite) {
     view$queries$at_y <- view$queries[[view$names[2]]]
     if (!is.null(view$next_choice)) view$next_choice$at_y <- view$next_choice[[view$names[2]]]
   }
-  view$x_label <- if (view$type != "arms") view$names[1] else if (finite) "arm" else "distinct point played"
+  view$x_label <- if (view$type != "arms") view$names[1] else if (can_count(domain)) "arm" else "distinct point played"
   # In more than two dimensions a box has no place for a point that was never played.
   if (anyNA(view$next_choice$at)) view$next_choice <- NULL
   view

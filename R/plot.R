@@ -8,11 +8,11 @@
 #' * `"curve"` (one input): posterior mean with a band of mean \eqn{\pm w}{+/- w} sd, the rewards observed,
 #'   pending queries (on the mean curve), and the next choice (on the upper bound for UCB, whose maximiser it
 #'   is; otherwise on the mean). This is Figure 2 of Srinivas et al.
-#' * `"map"` (two inputs, and arms that are a full grid or a box): the posterior mean as an image with
+#' * `"map"` (two inputs, and arms that are a full grid, a box, or a product): the posterior mean as an image with
 #'   contours, the points played with size by their number of plays, the next choice, the best point by
 #'   posterior mean and, if the truth is given, its maximiser.
 #' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
-#'   For a box of more than two inputs the distinct points played take the place of arms.
+#'   For a box or product of more than two inputs the distinct points played take the place of arms.
 #'
 #' `"auto"` takes the first that fits; fewer than 10 arms, and arms whose covariance is given as a matrix,
 #' are drawn as arms. Rewards from before the last restart, which the posterior no longer knows, are drawn

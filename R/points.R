@@ -6,9 +6,5 @@ match_rows <- function(given, known) match(row_keys(given + 0), row_keys(known +
 # Exact row identities, to every bit.
 row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))
 
-# A low-discrepancy sequence without random numbers: multiples of the powers of
-# 1/phi, phi^(d + 1) = phi + 1 (the generalised golden ratio), modulo 1.
-kronecker_points <- function(n, d) {
-  phi <- stats::uniroot(function(p) p^(d + 1) - p - 1, c(1, 2), tol = 1e-15)$root
-  (0.5 + outer(seq_len(n), phi^-seq_len(d))) %% 1
-}
+# The package's one low-discrepancy sequence, the core's: the first `n` of it in [0, 1)^d, without random numbers.
+golden_points <- function(n, d) cpp_golden_points(n, d)

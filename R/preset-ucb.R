@@ -31,8 +31,9 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
   check_delta(delta)
   if (is.null(width)) {
-    if (!is_finite_domain(domain)) {
-      stop_argument("width", "NULL", "given on a box, for example width_constant(2) or width_amm(B, R)")
+    if (!can_count(domain)) {
+      stop_argument("width", "NULL", sprintf("given on %s, for example width_constant(2) or width_amm(B, R)",
+                                             describe_domain(domain)))
     }
     width <- width_srinivas_finite(delta, scale = 1 / 5)
   }

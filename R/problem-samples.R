@@ -98,18 +98,10 @@ gram_factor <- function(kernel, x) {
     }
     x <- seq_len(arms)
   }
-  if (inherits(x, "bandit_domain")) x <- domain_points(x, arms, kernel)
+  if (inherits(x, "bandit_domain")) x <- points_of_domain(x, kernel)
   x <- check_matrix(x, "x")
   if (nrow(x) < 1 || ncol(x) < 1) stop_argument("x", describe(x), "at least one point and one input")
   inputs <- ncol(x) - !is.null(arms)
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
   cpp_kernel_factor(resolve_kernel(kernel, names, arms), gram_points(x, arms, "x"), tolerance = 1e-13)
-}
-
-# A domain's arms as points, numbered in the last column where the kernel asks for it.
-domain_points <- function(domain, arms, kernel) {
-  if (!is_finite_domain(domain)) stop_argument("x", "a box", "points or a finite domain")
-  if (is.null(arms)) return(domain$x)
-  resolve_kernel(kernel, domain$names, nrow(domain$x))
-  cbind(domain$x, seq_len(nrow(domain$x)))
 }

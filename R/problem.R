@@ -17,10 +17,11 @@
 #' **Optimum.** Regret is measured against the best true mean of the round's
 #' period, in the round's context, among the points whose constraints all hold.
 #' On a finite domain that is computed exactly. On a box it is *searched
-#' numerically*: 1000 `d` (at most 10,000) quasi-random points, then a quasi-Newton
+#' numerically* (logarithmic inputs on their scale, whole numbers only where the
+#' box says so): 1000 `d` (at most 10,000) quasi-random points, then a quasi-Newton
 #' search (L-BFGS-B, under constraints within an augmented Lagrangian) from up
 #' to twenty of the best of them that are far apart, then a closer look around the
-#' best point found. This is deterministic and uses no random numbers,
+#' best point found; on a product all this in every row's box. This is deterministic and uses no random numbers,
 #' but nothing proves that the best maximum was found: peaks much narrower than
 #' the candidates' spacing can be missed. State `optimum` where you know it. A
 #' constraint counts as met in this search up to 1e-8 of the largest value it
@@ -30,8 +31,8 @@
 #' run, in a fixed order (noise, delays, constraint noise, contexts), so with one
 #' seed every bandit meets the same noise in the same round.
 #'
-#' @param domain a [finite_domain()] or [box_domain()], or what may be written in
-#'   place of one.
+#' @param domain a [finite_domain()], [box_domain()] or [product_domain()], or what may be
+#'   written in place of one.
 #' @param reward the true means; see *Reward*.
 #' @param noise noise on the reward: [noise_gaussian()], [noise_uniform()] or
 #'   [noise_function()]. Default: none.
@@ -120,7 +121,7 @@ set_contexts <- function(problem, contexts) {
 has_contexts <- function(problem) length(problem$context_names) > 0
 
 # Known as numbers: finitely many arms whose values depend on nothing else.
-is_tabulated <- function(problem) is_finite_domain(problem$domain) && !has_contexts(problem)
+is_tabulated <- function(problem) can_count(problem$domain) && !has_contexts(problem)
 
 set_reward <- function(problem, reward) {
   K <- problem$periods
@@ -132,9 +133,9 @@ set_reward <- function(problem, reward) {
                             K, K - 1))
     }
     if (is_tabulated(problem)) {
-      problem$reward_values <- vapply(functions, evaluate_reward, numeric(nrow(problem$domain$x)),
-                                      inputs = problem$domain$x)
-      dim(problem$reward_values) <- c(nrow(problem$domain$x), K)
+      inputs <- problem_inputs(problem, all_places(problem$domain))
+      problem$reward_values <- vapply(functions, evaluate_reward, numeric(nrow(inputs)), inputs = inputs)
+      dim(problem$reward_values) <- c(nrow(inputs), K)
     } else {
       for (f in functions) evaluate_reward(f, probe_inputs(problem))
       problem$reward_functions <- functions
@@ -142,9 +143,11 @@ set_reward <- function(problem, reward) {
     return(problem)
   }
   if (!is_tabulated(problem)) {
-    stop_argument("reward", describe(reward), "a vectorised function of the input matrix on a box or with contexts")
+    stop_argument("reward", describe(reward),
+                  sprintf("a vectorised function of the input matrix on %s%s", describe_domain(problem$domain),
+                          if (has_contexts(problem)) " with contexts" else ""))
   }
-  problem$reward_values <- check_reward_values(reward, nrow(problem$domain$x), K)
+  problem$reward_values <- check_reward_values(reward, place_count(problem$domain), K)
   problem
 }
 
@@ -162,18 +165,19 @@ check_reward_values <- function(reward, n, K) {
 }
 
 set_constraints <- function(problem, constraints, constraint_noise) {
-  n <- nrow(problem$domain$x)
+  n <- place_count(problem$domain)
   if (is.null(constraints)) {
     m <- 0
   } else if (is.function(constraints)) {
-    inputs <- if (is_tabulated(problem)) problem$domain$x else probe_inputs(problem)
+    inputs <- if (is_tabulated(problem)) problem_inputs(problem, all_places(problem$domain)) else probe_inputs(problem)
     values <- evaluate_constraints(constraints, inputs)
     m <- ncol(values)
     if (is_tabulated(problem)) problem$constraint_values <- values
     else problem$constraint_function <- constraints
   } else {
-    if (!is_finite_domain(problem$domain)) {
-      stop_argument("constraints", describe(constraints), "a vectorised function of the input matrix on a box")
+    if (!can_count(problem$domain)) {
+      stop_argument("constraints", describe(constraints),
+                    paste("a vectorised function of the input matrix on", describe_domain(problem$domain)))
     }
     values <- check_matrix(constraints, "constraints")
     if (nrow(values) != n || ncol(values) < 1) {
@@ -225,25 +229,20 @@ set_optimum <- function(problem, optimum) {
 
 # --- Evaluation of the user's functions ----------------------------------------
 
-# The named matrix that reward and constraint functions get.
-problem_inputs <- function(problem, x = NULL, arm = NULL, contexts = NULL) {
-  if (is_finite_domain(problem$domain) && !is.null(arm)) x <- problem$domain$x[arm, , drop = FALSE]
-  if (!is.matrix(x)) x <- as.matrix(x)
-  inputs <- if (has_contexts(problem)) cbind(x, contexts) else x
+# The named matrix that reward and constraint functions get. `contexts`: one row, or one for each place.
+problem_inputs <- function(problem, places, contexts = NULL) {
+  x <- from_model_inputs(problem$domain, places$inputs)
+  each <- rep_len(seq_len(NROW(contexts)), nrow(x))
+  inputs <- if (has_contexts(problem)) cbind(x, contexts[each, , drop = FALSE]) else x
   dimnames(inputs) <- list(NULL, c(problem$domain$names, problem$context_names))
   inputs
 }
 
 # Two points (so that a function that is not vectorised shows) in the domain.
 probe_inputs <- function(problem) {
-  domain <- problem$domain
-  x <- if (is_finite_domain(domain)) {
-    domain$x[c(1, nrow(domain$x)), , drop = FALSE]
-  } else {
-    rbind(domain$lower, domain$upper) * 0.5 + 0.5 * rep((domain$lower + domain$upper) / 2, each = 2)
-  }
   contexts <- if (has_contexts(problem)) preserve_rng(draw_contexts(problem, 2))
-  problem_inputs(problem, x = x, contexts = contexts)
+  places <- spread_places(problem$domain, 2)
+  problem_inputs(problem, subset_places(places, rep_len(seq_len(place_total(places)), 2)), contexts)
 }
 
 evaluate_reward <- function(f, inputs, arg = "reward") {
@@ -312,12 +311,12 @@ period_of <- function(problem, round) {
 
 problem_period <- function(problem, rounds) period_of(problem, seq_len(rounds))
 
-# True means of queries: row i of `x` (or arm i) in round i and its row of `contexts`.
-problem_truth <- function(problem, x = NULL, arm = NULL, round = 1, contexts = NULL) {
-  count <- max(NROW(x), length(arm))
+# True means at places: place i in round i and its row of `contexts`.
+problem_truth <- function(problem, places, round = 1, contexts = NULL) {
+  count <- place_total(places)
   period <- rep_len(period_of(problem, round), count)
-  if (!is.null(problem$reward_values)) return(problem$reward_values[cbind(arm, period)])
-  inputs <- problem_inputs(problem, x, arm, contexts)
+  if (!is.null(problem$reward_values)) return(problem$reward_values[cbind(places$arm + 1L, period)])
+  inputs <- problem_inputs(problem, places, contexts)
   truth <- numeric(count)
   for (k in unique(period)) {
     at <- period == k
@@ -326,11 +325,11 @@ problem_truth <- function(problem, x = NULL, arm = NULL, round = 1, contexts = N
   truth
 }
 
-# True constraint values of queries, a matrix with m columns.
-problem_constraints <- function(problem, x = NULL, arm = NULL, contexts = NULL) {
-  if (problem$constraint_count == 0) return(matrix(0, max(NROW(x), length(arm)), 0))
-  if (!is.null(problem$constraint_values)) return(problem$constraint_values[arm, , drop = FALSE])
-  evaluate_constraints(problem$constraint_function, problem_inputs(problem, x, arm, contexts),
+# True constraint values at places, a matrix with m columns.
+problem_constraints <- function(problem, places, contexts = NULL) {
+  if (problem$constraint_count == 0) return(matrix(0, place_total(places), 0))
+  if (!is.null(problem$constraint_values)) return(problem$constraint_values[places$arm + 1L, , drop = FALSE])
+  evaluate_constraints(problem$constraint_function, problem_inputs(problem, places, contexts),
                        problem$constraint_count)
 }
 

@@ -70,7 +70,7 @@ check_evaluations <- function(x, arg) {
 # `step`: 0 the objective step, j the feasibility step of constraint j; `left`: its queries to come.
 begin_admmbo <- function(config) {
   m <- config$constraints$count
-  upper <- unname(input_bounds(config$domain)[2, ])
+  upper <- unname(input_ranges(config$domain)[2, ])
   list(outer = 1, step = 0, left = config$evaluations["objective", 1], x = NULL,
        z = matrix(upper, m, length(upper), byrow = TRUE), before = NULL, y = matrix(0, m, length(upper)),
        rho = config$rho, answer = NULL)
@@ -93,7 +93,7 @@ propose_admmbo <- function(rival) {
   asked <- sum(rival$queries$phase[seq_len(table_size(rival$queries))] == phase)
   random <- asked < rival$config$initial || length(admmbo_known(rival, memory$step)) == 0
   memory$left <- memory$left - 1
-  list(place = if (random) random_place(rival$config$domain) else admmbo_choice(rival, memory),
+  list(place = if (random) sample_places(rival$config$domain, 1) else admmbo_choice(rival, memory),
        memory = memory, phase = phase, action = if (random) "explore" else "policy")
 }
 
@@ -103,48 +103,41 @@ admmbo_known <- function(rival, step) {
   ids[taken_ids(rival, ids, step + 1)]
 }
 
-random_place <- function(domain) {
-  if (is_finite_domain(domain)) return(sample.int(nrow(domain$x), 1) - 1L)
-  bounds <- unname(input_bounds(domain))
-  on_box(domain, matrix(bounds[1, ] + stats::runif(ncol(bounds)) * (bounds[2, ] - bounds[1, ]), 1))
-}
-
-# The step's target as functions of points: the model's part and the quadratic, and its value at
+# The step's target as functions of places: the model's part and the quadratic, and its value at
 # the posterior mean, which says what is best so far.
 admmbo_target <- function(rival, memory) {
   model <- rival$models[[memory$step + 1]]
   rho <- memory$rho
-  distance2 <- function(points, centre) {
-    inputs <- place_inputs(rival, points)
-    rowSums((inputs - rep(centre, each = nrow(inputs)))^2)
+  distance2 <- function(places, centre) {
+    rowSums((places$inputs - rep(centre, each = nrow(places$inputs)))^2)
   }
   if (memory$step == 0) {
     centre <- colMeans(memory$z) - colMeans(memory$y) / rho
     scale <- nrow(memory$z) * rho / 2
-    quadratic <- function(points) scale * distance2(points, centre)
-    at_mean <- function(points) quadratic(points) - model_posterior(model, points)$mean
+    quadratic <- function(places) scale * distance2(places, centre)
+    at_mean <- function(places) quadratic(places) - model_posterior(model, places)$mean
   } else {
     centre <- memory$x + memory$y[memory$step, ] / rho
     scale <- rho / (2 * rival$config$weight)
-    quadratic <- function(points) scale * distance2(points, centre)
-    at_mean <- function(points) quadratic(points) + (model_posterior(model, points)$mean > 0)
+    quadratic <- function(places) scale * distance2(places, centre)
+    at_mean <- function(places) quadratic(places) + (model_posterior(model, places)$mean > 0)
   }
   list(model = model, quadratic = quadratic, at_mean = at_mean)
 }
 
 admmbo_choice <- function(rival, memory) {
   target <- admmbo_target(rival, memory)
-  best <- min(target$at_mean(known_points(rival, memory$step)))
+  best <- min(target$at_mean(known_places(rival, memory$step)))
   improvement <- if (memory$step == 0) objective_improvement else feasibility_improvement
-  gain <- function(points) {
-    improvement(best - target$quadratic(points), model_posterior(target$model, points))
+  gain <- function(places) {
+    improvement(best - target$quadratic(places), model_posterior(target$model, places))
   }
-  place <- best_place(rival, gain, scale = 0)
-  if (gain(place) > 0) return(place)
-  best_place(rival, function(points) {
-    p <- model_posterior(target$model, points)
-    -target$quadratic(points) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
-  })
+  found <- best_place(rival, gain, scale = 0)
+  if (found$value > 0) return(found$places)
+  best_place(rival, function(places) {
+    p <- model_posterior(target$model, places)
+    -target$quadratic(places) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
+  })$places
 }
 
 # E max(v + f, 0), f normal: expected improvement of F = -f plus a quadratic, v = best - quadratic.
@@ -162,17 +155,14 @@ feasibility_improvement <- function(v, p) {
 
 feasible_probability <- function(p) ifelse(p$sd > 0, stats::pnorm(0, p$mean, p$sd), as.double(p$mean <= 0))
 
-known_points <- function(rival, step) {
-  ids <- admmbo_known(rival, step)
-  if (is_finite_domain(rival$config$domain)) rival$queries$arm[ids] else logged_matrix(rival, ids)
-}
+known_places <- function(rival, step) logged_places(rival, admmbo_known(rival, step))
 
 # The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
 admmbo_advance <- function(rival, memory) {
   config <- rival$config
-  points <- known_points(rival, memory$step)
-  top <- which.min(admmbo_target(rival, memory)$at_mean(points))
-  inputs <- unname(place_inputs(rival, points)[top, ])
+  places <- known_places(rival, memory$step)
+  top <- which.min(admmbo_target(rival, memory)$at_mean(places))
+  inputs <- unname(places$inputs[top, ])
   if (memory$step == 0) {
     memory$x <- inputs
     memory$before <- memory$z

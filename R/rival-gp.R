@@ -13,7 +13,7 @@
 #'   smallest \eqn{\sum_j\max(l_{j,t}(x), 0)}{sum_j max(l_jt(x), 0)} is played, so that a run can go on.
 #' * `epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)}.
 #'
-#' On arms the maxima are exact, ties go to the first arm. On a box points are scored at a fixed low-discrepancy set, at the
+#' On arms the maxima are exact, ties go to the first arm. On a box or a product points are scored at a fixed low-discrepancy set, at the
 #' last points played, and at ever smaller neighbourhoods of the best: an approximation, and slower than `GPBandit`'s own search.
 #'
 #' @section Methods: those of a [GPBandit][gp_bandit] that make sense: `$suggest()`, `$observe()`, `$add()`, `$history()`,
@@ -138,23 +138,23 @@ new_gp_rival <- function(rule, parts, settings = list()) {
 
 # ---- the rules ----------------------------------------------------------------
 
-# Functions of points: u(points), the upper bound of f, and l(points), the lower bounds of the g_j (a
+# Functions of places: u(places), the upper bound of f, and l(places), the lower bounds of the g_j (a
 # column each); `width`: f's.
 confidence_bounds <- function(rival) {
   widths <- vapply(rival$models, model_width, 0)
-  bound <- function(k, sign, points) {
-    p <- model_posterior(rival$models[[k]], points)
+  bound <- function(k, sign, places) {
+    p <- model_posterior(rival$models[[k]], places)
     p$mean + sign * widths[k] * p$sd
   }
   list(width = widths[1],
-       u = function(points) bound(1, 1, points),
-       l = function(points) do.call(cbind, lapply(seq_along(widths)[-1], bound, sign = -1, points = points)))
+       u = function(places) bound(1, 1, places),
+       l = function(places) do.call(cbind, lapply(seq_along(widths)[-1], bound, sign = -1, places = places)))
 }
 
 propose_ckb <- function(rival) {
   bounds <- confidence_bounds(rival)
   phi <- rival$memory$phi
-  place <- best_place(rival, function(points) bounds$u(points) - drop(bounds$l(points) %*% phi))
+  place <- best_place(rival, function(places) bounds$u(places) - drop(bounds$l(places) %*% phi))$places
   moved <- phi + rival$config$step * drop(bounds$l(place))
   list(place = place, memory = list(phi = pmin(pmax(moved, 0), rival$config$bound)), phase = "policy",
        width = bounds$width, kappa = phi)
@@ -162,15 +162,15 @@ propose_ckb <- function(rival) {
 
 propose_config <- function(rival) {
   bounds <- confidence_bounds(rival)
-  found <- best_feasible_place(rival, bounds$u, function(points) rowSums(pmax(bounds$l(points), 0)))
-  list(place = found$place, memory = list(), phase = if (found$feasible) "policy" else "infeasible",
+  found <- best_place(rival, bounds$u, bounds$l)
+  list(place = found$places, memory = list(), phase = if (found$feasible) "policy" else "infeasible",
        width = bounds$width)
 }
 
 propose_epbo <- function(rival) {
   bounds <- confidence_bounds(rival)
   rho <- rival$config$penalty
-  place <- best_place(rival, function(points) bounds$u(points) - rho * rowSums(pmax(bounds$l(points), 0)))
+  place <- best_place(rival, function(places) bounds$u(places) - rho * total_excess(bounds$l(places)))$places
   list(place = place, memory = list(), phase = "policy", width = bounds$width,
        kappa = rep(rho, constraint_count(rival$config)))
 }

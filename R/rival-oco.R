@@ -37,7 +37,7 @@
 bandit_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count = 1, ...) {
   check_dots_empty(..., allowed = names(formals(bandit_oco)))
   domain <- as_domain(domain)
-  shortest <- min(apply(input_bounds(domain), 2, diff))
+  shortest <- min(apply(input_ranges(domain), 2, diff))
   if (shortest == 0) stop_argument("domain", "arms that agree in an input", "arms that differ in every input")
   epsilon <- check_number(epsilon, lower = 0, upper = shortest / 2, open_lower = TRUE, open_upper = TRUE)
   new_rival("bandit_oco", domain, count,
@@ -60,7 +60,7 @@ propose_oco <- function(rival) {
     memory$pairs <- c(memory$pairs, list(list(u = u, x = memory$x, plus = id)))
   }
   centre <- memory$pairs[[length(memory$pairs)]]$x
-  list(place = nearest_place(config$domain, centre + (if (minus) -1 else 1) * config$epsilon * u),
+  list(place = nearest_to(config$domain, centre + (if (minus) -1 else 1) * config$epsilon * u),
        memory = memory, phase = if (minus) "minus" else "plus", kappa = memory$lambda)
 }
 
@@ -88,7 +88,7 @@ oco_step <- function(rival, memory, pair) {
   memory
 }
 
-shrunk_box <- function(config) input_bounds(config$domain) + c(1, -1) * config$epsilon
+shrunk_box <- function(config) input_ranges(config$domain) + c(1, -1) * config$epsilon
 
 in_shrunk_box <- function(config, x) {
   bounds <- shrunk_box(config)
@@ -105,14 +105,10 @@ on_sphere <- function(d) {
   z / sqrt(sum(z^2))
 }
 
-# The arm next to x, or x on a box.
-nearest_place <- function(domain, x) {
-  if (!is_finite_domain(domain)) return(on_box(domain, matrix(x, 1)))
-  which.min(rowSums((domain$x - rep(x, each = nrow(domain$x)))^2)) - 1L
-}
+nearest_to <- function(domain, x) nearest_places(domain, matrix(x, 1))
 
 recommend_oco <- function(rival) {
   x <- oco_catch_up(rival)$x
-  if (is.null(x)) x <- colMeans(input_bounds(rival$config$domain))
-  nearest_place(rival$config$domain, x)
+  if (is.null(x)) x <- colMeans(input_ranges(rival$config$domain))
+  nearest_to(rival$config$domain, x)
 }

@@ -12,8 +12,7 @@
 #                     multipliers at the choice) and `action`. It must change nothing itself;
 #   recommend(rival)  the place that it would recommend now, changing nothing;
 #   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)?
-# A place is a 0-based arm number, or a row of model inputs on a box; points are NULL (all arms),
-# one place, or a matrix of such rows.
+# Places are those of domain.R; scores are functions of places.
 
 rival_rules <- list(
   ckb = list(
@@ -65,7 +64,7 @@ BanditRival <- setRefClass("BanditRival",
     add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, ...) {
       rival_add(.self, x, arm, reward, constraints, context, ...)
     },
-    posterior = function(x = NULL, context = NULL, ...) rival_posterior(.self, x, context, ...),
+    posterior = function(x = NULL, context = NULL, arm = NULL, ...) rival_posterior(.self, x, context, arm, ...),
     best = function(context = NULL, ...) rival_best(.self, context, ...),
     history = function() bandit_history(.self),
     reset = function() rival_reset(.self),
@@ -125,14 +124,10 @@ tell_model <- function(model, rival, ids, column) {
   })
 }
 
-# Mean and sd of one model at some points.
-model_posterior <- function(model, points) {
+# Mean and sd of one model at some places.
+model_posterior <- function(model, places) {
   heal(model)
-  if (!is_finite_domain(model$config$domain)) {
-    return(core(cpp_bandit_predict(model$handle, points)))
-  }
-  arms <- if (is.null(points)) seq_len(nrow(model$config$domain$x)) - 1L else as.integer(points)
-  cpp_bandit_arm_posterior(model$handle, arms, 0L)
+  posterior_at(model, places, NULL)
 }
 
 model_width <- function(model) {
@@ -143,85 +138,24 @@ model_width <- function(model) {
 }
 
 # A column per constraint.
-constraint_posteriors <- function(rival, points, what) {
-  do.call(cbind, lapply(rival$models[-1], function(model) model_posterior(model, points)[[what]]))
+constraint_posteriors <- function(rival, places, what) {
+  do.call(cbind, lapply(rival$models[-1], function(model) model_posterior(model, places)[[what]]))
 }
 
 # ---- choosing a place ---------------------------------------------------------
 
-# Inputs as rules compute with them: arms' inputs, or the box's model inputs.
-place_inputs <- function(rival, points = NULL) {
-  domain <- rival$config$domain
-  if (!is_finite_domain(domain)) return(points)
-  if (is.null(points)) domain$x else domain$x[points + 1L, , drop = FALSE]
-}
-
-input_bounds <- function(domain) {
-  if (is_finite_domain(domain)) return(apply(domain$x, 2, range))
-  to_model_inputs(domain, rbind(domain$lower, domain$upper))
-}
-
-# The place where `score(points)` is largest; -Inf where a point is not allowed, NULL if none is.
-# Ties (within 1e-9 of `scale`) go to the first.
-best_place <- function(rival, score, scale = rival$config$scale, from = NULL) {
-  if (!is_finite_domain(rival$config$domain)) return(zoom_in(rival, score, from))
-  values <- score(NULL)
-  if (all(values == -Inf)) return(NULL)
-  which(values >= max(values) - 1e-9 * scale)[1] - 1L
-}
-
-# On a box: candidates over all of it and at the last points played, then ever closer around the best.
-zoom_in <- function(rival, score, from = NULL) {
-  domain <- rival$config$domain
-  bounds <- input_bounds(domain)
-  d <- ncol(bounds)
+# Where `score(places)` is largest, see maximise_over(): all arms; of a box the last points played too. Ties
+# (within 1e-9 of `scale`) go to the first.
+best_place <- function(rival, score, limits = NULL, scale = rival$config$scale) {
   size <- table_size(rival$queries)
-  recent <- logged_matrix(rival, seq_len(size)[seq_len(size) > size - 50])
-  spread <- function(u) rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u))
-  best <- best_row(score, on_box(domain, rbind(from, recent, spread(kronecker_points(250 * d, d)))), NULL)
-  cloud <- 2 * kronecker_points(40 * d, d) - 1
-  for (half_width in c(0.1, 0.03, 0.01, 0.003, 0.001)) {
-    if (is.null(best)) return(NULL)
-    near <- spread(half_width * cloud) - rep(bounds[1, ], each = nrow(cloud)) + rep(best$point, each = nrow(cloud))
-    best <- best_row(score, on_box(domain, near), best)
-  }
-  best$point
-}
-
-best_row <- function(score, points, best) {
-  values <- score(points)
-  top <- which.max(values)
-  if (values[top] == -Inf || (!is.null(best) && values[top] <= best$value)) return(best)
-  list(value = values[top], point = points[top, , drop = FALSE])
-}
-
-# Model inputs moved to the nearest points of the box that may be played.
-on_box <- function(domain, points) {
-  dimnames(points) <- NULL
-  bounds <- input_bounds(domain)
-  points <- pmin(pmax(points, rep(bounds[1, ], each = nrow(points))), rep(bounds[2, ], each = nrow(points)))
-  to_model_inputs(domain, from_model_inputs(domain, points))
-}
-
-# The place of largest value(points) among those of no excess(points); where there is none, that of the
-# least excess. A list: `place`, `feasible`.
-best_feasible_place <- function(rival, value, excess, scale = rival$config$scale) {
-  allowed_value <- function(points) {
-    at <- value(points)
-    at[excess(points) > 0] <- -Inf
-    at
-  }
-  place <- best_place(rival, allowed_value, scale)
-  if (!is.null(place)) return(list(place = place, feasible = TRUE))
-  least <- best_place(rival, function(points) -excess(points), scale)
-  if (is_finite_domain(rival$config$domain) || excess(least) > 0) return(list(place = least, feasible = FALSE))
-  list(place = best_place(rival, allowed_value, scale, from = least), feasible = TRUE)
+  recent <- logged_places(rival, seq_len(size)[seq_len(size) > size - 50])
+  maximise_over(rival$config$domain, score, limits, effort_of_round, from = recent, tie = 1e-9 * scale)
 }
 
 # The largest posterior mean of f where the posterior means of all g_j are at most 0.
 recommend_by_means <- function(rival) {
-  best_feasible_place(rival, function(points) model_posterior(rival$models[[1]], points)$mean,
-                      function(points) rowSums(pmax(constraint_posteriors(rival, points, "mean"), 0)))$place
+  best_place(rival, function(places) model_posterior(rival$models[[1]], places)$mean,
+             function(places) constraint_posteriors(rival, places, "mean"))$places
 }
 
 # ---- what is asked and told ---------------------------------------------------
@@ -259,11 +193,10 @@ rival_row <- function(rival, choice) {
     constraint_columns(config, "g", NULL), constraint_columns(config, "kappa", choice$kappa))
 }
 
+# One place as columns of the log.
 logged_place <- function(config, place) {
-  if (is_finite_domain(config$domain)) return(list(arm = as.integer(place)))
-  inputs <- as.list(place)
-  names(inputs) <- logged_inputs(config)
-  c(list(arm = NA_integer_), inputs)
+  names <- logged_inputs(config)
+  c(list(arm = place$arm), stats::setNames(as.list(place$inputs[seq_along(names)]), names))
 }
 
 # One row of `letter`1.. as columns of the log.
@@ -297,13 +230,13 @@ rival_learn <- function(rival, id, reward, constraints, kind) {
 
 rival_add <- function(rival, x, arm, reward, constraints, context, ...) {
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context"))
-  given <- given_places(rival, x, arm, context)$places
-  reward <- check_numbers(reward, "reward", lengths = length(given$arm))
+  contexts_for(rival, context, 1L)
+  given <- find_places(rival$config$domain, x, arm)
+  reward <- check_numbers(reward, "reward", lengths = place_total(given))
   constraints <- check_constraint_values(constraints, rival, length(reward))
   for (k in seq_along(reward)) {
     feed_models(rival)
-    place <- if (is_finite_domain(rival$config$domain)) given$arm[k] else given$inputs[k, , drop = FALSE]
-    row <- rival_row(rival, list(place = place, action = "given", phase = "given"))
+    row <- rival_row(rival, list(place = subset_places(given, k), action = "given", phase = "given"))
     suspendInterrupts({
       table_append(rival$queries, row)
       rival_learn(rival, table_size(rival$queries), reward[k], constraints[k, , drop = FALSE], "given")
@@ -312,15 +245,25 @@ rival_add <- function(rival, x, arm, reward, constraints, context, ...) {
   invisible(rival)
 }
 
-rival_posterior <- function(rival, x, context, ...) {
-  check_dots_empty(..., allowed = c("x", "context"))
+rival_posterior <- function(rival, x, context, arm = NULL, ...) {
+  check_dots_empty(..., allowed = c("x", "context", "arm"))
+  contexts_for(rival, context, 1L)
+  check_has_models(rival)
+  feed_models(rival)
+  posteriors_at(rival, asked_places(rival$config$domain, x, arm))
+}
+
+check_has_models <- function(rival) {
   if (length(rival$config$model_settings) == 0) {
     stop_gpbandits(rule_of(rival)$title, " has no posterior.", argument = "x")
   }
-  feed_models(rival)
-  out <- bandit_posterior(rival$models[[1]], x, context)
+}
+
+# A data.frame of mean and sd of f and of each g_j.
+posteriors_at <- function(rival, places) {
+  out <- as.data.frame(model_posterior(rival$models[[1]], places))
   for (j in seq_len(constraint_count(rival$config))) {
-    one <- bandit_posterior(rival$models[[1 + j]], x, context)
+    one <- model_posterior(rival$models[[1 + j]], places)
     out[[sprintf("g%d_mean", j)]] <- one$mean
     out[[sprintf("g%d_sd", j)]] <- one$sd
   }
@@ -332,10 +275,8 @@ rival_best <- function(rival, context, ...) {
   contexts_for(rival, context, 1L)
   feed_models(rival)
   place <- rule_of(rival)$recommend(rival)
-  finite <- is_finite_domain(rival$config$domain)
-  frame <- place_frame(rival, if (finite) as.integer(place) else NA_integer_, 0L, if (finite) NULL else place)
-  if (length(rival$models) == 0) return(frame)
-  cbind(frame, rival_posterior(rival, as.matrix(frame[rival$config$domain$names]), NULL))
+  frame <- frame_of(place_labels(rival$config$domain, place$arm, place$inputs))
+  if (length(rival$models) == 0) frame else cbind(frame, posteriors_at(rival, place))
 }
 
 rival_reset <- function(rival) {
@@ -403,9 +344,9 @@ print.summary_bandit_rival <- function(x, ...) {
 #' @rdname bandit-methods
 #' @method predict BanditRival
 #' @export
-predict.BanditRival <- function(object, newdata = NULL, ...) {
-  check_dots_empty(..., allowed = "newdata")
-  rival_posterior(object, newdata, NULL)
+predict.BanditRival <- function(object, newdata = NULL, arm = NULL, ...) {
+  check_dots_empty(..., allowed = c("newdata", "arm"))
+  rival_posterior(object, newdata, NULL, arm)
 }
 
 #' @rdname bandit-methods
@@ -430,23 +371,14 @@ play_rival <- function(rival, problem, rounds, draws, progress) {
     late <- which(arrival == t & seq_len(rounds) < t)
     if (length(late)) tell(late)
     id <- rival_query(rival)
-    place <- played_place(rival, id)
-    f[t] <<- problem_truth(problem, x = place$x, arm = place$arm, round = t)
-    g[t, ] <<- problem_constraints(problem, x = place$x, arm = place$arm)
+    place <- logged_places(rival, id)
+    f[t] <<- problem_truth(problem, place, t)
+    g[t, ] <<- problem_constraints(problem, place)
     if (arrival[t] == t) tell(t)
     if (!is.null(report)) report(t)
   })
   optimum <- problem_optimum(problem, rounds)
   new_run(rival, problem, first, rival_ledger(f, g, arrival, optimum), optimum)
-}
-
-# The place of a query as problems take it.
-played_place <- function(rival, id) {
-  frame <- list(arm = rival$queries$arm[id] + 1L)
-  domain <- rival$config$domain
-  frame$x <- if (is_finite_domain(domain)) domain$x[frame$arm, , drop = FALSE]
-             else from_model_inputs(domain, logged_matrix(rival, id))
-  frame
 }
 
 rival_ledger <- function(f, g, arrival, optimum) {

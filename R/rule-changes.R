@@ -139,21 +139,14 @@ resolve_changes <- function(changes, config) {
   changes <- unclass(changes)
   if (changes$kind != "detect") return(changes)
   kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
-  arms <- if (is_finite_domain(config$domain)) nrow(config$domain$x)
-  changes$kernel <- resolve_kernel(kernel, input_names(config), arms = arms)
+  changes$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
   changes$domain <- detector_average(config, changes$kernel)
   changes
 }
 
-# Where a bandit's detector averages the squared difference: over arms or a box, each with all
-# contexts that are known beforehand, or over its own samples.
+# Where a bandit's detector averages the squared difference: over the domain, with all contexts that are known
+# beforehand, or over its own samples.
 detector_average <- function(config, kernel) {
-  if (length(config$context_names) == 0) return(domain_average(config$domain, kernel))
-  if (is.null(config$contexts)) return(list(kind = "sampled"))
-  if (is_finite_domain(config$domain)) return(list(kind = "points", points = core_table(config)$points))
-  count <- nrow(config$contexts)
-  points <- box_points(config$domain, max(64, ceiling(1024 / count)))
-  each <- rep(seq_len(count), each = nrow(points))
-  all <- cbind(points[rep(seq_len(nrow(points)), count), , drop = FALSE], config$contexts[each, , drop = FALSE])
-  list(kind = "points", points = unname(all))
+  if (length(config$context_names) && is.null(config$contexts)) return(list(kind = "sampled"))
+  domain_average(config$domain, kernel, config$contexts)
 }

@@ -51,10 +51,7 @@ check_bandit <- function(bandit) {
 check_same_domain <- function(config, problem) {
   ours <- config$domain
   theirs <- problem$domain
-  same <- identical(ours$type, theirs$type) &&
-    (if (is_finite_domain(ours)) identical(unname(ours$x), unname(theirs$x))
-     else identical(unname(c(ours$lower, ours$upper)), unname(c(theirs$lower, theirs$upper))))
-  if (!same) {
+  if (!same_places(ours, theirs)) {
     stop_argument("problem", paste("a problem over", describe_domain(theirs)),
                   paste("a problem over the bandit's own domain,", describe_domain(ours)))
   }
@@ -66,11 +63,6 @@ check_same_domain <- function(config, problem) {
     stop_argument("problem", sprintf("a problem with contexts of %d value(s)", length(problem$context_names)),
                   sprintf("a problem with contexts of %d value(s), like the bandit's", length(config$context_names)))
   }
-}
-
-describe_domain <- function(domain) {
-  if (is_finite_domain(domain)) sprintf("%d arms with %d input(s)", nrow(domain$x), ncol(domain$x))
-  else sprintf("a box with %d input(s)", length(domain$lower))
 }
 
 # `draws`: everything random of the environment, see problem_draws().
@@ -119,56 +111,35 @@ problem_contexts <- function(bandit, contexts, rounds) {
   })
 }
 
-# The truth as the core takes it: a table where all places are known, else a function.
+# The truth as the core takes it: a table where all places are known, else functions of a place's number and its
+# inputs with the context.
 problem_as_truth <- function(bandit, problem, rounds) {
-  if (space_of(bandit$config) == "table") {
-    return(list(table = truth_table(bandit, problem), period = problem_period(problem, rounds) - 1L,
-                constraints = constraint_table(bandit, problem)))
+  if (is_tabulated_space(bandit$config)) {
+    return(c(truth_tables(bandit, problem), list(period = problem_period(problem, rounds) - 1L)))
   }
   domain <- problem$domain
   d <- length(domain$names)
-  actions <- function(arm, x) {
-    if (!is.na(arm)) domain$x[arm + 1L, , drop = FALSE]
-    else from_model_inputs(bandit$config$domain, matrix(x[seq_len(d)], 1))
-  }
-  context <- function(x) {
-    if (has_contexts(problem)) matrix(x[d + seq_along(problem$context_names)], 1)
-  }
+  place <- function(arm, x) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
+  context <- function(x) if (has_contexts(problem)) matrix(x[d + seq_along(problem$context_names)], 1)
   list(
-    f = function(arm, x, round) {
-      problem_truth(problem, x = actions(arm, x), round = round, contexts = context(x))
-    },
+    f = function(arm, x, round) problem_truth(problem, place(arm, x), round, context(x)),
     g = if (problem$constraint_count > 0) function(arm, x) {
-      as.double(constraints_at(problem, actions(arm, x), arm + 1L, context(x)))
+      as.double(problem_constraints(problem, place(arm, x), context(x)))
     }
   )
 }
 
-# True constraint values of one place (tabulated ones by arm).
-constraints_at <- function(problem, x, arm, contexts) {
-  if (!is.null(problem$constraint_values)) return(problem$constraint_values[arm, ])
-  problem_constraints(problem, x = x, contexts = contexts)
-}
-
-# Every place's true mean, a column per period.
-truth_table <- function(bandit, problem) {
-  if (is_tabulated(problem)) return(problem$reward_values)
+# Every place's true mean, a column per period, and its true constraint values.
+truth_tables <- function(bandit, problem) {
   contexts <- bandit$config$contexts
-  n <- nrow(problem$domain$x)
-  blocks <- rep(seq_len(nrow(contexts)), each = n)
-  inputs <- problem_inputs(problem, arm = rep(seq_len(n), nrow(contexts)),
-                           contexts = contexts[blocks, , drop = FALSE])
-  vapply(problem$reward_functions, evaluate_reward, numeric(nrow(inputs)), inputs = inputs)
-}
-
-# Every place's true constraint values, a column per constraint.
-constraint_table <- function(bandit, problem) {
-  n <- nrow(problem$domain$x)
-  if (problem$constraint_count == 0) return(matrix(0, n, 0))
-  if (is_tabulated(problem)) return(problem$constraint_values)
-  contexts <- bandit$config$contexts
-  problem_constraints(problem, arm = rep(seq_len(n), nrow(contexts)),
-                      contexts = contexts[rep(seq_len(nrow(contexts)), each = n), , drop = FALSE])
+  places <- all_places(problem$domain)
+  n <- place_total(places)
+  each <- rep(seq_len(n), max(1L, nrow(contexts)))
+  places <- subset_places(places, each)
+  contexts <- if (!is.null(contexts)) contexts[rep(seq_len(nrow(contexts)), each = n), , drop = FALSE]
+  last_rounds <- c(problem$change_points, Inf)
+  values <- vapply(last_rounds, function(round) problem_truth(problem, places, round, contexts), numeric(length(each)))
+  list(table = matrix(values, length(each)), constraints = problem_constraints(problem, places, contexts))
 }
 
 # Calls f(report), where report(done) moves a progressr bar, or f(NULL).

@@ -175,13 +175,12 @@ as_width <- function(width, arg = "width") {
 # A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.
 resolve_width <- function(width, config) {
   if (is.null(width)) return(NULL)
-  finite <- is_finite_domain(config$domain)
-  if (width$type == "srinivas_finite" && !finite) {
-    stop_argument("width", "width_srinivas_finite() on a box",
+  if (width$type == "srinivas_finite" && !can_count(config$domain)) {
+    stop_argument("width", paste("width_srinivas_finite() on", describe_domain(config$domain)),
                   "a width that does not count arms, such as width_srinivas_compact() or width_amm()")
   }
   if (!is.null(width$gain)) {
-    width$gain <- resolve_gain(width$gain, config$kernel, length(input_names(config)), finite)
+    width$gain <- resolve_gain(width$gain, config)
   }
   if (width$type == "sdf") width$base <- resolve_width(width$base, config)
   if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)

@@ -502,6 +502,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_golden_points
+Eigen::MatrixXd cpp_golden_points(int n, int d);
+RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< int >::type d(dSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_golden_points(n, d));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_regression_new
 SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
 RcppExport SEXP _gpbandits_cpp_regression_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -745,6 +756,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
     {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
     {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
+    {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},

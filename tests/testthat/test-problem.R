@@ -1,4 +1,5 @@
 refused <- function(code) expect_error(code, class = "gpbandits_error")
+arms <- function(problem, numbers) subset_places(all_places(problem$domain), numbers)
 
 test_that("noise has the stated distribution and refuses bad parameters", {
   set.seed(1)
@@ -45,7 +46,7 @@ test_that("a finite problem knows its truth, periods and optimum", {
   problem <- bandit_problem(1:4, means, change_points = 3)
   expect_identical(problem_period(problem, 5), c(1L, 1L, 1L, 2L, 2L))
   expect_identical(problem_optimum(problem, 5), c(5, 5, 5, 4, 4))
-  expect_identical(problem_truth(problem, arm = c(1, 2, 4), round = c(1, 3, 4)), c(0, 1, 3))
+  expect_identical(problem_truth(problem, arms(problem, c(1, 2, 4)), round = c(1, 3, 4)), c(0, 1, 3))
   expect_identical(bandit_problem(1:4, means[, 1])$optimum, 5)
   by_function <- bandit_problem(1:4, list(function(x) means[x, 1], function(x) means[x, 2]), change_points = 3)
   expect_identical(by_function$reward_values, problem$reward_values)
@@ -60,7 +61,7 @@ test_that("constraints restrict the optimum, by values or by function", {
   expect_identical(by_value$optimum, 4)   # arm 3: a value of exactly 0 is allowed
   by_function <- bandit_problem(1:4, reward, constraints = function(x) g[x, ])
   expect_identical(by_function$optimum, 4)
-  expect_identical(problem_constraints(by_function, arm = c(3, 1)), g[c(3, 1), ])
+  expect_identical(problem_constraints(by_function, arms(by_function, c(3, 1))), g[c(3, 1), ])
   expect_identical(bandit_problem(1:4, reward, constraints = g[, 2])$constraint_count, 1L)
   expect_error(bandit_problem(1:4, reward, constraints = rep(1, 4)), "no arm satisfies", class = "gpbandits_error")
   expect_identical(bandit_problem(1:4, reward, constraints = rep(1, 4), optimum = 0)$optimum, 0)
@@ -90,7 +91,7 @@ test_that("contexts: matrix, function, optimum per context", {
   draws <- problem_draws(problem, 5)
   expect_identical(draws$contexts, cbind(load = c(0, 1, 3, 0, 1)))
   expect_identical(problem_optimum(problem, 5, draws$contexts), c(0, 1, 2, 0, 1))
-  expect_identical(problem_truth(problem, arm = c(3, 1), round = 1:2, contexts = draws$contexts[1:2, , drop = FALSE]),
+  expect_identical(problem_truth(problem, arms(problem, c(3, 1)), round = 1:2, contexts = draws$contexts[1:2, , drop = FALSE]),
                    c(-4, 0))
   told <- bandit_problem(0:2, f, contexts = z, optimum = function(z) z[, "load"])
   expect_identical(problem_optimum(told, 5, draws$contexts), c(0, 1, 3, 0, 1))
@@ -112,8 +113,8 @@ test_that("contexts with periods and constraints", {
   z <- cbind(z = c(1, 2, 2, 3))
   problem <- bandit_problem(1:3, f, contexts = z, change_points = 2, constraints = g)
   expect_identical(problem_optimum(problem, 4, problem_draws(problem, 4)$contexts), c(1, 2, -1, -1))
-  expect_identical(problem_constraints(problem, arm = 1:2, contexts = z[1:2, , drop = FALSE]), cbind(c(0, 0)))
-  expect_identical(problem_truth(problem, arm = c(2, 3), round = c(2, 3), contexts = z[2:3, , drop = FALSE]), c(2, -3))
+  expect_identical(problem_constraints(problem, arms(problem, 1:2), contexts = z[1:2, , drop = FALSE]), cbind(c(0, 0)))
+  expect_identical(problem_truth(problem, arms(problem, c(2, 3)), round = c(2, 3), contexts = z[2:3, , drop = FALSE]), c(2, -3))
   low <- bandit_problem(1:3, f[[1]], contexts = cbind(z = c(2, 0)), constraints = g)
   expect_error(problem_optimum(low, 2, problem_draws(low, 2)$contexts), "context z = 0", class = "gpbandits_error")
 })
@@ -156,8 +157,8 @@ test_that("the search on a box under constraints finds known optima", {
 
 test_that("truth on a box uses the round's period", {
   problem <- bandit_problem(box_domain(0, 1), list(function(x) x, function(x) 1 - x), change_points = 2)
-  expect_equal(problem_truth(problem, cbind(c(0.2, 0.2, 0.3)), round = c(2, 3, 4)), c(0.2, 0.8, 0.7))
-  expect_identical(problem_constraints(problem, cbind(c(0.2, 0.3))), matrix(0, 2, 0))
+  expect_equal(problem_truth(problem, find_places(problem$domain, c(0.2, 0.2, 0.3)), round = c(2, 3, 4)), c(0.2, 0.8, 0.7))
+  expect_identical(problem_constraints(problem, find_places(problem$domain, c(0.2, 0.3))), matrix(0, 2, 0))
 })
 
 test_that("sizes that contradict each other are refused, with the argument named", {

@@ -295,8 +295,8 @@ test_that("rivals are compared beside bandits, and added data count", {
   p <- ref_posterior_at(rival_K, c(3, 40), c(0.5, -0.1), 0.01)
   expect_equal(b$posterior()$g1_mean, p$mean, tolerance = 1e-8)
   expect_identical(b$history()$action, c("given", "given"))
-  expect_identical(b$best()$arm, gpbandits:::best_feasible_place(
-    b, function(points) b$posterior()$mean, function(points) pmax(b$posterior()$g1_mean, 0))$place + 1L)
+  expect_identical(b$best()$arm, gpbandits:::best_place(
+    b, function(places) b$posterior()$mean, function(places) cbind(b$posterior()$g1_mean))$places$arm + 1L)
   expect_output(print(b), "EPBO")
   expect_output(print(summary(b)), "g1_mean")
 })

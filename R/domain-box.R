@@ -1,0 +1,244 @@
+#' @rdname finite_domain
+#' @export
+box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE) {
+  lower <- check_numbers(lower)
+  upper <- check_numbers(upper)
+  d <- max(length(lower), length(upper), length(names))
+  if (is.null(names)) {
+    names <- base::names(lower)
+    if (is.null(names)) names <- base::names(upper)
+  }
+  if (d < 1) stop_argument("lower", describe(lower), "at least one number")
+  for (arg in c("lower", "upper")) {
+    if (!length(get(arg)) %in% c(1, d)) {
+      stop_argument(arg, describe(get(arg)), sprintf("one number or %d numbers", d))
+    }
+  }
+  lower <- rep_len(as.double(lower), d)
+  upper <- rep_len(as.double(upper), d)
+  if (any(lower >= upper)) {
+    bad <- which(lower >= upper)[1]
+    stop_argument("lower", sprintf("%g (input %d, upper %g)", lower[bad], bad, upper[bad]),
+                  "below `upper` in every input")
+  }
+  if (any(is.infinite(upper - lower))) {
+    stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
+  }
+  names <- check_input_names(names, d, "names")
+  integer <- which_inputs(integer, names, "integer")
+  log <- which_inputs(log, names, "log")
+  if (any(lower[log] <= 0)) {
+    stop_argument("lower", sprintf("%g for a logarithmic input", lower[log & lower <= 0][1]), "> 0 where `log` is TRUE")
+  }
+  bounds <- c(lower[integer], upper[integer])
+  if (any(bounds != round(bounds))) {
+    stop_argument("integer", sprintf("an input with bound %g", bounds[bounds != round(bounds)][1]),
+                  "inputs whose bounds are whole numbers")
+  }
+  structure(list(type = "box", names = names, lower = stats::setNames(lower, names),
+                 upper = stats::setNames(upper, names), integer = integer, log = log),
+            class = c("box_domain", "bandit_domain"))
+}
+
+# Logical flags, one per input, from TRUE/FALSE, names or numbers of inputs.
+which_inputs <- function(x, names, arg) {
+  d <- length(names)
+  allowed <- sprintf("TRUE, FALSE, %d flags, or names or numbers of inputs", d)
+  if (is.logical(x) && length(x) %in% c(1, d) && !anyNA(x)) return(rep_len(x, d))
+  if (is.character(x) && all(x %in% names)) return(names %in% x)
+  if (is.numeric(x) && all(x %in% seq_len(d))) return(seq_len(d) %in% x)
+  stop_argument(arg, describe(x), allowed)
+}
+
+box_of_pairs <- function(pairs, arg) {
+  tryCatch(box_domain(vapply(pairs, `[`, 0, 1), vapply(pairs, `[`, 0, 2), names = names(pairs)),
+           gpbandits_error = function(e) {
+    stop_argument(arg, sprintf("one with %s", e$given), sprintf("a box with `%s` %s", e$argument, e$allowed))
+  })
+}
+
+#' @export
+place_count.box_domain <- function(domain) Inf
+
+#' @export
+arm_count.box_domain <- function(domain) NULL
+
+#' @export
+all_places.box_domain <- function(domain) NULL
+
+# Points of a box have no numbers.
+unnumbered <- function(inputs) list(arm = rep(NA_integer_, nrow(inputs)), inputs = inputs)
+
+#' @export
+input_ranges.box_domain <- function(domain) to_model_inputs(domain, rbind(domain$lower, domain$upper))
+
+#' @export
+find_places.box_domain <- function(domain, x, arm = NULL, arg = "x") {
+  check_absent(arm, "arm")
+  unnumbered(to_model_inputs(domain, points_in_box(domain, x, arg)))
+}
+
+points_in_box <- function(domain, x, arg) {
+  x <- check_matrix(x, arg, columns = length(domain$names))
+  outside <- which(x < rep(domain$lower, each = nrow(x)) | x > rep(domain$upper, each = nrow(x)), arr.ind = TRUE)
+  if (nrow(outside)) {
+    stop_argument(arg, sprintf("%s = %g", domain$names[outside[1, 2]], x[outside[1, , drop = FALSE]]),
+                  sprintf("within [%g, %g]", domain$lower[outside[1, 2]], domain$upper[outside[1, 2]]))
+  }
+  fraction <- x[, domain$integer, drop = FALSE]
+  if (any(fraction != round(fraction))) {
+    stop_argument(arg, sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]),
+                  "a whole number")
+  }
+  x
+}
+
+#' @export
+arms_at.box_domain <- function(domain, x) rep(NA_integer_, nrow(x))
+
+#' @export
+nearest_places.box_domain <- function(domain, inputs) {
+  dimnames(inputs) <- NULL
+  bounds <- unname(input_ranges(domain))
+  inside <- pmin(pmax(inputs, rep(bounds[1, ], each = nrow(inputs))), rep(bounds[2, ], each = nrow(inputs)))
+  if (any(domain$integer | domain$log)) inside <- to_model_inputs(domain, from_model_inputs(domain, inside))
+  unnumbered(inside)
+}
+
+# Points of the unit cube as places of the box.
+scale_to_box <- function(domain, u) {
+  bounds <- unname(input_ranges(domain))
+  nearest_places(domain, rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u)))
+}
+
+# A whole number: each with the same probability (on a logarithmic scale: in proportion to its share of it).
+#' @export
+sample_places.box_domain <- function(domain, count) {
+  bounds <- unname(input_ranges(domain))
+  slack <- ifelse(domain$integer & !domain$log, 0.5, 0)
+  u <- matrix(stats::runif(count * ncol(bounds)), count, ncol(bounds), byrow = TRUE)
+  side <- bounds[2, ] - bounds[1, ] + 2 * slack
+  nearest_places(domain, rep(bounds[1, ] - slack, each = count) + u * rep(side, each = count))
+}
+
+# A Latin hypercube: one point in each of `count` slices of every model input.
+#' @export
+design_places.box_domain <- function(domain, count) {
+  u <- vapply(domain$names, function(name) (sample.int(count) - stats::runif(count)) / count, numeric(count))
+  scale_to_box(domain, matrix(u, count, length(domain$names)))
+}
+
+#' @export
+spread_places.box_domain <- function(domain, count) {
+  scale_to_box(domain, golden_points(count, length(domain$names)))
+}
+
+#' @export
+to_model_inputs.box_domain <- function(domain, x) {
+  x[, domain$log] <- log(x[, domain$log])
+  x
+}
+
+#' @export
+from_model_inputs.box_domain <- function(domain, u) {
+  # The fifteen digits that survive the way there and back; a bound may have more.
+  for (j in which(domain$log)) {
+    u[, j] <- pmin(pmax(signif(exp(u[, j]), 15), domain$lower[[j]]), domain$upper[[j]])
+  }
+  u[, domain$integer] <- round(u[, domain$integer])
+  u
+}
+
+#' @export
+core_space_kind.box_domain <- function(domain, setting) "box"
+
+#' @export
+core_space.box_domain <- function(domain, setting) box_space(domain, matrix(0, 1, 0), FALSE, setting)
+
+# `rows`: those of a product (one row without columns for a box alone).
+box_space <- function(box, rows, numbered, setting) {
+  bounds <- unname(input_ranges(box))
+  list(kind = "box", rows = unname(rows), numbered = numbered, lower = bounds[1, ], upper = bounds[2, ],
+       integer = box$integer, log = box$log, contexts = length(setting$context_names),
+       prior_mean = rep_len(setting$mean, nrow(rows)))
+}
+
+#' @export
+closed_form_average.box_domain <- function(domain, kernel) {
+  if (kernel$type != "se" || any(domain$integer)) return(NULL)
+  bounds <- unname(input_ranges(domain))
+  lengthscale <- rep(Inf, ncol(bounds))
+  lengthscale[kernel$dims + 1] <- kernel$lengthscale
+  list(kind = "box", lower = bounds[1, ], upper = bounds[2, ], lengthscale = lengthscale, variance = kernel$variance)
+}
+
+#' @export
+describe_domain.box_domain <- function(domain) sprintf("a box with %d input(s)", length(domain$names))
+
+#' @export
+domain_story.box_domain <- function(domain) paste("box domain:", box_sides(domain))
+
+box_sides <- function(domain) {
+  paste(sprintf("%s in [%g, %g]%s%s", domain$names, domain$lower, domain$upper,
+                ifelse(domain$integer, " whole", ""), ifelse(domain$log, " log", "")), collapse = ", ")
+}
+
+#' @export
+place_labels.box_domain <- function(domain, arm, inputs) {
+  x <- from_model_inputs(domain, inputs)
+  stats::setNames(lapply(seq_along(domain$names), function(j) unname(x[, j])), domain$names)
+}
+
+#' @export
+picture_types.box_domain <- function(domain, smooth) {
+  can <- c(switch(length(domain$names), "curve", "map"), "arms")
+  list(can = can, auto = can[1])
+}
+
+# On a box of more than two inputs the points played take the place of arms.
+#' @export
+picture_places.box_domain <- function(domain, type, played, resolution) {
+  if (type == "arms") return(played_places(domain, played))
+  unnumbered(to_model_inputs(domain, box_grid(domain, if (type == "curve") 301 else 61, resolution)))
+}
+
+played_places <- function(domain, played) {
+  if (nrow(played) == 0) {
+    stop_gpbandits("Nothing to draw: of ", describe_domain(domain), " the points played are drawn, ",
+                   "and there are none yet.", argument = "x")
+  }
+  first <- !duplicated(played[intersect(c("arm", domain$names), names(played))])
+  x <- as.matrix(played[first, domain$names, drop = FALSE])
+  numbered <- !is.null(played$arm)
+  list(arm = if (numbered) played$arm[first] - 1L else rep(NA_integer_, nrow(x)), inputs = to_model_inputs(domain, x))
+}
+
+box_grid <- function(domain, usual, resolution) {
+  if (is.null(resolution)) resolution <- usual
+  axes <- lapply(seq_along(domain$names), function(i) box_axis(domain, i, resolution))
+  as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
+}
+
+# Values of one input of a box: whole numbers where it takes no others, even in the logarithm
+# where the domain is logarithmic.
+box_axis <- function(domain, i, resolution) {
+  ends <- c(domain$lower[[i]], domain$upper[[i]])
+  if (domain$log[i]) {
+    values <- exp(seq(log(ends[1]), log(ends[2]), length.out = resolution))
+    values[c(1, resolution)] <- ends
+  } else {
+    values <- seq(ends[1], ends[2], length.out = resolution)
+  }
+  if (domain$integer[i]) unique(round(values)) else values
+}
+
+#' @export
+log_inputs.box_domain <- function(domain) domain$log
+
+#' @export
+same_places.box_domain <- function(domain, other) identical(other$type, "box") && same_box(domain, other)
+
+# Names and scales may differ.
+same_box <- function(box, other) {
+  identical(unname(c(box$lower, box$upper)), unname(c(other$lower, other$upper)))
+}

@@ -1,0 +1,179 @@
+#' Decision sets: finitely many arms, or a box
+#'
+#' A domain says which points a bandit may play.
+#'
+#' Wherever a `domain` is asked for, a bare numeric vector, matrix or data.frame
+#' is read as `finite_domain()` of it, and a named list of `c(lower, upper)`
+#' pairs as `box_domain()`.
+#'
+#' @param x numeric vector, matrix or data.frame: one row per arm, one column
+#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none.
+#' @param lower,upper numeric vectors of length `d` (or one number for all):
+#'   the box's bounds, `lower < upper`.
+#' @param names names of the inputs; `x1..xd` if `NULL` and `lower` has none.
+#' @param integer,log which inputs take whole numbers only, and which are searched (and seen by
+#'   the kernel) on a logarithmic scale: `TRUE`/`FALSE` (one for all, or one per input), or names or numbers
+#'   of inputs. Lengthscales of a logarithmic input are in natural logarithms. A logarithmic input needs
+#'   `lower > 0`, a whole-number input whole bounds.
+#' @return An object of class `bandit_domain` (a list with `type`, `names`, and
+#'   `x` for arms or `lower`, `upper` for a box).
+#' @section Errors: a `gpbandits_error` if a value is not finite, there is no
+#'   arm, two names agree, or a lower bound is not below its upper bound.
+#' @seealso [gp_bandit()], [kernel_se()].
+#' @examples
+#' finite_domain(seq(0, 1, length.out = 5))
+#' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))
+#' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
+#' @export
+finite_domain <- function(x) arms_domain(x, "x")
+
+arms_domain <- function(x, arg) {
+  x <- check_matrix(x, arg)
+  if (nrow(x) < 1 || ncol(x) < 1) stop_argument(arg, describe(x), "at least one arm and one input")
+  colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
+  structure(list(type = "finite", names = colnames(x), x = x), class = c("finite_domain", "bandit_domain"))
+}
+
+#' @export
+place_count.finite_domain <- function(domain) nrow(domain$x)
+
+#' @export
+arm_count.finite_domain <- function(domain) nrow(domain$x)
+
+#' @export
+all_places.finite_domain <- function(domain) arm_places(domain, seq_len(nrow(domain$x)) - 1L)
+
+# Arms by their 0-based numbers.
+arm_places <- function(domain, arm) list(arm = arm, inputs = domain$x[arm + 1L, , drop = FALSE])
+
+#' @export
+input_ranges.finite_domain <- function(domain) apply(domain$x, 2, range)
+
+#' @export
+find_places.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
+  if (is.null(x) == is.null(arm)) {
+    stop_argument("arm", if (is.null(x)) "missing, like `x`" else "given together with `x`", "given where `x` is not")
+  }
+  if (!is.null(arm)) return(arm_places(domain, check_arms(arm, nrow(domain$x))))
+  x <- check_matrix(x, arg, columns = ncol(domain$x))
+  arm <- arms_at(domain, x)
+  if (anyNA(arm)) stop_stranger(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
+  arm_places(domain, arm)
+}
+
+#' @export
+arms_at.finite_domain <- function(domain, x) match_rows(x, domain$x) - 1L
+
+#' @export
+nearest_places.finite_domain <- function(domain, inputs) arm_places(domain, nearest_rows(domain$x, inputs))
+
+# For each row of `inputs` the 0-based number of the nearest row of `x`, the first of several.
+nearest_rows <- function(x, inputs) {
+  nearest <- vapply(seq_len(nrow(inputs)), function(i) {
+    which.min(rowSums((x - rep(inputs[i, ], each = nrow(x)))^2))
+  }, 1L)
+  nearest - 1L
+}
+
+#' @export
+sample_places.finite_domain <- function(domain, count) {
+  arm_places(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
+}
+
+# Without replacement while there are enough.
+#' @export
+design_places.finite_domain <- function(domain, count) {
+  arm_places(domain, sample.int(nrow(domain$x), count, replace = count > nrow(domain$x)) - 1L)
+}
+
+#' @export
+spread_places.finite_domain <- function(domain, count) {
+  n <- nrow(domain$x)
+  if (count >= n) return(all_places(domain))
+  arm_places(domain, as.integer(round(seq(1, n, length.out = count))) - 1L)
+}
+
+#' @export
+maximise_over.finite_domain <- function(domain, value, limits = NULL, effort = NULL, from = NULL, tie = 0) {
+  places <- all_places(domain)
+  values <- value(places)
+  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
+  feasible <- excess <= 0
+  score <- if (any(feasible)) ifelse(feasible, values, -Inf) else -excess
+  best <- which(score >= max(score) - tie)[1]
+  list(places = subset_places(places, best), value = values[best], feasible = feasible[best])
+}
+
+#' @export
+to_model_inputs.finite_domain <- function(domain, x) x
+
+#' @export
+from_model_inputs.finite_domain <- function(domain, u) u
+
+kLargestTable <- 50000
+
+#' @export
+core_space_kind.finite_domain <- function(domain, setting) {
+  if (length(setting$context_names) == 0) return("table")
+  rows <- nrow(domain$x) * NROW(setting$contexts)
+  if (is.null(setting$contexts) || rows > kLargestTable) "open" else "table"
+}
+
+#' @export
+core_space.finite_domain <- function(domain, setting) {
+  n <- nrow(domain$x)
+  mean <- rep_len(setting$mean, n)
+  if (core_space_kind(domain, setting) == "open") {
+    return(list(kind = "open", points = unname(domain$x), prior_mean = mean,
+                contexts = length(setting$context_names)))
+  }
+  blocks <- if (is.null(setting$contexts)) 1L else nrow(setting$contexts)
+  list(kind = "table", points = points_in_contexts(domain, all_places(domain), setting$contexts),
+       prior_mean = rep(mean, blocks), arms = n)
+}
+
+#' @export
+closed_form_average.finite_domain <- function(domain, kernel) NULL
+
+#' @export
+describe_domain.finite_domain <- function(domain) {
+  sprintf("%d arms with %d input(s)", nrow(domain$x), ncol(domain$x))
+}
+
+#' @export
+domain_story.finite_domain <- function(domain) {
+  sprintf("finite domain: %d arms, %d input(s): %s", nrow(domain$x), ncol(domain$x),
+          paste(domain$names, collapse = ", "))
+}
+
+#' @export
+place_labels.finite_domain <- function(domain, arm, inputs) {
+  at <- arm + 1L
+  columns <- lapply(seq_along(domain$names), function(j) unname(domain$x[at, j]))
+  c(list(arm = at), stats::setNames(columns, domain$names))
+}
+
+# Few arms, or arms whose covariance is no function of the inputs, make no curve.
+#' @export
+picture_types.finite_domain <- function(domain, smooth) {
+  d <- ncol(domain$x)
+  can <- c(if (d == 1) "curve", if (d == 2 && is_full_grid(domain$x)) "map", "arms")
+  enough <- smooth && (d == 2 || nrow(domain$x) >= 10)
+  list(can = can, auto = if (enough) can[1] else "arms")
+}
+
+is_full_grid <- function(x) {
+  sizes <- apply(x, 2, function(column) length(unique(column)))
+  all(sizes >= 2) && prod(sizes) == nrow(x) && !anyDuplicated(x)
+}
+
+#' @export
+picture_places.finite_domain <- function(domain, type, played, resolution) all_places(domain)
+
+#' @export
+log_inputs.finite_domain <- function(domain) rep(FALSE, length(domain$names))
+
+#' @export
+same_places.finite_domain <- function(domain, other) {
+  identical(other$type, "finite") && identical(unname(domain$x), unname(other$x))
+}

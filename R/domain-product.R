@@ -1,0 +1,183 @@
+#' @rdname finite_domain
+#' @section Products:
+#' `product_domain()` is every combination of one of finitely many settings (`rows`) with a point of a
+#' `box`: one of several materials at some temperature, say. Its inputs are the rows' columns, then the box's, and so are the
+#' kernel's; `arm` is the number of the row. A [kernel_matrix()] in its kernel is a covariance of the rows.
+#' Points are named by all inputs, or by `arm` and the box's inputs alone. Policies are maximised in every row's box.
+#'
+#' @param rows the settings: a `finite_domain()`, or what may be written for one.
+#' @param box a `box_domain()`, or a named list of `c(lower, upper)` pairs. Inputs without names of their own are numbered
+#'   on from those of `rows`.
+#' @examples
+#' product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
+#' @export
+product_domain <- function(rows, box) {
+  if (missing(rows)) stop_argument("rows", "missing", "numbers, one row per setting, or a finite_domain()")
+  if (missing(box)) stop_argument("box", "missing", "a box_domain(), or a named list of c(lower, upper)")
+  rows <- product_part(rows, "rows", "finite_domain", "numbers, one row per setting, or a finite_domain()")
+  box <- product_part(box, "box", "box_domain", "a box_domain(), or a named list of c(lower, upper)")
+  box <- numbered_on(box, length(rows$names), taken = rows$names)
+  names <- c(rows$names, box$names)
+  both <- intersect(rows$names, box$names)
+  if (length(both)) {
+    stop_argument("box", sprintf("one with an input %s, as `rows` has", dQuote(both[1], FALSE)),
+                  "a box whose inputs have other names than those of `rows`")
+  }
+  structure(list(type = "product", names = names, rows = rows, box = box), class = c("product_domain", "bandit_domain"))
+}
+
+product_part <- function(given, arg, class, allowed) {
+  part <- as_domain(given, arg)
+  if (!inherits(part, class)) stop_argument(arg, describe_domain(part), allowed)
+  part
+}
+
+# Names that nobody chose (x1, x2, ...) go on where those of the rows end.
+numbered_on <- function(box, before, taken) {
+  d <- length(box$names)
+  if (!any(box$names %in% taken) || !identical(box$names, paste0("x", seq_len(d)))) return(box)
+  box$names <- paste0("x", before + seq_len(d))
+  names(box$lower) <- names(box$upper) <- box$names
+  box
+}
+
+# Columns of the rows, and of the box, among the inputs.
+row_part <- function(domain, inputs) inputs[, seq_along(domain$rows$names), drop = FALSE]
+
+box_part <- function(domain, inputs) inputs[, length(domain$rows$names) + seq_along(domain$box$names), drop = FALSE]
+
+# Places from the rows' 0-based numbers and model inputs of the box.
+row_places <- function(domain, arm, inputs) {
+  list(arm = arm, inputs = unname(cbind(domain$rows$x[arm + 1L, , drop = FALSE], inputs)))
+}
+
+#' @export
+place_count.product_domain <- function(domain) Inf
+
+#' @export
+arm_count.product_domain <- function(domain) arm_count(domain$rows)
+
+#' @export
+all_places.product_domain <- function(domain) NULL
+
+#' @export
+input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows), input_ranges(domain$box))
+
+# All inputs; or the number of the row and the box's inputs.
+#' @export
+find_places.product_domain <- function(domain, x, arm = NULL, arg = "x") {
+  if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
+  x <- check_matrix(x, arg, columns = length(domain$names))
+  arm <- arms_at(domain, x)
+  if (anyNA(arm)) {
+    stop_stranger(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
+                  "points whose first inputs are among its rows")
+  }
+  row_places(domain, arm, find_places(domain$box, box_part(domain, x), arg = arg)$inputs)
+}
+
+find_by_row <- function(domain, x, arm, arg) {
+  arm <- check_arms(arm, arm_count(domain))
+  if (is.null(x)) stop_argument(arg, "NULL", "the box's inputs, where `arm` gives the row of a product")
+  inputs <- find_places(domain$box, x, arg = arg)$inputs
+  if (!length(arm) %in% c(1L, nrow(inputs))) {
+    stop_argument("arm", describe(arm), sprintf("one number, or one for each of %d point(s)", nrow(inputs)))
+  }
+  row_places(domain, rep_len(arm, nrow(inputs)), inputs)
+}
+
+#' @export
+arms_at.product_domain <- function(domain, x) arms_at(domain$rows, row_part(domain, x))
+
+#' @export
+nearest_places.product_domain <- function(domain, inputs) {
+  row_places(domain, nearest_places(domain$rows, row_part(domain, inputs))$arm,
+             nearest_places(domain$box, box_part(domain, inputs))$inputs)
+}
+
+#' @export
+sample_places.product_domain <- function(domain, count) {
+  row_places(domain, sample_places(domain$rows, count)$arm, sample_places(domain$box, count)$inputs)
+}
+
+# A Latin hypercube of the box, each row as often as any other.
+#' @export
+design_places.product_domain <- function(domain, count) {
+  n <- arm_count(domain)
+  turns <- unlist(lapply(seq_len(ceiling(count / n)), function(turn) sample.int(n)))
+  row_places(domain, utils::head(turns, count) - 1L, design_places(domain$box, count)$inputs)
+}
+
+# The same number in every row.
+#' @export
+spread_places.product_domain <- function(domain, count) {
+  n <- arm_count(domain)
+  inputs <- spread_places(domain$box, max(1, ceiling(count / n)))$inputs
+  each <- nrow(inputs)
+  row_places(domain, rep(seq_len(n) - 1L, each = each), inputs[rep(seq_len(each), n), , drop = FALSE])
+}
+
+#' @export
+maximise_over.product_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
+  maximise_in_slices(domain, domain$rows$x, domain$box, value, limits, effort, from)
+}
+
+#' @export
+to_model_inputs.product_domain <- function(domain, x) {
+  cbind(row_part(domain, x), to_model_inputs(domain$box, box_part(domain, x)))
+}
+
+#' @export
+from_model_inputs.product_domain <- function(domain, u) {
+  cbind(row_part(domain, u), from_model_inputs(domain$box, box_part(domain, u)))
+}
+
+#' @export
+core_space_kind.product_domain <- function(domain, setting) "box"
+
+#' @export
+core_space.product_domain <- function(domain, setting) box_space(domain$box, domain$rows$x, TRUE, setting)
+
+#' @export
+closed_form_average.product_domain <- function(domain, kernel) NULL
+
+#' @export
+describe_domain.product_domain <- function(domain) {
+  sprintf("a product of %d rows with %d input(s) and %s", nrow(domain$rows$x), ncol(domain$rows$x),
+          describe_domain(domain$box))
+}
+
+#' @export
+domain_story.product_domain <- function(domain) {
+  sprintf("product domain: %d rows of %s; %s", nrow(domain$rows$x), paste(domain$rows$names, collapse = ", "),
+          box_sides(domain$box))
+}
+
+#' @export
+place_labels.product_domain <- function(domain, arm, inputs) {
+  c(place_labels(domain$rows, arm), place_labels(domain$box, NULL, box_part(domain, inputs)))
+}
+
+# A map needs two inputs, of which the rows' has distinct values.
+#' @export
+picture_types.product_domain <- function(domain, smooth) {
+  x <- domain$rows$x
+  can <- c(if (length(domain$names) == 2 && nrow(x) > 1 && !anyDuplicated(x)) "map", "arms")
+  list(can = can, auto = if (smooth) can[1] else "arms")
+}
+
+#' @export
+picture_places.product_domain <- function(domain, type, played, resolution) {
+  if (type == "arms") return(played_places(domain, played))
+  inputs <- to_model_inputs(domain$box, box_grid(domain$box, 61, resolution))
+  n <- arm_count(domain)
+  row_places(domain, rep(seq_len(n) - 1L, nrow(inputs)), inputs[rep(seq_len(nrow(inputs)), each = n), , drop = FALSE])
+}
+
+#' @export
+log_inputs.product_domain <- function(domain) c(log_inputs(domain$rows), log_inputs(domain$box))
+
+#' @export
+same_places.product_domain <- function(domain, other) {
+  identical(other$type, "product") && same_places(domain$rows, other$rows) && same_places(domain$box, other$box)
+}

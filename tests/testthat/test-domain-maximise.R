@@ -1,0 +1,116 @@
+# The one maximiser against brute force on fine grids.
+
+found_on <- function(domain, f, g = NULL, ...) {
+  user <- function(h) if (!is.null(h)) function(places) h(from_model_inputs(domain, places$inputs))
+  maximise_over(domain, user(f), user(g), ...)
+}
+best_of_grid <- function(f, ..., g = NULL) {
+  x <- as.matrix(expand.grid(...))
+  if (!is.null(g)) x <- x[rowSums(cbind(g(x)) > 0) == 0, , drop = FALSE]
+  max(f(x))
+}
+
+wavy <- function(x) sin(3 * x[, 1]) + cos(2 * x[, 2] + x[, 1]) - 0.1 * (x[, 1] - 1)^2
+
+test_that("on arms the maximum is exact, ties go to the first, limits hold", {
+  x <- cbind(rep(0:20, 11), rep(0:10, each = 21)) / 4
+  domain <- finite_domain(x)
+  expect_identical(found_on(domain, wavy)$places$arm, which.max(wavy(x)) - 1L)
+  g <- function(x) cbind(x[, 1] - 2, 1 - x[, 2])
+  ok <- x[, 1] <= 2 & x[, 2] >= 1
+  best <- found_on(domain, wavy, g)
+  expect_identical(best$places$arm, which(ok)[which.max(wavy(x)[ok])] - 1L)
+  expect_true(best$feasible)
+  impossible <- found_on(domain, wavy, function(x) cbind(x[, 1] + 1, 3 - x[, 2]))
+  expect_false(impossible$feasible)
+  expect_equal(drop(impossible$places$inputs), c(x1 = 0, x2 = 2.5))
+  flat <- found_on(domain, function(x) 1 - 1e-10 * x[, 2] * (x[, 1] > 0), tie = 1e-8)
+  expect_identical(flat$places$arm, 0L)
+})
+
+test_that("on a box with whole and logarithmic inputs it is brute force's", {
+  box <- box_domain(c(-1, 0), c(4, 3))
+  axes <- list(seq(-1, 4, length.out = 801), seq(0, 3, length.out = 801))
+  # No less than the grid's best, and no more than half a cell can add (second derivatives are at most 13 in sum).
+  best <- found_on(box, wavy)$value - best_of_grid(wavy, axes[[1]], axes[[2]])
+  expect_gte(best, 0)
+  expect_lt(best, 13 / 2 * (5 / 1600)^2)
+  g <- function(x) cbind(x[, 1]^2 + x[, 2] - 3)
+  best <- found_on(box, wavy, g)
+  expect_equal(best$value, best_of_grid(wavy, axes[[1]], axes[[2]], g = g), tolerance = 2e-3)
+  expect_lt(g(best$places$inputs), 1e-7)
+
+  # The best whole numbers are not those next to the best of all numbers: (2.5, .) would be best.
+  ridge <- function(x) -40 * (x[, 1] - 2.5 - 0.3 * (x[, 2] - 5))^2 - 0.01 * (x[, 2] - 8)^2 - log10(x[, 3])^2
+  mixed <- box_domain(c(0, 0, 1e-3), c(10, 10, 100), integer = c(TRUE, TRUE, FALSE), log = c(FALSE, FALSE, TRUE))
+  best <- found_on(mixed, ridge)
+  expect_equal(best$value, best_of_grid(ridge, 0:10, 0:10, 1), tolerance = 1e-8)
+  expect_equal(exp(best$places$inputs[3]), 1, tolerance = 1e-4)
+  expect_identical(bandit_problem(mixed, ridge)$optimum, best$value)
+  # Too many whole numbers to try each: steps from the best.
+  large <- box_domain(c(0, 0, 0), c(1000, 1000, 1), integer = c(TRUE, TRUE, FALSE))
+  far <- function(x) -abs(x[, 1] - 617) / 50 - abs(x[, 2] - 13.4) / 50 - (x[, 3] - 0.3)^2
+  expect_equal(found_on(large, far)$value, -0.4 / 50, tolerance = 1e-6)
+})
+
+test_that("on a product it is the best of all rows, each with its own hills", {
+  # Row 3 has the highest peak, narrow and away from those of the others.
+  peaks <- cbind(centre = c(0.2, 0.8, 0.55, 0.4), height = c(1, 1.2, 1.5, 1.1), width = c(0.3, 0.2, 0.03, 0.4))
+  f <- function(x) unname(peaks[x[, 1], "height"] * exp(-((x[, 2] - peaks[x[, 1], "centre"]) / peaks[x[, 1], "width"])^2))
+  domain <- product_domain(1:4, list(u = c(0, 1)))
+  best <- found_on(domain, f)
+  expect_equal(best$value, 1.5, tolerance = 1e-8)
+  expect_identical(best$places$arm, 2L)
+  # A limit that rules the third row out.
+  g <- function(x) cbind(ifelse(x[, 1] == 3, 1, x[, 2] - 0.7))
+  best <- found_on(domain, f, g)
+  expect_equal(best$value, best_of_grid(f, 1:4, seq(0, 1, length.out = 20001), g = g), tolerance = 1e-6)
+  expect_false(found_on(domain, f, function(x) cbind(rep(1, nrow(x))))$feasible)
+  # Many rows: a peak in one of them.
+  many <- product_domain(1:300, list(u = c(0, 1), v = c(0, 1)))
+  high <- function(x) -abs(x[, 1] - 211) / 100 - (x[, 2] - x[, 1] / 300)^2 - (x[, 3] - 0.5)^2
+  expect_equal(found_on(many, high)$value, 0, tolerance = 1e-6)
+  # Rows that share their inputs are told apart by number.
+  twins <- product_domain(c(1, 1), list(u = c(0, 1)))
+  expect_identical(maximise_over(twins, function(p) p$arm - (p$inputs[, 2] - 0.3)^2)$places$arm, 1L)
+})
+
+test_that("the effort of a round finds kinks, jumps and limits nearly as well, from known places too", {
+  box <- box_domain(c(-1, 0), c(4, 3))
+  axes <- list(seq(-1, 4, length.out = 801), seq(0, 3, length.out = 801))
+  kinked <- function(x) wavy(x) - 2 * pmax(x[, 1] - 1.3, 0) + (x[, 2] > 1)
+  g <- function(x) cbind(x[, 1]^2 + x[, 2] - 3, sin(x[, 1]))
+  found <- found_on(box, kinked, effort = effort_of_round)
+  expect_gt(found$value, best_of_grid(kinked, axes[[1]], axes[[2]]) - 0.01)
+  found <- found_on(box, kinked, g, effort = effort_of_round)
+  expect_gt(found$value, best_of_grid(kinked, axes[[1]], axes[[2]], g = g) - 0.02)
+  expect_true(all(g(found$places$inputs) <= 0))
+  # A needle is found where one of the places known lies on it.
+  needle <- function(x) exp(-1e6 * ((x[, 1] - 1.2345)^2 + (x[, 2] - 2.3456)^2))
+  expect_lt(found_on(box, needle, effort = effort_of_round)$value, 0.5)
+  known <- find_places(box, rbind(c(0, 0), c(1.2345, 2.3456)))
+  expect_gt(found_on(box, needle, effort = effort_of_round, from = known)$value, 0.999)
+  product <- product_domain(c(5, 7), box)
+  known <- find_places(product, c(1.2345, 2.3456), arm = 2)
+  on_second <- function(x) needle(x[, -1, drop = FALSE]) * (x[, 1] == 7)
+  expect_gt(found_on(product, on_second, effort = effort_of_round, from = known)$value, 0.999)
+})
+
+test_that("a product whose rows are one is the box, and whose box is nearly a point is the arms", {
+  box <- box_domain(c(-1, 0), c(4, 3))
+  one <- product_domain(7, box)
+  alone <- maximise_over(box, function(p) wavy(p$inputs))
+  beside <- maximise_over(one, function(p) wavy(p$inputs[, -1, drop = FALSE]))
+  expect_identical(beside$value, alone$value)
+  expect_identical(beside$places$inputs[, -1], alone$places$inputs[1, ])
+  rows <- finite_domain(cbind(1:9 / 3, 9:1 / 5))
+  thin <- product_domain(rows, list(z = c(0, 1e-12)))
+  expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$places$arm, maximise_over(rows, function(p) wavy(p$inputs))$places$arm)
+})
+
+test_that("the low-discrepancy sequence is the generalised golden ratio's", {
+  for (d in 1:4) {
+    phi <- stats::uniroot(function(p) p^(d + 1) - p - 1, c(1, 2), tol = 1e-15)$root
+    expect_equal(golden_points(50, d), (0.5 + outer(1:50, phi^-seq_len(d))) %% 1, tolerance = 1e-12)
+  }
+})
