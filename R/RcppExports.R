@@ -241,3 +241,11 @@ cpp_kernel_factor <- function(kernel, x, tolerance) {
     .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
 }
 
+cpp_testing_digits <- function() {
+    .Call(`_gpbandits_cpp_testing_digits`)
+}
+
+cpp_testing_posterior <- function(kernel, lengthscale, x, y, noise, at, correlation, present) {
+    .Call(`_gpbandits_cpp_testing_posterior`, kernel, lengthscale, x, y, noise, at, correlation, present)
+}
+

@@ -21,6 +21,14 @@
 #' the best observation and climbed from the best few with analytic gradients (L-BFGS-B); Thompson sampling
 #' draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
 #'
+#' @section Accuracy:
+#' Every engine gives mean and sd to within 1e-6 prior sd where the points played surround the point asked for, down to
+#' `noise_var` 1e-12 of the prior variance; less noise is refused, on arms at once and on a box with the first observation.
+#' Far from the points played rounding of the kernel's own values shows when the noise is tiny, whatever the method: the error of
+#' the mean is then a small part of that point's own sd, at noise 1e-12 up to about 1e-3 of it, at 1e-8 up to 1e-7.
+#' Rewards that the prior cannot explain (a jump between neighbours of a smooth kernel, many noise sd large) lose more.
+#' Repeats of one point together have the noise `noise_var` / repeats; below 1e-13 of the prior variance it counts as that much.
+#'
 #' @section Methods:
 #' * `$suggest(n = 1, context = NULL, time = NULL)`: plays the next `n` queries and returns a data.frame, one row
 #'   each: `id` (the round), `arm` (finite domains, rows of products) and the inputs. `n > 1` is the same as asking `n` times in a
@@ -46,7 +54,8 @@
 #'
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], or a [product_domain()] of the two.
 #' @param kernel prior covariance, see [kernel_se()].
-#' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared).
+#' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared) and at
+#'   least 1e-12 of the largest prior variance, see Accuracy.
 #' @param policy one of the [policies].
 #' @param mean prior mean: a number, or one per arm (of a product: per row).
 #' @param pending one of the [pending] rules.

@@ -101,8 +101,8 @@ regression_pointer <- function(object) {
     state$pointer <- if (size > n) {
       cpp_regression_head(state$pointer, n)
     } else {
-      cpp_regression_new(regression_kernel(object), object$noise_var,
-                         regression_points(object, object$x, "x"), object$y - object$mean)
+      core(cpp_regression_new(regression_kernel(object), object$noise_var,
+                              regression_points(object, object$x, "x"), object$y - object$mean))
     }
     state$data <- data
   }
@@ -225,7 +225,7 @@ update.gp_regression <- function(object, x, y, ...) {
   updated$x <- rbind(object$x, x)
   updated$y <- c(object$y, y)
   updated$state <- new.env(parent = emptyenv())
-  cpp_regression_add(pointer, points, y - object$mean)
+  core(cpp_regression_add(pointer, points, y - object$mean))
   updated$state$pointer <- pointer
   updated$state$data <- regression_data(updated)
   updated

@@ -713,6 +713,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_testing_digits
+int cpp_testing_digits();
+RcppExport SEXP _gpbandits_cpp_testing_digits() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_digits());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_posterior
+Rcpp::List cpp_testing_posterior(const std::string& kernel, double lengthscale, const Eigen::VectorXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& noise, const Eigen::VectorXd& at, const Eigen::MatrixXd& correlation, const Eigen::VectorXd& present);
+RcppExport SEXP _gpbandits_cpp_testing_posterior(SEXP kernelSEXP, SEXP lengthscaleSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noiseSEXP, SEXP atSEXP, SEXP correlationSEXP, SEXP presentSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< double >::type lengthscale(lengthscaleSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type at(atSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type correlation(correlationSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type present(presentSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_posterior(kernel, lengthscale, x, y, noise, at, correlation, present));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
@@ -775,6 +801,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
     {"_gpbandits_cpp_run_ledger", (DL_FUNC) &_gpbandits_cpp_run_ledger, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
+    {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
+    {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
     {NULL, NULL, 0}
 };
 

@@ -1,5 +1,7 @@
 #include "fitting/likelihood.h"
 
+#include "linalg/floors.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,8 +10,6 @@ namespace gpb {
 namespace {
 
 constexpr double kLog2Pi = 1.8378770664093454836;
-// As in GrowingCholesky: less noise than this part of the variance drowns in rounding.
-constexpr double kRounding = 1e-13;
 constexpr Index kStrip = 32;  // columns of the Gram matrix that share one copy of the points
 
 }  // namespace
@@ -45,7 +45,7 @@ void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradien
   kernel_->set_log_parameters(parameters.head(count));
   VectorXd diagonal(size());
   kernel_->diagonal(X_, diagonal);
-  noise_ = std::max(std::exp(parameters[count]), kRounding * diagonal.maxCoeff());
+  noise_ = std::max(std::exp(parameters[count]), kLeastNoise * diagonal.maxCoeff());
   fill_covariance();
   sweep_.run(noise_, want_gradient);
   solve_mean();

@@ -1,6 +1,7 @@
 #include "fold/change_sweep.h"
 
-#include <Eigen/Cholesky>
+#include "linalg/floored_cholesky.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +10,13 @@ namespace gpb {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
+
+// Of K + ridge I.
+FlooredCholesky ridged_factor(MatrixXd K, double ridge) {
+  const double noise = effective_noise(ridge, K.diagonal().maxCoeff());
+  K.diagonal().array() += noise;
+  return FlooredCholesky(K, noise);
+}
 
 // L L' <- L L' + v v' on the lower triangle (plane rotations); v is spoilt.
 void rank_one_update(Eigen::Ref<MatrixXd> L, VectorXd& v) {
@@ -113,9 +121,7 @@ void ChangeSweep::slide(Window& window, Index q) {
   const Index end = size(), first = end - q;
   MatrixXd& L = window.factor;
   if (L.rows() != q) {
-    L = gram_.block(first, first, q, q);
-    L.diagonal().array() += window.ridge;
-    Eigen::LLT<Eigen::Ref<MatrixXd>> in_place(L);
+    L = ridged_factor(gram_.block(first, first, q, q), window.ridge).matrix();
   } else {
     if (q > 1) {
       VectorXd dropped = L.col(0).tail(q - 1);
@@ -126,9 +132,9 @@ void ChangeSweep::slide(Window& window, Index q) {
       L.topLeftCorner(q - 1, q - 1) = rest;
       L.row(q - 1).head(q - 1) = row.transpose();
     }
-    const double left = gram_(end - 1, end - 1) + window.ridge -
-                        L.row(q - 1).head(q - 1).squaredNorm();
-    L(q - 1, q - 1) = std::sqrt(std::max(left, 1e-15 * gram_(end - 1, end - 1) + 1e-300));
+    const double variance = gram_(end - 1, end - 1);
+    const double left = variance - L.row(q - 1).head(q - 1).squaredNorm();
+    L(q - 1, q - 1) = std::sqrt(noisy_pivot(left, effective_noise(window.ridge, variance)));
   }
   VectorXd weights = Eigen::Map<const VectorXd>(y_.data() + first, q);
   L.triangularView<Eigen::Lower>().solveInPlace(weights);
@@ -177,9 +183,8 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
   VectorXd difference = VectorXd::Zero(domain.rows());
   for (Index half = 0; half < 2; ++half) {
     const Points part = x.middleRows(half * q, q);
-    MatrixXd K = kernel.gram(part);
-    K.diagonal().array() += ridge;
-    const VectorXd weights = Eigen::LLT<MatrixXd>(K).solve(y.segment(half * q, q));
+    const VectorXd weights =
+        ridged_factor(kernel.gram(part), ridge).solve(y.segment(half * q, q));
     difference += (half == 0 ? 1.0 : -1.0) * (kernel.gram(domain, part) * weights);
   }
   return difference.squaredNorm() / static_cast<double>(domain.rows());
@@ -197,10 +202,10 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
     average.append(points, gram, products);
   }
   for (Index half = 0; half < 2; ++half) {
-    MatrixXd K = gram.block(half * q, half * q, q, q);
-    K.diagonal().array() += ridge;
-    w.segment(half * q, q) = (half == 0 ? 1.0 : -1.0) *
-                             Eigen::LLT<MatrixXd>(K).solve(y.segment(half * q, q));
+    const FlooredCholesky factor =
+        ridged_factor(gram.block(half * q, half * q, q, q), ridge);
+    w.segment(half * q, q) =
+        (half == 0 ? 1.0 : -1.0) * factor.solve(y.segment(half * q, q));
   }
   return w.dot(products * w) / average.divisor();
 }

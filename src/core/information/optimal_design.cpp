@@ -1,6 +1,7 @@
 #include "information/optimal_design.h"
 
-#include <Eigen/Cholesky>
+#include "linalg/floored_cholesky.h"
+
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -25,10 +26,10 @@ Local evaluate(const MatrixXd& gram, double noise_var, const VectorXd& mass) {
   const VectorXd root = (mass / noise_var).cwiseSqrt();
   MatrixXd system = root.asDiagonal() * gram * root.asDiagonal();
   system.diagonal().array() += 1.0;
-  const Eigen::LLT<MatrixXd> chol(system);
+  const FlooredCholesky chol(system, 1.0);
   Local out;
-  out.gain = chol.matrixLLT().diagonal().array().log().sum();
-  const MatrixXd explained = chol.matrixL().solve(root.asDiagonal() * gram);
+  out.gain = 0.5 * chol.log_det();
+  const MatrixXd explained = chol.lower().solve(root.asDiagonal() * gram);
   MatrixXd covariance = gram;
   covariance.noalias() -= explained.transpose() * explained;
   out.score = covariance.diagonal().cwiseMax(0.0) / (2.0 * noise_var);
@@ -53,8 +54,7 @@ Design::Design(const MatrixXd& factor, double noise_var, VectorXd mass_in, doubl
   strength = Eigen::SelfAdjointEigenSolver<MatrixXd>(system, Eigen::EigenvaluesOnly)
                  .eigenvalues().cwiseMax(0.0);
   system.diagonal().array() += 1.0;
-  const Eigen::LLT<MatrixXd> chol(system);
-  root = chol.matrixL();
+  root = FlooredCholesky(system, 1.0).matrix();
   const MatrixXd inverse = root.triangularView<Eigen::Lower>().solve(
       MatrixXd::Identity(root.rows(), root.cols()));
   const MatrixXd X = inverse.transpose() * inverse;
@@ -219,9 +219,9 @@ VectorXd DesignSolver::newton(const MatrixXd& gram, double total, VectorXd mass)
     if (gap <= 0.25 * tolerance_ * at.gain) break;
     const double target = 0.1 * mass.dot(slack) / static_cast<double>(m);
     MatrixXd system = at.curvature;
-    system.diagonal() += slack.cwiseQuotient(mass);
-    const Eigen::LLT<MatrixXd> chol(system);
-    if (chol.info() != Eigen::Success) break;
+    const VectorXd barrier = slack.cwiseQuotient(mass);
+    system.diagonal() += barrier;
+    const FlooredCholesky chol(std::move(system), barrier);
     const VectorXd pull = chol.solve(at.score + target * mass.cwiseInverse());
     const VectorXd level = chol.solve(VectorXd::Ones(m));
     const double nu = (pull.sum() + mass.sum() - total) / level.sum();

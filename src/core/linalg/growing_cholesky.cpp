@@ -1,6 +1,7 @@
 #include "linalg/growing_cholesky.h"
 
-#include "linalg/registers.h"
+#include "linalg/floors.h"
+#include "linalg/processors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +10,6 @@ namespace gpb {
 
 namespace {
 using ConstMap = Eigen::Map<const VectorXd>;
-
-// Less noise than this part of the prior variance drowns in rounding: the matrix
-// is then indefinite in floating point, and errors grow from row to row.
-constexpr double kRounding = 1e-13;
-
-double least_noise(double noise, double variance) { return std::max(noise, kRounding * variance); }
 
 constexpr int kTile = 4;  // rows at a time: x is read once for all of them
 
@@ -76,34 +71,9 @@ GPB_INLINE void backward_for(const double* packed, Index size, double* x) {
   for (; end > 0; --end) backward_rows<Isa, 1>(packed, end - 1, x);
 }
 
-#if GPB_DISPATCH
-GPB_AVX2 void forward_avx2(const double* packed, Index from, Index size, double* x) {
-  forward_for<Avx2>(packed, from, size, x);
-}
-GPB_AVX2 void backward_avx2(const double* packed, Index size, double* x) {
-  backward_for<Avx2>(packed, size, x);
-}
-#endif
-
-void forward_solve(const double* packed, Index from, Index size, double* x) {
-#if GPB_DISPATCH
-  if (has_avx2()) {
-    forward_avx2(packed, from, size, x);
-    return;
-  }
-#endif
-  forward_for<Generic>(packed, from, size, x);
-}
-
-void backward_solve(const double* packed, Index size, double* x) {
-#if GPB_DISPATCH
-  if (has_avx2()) {
-    backward_avx2(packed, size, x);
-    return;
-  }
-#endif
-  backward_for<Generic>(packed, size, x);
-}
+GPB_FOR_EACH_PROCESSOR(forward, (const double* packed, Index from, Index size, double* x),
+                       (packed, from, size, x))
+GPB_FOR_EACH_PROCESSOR(backward, (const double* packed, Index size, double* x), (packed, size, x))
 
 }  // namespace
 
@@ -128,12 +98,12 @@ double* GrowingCholesky::new_row() {
 void GrowingCholesky::append(const double* cross, double variance, double noise) {
   double* row = new_row();
   std::copy(cross, cross + size_, row);
-  forward_solve(packed(), 0, size_, row);
-  finish_row(row, variance - ConstMap(row, size_).squaredNorm(), least_noise(noise, variance));
+  gpb::forward(packed(), 0, size_, row);
+  finish_row(row, variance - ConstMap(row, size_).squaredNorm(), effective_noise(noise, variance));
 }
 
 void GrowingCholesky::finish_row(double* row, double conditional_variance, double noise) {
-  row[size_] = std::sqrt(std::max(conditional_variance, 0.0) + noise);
+  row[size_] = std::sqrt(noisy_pivot(conditional_variance, noise));
   ++size_;
 }
 
@@ -158,15 +128,15 @@ void GrowingCholesky::append(Panels& cross, const MatrixXd& covariance, const Ve
           (left(j, k) - ConstMap(other, k).dot(ConstMap(row + before, k))) / other[k];
     }
     finish_row(row, left(j, j) - ConstMap(row + before, j).squaredNorm(),
-               least_noise(noise[j], covariance(j, j)));
+               effective_noise(noise[j], covariance(j, j)));
   }
 }
 
 void GrowingCholesky::forward(VectorXd& x, Index from) const {
-  forward_solve(packed(), from, x.size(), x.data());
+  gpb::forward(packed(), from, x.size(), x.data());
 }
 
-void GrowingCholesky::backward(VectorXd& x) const { backward_solve(packed(), x.size(), x.data()); }
+void GrowingCholesky::backward(VectorXd& x) const { gpb::backward(packed(), x.size(), x.data()); }
 
 double GrowingCholesky::log_det() const {
   double sum = 0.0;

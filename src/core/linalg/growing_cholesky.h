@@ -21,9 +21,7 @@ class GrowingCholesky {
 
   // Appends one point: `cross` its covariances with the points so far (the first
   // size() entries count), `variance` its own, to which independent `noise` > 0 is
-  // added. The conditional variance is >= 0 in exact arithmetic, so rounding may
-  // not push it below: the squared pivot is at least `noise`. Noise below 1e-13 of
-  // `variance` counts as that much. O(t^2).
+  // added. Pivots and the least noise are those of floors.h. O(t^2).
   void append(const double* cross, double variance, double noise);
 
   // Appends several points at once: `cross` has a column of right-hand sides for

@@ -1,6 +1,6 @@
 #include "linalg/panels.h"
 
-#include "linalg/registers.h"
+#include "linalg/processors.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -78,7 +78,7 @@ GPB_INLINE void sweep_rows(const double* packed, Index row, Index end, Index fir
 }
 
 template <class Isa>
-GPB_INLINE void forward_solve_for(const double* packed, Index from, Index to, double* data,
+GPB_INLINE void solve_panels_for(const double* packed, Index from, Index to, double* data,
                                   Index stride, Index panels) {
   for (Index p = 0; p < panels; p += kBlockPanels) {
     double* part = data + p * stride;
@@ -121,16 +121,14 @@ GPB_INLINE void accumulate_for(const double* data, Index stride, Index panels, I
   }
 }
 
-#if GPB_DISPATCH
-GPB_AVX2 void forward_solve_avx2(const double* packed, Index from, Index to, double* data,
-                                 Index stride, Index panels) {
-  forward_solve_for<Avx2>(packed, from, to, data, stride, panels);
-}
-GPB_AVX2 void accumulate_avx2(const double* data, Index stride, Index panels, Index from, Index to,
-                              const double* weight, double* mean, double* squares) {
-  accumulate_for<Avx2>(data, stride, panels, from, to, weight, mean, squares);
-}
-#endif
+GPB_FOR_EACH_PROCESSOR(solve_panels,
+                       (const double* packed, Index from, Index to, double* data, Index stride,
+                        Index panels),
+                       (packed, from, to, data, stride, panels))
+GPB_FOR_EACH_PROCESSOR(accumulate,
+                       (const double* data, Index stride, Index panels, Index from, Index to,
+                        const double* weight, double* mean, double* squares),
+                       (data, stride, panels, from, to, weight, mean, squares))
 
 }  // namespace
 
@@ -162,24 +160,12 @@ void Panels::set_row(Index row, const double* values) {
 }
 
 void forward_solve(const double* packed, Index from, Index to, Panels& V) {
-#if GPB_DISPATCH
-  if (has_avx2()) {
-    forward_solve_avx2(packed, from, to, V.data(), V.stride(), V.count());
-    return;
-  }
-#endif
-  forward_solve_for<Generic>(packed, from, to, V.data(), V.stride(), V.count());
+  solve_panels(packed, from, to, V.data(), V.stride(), V.count());
 }
 
 void accumulate_rows(const Panels& V, Index from, Index to, const double* weight, double* mean,
                      double* squares) {
-#if GPB_DISPATCH
-  if (has_avx2()) {
-    accumulate_avx2(V.data(), V.stride(), V.count(), from, to, weight, mean, squares);
-    return;
-  }
-#endif
-  accumulate_for<Generic>(V.data(), V.stride(), V.count(), from, to, weight, mean, squares);
+  accumulate(V.data(), V.stride(), V.count(), from, to, weight, mean, squares);
 }
 
 }  // namespace gpb

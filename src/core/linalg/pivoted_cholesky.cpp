@@ -5,11 +5,6 @@
 
 namespace gpb {
 
-double pivot_tolerance(double max_diagonal, double noise_var) {
-  const double wanted = std::min(1e-10 * max_diagonal, 1e-4 * noise_var);
-  return std::max(wanted, 1e-14 * max_diagonal);
-}
-
 LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance, Index max_rank) {
   const Index n = X.rows();
   LowRank out;
@@ -33,7 +28,7 @@ LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance
     F.col(rank) = column;
     out.residual.array() -= column.array().square();
     out.residual[pivot] = 0.0;
-    if (out.residual.minCoeff() < -1e-6 * std::max(scale, 1e-300)) {
+    if (out.residual.minCoeff() < -kIndefinite * std::max(scale, 1e-300)) {
       throw std::invalid_argument("the covariance is indefinite: a conditional variance is " +
                                   std::to_string(out.residual.minCoeff()));
     }

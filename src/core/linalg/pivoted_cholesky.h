@@ -1,8 +1,9 @@
-// The one place for factorisations, pivots and jitter.
+// The low-rank factor of a Gram matrix over many points.
 #ifndef GPB_PIVOTED_CHOLESKY_H
 #define GPB_PIVOTED_CHOLESKY_H
 
 #include "kernels/kernel.h"
+#include "linalg/floors.h"
 
 namespace gpb {
 
@@ -13,9 +14,6 @@ struct LowRank {
   std::vector<Index> pivots;     // the r rows chosen, in order
   bool complete;                 // residual <= tolerance everywhere
 };
-
-// When a pivot is so small that it cannot be told from rounding.
-double pivot_tolerance(double max_diagonal, double noise_var);
 
 // Pivoted Cholesky, stopped when every residual is <= tolerance or at max_rank.
 // Never forms the n x n matrix. Throws if a residual is more negative than

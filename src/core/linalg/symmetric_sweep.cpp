@@ -1,6 +1,6 @@
 #include "linalg/symmetric_sweep.h"
 
-#include "linalg/registers.h"
+#include "linalg/processors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -190,7 +190,7 @@ GPB_INLINE void write_block(const Sweep& s, const PivotBlock& block) {
 }
 
 template <class Isa>
-GPB_INLINE void sweep_block(const Sweep& s, PivotBlock& block, bool inverse) {
+GPB_INLINE void sweep_block_for(const Sweep& s, PivotBlock& block, bool inverse) {
   gather<Isa>(s);
   solve_panels<Isa>(s, block);
   pack_columns<Isa>(s);
@@ -198,21 +198,8 @@ GPB_INLINE void sweep_block(const Sweep& s, PivotBlock& block, bool inverse) {
   if (inverse) write_block<Isa>(s, block);
 }
 
-#if GPB_DISPATCH
-GPB_AVX2 void sweep_block_avx2(const Sweep& s, PivotBlock& block, bool inverse) {
-  sweep_block<Avx2>(s, block, inverse);
-}
-#endif
-
-void sweep_block_here(const Sweep& s, PivotBlock& block, bool inverse) {
-#if GPB_DISPATCH
-  if (has_avx2()) {
-    sweep_block_avx2(s, block, inverse);
-    return;
-  }
-#endif
-  sweep_block<Generic>(s, block, inverse);
-}
+GPB_FOR_EACH_PROCESSOR(sweep_block, (const Sweep& s, PivotBlock& block, bool inverse),
+                       (s, block, inverse))
 
 }  // namespace
 
@@ -231,7 +218,7 @@ void SymmetricSweep::run(double least_pivot, bool inverse) {
     factor_block(&a_(first, first), a_.rows(), least_pivot, block);
     log_det_ += block.log_det();
     if (inverse) invert_block(block);
-    sweep_block_here({a_.data(), a_.rows(), order_ + border_, first, size,
+    sweep_block({a_.data(), a_.rows(), order_ + border_, first, size,
                       inverse ? 0 : first + size, rows_.data(), columns_.data()},
                      block, inverse);
   }

@@ -8,9 +8,6 @@ namespace {
 // An arm's variance over its noise must stay this far below 1 for an observation to be taken
 // back by a rank-one step, or too few digits of the difference are left.
 constexpr double kSafeDrop = 1e-4;
-// Each step leaves a rounding error of the precision, which the posterior sees relative to the
-// prior's precision once the observations are gone; so much of it may come together.
-constexpr double kDropError = 1e-9;
 }  // namespace
 
 ArmTable::ArmTable(KernelPtr kernel_in, std::shared_ptr<const Points> points_in)
@@ -26,7 +23,9 @@ ArmPosterior::ArmPosterior(ArmTablePtr table, double noise_var, VectorXd prior_m
       mean_(prior_mean_),
       variance_(table_->prior_variance),
       weight_(VectorXd::Zero(table_->size())),
-      weighted_(VectorXd::Zero(table_->size())) {}
+      weighted_(VectorXd::Zero(table_->size())) {
+  check_noise(noise_var_, prior_scale_squared());
+}
 
 void ArmPosterior::clear() {
   mean_ = prior_mean_;
@@ -63,10 +62,11 @@ void ArmPosterior::add(Index arm, double y, double weight) {
 }
 
 bool ArmPosterior::can_drop(Index arm, double noise) const {
-  const double scale = table_->prior_scale * table_->prior_scale;
-  const double step = 2.2e-16 * (1.0 + weight_.sum() * scale / noise_var_);
+  // Each step leaves a rounding error of the precision, which the posterior sees relative to
+  // the prior's precision once the observations are gone.
+  const double precision = 1.0 + weight_.sum() * prior_scale_squared() / noise_var_;
   return variance_[arm] < (1.0 - kSafeDrop) * noise &&
-         static_cast<double>(drops_) * step <= kDropError;
+         !loses_digits(static_cast<double>(drops_ + 1) * precision);
 }
 
 void ArmPosterior::drop(Index arm, double y, double weight) {
@@ -88,10 +88,12 @@ void ArmPosterior::drop(Index arm, double y, double weight) {
 }
 
 void ArmPosterior::replace(Index arm, double old_y, double new_y, double weight) {
-  respond(arm, (new_y - old_y) * weight / noise_var_);
   const double old_centred = old_y - prior_mean_[arm], new_centred = new_y - prior_mean_[arm];
   weighted_[arm] += weight * (new_y - old_y);
   squares_ += weight * (new_centred * new_centred - old_centred * old_centred);
+  // What moves the mean is a covariance, rounded, over the noise.
+  if (loses_digits(prior_scale_squared() / noise_var_)) refit_now();
+  else respond(arm, (new_y - old_y) * weight / noise_var_);
 }
 
 void ArmPosterior::set_statistics(const VectorXd& weight, const VectorXd& weighted,
@@ -105,7 +107,8 @@ void ArmPosterior::set_statistics(const VectorXd& weight, const VectorXd& weight
 void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
   weighted_ = weighted;
   squares_ = squares;
-  refit_mean();
+  if (loses_digits(prior_scale_squared() / noise_var_)) refit_now();
+  else refit_mean();
 }
 
 double ArmPosterior::quadratic() const {

@@ -94,6 +94,7 @@ class ArmPosterior {
   double innovations_ = 0.0;
 
  private:
+  double prior_scale_squared() const { return table_->prior_scale * table_->prior_scale; }
   void refit_now();
   bool can_drop(Index arm, double noise) const;
 };

@@ -1,6 +1,7 @@
 #include "posteriors/dense_posterior.h"
 
-#include <Eigen/Cholesky>
+#include "linalg/floored_cholesky.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -77,6 +78,7 @@ void DensePosterior::add(const VectorXd& x, double y, double noise_scale, Index 
   }
   VectorXd own(1);
   kernel_->diagonal(x.transpose(), own);
+  check_noise(noise_var_, own[0]);
   factor_.append(covariance.data(), own[0], noise_var_ * noise_scale);
   store_point(x);
   store_target(y, noise_scale);
@@ -105,7 +107,9 @@ void DensePosterior::add_block(const Points& X, const VectorXd& y, const VectorX
   Panels rhs(X.rows());
   rhs.reserve(size(), 0);
   fill_cross(*this, X, 0, size(), rhs);
-  factor_.append(rhs, kernel_->gram(X), noise_var_ * noise_scale);
+  const MatrixXd own = kernel_->gram(X);
+  check_noise(noise_var_, own.diagonal().maxCoeff());
+  factor_.append(rhs, own, noise_var_ * noise_scale);
   for (Index j = 0; j < X.rows(); ++j) {
     store_point(X.row(j).transpose());
     store_target(y[j], noise_scale[j]);
@@ -258,8 +262,14 @@ VectorXd DensePosterior::predict_mean(const Points& X) const {
 }
 
 MatrixXd DensePosterior::covariance(const Points& X) const {
+  VectorXd ignored;
+  return joint(X, ignored);
+}
+
+MatrixXd DensePosterior::joint(const Points& X, VectorXd& mean) const {
   check_point(X.cols());
   MatrixXd out = kernel_->gram(X);
+  mean = VectorXd::Zero(X.rows());
   if (size() == 0) return out;
   Panels rhs(X.rows());
   rhs.reserve(size(), 0);
@@ -269,6 +279,7 @@ MatrixXd DensePosterior::covariance(const Points& X) const {
   for (Index i = 0; i < size(); ++i) {
     for (Index j = 0; j < X.rows(); ++j) solved(j, i) = rhs(i, j);
   }
+  mean.noalias() = solved * whitened().head(size());
   out.selfadjointView<Eigen::Lower>().rankUpdate(solved, -1.0);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
   out.diagonal() = out.diagonal().cwiseMax(0.0);
@@ -276,21 +287,26 @@ MatrixXd DensePosterior::covariance(const Points& X) const {
 }
 
 MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double scale) const {
-  VectorXd mean, variance;
-  predict(X, mean, variance);
+  VectorXd mean;
+  MatrixXd out = draw_about_zero(X, rng, count, scale, mean);
+  out.colwise() += mean;
+  return out;
+}
+
+MatrixXd DensePosterior::draw_about_zero(const Points& X, Rng& rng, Index count, double scale,
+                                         VectorXd& mean) const {
   const Index n = X.rows();
+  mean = VectorXd::Zero(n);
   if (n == 0) return MatrixXd(0, count);
   MatrixXd z(n, count);
   for (Index c = 0; c < count; ++c) z.col(c) = rng.normals(n);
   // The covariance is singular where points repeat or the posterior is certain:
   // LDL' with pivoting factors it without jitter.
-  const Eigen::LDLT<MatrixXd> factor(covariance(X));
+  const Eigen::LDLT<MatrixXd> factor(joint(X, mean));
   const VectorXd root = factor.vectorD().cwiseMax(0.0).cwiseSqrt();
   MatrixXd out = factor.matrixL() * (root.asDiagonal() * z);
   out = factor.transpositionsP().transpose() * out;
-  out *= scale;
-  out.colwise() += mean;
-  return out;
+  return scale * out;
 }
 
 double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {
@@ -354,8 +370,7 @@ VectorXd DensePosterior::draw_residuals(Rng& rng) const {
     }
   }
   past.diagonal() += noise_var;
-  const Eigen::LLT<MatrixXd> factor(past);
-  return factor.matrixL() * z;
+  return FlooredCholesky(past, noise_var).lower() * z;
 }
 
 double DensePosterior::log_det() const {

@@ -1,10 +1,10 @@
 #include "posteriors/played_posterior.h"
 
-#include <Eigen/Cholesky>
+#include "linalg/floored_cholesky.h"
+#include "linalg/sweeps.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "linalg/hot.h"
 
 namespace gpb {
 
@@ -60,7 +60,7 @@ double PlayedPosterior::condition(Index arm, double innovation, double noise) {
   const double* prior = prior_row(arm);
   const VectorXd at_arm = signed_row(arm);
   const double variance = prior[arm] - at_arm.dot(V_.row(arm).head(rows_).transpose());
-  const double s = noise + std::max(0.0, variance);
+  const double s = noisy_pivot(variance, noise);
   const double sign = s > 0.0 ? 1.0 : -1.0, scale = std::sqrt(std::abs(s));
   // The sweep takes row^2 from the variance; an observation that is taken back gives it.
   VectorXd before;
@@ -97,27 +97,23 @@ void PlayedPosterior::refit() {
     const Index arm = seen[static_cast<std::size_t>(k)];
     is_distinct_[static_cast<std::size_t>(arm)] = 1;
     V_.col(k) = Eigen::Map<const VectorXd>(prior_row(arm), n);
-    noise[k] = noise_var_ / weight_[arm];
+    noise[k] = effective_noise(noise_var_ / weight_[arm], table_->prior_variance[arm]);
     target[k] = weighted_[arm] / weight_[arm];
   }
   for (Index k = 0; k < m; ++k) K.row(k) = V_.row(seen[static_cast<std::size_t>(k)]).head(m);
   K.diagonal() += noise;
-  const Eigen::LLT<MatrixXd> factor(K);
-  if (factor.info() != Eigen::Success) {
-    throw std::runtime_error("the posterior covariance lost positive definiteness");
-  }
-  const VectorXd half = factor.matrixL().solve(target);
-  const MatrixXd& lower = factor.matrixLLT();
+  const FlooredCholesky factor(std::move(K), noise);
+  const VectorXd half = factor.lower().solve(target);
   constexpr Index block = 256;
   for (Index first = 0; first < n; first += block) {
     const Index count = std::min(block, n - first);
     auto part = V_.block(first, 0, count, m);
-    lower.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(part);
+    factor.upper().solveInPlace<Eigen::OnTheRight>(part);
     mean_.segment(first, count) = prior_mean_.segment(first, count) + part * half;
     variance_.segment(first, count) =
         (table_->prior_variance.segment(first, count) - part.rowwise().squaredNorm()).cwiseMax(0.0);
   }
-  log_det_ = 2.0 * lower.diagonal().array().log().sum() - noise.array().log().sum();
+  log_det_ = factor.log_det() - noise.array().log().sum();
 }
 
 void PlayedPosterior::draw(Rng&, double, const VectorXd&, Index, Eigen::Ref<MatrixXd>) const {

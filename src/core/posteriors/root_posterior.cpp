@@ -1,9 +1,8 @@
 #include "posteriors/root_posterior.h"
 
-#include <Eigen/Cholesky>
-#include <cmath>
+#include "linalg/sweeps.h"
 
-#include "linalg/hot.h"
+#include <cmath>
 
 namespace gpb {
 

@@ -1,15 +1,17 @@
 #include "posteriors/weight_posterior.h"
 
-#include <Eigen/Cholesky>
-#include <cmath>
+#include "linalg/floored_cholesky.h"
+#include "linalg/sweeps.h"
 
-#include "linalg/hot.h"
+#include <cmath>
 
 namespace gpb {
 
+namespace {
+
 // Precision of the weights P = I + sum_i (W_i / lambda) phi_i phi_i' = L L', so root = L^-T.
-WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
-                      const VectorXd& weighted, double noise_var) {
+WeightFit fit_by_precision(const MatrixXd& phi, const std::vector<Index>& seen,
+                           const VectorXd& weight, const VectorXd& weighted, double noise_var) {
   const Index r = phi.cols(), m = static_cast<Index>(seen.size());
   MatrixXd scaled(r, m);
   VectorXd target = VectorXd::Zero(r);
@@ -20,14 +22,38 @@ WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const
   }
   MatrixXd precision = MatrixXd::Identity(r, r);
   precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
-  const Eigen::LLT<MatrixXd> factor(precision);
-  if (factor.info() != Eigen::Success) {
-    throw std::runtime_error("the posterior precision lost positive definiteness");
+  const FlooredCholesky factor(precision, 1.0);
+  return {factor.upper().solve(MatrixXd::Identity(r, r)), factor.solve(target), factor.log_det()};
+}
+
+// The same one arm after the other, by Potter's step: no number in it is large where the noise
+// is small, and the digits stay.
+WeightFit fit_by_steps(const MatrixXd& phi, const std::vector<Index>& seen,
+                       const VectorXd& weight, const VectorXd& weighted, double noise_var) {
+  const Index r = phi.cols();
+  WeightFit fit{MatrixXd::Identity(r, r), VectorXd::Zero(r), 0.0};
+  for (const Index arm : seen) {
+    const VectorXd row = phi.row(arm);
+    const double noise = effective_noise(noise_var / weight[arm], row.squaredNorm());
+    const VectorXd v = fit.root.transpose() * row;
+    VectorXd gain = fit.root * v;
+    const double s = noise + v.squaredNorm();
+    fit.mean += gain * ((weighted[arm] / weight[arm] - row.dot(fit.mean)) / s);
+    fit.log_det += std::log(s / noise);
+    gain /= potter_divisor(s, noise);
+    fit.root.noalias() -= gain * v.transpose();
   }
-  WeightFit fit{MatrixXd::Identity(r, r), factor.solve(target),
-                2.0 * factor.matrixLLT().diagonal().array().log().sum()};
-  factor.matrixU().solveInPlace(fit.root);
   return fit;
+}
+
+}  // namespace
+
+WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
+                      const VectorXd& weighted, double noise_var) {
+  double ratio = 0.0;
+  for (const Index arm : seen) ratio += weight[arm] * phi.row(arm).squaredNorm() / noise_var;
+  return loses_digits(ratio) ? fit_by_steps(phi, seen, weight, weighted, noise_var)
+                             : fit_by_precision(phi, seen, weight, weighted, noise_var);
 }
 
 double potter_divisor(double s, double noise) {
@@ -61,8 +87,8 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
   const MatrixXd& phi = basis_->factor;
   // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / potter_divisor.
   const VectorXd row = phi.row(arm);
-  VectorXd v(rank()), gain(rank());
-  potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
+  const VectorXd v = root_.transpose() * row;
+  VectorXd gain = root_ * v;
   const double s = noise + v.squaredNorm();
   rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
                  1.0 / s, mean_.data(), variance_.data());
@@ -74,8 +100,7 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
 void WeightPosterior::respond(Index arm, double step) {
   const MatrixXd& phi = basis_->factor;
   const VectorXd row = phi.row(arm);
-  VectorXd v(rank()), gain(rank());
-  potter_gain(root_.data(), rank(), row.data(), v.data(), gain.data());
+  const VectorXd gain = root_ * (root_.transpose() * row);
   product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
                 mean_.data());
 }
@@ -91,10 +116,9 @@ void WeightPosterior::refit() {
   constexpr Index block = 256;
   for (Index first = 0; first < n; first += block) {
     const Index count = std::min(block, n - first);
-    const MatrixXd part = root_.transpose().triangularView<Eigen::Lower>() *
-                          phi.middleRows(first, count).transpose();
+    const MatrixXd part = phi.middleRows(first, count) * root_;
     variance_.segment(first, count) =
-        basis_->residual.segment(first, count) + part.colwise().squaredNorm().transpose();
+        basis_->residual.segment(first, count) + part.rowwise().squaredNorm();
   }
 }
 
@@ -117,8 +141,7 @@ void WeightPosterior::drift(double rate) {
   MatrixXd covariance = MatrixXd::Zero(rank(), rank());
   covariance.diagonal().setConstant(rate);
   covariance.selfadjointView<Eigen::Lower>().rankUpdate(root_, 1.0 - rate);
-  const Eigen::LLT<MatrixXd> factor(covariance);
-  root_ = factor.matrixL();
+  root_ = FlooredCholesky(covariance, rate).matrix();
   drifted_ = true;
 }
 

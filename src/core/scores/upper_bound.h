@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/settings.h"
-#include "linalg/hot.h"
+#include "linalg/pruned_argmax.h"
 #include "scores/score.h"
 
 namespace gpb {
