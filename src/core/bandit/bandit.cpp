@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/floors.h"
 #include "scores/greedy.h"
 
 namespace gpb {
@@ -15,6 +16,7 @@ Bandit::Bandit(Beliefs beliefs, FoldRules rules)
 // ---- posteriors -------------------------------------------------------------
 
 void Bandit::make_posteriors() {
+  check_noise(beliefs_.noise_var, space().prior_scale() * space().prior_scale());
   const Forgetting forgetting = fold_.forgetting();
   const auto made = [&](double noise_var) {
     return std::make_unique<Observations>(space().make_posterior(noise_var, forgetting),

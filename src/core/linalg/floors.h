@@ -44,7 +44,7 @@ inline bool loses_digits(double ratio) { return kRounding * ratio > kLostDigits;
 inline void check_noise(double noise, double variance) {
   if (noise >= (1.0 - 1e-6) * kLeastNoise * variance) return;  // (the limit itself is allowed)
   throw std::invalid_argument(
-      "the noise variance is less than 1e-12 of the prior variance: the posterior would be "
+      "`noise_var` must be at least 1e-12 of the prior variance: with less the posterior would be "
       "rounding, not data");
 }
 

@@ -273,12 +273,10 @@ std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
 
 void OpenPosterior::sample_all(const Posterior& centre, const Candidates& candidates, double scale,
                                Rng& rng, Eigen::Ref<MatrixXd> out) const {
-  const DensePosterior& known = settled();
-  out = known.draw(candidates.X, rng, out.cols(), scale);
-  const Moments mean = centre.moments(candidates);
-  const VectorXd shift =
-      Eigen::Map<const VectorXd>(mean.mean, candidates.size()) - known.predict_mean(candidates.X);
-  out.colwise() += shift;
+  VectorXd ignored;
+  out = settled().draw_about_zero(candidates.X, rng, out.cols(), scale, ignored);
+  out.colwise() +=
+      Eigen::Map<const VectorXd>(centre.moments(candidates).mean, candidates.size());
 }
 
 }  // namespace gpb
