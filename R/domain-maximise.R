@@ -26,14 +26,14 @@ maximise_over.box_domain <- function(domain, value, limits = NULL, effort = effo
 # `rows`: those of a product, one without columns for a box.
 maximise_in_slices <- function(domain, rows, box, value, limits, effort, from) {
   search <- new_search_space(domain, rows, box, value, limits, effort)
-  found <- assess(search, first_points(search, effort, from))
+  found <- assess(search, first_points(search, from))
   search <- with_units(search, found)
   best <- best_point(search, found)
   for (start in linkage_starts(found, search_score(search, found), effort$starts)) {
     best <- better_of(search, best, climb(search, pick(found, start)))
   }
-  if (!best$feasible) best <- look_closer(search, best, effort)
-  best <- look_closer(search, best, effort)
+  if (!best$feasible) best <- look_closer(search, best)
+  best <- look_closer(search, best)
   list(places = places_at(search, best), value = best$value, feasible = best$feasible)
 }
 
@@ -79,7 +79,8 @@ places_at <- function(search, points) {
 }
 
 # Candidates over all slices, and the places `from`.
-first_points <- function(search, effort, from) {
+first_points <- function(search, from) {
+  effort <- search$effort
   slices <- length(search$arm)
   d <- length(search$free)
   if (d == 0) return(list(slice = seq_len(slices), u = matrix(0, slices, 0)))
@@ -240,7 +241,8 @@ minimise_constrained <- function(u, f, g, m) {
 
 # A funnel's many small hills hide its top from the first search: look again
 # around the best point for as long as that helps.
-look_closer <- function(search, best, effort) {
+look_closer <- function(search, best) {
+  effort <- search$effort
   d <- length(search$free)
   if (d == 0) return(best)
   cloud <- 2 * golden_points(effort$cloud * d, d) - 1
