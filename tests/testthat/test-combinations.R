@@ -245,5 +245,5 @@ test_that("every combination plays 30 rounds on a box as the oracle says", {
   walk_table(domains$box(), 37)
 })
 test_that("every combination plays 30 rounds on a product as the oracle says", {
-  walk_table(domains$product(), 101)
+  walk_table(domains$product(), 151)
 })

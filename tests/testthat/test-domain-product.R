@@ -136,7 +136,7 @@ test_that("UCB's choices are the largest upper bounds of all rows, by brute forc
 test_that("every policy plays places, by seed, with contexts, delays, changes and constraints", {
   domain <- product_domain(cbind(r = c(0, 0.5, 1)), box_domain(c(n = 1, u = 0.1), c(4, 10), integer = "n", log = "u"))
   policies <- list(policy_ucb(width_igp(1, 0.1)), policy_ts(width_constant(1)), policy_ei(), policy_pi(), policy_mean(),
-                   policy_variance(), policy_uniform())
+                   policy_variance(), policy_uniform(), policy_mes())
   f <- function(x) x[, "r"] - (x[, "n"] - 2)^2 / 4 - log10(x[, "u"])^2 + 0.1 * x[, "z"]
   problem <- bandit_problem(domain, list(f, function(x) -f(x)), noise_gaussian(0.1), delay = delay_poisson(1), change_points = 7,
                             constraints = function(x) x[, "n"] - 3, contexts = cbind(z = c(0, 1)), optimum = c(1, 5))
