@@ -4,16 +4,31 @@ bandit_suggest <- function(bandit, n, context, time, ...) {
   contexts <- contexts_for(bandit, context, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
-  # A refit may fall due between the queries of a batch, as if they were asked one by one.
-  at <- 1
-  while (at <= n) {
-    refit_if_due(bandit)
-    stretch <- seq(at, min(n, at + rounds_to_refit(bandit) - 1))
-    part <- list(row = contexts$row[stretch], values = contexts$values[stretch, , drop = FALSE])
-    transact(bandit, function(handle) cpp_bandit_suggest(handle, part, time))
-    at <- at + length(stretch)
-  }
+  refit <- bandit$config$refit
+  if (is.null(refit) || rounds_since_refit(bandit) + n <= refit$rounds) ask(bandit, contexts, time)
+  else ask_and_refit(bandit, n, contexts, time)
   query_frame(bandit, first + seq_len(n))
+}
+
+ask <- function(bandit, contexts, time) {
+  transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
+}
+
+# A refit falls due before some of the queries, as if they were asked one by one: all that is one change.
+ask_and_refit <- function(bandit, n, contexts, time) {
+  check_idle(bandit)
+  as_one_change(bandit, "refits", list(handle = NULL), function(draft) {
+    at <- 1
+    while (at <= n) {
+      refit_if_due(draft)
+      stretch <- seq(at, min(n, at + rounds_to_refit(draft) - 1))
+      part <- contexts
+      part$row <- contexts$row[stretch]
+      part$values <- contexts$values[stretch, , drop = FALSE]
+      ask(draft, part, time)
+      at <- at + length(stretch)
+    }
+  }, durable = if (!is.null(bandit$journal)) function(draft) journal_difference(bandit, draft))
 }
 
 # `count` contexts as the core takes them (one that is given serves all): `row` numbers

@@ -1,12 +1,12 @@
-# `$` of a reference class takes microseconds where that of an environment takes none: what is
-# called in every round works on the object's environment, which holds the same fields.
+# `$` of a reference class takes microseconds where that of an environment takes none: methods work
+# on the object's environment, which holds the same fields.
 
 #' @rdname gp_bandit
 #' @export GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
-  fields = list(config = "list", queries = "environment", events = "environment",
-                refits = "list", handle = "ANY", journal = "ANY"),
+  # Fields of a declared class would be functions, called at each look.
+  fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, ...) {
       bandit_suggest(as.environment(.self), n, context, time, ...)
@@ -32,13 +32,39 @@ GPBandit <- setRefClass("GPBandit",
       bandit_withdraw(as.environment(.self), id, TRUE, ...)
       invisible(.self)
     },
-    posterior = function(x = NULL, context = NULL, arm = NULL, ...) bandit_posterior(.self, x, context, arm, ...),
-    draw = function(n = 1, context = NULL, ...) bandit_draw(.self, n, context, ...),
-    best = function(context = NULL, ...) bandit_best(.self, context, ...),
-    history = function() bandit_history(.self),
-    information_gain = function() bandit_facts(.self)$log_det / 2,
-    reset = function() bandit_reset(.self),
+    posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
+      bandit_posterior(as.environment(.self), x, context, arm, ...)
+    },
+    draw = function(n = 1, context = NULL, ...) bandit_draw(as.environment(.self), n, context, ...),
+    best = function(context = NULL, ...) bandit_best(as.environment(.self), context, ...),
+    history = function() bandit_history(as.environment(.self)),
+    information_gain = function() bandit_facts(as.environment(.self))$log_det / 2,
+    reset = function() {
+      bandit_reset(as.environment(.self))
+      invisible(.self)
+    },
     copy = function(shallow = FALSE) bandit_copy(.self),
     show = function() print_bandit(.self)
   )
+)
+
+# An object of the class from its settings and its log.
+new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),
+                       refits = list()) {
+  bandit <- GPBandit$new(config = config, queries = queries, events = events, refits = refits, handle = NULL,
+                         journal = NULL)
+  without_definition(bandit, GPBandit)
+}
+
+# Every object of a reference class holds the class's definition, 0.9 MB in a file: ours look it up.
+without_definition <- function(object, generator) {
+  frame <- as.environment(object)
+  rm(".refClassDef", envir = frame)
+  makeActiveBinding(".refClassDef", definition_finders[[generator$className]], frame)
+  object
+}
+
+definition_finders <- list(
+  GPBandit = function() methods::getClass("GPBandit"),
+  BanditRival = function() methods::getClass("BanditRival")
 )

@@ -6,7 +6,9 @@ query_frame <- function(bandit, ids) {
 
 # A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
 frame_of <- function(columns) {
-  structure(columns, class = "data.frame", row.names = .set_row_names(length(columns[[1]])))
+  attr(columns, "row.names") <- .set_row_names(length(columns[[1]]))
+  class(columns) <- "data.frame"
+  columns
 }
 
 # Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log.

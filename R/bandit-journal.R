@@ -80,27 +80,38 @@ start_journal <- function(bandit, file) {
   bandit$journal <- list(path = path, end = end, rng = seed)
 }
 
-# Appends one line; a bandit without journal has nothing to do.
+# Appends one line. Returns what commit() puts into the bandit's fields when the line is on the disk.
 journal_write <- function(bandit, parts) {
-  if (is.null(bandit$journal)) return(invisible())
   seed <- current_seed()
   line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
   end <- journal_io(cpp_journal_append(bandit$journal$path, line, bandit$journal$end))
-  bandit$journal <- list(path = bandit$journal$path, end = end, rng = seed)
+  list(journal = list(path = bandit$journal$path, end = end, rng = seed))
 }
 
-# A change of the log, as sync_log() has it.
-journal_change <- function(bandit, queries, events, refit) {
-  if (is.null(bandit$journal)) return(invisible())
+# A change of the log, as sync_log() has it; `refits`: the parameters of the refits in it.
+journal_change <- function(bandit, queries, events, refits) {
   config <- bandit$config
   journal_write(bandit, c(
     rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", c(events[names(event_columns())], g_columns(config, events$g))),
-    if (!is.null(refit)) paste("f", pack(refit))
+    vapply(refits, function(refit) paste("f", pack(refit)), "")
   ))
 }
 
-journal_note <- function(bandit, name, value) journal_write(bandit, paste("n", name, pack(value)))
+# What a draft has beyond the bandit: queries and refits.
+journal_difference <- function(bandit, draft) {
+  beyond <- function(name) {
+    lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
+  }
+  events <- beyond("events")
+  events$g <- matrix(NA_real_, length(events$kind), constraint_count(bandit$config))
+  journal_change(bandit, beyond("queries"), events, utils::tail(draft$refits, length(draft$refits) - length(bandit$refits)))
+}
+
+journal_note <- function(bandit, name, value) {
+  if (is.null(bandit$journal)) return(invisible())
+  commit(as.environment(bandit), list(), durable = function() journal_write(bandit, paste("n", name, pack(value))))
+}
 
 journal_query_columns <- function(config) {
   columns <- query_columns(config)
@@ -205,12 +216,11 @@ replay_lines <- function(config, lines, seed) {
   events <- text_as_rows(text[letter == "e"], journal_event_columns(config))
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
   queries <- add_rewards(queries, events, constraint_names(config, "g"))
-  bandit <- GPBandit$new(config = config, queries = table_of(queries[names(query_columns(config))]),
-                         events = table_of(events[names(event_columns())]),
-                         refits = lapply(text[letter == "f"], unpack), handle = NULL, journal = NULL)
-  heal(bandit)
+  bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
+                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], unpack))
+  heal(as.environment(bandit))
   status <- cpp_bandit_status(bandit$handle)
-  table_set(bandit$queries, "status", seq_along(status), status)
+  commit(bandit$queries, list(table_change(bandit$queries, cells = list(status = list(seq_along(status), status)))))
   list(bandit = bandit, notes = notes, rng = rng)
 }
 
@@ -227,7 +237,7 @@ text_as_rows <- function(text, columns) {
 # Rewards and constraint values of the events, beside the queries that they belong to. (What has become
 # of the queries only the core can say.)
 add_rewards <- function(queries, events, g_names) {
-  told <- events$kind %in% event_kind[telling] & !is.na(events$reward)
+  told <- events$kind %in% telling & !is.na(events$reward)
   first <- told & events$kind != event_kind[["amend"]]
   for (name in c("reward", g_names)) {
     which <- if (name == "reward") told else first

@@ -29,7 +29,7 @@ event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, e
 
 action_names <- c("policy", "explore", "given")
 # Events that change what is known of a query.
-telling <- c("reward", "given", "amend", "withdraw", "fail")
+telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
 status_names <- c("pending", "known", "lost", "withdrawn", "failed")
 
 # The log's inputs of some queries, one row each; no columns where arms say it all.
@@ -61,39 +61,43 @@ logged_contexts <- function(bandit, queries) {
   list(row = queries$context, values = values[, seq_len(ncol(values)) > d, drop = FALSE])
 }
 
-# `refit`: the parameters of the refit among the new events, if there is one. A journal comes
-# first: what it cannot take has not happened.
-sync_log <- function(bandit, refit = NULL) {
-  new <- cpp_bandit_log(bandit$handle, table_size(bandit$queries), table_size(bandit$events))
-  done <- FALSE
-  on.exit(if (!done) bandit$handle <- NULL)
-  suspendInterrupts({
-    new$queries$reward <- rep(NA_real_, length(new$queries$arm))
-    for (j in seq_len(ncol(new$queries$inputs))) {
-      new$queries[[paste0("in.", j)]] <- new$queries$inputs[, j]
-    }
-    new$queries <- with_constraint_columns(bandit$config, new$queries)
-    journal_change(bandit, new$queries, new$events, refit)
-    if (!is.null(refit)) bandit$refits <- c(bandit$refits, list(refit))
-    table_append(bandit$queries, new$queries)
-    table_append(bandit$events, new$events)
-    told <- new$events$kind %in% event_kind[telling]
-    table_set(bandit$queries, "status", new$events$id[told], new$events$status[told])
-    known <- told & !is.na(new$events$reward)
-    table_set(bandit$queries, "reward", new$events$id[known], new$events$reward[known])
-    known <- known & new$events$kind != event_kind[["amend"]]
-    for (j in seq_len(constraint_count(bandit$config))) {
-      table_set(bandit$queries, paste0("g", j), new$events$id[known], new$events$g[known, j])
-    }
-    done <- TRUE
-  })
-  new
+# The log gets what the core's object knows and it does not. `refits`: the parameters of the refits among the
+# new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
+sync_log <- function(bandit, handle, refits = NULL, keep = TRUE) {
+  new <- cpp_bandit_log(handle, table_size(bandit$queries), table_size(bandit$events))
+  queries <- new_rows(bandit$config, new$queries)
+  events <- new$events
+  commit(bandit,
+         list(table_change(bandit$queries, queries, told_cells(bandit$config, events)),
+              table_change(bandit$events, events)),
+         fields = list(refits = if (is.null(refits)) bandit$refits else c(bandit$refits, refits),
+                       handle = if (keep) handle),
+         durable = if (!is.null(bandit$journal)) function() journal_change(bandit, queries, events, refits),
+         handle = if (keep) handle)
+  invisible(new)
 }
 
-# Multipliers at the choice; constraint values come with the rewards.
-with_constraint_columns <- function(config, queries) {
+# What events tell of queries, as table_change() takes it.
+told_cells <- function(config, events) {
+  told <- which(events$kind %in% telling)
+  if (length(told) == 0) return(list())
+  known <- told[!is.na(events$reward[told])]
+  cells <- list(status = list(events$id[told], events$status[told]), reward = list(events$id[known], events$reward[known]))
+  if (constraint_count(config) == 0) return(cells)
+  known <- known[events$kind[known] != event_kind[["amend"]]]
+  g <- g_columns(config, events$g[known, , drop = FALSE])
+  c(cells, lapply(g, function(values) list(events$id[known], values)))
+}
+}
+
+# Rows of the log, whose rewards and constraint values are still to come.
+new_rows <- function(config, queries) {
+  count <- length(queries$arm)
+  queries$reward <- rep(NA_real_, count)
+  inputs <- queries$inputs
+  for (j in seq_len(ncol(inputs))) queries[[paste0("in.", j)]] <- inputs[, j]
   for (j in seq_len(constraint_count(config))) {
-    queries[[paste0("g", j)]] <- rep(NA_real_, length(queries$arm))
+    queries[[paste0("g", j)]] <- rep(NA_real_, count)
     queries[[paste0("kappa", j)]] <- queries$kappa[, j]
   }
   queries

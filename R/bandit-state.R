@@ -6,43 +6,38 @@ core <- function(expr) {
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
 # process, in a copy, after a failed change) the log is played again.
 heal <- function(bandit) {
-  if (!is.null(bandit$handle) && cpp_bandit_alive(bandit$handle)) return(invisible(bandit))
-  handle <- core(cpp_bandit_new(core_config(bandit$config)))
-  queries <- table_columns(bandit$queries)
-  queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
-  queries$g <- matrix(as.double(unlist(queries[constraint_names(bandit$config, "g")])),
-                      length(queries$arm), constraint_count(bandit$config))
-  core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
-                         lapply(bandit$refits, function(fit) core_config(refitted_config(bandit$config, fit)))))
-  assign(".changing", FALSE, envir = bandit$events)
-  bandit$handle <- handle
+  if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit)
   invisible(bandit)
 }
 
+replayed <- function(bandit) {
+  config <- bandit$config
+  handle <- core(cpp_bandit_new(core_config(config)))
+  queries <- table_columns(bandit$queries)
+  queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
+  queries$g <- matrix(as.double(unlist(queries[constraint_names(config, "g")])), length(queries$arm),
+                      constraint_count(config))
+  core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
+                         lapply(bandit$refits, function(fit) core_config(refitted_config(config, fit)))))
+  handle
+}
+
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
-# (A copy or a file that was made meanwhile carries the flag too, but has no live core object.)
 check_idle <- function(bandit) {
-  if (isTRUE(bandit$events$.changing) && cpp_bandit_alive(bandit$handle)) {
+  if (cpp_bandit_state(bandit$handle) == "changing") {
     stop_gpbandits("This bandit is in the middle of a change: a function that it calls cannot change it.")
   }
 }
 
-# Runs a change of the core's object and copies the new events to the log. If it fails
-# or is interrupted, the core's object is dropped and the log stays as it was. `refit` returns the
-# parameters in force after a change that is a refit.
+# A change of the core's object, then of the log. Wherever it fails or is interrupted the log is as it was,
+# and the core's object, which knows that it is out of step, is made again from the log when it is
+# needed. `refit` returns the parameters in force after a change that is a refit.
 transact <- function(bandit, change, refit = NULL) {
   check_idle(bandit)
   heal(bandit)
-  assign(".changing", TRUE, envir = bandit$events)
-  done <- FALSE
-  on.exit({
-    assign(".changing", FALSE, envir = bandit$events)
-    if (!done) bandit$handle <- NULL
-  })
-  core(change(bandit$handle))
-  sync_log(bandit, if (!is.null(refit)) refit())
-  done <- TRUE
-  invisible(bandit)
+  handle <- bandit$handle
+  core(change(handle))
+  sync_log(bandit, handle, if (!is.null(refit)) list(refit()))
 }
 
 bandit_facts <- function(bandit) {
@@ -52,15 +47,12 @@ bandit_facts <- function(bandit) {
 
 bandit_reset <- function(bandit) {
   check_idle(bandit)
-  journal_write(bandit, "x")
-  bandit$queries <- new_table(query_columns(bandit$config))
-  bandit$events <- new_table(event_columns())
-  bandit$refits <- list()
-  bandit$handle <- NULL
-  invisible(bandit)
+  commit(bandit, list(),
+         fields = list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
+                       refits = list(), handle = NULL),
+         durable = if (!is.null(bandit$journal)) function() journal_write(bandit, "x"))
 }
 
 bandit_copy <- function(bandit) {
-  GPBandit$new(config = bandit$config, queries = table_copy(bandit$queries),
-               events = table_copy(bandit$events), refits = bandit$refits, handle = NULL, journal = NULL)
+  new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits)
 }

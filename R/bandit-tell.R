@@ -40,7 +40,7 @@ check_ids <- function(bandit, id) {
                   paste("the id of an earlier query",
                         if (rounds) sprintf("(1 to %d)", rounds) else "(there is none yet)"))
   }
-  if (anyDuplicated(id)) {
+  if (length(id) > 1 && anyDuplicated(id)) {
     stop_argument("id", sprintf("%g twice", id[anyDuplicated(id)]), "distinct ids")
   }
   id

@@ -133,9 +133,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     stop_argument("engine", "\"played\"",
                   "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
-  bandit <- GPBandit$new(config = config, queries = new_table(query_columns(config)),
-                         events = new_table(event_columns()), refits = list(), handle = NULL,
-                         journal = NULL)
+  bandit <- new_bandit(config)
   heal(as.environment(bandit))
   if (!is.null(journal)) start_journal(bandit, journal)
   bandit

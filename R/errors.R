@@ -81,9 +81,9 @@ check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Mac
 
 check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower = -Inf,
                           upper = Inf, open_lower = FALSE, na = FALSE) {
-  allowed <- paste0(if (na) "numbers or NA" else "finite numbers",
-                    range_words(lower, upper, open_lower, FALSE),
-                    if (!is.null(lengths)) paste0(", length ", paste(lengths, collapse = " or ")))
+  delayedAssign("allowed", paste0(if (na) "numbers or NA" else "finite numbers",
+                                  range_words(lower, upper, open_lower, FALSE),
+                                  if (!is.null(lengths)) paste0(", length ", paste(lengths, collapse = " or "))))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (!is.numeric(x) || (!is.null(lengths) && !length(x) %in% lengths)) {
     stop_argument(arg, describe(x), allowed)

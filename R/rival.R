@@ -54,20 +54,26 @@ is_rival <- function(x) inherits(x, "BanditRival")
 
 #' @exportClass BanditRival
 BanditRival <- setRefClass("BanditRival",
-  fields = list(config = "list", queries = "environment", events = "environment",
-                memory = "list", models = "list"),
+  fields = list(config = "ANY", queries = "ANY", events = "ANY", memory = "ANY", models = "ANY"),
   methods = list(
-    suggest = function(n = 1, context = NULL, ...) rival_suggest(.self, n, context, ...),
+    suggest = function(n = 1, context = NULL, ...) rival_suggest(as.environment(.self), n, context, ...),
     observe = function(id, reward, constraints = NULL, ...) {
-      rival_observe(.self, id, reward, constraints, ...)
+      rival_observe(as.environment(.self), id, reward, constraints, ...)
+      invisible(.self)
     },
     add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, ...) {
-      rival_add(.self, x, arm, reward, constraints, context, ...)
+      rival_add(as.environment(.self), x, arm, reward, constraints, context, ...)
+      invisible(.self)
     },
-    posterior = function(x = NULL, context = NULL, arm = NULL, ...) rival_posterior(.self, x, context, arm, ...),
-    best = function(context = NULL, ...) rival_best(.self, context, ...),
-    history = function() bandit_history(.self),
-    reset = function() rival_reset(.self),
+    posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
+      rival_posterior(as.environment(.self), x, context, arm, ...)
+    },
+    best = function(context = NULL, ...) rival_best(as.environment(.self), context, ...),
+    history = function() bandit_history(as.environment(.self)),
+    reset = function() {
+      rival_reset(as.environment(.self))
+      invisible(.self)
+    },
     copy = function(shallow = FALSE) rival_copy(.self),
     show = function() print_rival(.self)
   )
@@ -81,11 +87,13 @@ new_rival <- function(rule, domain, count, model_settings = list(), settings = l
                    policy = new_policy(rule, rival_rules[[rule]]$title, short = rival_rules[[rule]]$title, random = TRUE),
                    model_settings = model_settings),
               settings)
-  rival <- BanditRival$new(config = config, queries = new_table(query_columns(config)),
-                           events = new_table(event_columns()),
-                           memory = rival_rules[[rule]]$begin(config), models = list())
-  rival$models <- rival_models(config)
-  rival
+  rival_object(config, new_table(query_columns(config)), new_table(event_columns()),
+               rival_rules[[rule]]$begin(config), rival_models(config))
+}
+
+rival_object <- function(config, queries, events, memory, models) {
+  rival <- BanditRival$new(config = config, queries = queries, events = events, memory = memory, models = models)
+  without_definition(rival, BanditRival)
 }
 
 # ---- posteriors ---------------------------------------------------------------
@@ -118,7 +126,7 @@ tell_model <- function(model, rival, ids, column) {
   places <- list(arm = rival$queries$arm[ids], inputs = logged_matrix(rival, ids), context = integer(length(ids)))
   nowhere <- list(row = integer(length(ids)), values = matrix(0, length(ids), 0))
   values <- get(column, envir = rival$queries)[ids]
-  transact(model, function(handle) {
+  transact(as.environment(model), function(handle) {
     cpp_bandit_give(handle, places, nowhere, values, matrix(0, length(ids), 0), NA_real_,
                     rep(NA_real_, length(ids)))
   })
@@ -165,19 +173,17 @@ rival_suggest <- function(rival, n, context, ...) {
   n <- check_count(n, upper = 1e6)
   contexts_for(rival, context, n)
   first <- table_size(rival$queries)
-  for (k in seq_len(n)) rival_query(rival)
+  if (n == 1) rival_query(rival) else rival_change(rival, function(draft) for (k in seq_len(n)) rival_query(draft))
   query_frame(rival, first + seq_len(n))
 }
+
+rival_change <- function(rival, make) as_one_change(rival, "memory", list(models = list()), make)
 
 # One query: chosen, then noted together with what the rule remembers. Returns its id.
 rival_query <- function(rival) {
   feed_models(rival)
   choice <- rule_of(rival)$propose(rival)
-  row <- rival_row(rival, choice)
-  suspendInterrupts({
-    table_append(rival$queries, row)
-    rival$memory <- choice$memory
-  })
+  commit(rival, list(table_change(rival$queries, rival_row(rival, choice))), fields = list(memory = choice$memory))
   table_size(rival$queries)
 }
 
@@ -215,16 +221,16 @@ rival_observe <- function(rival, id, reward, constraints, ...) {
   rival_learn(rival, id, reward, constraints, "reward")
 }
 
-rival_learn <- function(rival, id, reward, constraints, kind) {
+# Rewards and constraint values of queries, or of the points in `rows` that come with them.
+rival_learn <- function(rival, id, reward, constraints, kind, rows = NULL) {
   if (length(id) == 0) return(invisible(rival))
-  suspendInterrupts({
-    table_set(rival$queries, "reward", id, as.double(reward))
-    table_set(rival$queries, "status", id, 2L)
-    for (j in seq_len(ncol(constraints))) table_set(rival$queries, paste0("g", j), id, constraints[, j])
-    table_append(rival$events, list(kind = rep(event_kind[[kind]], length(id)), id = as.integer(id),
-                                    reward = as.double(reward), time = rep(NA_real_, length(id)),
-                                    noise_var = rep(NA_real_, length(id))))
-  })
+  reward <- as.double(reward)
+  none <- rep(NA_real_, length(id))
+  events <- list(kind = rep(event_kind[[kind]], length(id)), id = as.integer(id), reward = reward, time = none,
+                 noise_var = none)
+  values <- c(list(status = rep(2L, length(id)), reward = reward), g_columns(rival$config, constraints))
+  cells <- lapply(values, function(column) list(as.integer(id), column))
+  commit(rival, list(table_change(rival$queries, rows, cells), table_change(rival$events, events)))
   invisible(rival)
 }
 
@@ -234,14 +240,13 @@ rival_add <- function(rival, x, arm, reward, constraints, context, ...) {
   given <- find_places(rival$config$domain, x, arm)
   reward <- check_numbers(reward, "reward", lengths = place_total(given))
   constraints <- check_constraint_values(constraints, rival, length(reward))
-  for (k in seq_along(reward)) {
-    feed_models(rival)
-    row <- rival_row(rival, list(place = subset_places(given, k), action = "given", phase = "given"))
-    suspendInterrupts({
-      table_append(rival$queries, row)
-      rival_learn(rival, table_size(rival$queries), reward[k], constraints[k, , drop = FALSE], "given")
-    })
-  }
+  rival_change(rival, function(draft) {
+    for (k in seq_along(reward)) {
+      feed_models(draft)
+      row <- rival_row(draft, list(place = subset_places(given, k), action = "given", phase = "given"))
+      rival_learn(draft, table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE], "given", row)
+    }
+  })
   invisible(rival)
 }
 
@@ -280,16 +285,13 @@ rival_best <- function(rival, context, ...) {
 }
 
 rival_reset <- function(rival) {
-  rival$queries <- new_table(query_columns(rival$config))
-  rival$events <- new_table(event_columns())
-  rival$memory <- rule_of(rival)$begin(rival$config)
-  rival$models <- list()
-  invisible(rival)
+  commit(rival, list(), fields = list(queries = new_table(query_columns(rival$config)),
+                                      events = new_table(event_columns()),
+                                      memory = rule_of(rival)$begin(rival$config), models = list()))
 }
 
 rival_copy <- function(rival) {
-  BanditRival$new(config = rival$config, queries = table_copy(rival$queries), events = table_copy(rival$events),
-                  memory = rival$memory, models = list())
+  rival_object(rival$config, table_copy(rival$queries), table_copy(rival$events), rival$memory, list())
 }
 
 # ---- for people ---------------------------------------------------------------
@@ -357,7 +359,8 @@ as.data.frame.BanditRival <- function(x, row.names = NULL, optional = FALSE, ...
 # ---- runs ---------------------------------------------------------------------
 
 # As play(), round by round in R.
-play_rival <- function(rival, problem, rounds, draws, progress) {
+play_rival <- function(object, problem, rounds, draws, progress) {
+  rival <- as.environment(object)
   first <- table_size(rival$queries)
   m <- constraint_count(rival$config)
   arrival <- seq_len(rounds) + if (is.null(draws$delay)) 0 else draws$delay
@@ -378,7 +381,7 @@ play_rival <- function(rival, problem, rounds, draws, progress) {
     if (!is.null(report)) report(t)
   })
   optimum <- problem_optimum(problem, rounds)
-  new_run(rival, problem, first, rival_ledger(f, g, arrival, optimum), optimum)
+  new_run(object, problem, first, rival_ledger(f, g, arrival, optimum), optimum)
 }
 
 rival_ledger <- function(f, g, arrival, optimum) {

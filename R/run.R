@@ -77,29 +77,24 @@ play <- function(object, problem, rounds, draws, progress) {
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum,
                      constraint_noise = draws$constraint_noise)
-  # Whatever ends the loop, the rounds that were played go to the log. After an error or an
-  # interrupt the core's object is dropped: it is built again from the log when needed.
-  done <- FALSE
-  on.exit(if (!done) suspendInterrupts({
-    assign(".changing", FALSE, envir = bandit$events)
-    if (!is.null(bandit$handle)) sync_log(bandit)
-    bandit$handle <- NULL
-  }))
-  run <- core(cpp_run_new(bandit$handle, truth, core_draws))
+  # Whatever ends the loop, the rounds that were played go to the log.
+  handle <- bandit$handle
+  playing <- FALSE
+  on.exit(if (playing) sync_log(bandit, handle, keep = FALSE))
+  run <- core(cpp_run_new(handle, truth, core_draws))
   with_progress_steps(rounds, progress, function(report) {
     left <- rounds
     while (left > 0) {
       refit_if_due(bandit)
       # A journal has each round before the next one is played.
       stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal)) Inf else 1)
-      assign(".changing", TRUE, envir = bandit$events)
+      playing <<- TRUE
       core(cpp_run_play(run, stretch, report))
-      assign(".changing", FALSE, envir = bandit$events)
-      sync_log(bandit)
+      sync_log(bandit, handle)
+      playing <<- FALSE
       left <- left - stretch
     }
   })
-  done <- TRUE
   new_run(object, problem, first, cpp_run_ledger(run), optimum)
 }
 

@@ -27,16 +27,12 @@ with_stream <- function(stream, code) {
 preserve_rng <- function(code) {
   global <- globalenv()
   had_state <- exists(".Random.seed", envir = global, inherits = FALSE)
-  state <- if (had_state) get(".Random.seed", envir = global, inherits = FALSE)
-  # Without a state RNGkind() makes one; .Random.seed carries the kinds otherwise.
-  kind <- if (!had_state) RNGkind()
-  on.exit({
-    if (had_state) {
-      assign(".Random.seed", state, envir = global)
-    } else {
-      do.call(RNGkind, as.list(kind))
+  if (!had_state) {
+    RNGkind(RNGkind()[1])                             # makes a state, which carries the kinds
+    on.exit({
+      RNGkind()                                       # reads them
       rm(".Random.seed", envir = global)
-    }
-  })
-  code
+    })
+  }
+  cpp_preserve_rng(function() code)
 }

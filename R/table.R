@@ -10,33 +10,35 @@ new_table <- function(prototype) {
 
 table_size <- function(table) table$.size
 
-# Columns are taken out of the environment while they change, so that R changes them in place;
-# an interrupt must not strike while one is out.
+# A change of a table: rows to append (a list of columns, or NULL), and `cells`, for each of some columns a list of
+# row numbers, which may be among the new ones, and values. Changes come to pass in commit(), all or none.
+table_change <- function(table, append = NULL, cells = list()) list(table = table, append = append, cells = cells)
+
+# The one way in which a bandit, or any environment with tables, changes: see cpp_log_commit().
+commit <- function(owner, changes, fields = list(), durable = NULL, handle = NULL) {
+  if (is.null(durable)) return(invisible(cpp_log_commit(changes, owner, fields, NULL, handle)))
+  # What is durable has happened: no interrupt may come between that and the log.
+  suspendInterrupts(cpp_log_commit(changes, owner, fields, durable, handle))
+  invisible()
+}
+
 table_append <- function(table, columns) {
-  count <- length(columns[[1]])
-  if (count == 0) return(invisible(table))
-  size <- table$.size
-  suspendInterrupts({
-    for (name in table$.columns) {
-      column <- get(name, envir = table)
-      assign(name, NULL, envir = table)
-      if (size + count > length(column)) length(column) <- max(2L * length(column), size + count, 16L)
-      column[size + seq_len(count)] <- columns[[name]]
-      assign(name, column, envir = table)
-    }
-    table$.size <- size + count
-  })
+  commit(table, list(table_change(table, columns)))
   invisible(table)
 }
 
-table_set <- function(table, name, rows, values) {
-  suspendInterrupts({
-    column <- get(name, envir = table)
-    assign(name, NULL, envir = table)
-    column[rows] <- values
-    assign(name, column, envir = table)
-  })
-  invisible(table)
+# Several changes that are one: `make(draft)` makes them on a draft of the owner's tables and of its `fields`; when all
+# have come to pass the owner gets what the draft has. `caches` go to the draft meanwhile: fields, and what they are
+# when they are empty. `durable(draft)`: as in commit().
+as_one_change <- function(owner, fields, caches, make, durable = NULL) {
+  fields <- c("queries", "events", fields, names(caches))
+  draft <- list2env(mget(fields, envir = owner), parent = emptyenv())
+  draft$config <- owner$config
+  draft$queries <- table_copy(owner$queries)
+  draft$events <- table_copy(owner$events)
+  list2env(caches, owner)
+  make(draft)
+  commit(owner, list(), fields = mget(fields, envir = draft), durable = if (!is.null(durable)) function() durable(draft))
 }
 
 table_column <- function(table, name) utils::head(get(name, envir = table), table$.size)

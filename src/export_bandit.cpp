@@ -61,23 +61,28 @@ Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_new(const Rcpp::List& config) {
-  return BanditHandle(
-      new gpb::Bandit(gpb::beliefs_from_config(config), gpb::rules_from_config(config)), true);
+  return Rcpp::XPtr<HeldBandit>(new HeldBandit(config), true);
 }
 
+// "none": there is no object, or one that a change left behind when it failed. "changing": a change
+// is under way, further down the stack. "ready": neither.
 // [[Rcpp::export(rng = false)]]
-bool cpp_bandit_alive(SEXP handle) {
-  return TYPEOF(handle) == EXTPTRSXP && R_ExternalPtrAddr(handle) != nullptr;
+std::string cpp_bandit_state(SEXP handle) {
+  if (TYPEOF(handle) != EXTPTRSXP || R_ExternalPtrAddr(handle) == nullptr) return "none";
+  const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
+  if (held->changing) return "changing";
+  return held->in_step ? "ready" : "none";
 }
 
 // Plays one query after the other, one per context.
 // [[Rcpp::export]]
 void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
-  BanditHandle bandit(handle);
-  bandit->set_clock(time);
+  const auto asked = gpb::contexts_from_list(contexts);
   gpb::RRng rng;
   int count = 0;
-  for (const Context& context : gpb::contexts_from_list(contexts)) {
+  BanditChange bandit(handle);
+  bandit->set_clock(time);
+  for (const Context& context : asked) {
     bandit->commit(bandit->propose(context, rng));
     if (++count % 64 == 0) gpb::check_interrupt();
   }
@@ -106,7 +111,7 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
                         const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
                         const Rcpp::NumericVector& time, const Rcpp::NumericVector& noise_var) {
-  BanditHandle bandit(handle);
+  BanditChange bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) {
     bandit->set_clock(time[k]);
     bandit->observe(id[k], reward[k], constraints.row(k).transpose(), noise_var[k]);
@@ -118,10 +123,10 @@ void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
 void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
                      double time, const Rcpp::NumericVector& noise_var) {
-  BanditHandle bandit(handle);
-  bandit->set_clock(time);
   const PlacesFromR place(places);
   const auto context = gpb::contexts_from_list(contexts);
+  BanditChange bandit(handle);
+  bandit->set_clock(time);
   for (R_xlen_t k = 0; k < place.size(); ++k) {
     bandit->give(place.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
                  constraints.row(static_cast<Index>(k)).transpose(), noise_var[k]);
@@ -132,13 +137,13 @@ void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& co
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id,
                       const Rcpp::NumericVector& reward) {
-  BanditHandle bandit(handle);
+  BanditChange bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) bandit->amend(id[k], reward[k]);
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed) {
-  BanditHandle bandit(handle);
+  BanditChange bandit(handle);
   for (const int k : id) {
     bandit->withdraw(k, failed ? gpb::Status::failed : gpb::Status::withdrawn);
   }
@@ -236,8 +241,9 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
-  BanditHandle bandit(handle);
-  bandit->refit(gpb::beliefs_from_config(config));
+  auto beliefs = gpb::beliefs_from_config(config);
+  BanditChange bandit(handle);
+  bandit->refit(std::move(beliefs));
 }
 
 // What the mean knows: ids of the queries, their values (rewards, or what stands for them) and

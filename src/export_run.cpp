@@ -68,10 +68,10 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth)
 // A run in progress: kept by R between the stretches that it is played in.
 struct RunInProgress {
   RunInProgress(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws)
-      : bandit(handle),
+      : handle(handle),
         environment(environment_from_list(truth)),
-        run(*bandit, *environment, draws_from_list(draws)) {}
-  BanditHandle bandit;
+        run(*BanditHandle(handle), *environment, draws_from_list(draws)) {}
+  Rcpp::RObject handle;
   std::unique_ptr<gpb::Environment> environment;
   gpb::Run run;
 };
@@ -86,6 +86,7 @@ void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> pr
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
   gpb::RRng rng;
   Pulse pulse(progress);
+  BanditChange change(in_progress->handle);
   for (int t = 0; t < rounds; ++t) {
     in_progress->run.step(rng);
     pulse.beat(static_cast<double>(in_progress->run.played()));

@@ -18,6 +18,38 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 
 }  // namespace gpb
 
-using BanditHandle = Rcpp::XPtr<gpb::Bandit>;
+// The core's object behind R's handle: a cache of the log in R.
+struct HeldBandit {
+  explicit HeldBandit(const Rcpp::List& config)
+      : bandit(gpb::beliefs_from_config(config), gpb::rules_from_config(config)) {}
+  gpb::Bandit bandit;
+  bool changing = false;  // a change is under way, further down the stack
+  bool in_step = true;    // the log has all that the object knows; if not, it is of no more use
+};
+
+// To look at a bandit.
+class BanditHandle {
+ public:
+  explicit BanditHandle(SEXP handle) : held_(handle) {}
+  gpb::Bandit* operator->() const { return &held_->bandit; }
+  gpb::Bandit& operator*() const { return held_->bandit; }
+
+ protected:
+  Rcpp::XPtr<HeldBandit> held_;
+};
+
+// To change it: no second change can begin meanwhile, and it is out of step with the log until
+// cpp_log_commit() has brought the log to where it is. Nothing has to be restored by R code.
+class BanditChange : public BanditHandle {
+ public:
+  explicit BanditChange(SEXP handle) : BanditHandle(handle) {
+    if (held_->changing) throw std::logic_error("this bandit is in the middle of a change");
+    held_->changing = true;
+    held_->in_step = false;
+  }
+  ~BanditChange() { held_->changing = false; }
+  BanditChange(const BanditChange&) = delete;
+  BanditChange& operator=(const BanditChange&) = delete;
+};
 
 #endif

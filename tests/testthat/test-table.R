@@ -30,7 +30,7 @@ test_that("what was read from a table, or copied, does not change with it", {
   read <- gpbandits:::table_column(table, "a")
   whole <- table$a
   copy <- gpbandits:::table_copy(table)
-  gpbandits:::table_set(table, "a", 1:3, c(7L, 8L, 9L))
+  gpbandits:::commit(table, list(gpbandits:::table_change(table, cells = list(a = list(1:3, c(7L, 8L, 9L))))))
   table_append(table, list(a = 41:44))
   expect_identical(read, 1:40)
   expect_identical(whole[1:40], 1:40)
@@ -111,7 +111,7 @@ test_that("what is saved holds no address and no more than the log", {
   run_bandit(bandit, problem, 1000)
   small <- length(serialize(bandit$events, NULL)) + length(serialize(bandit$queries, NULL))
   expect_lt(small, 1000 * 400)
-  expect_false(gpbandits:::cpp_bandit_alive(unserialize(serialize(bandit, NULL))$handle))
+  expect_identical(gpbandits:::cpp_bandit_state(unserialize(serialize(bandit, NULL))$handle), "none")
 })
 
 test_that("a copy is independent, both ways", {
