@@ -84,8 +84,9 @@ start_journal <- function(bandit, file) {
 journal_write <- function(bandit, parts) {
   seed <- current_seed()
   line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
-  end <- journal_io(cpp_journal_append(bandit$journal$path, line, bandit$journal$end))
-  list(journal = list(path = bandit$journal$path, end = end, rng = seed))
+  path <- bandit$journal$path
+  # Nothing that can fail comes after the line.
+  list(journal = list(path = path, rng = seed, end = journal_io(cpp_journal_append(path, line, bandit$journal$end))))
 }
 
 # A change of the log, as sync_log() has it; `refits`: the parameters of the refits in it.

@@ -1,0 +1,154 @@
+# A change of a bandit has happened or has not, wherever it is struck by an interrupt or an error.
+
+state_x <- seq(0, 1, length.out = 12)
+
+# The functions that a change runs through.
+changing_functions <- c(
+  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_reset", "transact", "heal", "replayed",
+  "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
+  "refit_if_due", "apply_refit", "journal_write", "journal_change", "journal_difference", "journal_io", "rows_as_text",
+  "rival_suggest", "rival_change", "rival_query", "rival_observe", "rival_learn", "rival_add", "rival_reset", "feed_models",
+  "tell_model", "query_frame")
+
+# All that lives on of a bandit or a rival.
+state_of <- function(bandit) {
+  list(queries = gpbandits:::table_columns(bandit$queries), events = gpbandits:::table_columns(bandit$events),
+       refits = if (is(bandit, "GPBandit")) length(bandit$refits), memory = if (!is(bandit, "GPBandit")) bandit$memory)
+}
+
+# Struck at every statement, a bandit is as before the change or as after it, and goes on from there.
+expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL) {
+  kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
+  make <- function() {
+    if (!is.null(journal)) writeLines(kept$journal, journal)
+    unserialize(kept$bandit)
+  }
+  after <- make()
+  before <- state_of(after)
+  count <- clock(function() change(after))
+  after <- state_of(after)
+  outcomes <- vapply(seq_len(count), function(k) {
+    bandit <- make()
+    end <- struck(clock, strikes[[way]], k, function() change(bandit))
+    if (!end %in% c(way, "finished")) return(end)
+    state <- state_of(bandit)
+    where <- if (identical(state, before)) "before" else if (identical(state, after)) "after" else return("between")
+    if (!is.null(journal)) {
+      if (!identical(state_of(resume_bandit(journal, rng = FALSE)), state)) return("not as the journal")
+    }
+    id <- bandit$suggest()$id
+    bandit$observe(id, 0.5, constraints = if (length(bandit$config$constraints)) 0)
+    if (nrow(bandit$history()) != length(state$queries$arm) + 1 || !identical(bandit$history()$reward[id], 0.5)) {
+      return("does not go on")
+    }
+    where
+  }, "")
+  expect_identical(setdiff(outcomes, c("before", "after")), character(), info = paste(label, way))
+  expect_true("before" %in% outcomes, info = paste(label, way))
+}
+
+played_on <- function(bandit) {
+  for (k in 1:2) bandit$observe(bandit$suggest()$id, sin(k), constraints = if (length(bandit$config$constraints)) 0)
+  bandit$suggest()
+  bandit
+}
+
+bandit_changes <- list(
+  suggest = function(b) b$suggest(),
+  batch = function(b) b$suggest(3),
+  observe = function(b) b$observe(3, 1),
+  add = function(b) b$add(arm = c(2, 4, 2), reward = 1:3),
+  reset = function(b) b$reset()
+)
+
+test_that("a bandit struck at any statement of a change is as before the change or as after it", {
+  skip_on_os("windows")
+  bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
+  with_clock(changing_functions, function(clock) {
+    for (way in names(strikes)) for (change in names(bandit_changes)) {
+      expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change)
+    }
+  })
+})
+
+test_that("so is one that refits, with contexts and constraints", {
+  skip_on_os("windows")
+  settings <- list(
+    refits = list(refit = refit_every(2, minimum = 2, starts = 1, iterations = 3)),
+    constraints = list(constraints = constraints_noisy(1, 3, 0.5))
+  )
+  with_clock(changing_functions, function(clock) for (name in names(settings)) for (way in names(strikes)) {
+    bandit <- played_on(do.call(gp_ucb, c(list(state_x, kernel_se(0.2), 0.01), settings[[name]])))
+    expect_all_or_nothing(clock, bandit, bandit_changes$batch, way, name)
+  })
+})
+
+test_that("so is one with a journal, and the journal says the same", {
+  skip_on_os("windows")
+  file <- tempfile()
+  made <- function(refit = NULL) {
+    unlink(file)
+    played_on(gp_ucb(state_x, kernel_se(0.2), 0.01, refit = refit, journal = file))
+  }
+  with_clock(changing_functions, function(clock) for (way in names(strikes)) for (change in c("observe", "reset")) {
+    expect_all_or_nothing(clock, made(), bandit_changes[[change]], way, change, journal = file)
+  })
+  refit <- refit_every(2, minimum = 2, starts = 1, iterations = 3)
+  with_clock(grep("journal|commit|as_one_change", changing_functions, value = TRUE), function(clock) {
+    for (way in names(strikes)) expect_all_or_nothing(clock, made(refit), bandit_changes$batch, way, "refits", journal = file)
+  })
+  unlink(file)
+})
+
+test_that("so are rivals", {
+  skip_on_os("windows")
+  rival <- played_on(ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
+  changes <- bandit_changes
+  changes$observe <- function(b) b$observe(3, 1, constraints = 0.1)
+  changes$add <- function(b) b$add(arm = c(2, 4, 2), reward = 1:3, constraints = matrix(0.1, 3, 1))
+  with_clock(changing_functions, function(clock) for (way in names(strikes)) for (change in names(changes)) {
+    expect_all_or_nothing(clock, rival, changes[[change]], way, change)
+  })
+})
+
+test_that("a run that is struck at any statement keeps whole rounds", {
+  skip_on_os("windows")
+  problem <- bandit_problem(state_x, sin(5 * state_x), noise = noise_gaussian(0.1))
+  refit <- refit_every(3, minimum = 2, starts = 1, iterations = 3)
+  make <- function() gp_ucb(state_x, kernel_se(0.2), 0.01, refit = refit)
+  run <- function(bandit) {
+    set.seed(6)
+    run_bandit(bandit, problem, 5)
+  }
+  whole <- make()
+  run(whole)
+  whole <- whole$history()
+  with_clock(c("play", changing_functions), function(clock) for (way in names(strikes)) {
+    lengths <- vapply(seq_len(clock(function() run(make()))), function(k) {
+      bandit <- make()
+      end <- struck(clock, strikes[[way]], k, function() run(bandit))
+      history <- bandit$history()
+      if (!end %in% c(way, "finished") || !identical(history, utils::head(whole, nrow(history)))) return(-1L)
+      if (!identical(bandit$suggest()$id, nrow(history) + 1L)) return(-1L)
+      nrow(history)
+    }, 0L)
+    expect_setequal(lengths, c(0L, 3L, 5L))           # the refit cuts the run in stretches of three rounds
+  })
+})
+
+test_that("R's generator is put back, wherever what used it is struck", {
+  skip_on_os("windows")
+  bandit <- played_on(gp_ts(state_x, kernel_se(0.2), 0.01, B = 1, R = 0.1))
+  uses <- list(best = function() bandit$best(),
+               stream = function() gpbandits:::with_stream(gpbandits:::replication_seeds(1, 1)[[1]], stats::runif(1)))
+  set.seed(7)
+  state <- .Random.seed
+  with_clock(c("preserve_rng", "with_stream", "bandit_best", "replication_seeds", "core"), function(clock) {
+    for (way in names(strikes)) for (use in uses) {
+      for (k in seq_len(clock(use))) {
+        expect_identical(struck(clock, strikes[[way]], k, use), way)
+        expect_identical(.Random.seed, state)
+      }
+    }
+  })
+})
