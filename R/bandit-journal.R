@@ -18,12 +18,14 @@ journal_magic <- "gpbandits-journal"
 #' from the file, in this process or another, and goes on writing to it. After a crash, a power cut or `kill -9` at any
 #' moment nothing is lost but the evaluation that was running: its query is in the history, with its reward `NA`.
 #'
-#' A last line that was never finished (or is damaged, with a warning) is dropped, and cut off the file at the first new event.
+#' A last line that was never finished (or is damaged, with a warning) is dropped, and cut off the file at the first new event;
+#' one that lacks nothing but its newline counts.
 #' Damage anywhere before is refused: every line's checksum goes on from the line before.
 #'
 #' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal. A bandit that comes back from
 #' [saveRDS()] goes on writing to its journal as long as nobody else has written to it since; after that its changes
-#' are refused with an error. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
+#' are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
+#' is a link is followed; a device or a pipe is refused. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
 #' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
 #' The file holds the functions among a bandit's settings (widths, thresholds) as R serialises them: resume only files
 #' that you trust.
@@ -60,12 +62,17 @@ resume_bandit <- function(file, like = NULL, rng = TRUE) {
 # ---- writing ----------------------------------------------------------------
 
 # The path that stays right when the working directory changes.
-journal_path <- function(file, arg = "journal") {
+journal_path <- function(file, arg = "journal", links = 40) {
   file <- path.expand(check_string(file, arg))
   directory <- dirname(file)
   if (!dir.exists(directory)) stop_argument(arg, describe(file), "a file in a directory that exists")
   if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", file), "a file")
-  file.path(normalizePath(directory), basename(file))
+  path <- file.path(normalizePath(directory), basename(file))
+  target <- Sys.readlink(path)
+  if (is.na(target) || !nzchar(target)) return(path)
+  # The file that a link leads to, which need not exist yet.
+  if (links == 0) stop_argument(arg, sprintf("a link without end (%s)", file), "a file")
+  journal_path(if (startsWith(target, "/")) target else file.path(dirname(path), target), arg, links - 1)
 }
 
 start_journal <- function(bandit, file) {

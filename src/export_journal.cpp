@@ -1,4 +1,4 @@
-// The journal for R, which keeps an end as a list of three numbers.
+// The journal for R, which keeps an end as a list.
 #include <Rcpp.h>
 
 #include "r_journal_file.h"
@@ -7,14 +7,15 @@ namespace {
 
 Rcpp::List list_of(const gpb::JournalEnd& end) {
   using Rcpp::_;
-  return Rcpp::List::create(_["size"] = end.size, _["torn"] = end.torn,
+  return Rcpp::List::create(_["size"] = end.size, _["line"] = end.line, _["open"] = end.open,
                             _["checksum"] = static_cast<double>(end.checksum));
 }
 
 gpb::JournalEnd end_of(const Rcpp::List& list) {
   gpb::JournalEnd end;
   end.size = Rcpp::as<double>(list["size"]);
-  end.torn = Rcpp::as<double>(list["torn"]);
+  end.line = Rcpp::as<double>(list["line"]);
+  end.open = Rcpp::as<bool>(list["open"]);
   end.checksum = static_cast<std::uint32_t>(Rcpp::as<double>(list["checksum"]));
   return end;
 }

@@ -1,6 +1,8 @@
 // Adapter to the system's files. A journal is a file of lines that only grows. Each line is
 // "checksum text", the checksum going on from the line before, so that no line can be changed,
-// lost or moved unnoticed but the last. After journal_append() the line is on the disk.
+// lost or moved unnoticed but the last. After journal_append() the line is on the disk. Whoever
+// writes holds the file locked; so does, shared, whoever reads. Links are followed, and what is no
+// regular file is refused.
 #ifndef GPB_R_JOURNAL_FILE_H
 #define GPB_R_JOURNAL_FILE_H
 
@@ -10,11 +12,12 @@
 
 namespace gpb {
 
-// Where a journal's last whole line ends.
+// A journal's last whole line.
 struct JournalEnd {
-  double size = 0.0;           // bytes up to there
-  double torn = 0.0;           // bytes after it, of a line that was never finished
-  std::uint32_t checksum = 0;  // of the last whole line
+  double size = 0.0;           // bytes up to its end
+  double line = 0.0;           // its own
+  bool open = false;           // its newline is missing
+  std::uint32_t checksum = 0;
 };
 
 struct JournalContents {
@@ -26,8 +29,9 @@ struct JournalContents {
 
 // A new file of one line; complete, or not there at all.
 JournalEnd journal_create(const std::string& path, const std::string& text);
-// Cuts off what is torn and appends a line. If that fails, the file is as it was, and
-// std::runtime_error says why.
+// Appends a line; a line after `end` that was never finished is cut off before. If that fails, the
+// line does not stand in the file, and std::runtime_error says why. So it does if the file does not end
+// as `end` has it: somebody else has written to it.
 JournalEnd journal_append(const std::string& path, const std::string& text, const JournalEnd& end);
 JournalContents journal_read(const std::string& path);
 

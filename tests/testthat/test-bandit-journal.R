@@ -128,7 +128,7 @@ test_that("a line torn at any byte is dropped, and writing goes on from there", 
   for (size in c(ends[last - 1]:ends[last], sample(seq(ends[1], ends[last]), 40))) {
     writeBin(utils::head(bytes, size), cut)
     again <- resume_bandit(cut)
-    whole <- sum(ends <= size)
+    whole <- sum(ends - 1 <= size)                      # a line counts without its newline too
     if (!identical(again$history(), states[[whole]]$history())) fail(paste("torn at", size))
     if (size %% 7 == 0) {
       again$observe(which(is.na(states[[whole]]$history()$reward))[1], 0.25) |> try(silent = TRUE)
@@ -190,8 +190,10 @@ test_that("what is no journal, or another bandit's, is refused", {
   writeBin(as.raw(0:255), file)
   expect_match(refusal(resume_bandit(file)), "journal")
   expect_match(refusal(resume_bandit(tempdir())), "directory")
+  unlink(file)
   gpbandits:::cpp_journal_create(file, "gpbandits-journal 3 00")
   expect_match(refusal(resume_bandit(file)), "format 3")
+  unlink(file)
   gpbandits:::cpp_journal_create(file, "gpbandits-journal 2 0x")
   expect_match(refusal(resume_bandit(file)), "settings")
   expect_match(refusal(journal_makers$ucb(journal = file)), "new file")
@@ -292,6 +294,136 @@ test_that("one writer: copies have no journal, a second owner is refused once it
   expect_match(refusal(readRDS(saved)$suggest()), "another one writes")
   expect_output(print(bandit), "journal")
   unlink(c(file, saved))
+})
+
+test_that("a lost final newline loses nothing, and a stale owner cannot cut off what another one wrote", {
+  file <- tempfile()
+  bandit <- journal_makers$ucb(journal = file)
+  bandit$suggest(3)
+  bandit$observe(2, 1)
+  writeBin(utils::head(bytes_of(file), -1), file)
+  again <- resume_bandit(file)
+  expect_identical(again$history(), bandit$history())
+  expect_match(refusal(bandit$suggest()), "another one writes")    # its last line had a newline
+  stale <- resume_bandit(file)
+  again$observe(1, 0.5)
+  expect_match(refusal(stale$suggest()), "another one writes")
+  again$suggest()
+  expect_identical(resume_bandit(file)$history(), again$history())
+  # a torn end is cut off by whoever comes first; for the other that line is a stranger's
+  writeBin(c(bytes_of(file), charToRaw("0123abcd e 1 2")), file)
+  owners <- list(resume_bandit(file), resume_bandit(file))
+  owners[[1]]$suggest()
+  expect_match(refusal(owners[[2]]$suggest()), "another one writes")
+  expect_identical(resume_bandit(file)$history(), owners[[1]]$history())
+  unlink(file)
+})
+
+# Resumes, asks, and does so anew when another one has written meanwhile; returns the ids that it was given.
+asks_again_and_again <- function(file, count) {
+  ids <- integer()
+  bandit <- resume_bandit(file, rng = FALSE)
+  while (length(ids) < count) {
+    id <- tryCatch(bandit$suggest()$id, gpbandits_error = conditionMessage)
+    if (is.integer(id)) ids <- c(ids, id)
+    else if (grepl("another one writes", id)) bandit <- resume_bandit(file, rng = FALSE)
+    else stop(id)
+  }
+  ids
+}
+
+test_that("processes that write at once: every acknowledged event is in the file, once", {
+  skip_on_os("windows")
+  file <- tempfile()
+  journal_makers$ucb(journal = file)
+  jobs <- lapply(1:3, function(k) parallel::mcparallel(asks_again_and_again(file, 30), silent = TRUE))
+  given <- parallel::mccollect(jobs)
+  ids <- unlist(given)
+  expect_true(all(lengths(given) == 30), info = paste(format(given), collapse = " "))
+  expect_setequal(ids, 1:90)
+  expect_identical(resume_bandit(file)$history()$id, 1:90)
+  # of two who begin one journal at once one is refused
+  for (k in 1:5) {
+    begun <- tempfile()
+    jobs <- lapply(1:3, function(k) parallel::mcparallel(refusal(journal_makers$ucb(journal = begun)), silent = TRUE))
+    ends <- unlist(parallel::mccollect(jobs))
+    expect_identical(sum(ends == "none"), 1L)
+    expect_match(setdiff(ends, "none"), "exists")
+    expect_identical(nrow(resume_bandit(begun)$history()), 0L)
+    expect_length(list.files(dirname(begun), basename(begun)), 1)     # no drafts are left
+    unlink(begun)
+  }
+  unlink(file)
+})
+
+test_that("links are followed, devices, pipes and endless links refused and left as they are", {
+  skip_on_os("windows")
+  directory <- tempfile()
+  dir.create(file.path(directory, "real"), recursive = TRUE)
+  path <- function(name) file.path(directory, name)
+  file.symlink(file.path("real", "journal"), path("link"))              # relative, leads nowhere yet
+  bandit <- journal_makers$ucb(journal = path("link"))
+  bandit$suggest()
+  expect_identical(Sys.readlink(path("link")), file.path("real", "journal"))
+  expect_identical(resume_bandit(file.path(directory, "real", "journal"))$history(), bandit$history())
+  again <- resume_bandit(path("link"))
+  again$suggest()
+  expect_identical(nrow(resume_bandit(path("link"))$history()), 2L)
+  file.symlink(path("b"), path("a"))
+  file.symlink(path("a"), path("b"))
+  expect_match(refusal(journal_makers$ucb(journal = path("a"))), "link without end")
+  system2("mkfifo", path("pipe"))
+  kind <- function(file) substr(system2("ls", c("-ld", file), stdout = TRUE), 1, 1)
+  for (special in list(c(path("pipe"), "p"), c("/dev/full", "c"), c("/dev/null", "c"))) {
+    if (!file.exists(special[1])) next
+    expect_match(refusal(journal_makers$ucb(journal = special[1])), "no regular file")
+    expect_match(refusal(resume_bandit(special[1])), "no regular file")
+    expect_identical(kind(special[1]), special[2])
+  }
+  unlink(directory, recursive = TRUE)
+})
+
+# A library whose fsync() fails, and ftruncate() too, while files of these names exist.
+failing_disk <- c(
+  "#define _GNU_SOURCE", "#include <dlfcn.h>", "#include <errno.h>", "#include <stdlib.h>", "#include <unistd.h>",
+  "static int fails(const char* name) { const char* file = getenv(name); return file && access(file, F_OK) == 0; }",
+  "int fsync(int file) {", "  if (fails(\"NO_FSYNC\")) { errno = EIO; return -1; }",
+  "  return ((int (*)(int)) dlsym(RTLD_NEXT, \"fsync\"))(file); }",
+  "int ftruncate(int file, off_t size) {", "  if (fails(\"NO_TRUNCATE\")) { errno = EIO; return -1; }",
+  "  return ((int (*)(int, off_t)) dlsym(RTLD_NEXT, \"ftruncate\"))(file, size); }")
+
+test_that("a line that does not reach the disk does not stay in the file, even if the file cannot be shortened", {
+  skip_on_os(c("windows", "mac", "solaris"))
+  directory <- tempfile()
+  dir.create(directory)
+  path <- function(name) file.path(directory, name)
+  writeLines(failing_disk, path("disk.c"))
+  built <- suppressWarnings(system2("cc", c("-shared", "-fPIC", "-D_FILE_OFFSET_BITS=32", "-o", path("disk.so"),
+                                            path("disk.c"), "-ldl"), stdout = FALSE, stderr = FALSE))
+  skip_if(built != 0, "no C compiler for the library that makes fsync() fail")
+  out <- run_child(c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    sprintf("setwd(%s)", deparse(directory)),
+    "b <- gp_ucb(seq(0, 1, length.out = 25), kernel_se(0.2), 0.01, journal = 'journal')",
+    "b$suggest(2)",
+    "before <- b$history()",
+    "for (broken in list('fsync', c('fsync', 'truncate'))) {",
+    "  file.create(broken)",
+    "  end <- tryCatch({ b$observe(1, 0.5); 'none' }, gpbandits_error = conditionMessage)",
+    "  cat('end', end, '\\n')",
+    "  cat('before', identical(b$history(), before), '\\n')",
+    "  cat('file', identical(suppressWarnings(resume_bandit('journal'))$history(), before), '\\n')",
+    "  unlink(broken)",
+    "}",
+    "b$observe(1, 0.5)",
+    "cat('after', identical(resume_bandit('journal')$history(), b$history()), '\\n')"),
+    shell = sprintf("NO_FSYNC=%s NO_TRUNCATE=%s LD_PRELOAD=%s", path("fsync"), path("truncate"), path("disk.so")))
+  said <- function(word) grep(paste0("^", word), out, value = TRUE)
+  expect_match(said("end"), "Cannot write to the journal", info = paste(out, collapse = "\n"))
+  expect_length(said("end"), 2)
+  expect_identical(c(said("before"), said("file"), said("after")),
+                   c("before TRUE ", "before TRUE ", "file TRUE ", "file TRUE ", "after TRUE "))
+  unlink(directory, recursive = TRUE)
 })
 
 test_that("the path stays right when the working directory changes", {
