@@ -121,18 +121,18 @@ pool_submit <- function(pool, task) {
   # A call that holds all it needs: future sends every global in a message of its own, at 50 ms each.
   call <- as.call(list(evaluate_objective, pool$objective, task$point, pool$timeout, whereabouts,
                        pool$needs$globals))
-  f <- tryCatch(undisturbed(future::future(call, substitute = FALSE, seed = pool$stream, globals = FALSE,
-                                           packages = pool$needs$packages)),
-                FutureError = identity)
-  if (inherits(f, "error")) {
+  # An evaluation that has begun is known to the pool, whatever comes.
+  begin <- function() {
+    f <- future::future(call, substitute = FALSE, seed = pool$stream, globals = FALSE, packages = pool$needs$packages)
+    pool$running <- c(pool$running, list(list(task = task, future = f, whereabouts = whereabouts, since = Sys.time(),
+                                              interrupted = FALSE)))
+    pool$failures <- 0
+  }
+  tryCatch(undisturbed(begin()), FutureError = function(e) {
     # It never began: this is the plan's failure, not the task's.
     pool$failures <- pool$failures + 1
-    pool$ended <- c(pool$ended, list(list(task = task, outcome = list(unsent = conditionMessage(f)))))
-  } else {
-    pool$failures <- 0
-    pool$running <- c(pool$running, list(list(task = task, future = f, whereabouts = whereabouts,
-                                              since = Sys.time(), interrupted = FALSE)))
-  }
+    pool$ended <- c(pool$ended, list(list(task = task, outcome = list(unsent = conditionMessage(e)))))
+  })
 }
 
 pool_wait <- function(pool) {

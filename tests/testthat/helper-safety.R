@@ -101,6 +101,17 @@ next_of <- function(bandit) {
   bandit$suggest(2, context = context_of(bandit))
 }
 
+# Waits until condition() is TRUE; stops, saying `what` did not come, if that takes minutes.
+wait_until <- function(condition, what) {
+  for (k in 1:12000) {
+    if (condition()) return(invisible())
+    Sys.sleep(0.01)
+  }
+  stop("waited in vain for ", what)
+}
+
+lines_in <- function(file) if (file.exists(file)) length(readLines(file, warn = FALSE)) else 0L
+
 # ---- other processes ------------------------------------------------------------
 
 # Runs R code in a fresh process that has the package; returns its standard output. `shell`: what the shell

@@ -528,7 +528,7 @@ fate_of_call <- function(f, arguments) {
   old <- options(warn = 2)
   on.exit(options(old))
   error <- tryCatch({
-    setTimeLimit(elapsed = 10, transient = TRUE)
+    setTimeLimit(cpu = 10, transient = TRUE)
     utils::capture.output(do.call(f, given, quote = TRUE))
     NULL
   }, error = identity, finally = setTimeLimit())
