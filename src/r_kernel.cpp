@@ -1,10 +1,13 @@
 #include "r_kernel.h"
 
+#include <chrono>
+
 #include "kernels/kernel_compose.h"
 #include "kernels/kernel_linear.h"
 #include "kernels/kernel_matrix.h"
 #include "kernels/kernel_periodic.h"
 #include "kernels/kernel_stationary.h"
+#include "r_interrupt.h"
 
 namespace gpb {
 
@@ -31,12 +34,66 @@ Scaling scaling_of(const Rcpp::List& kernel) {
                  field<bool>(kernel, "isotropic"));
 }
 
+// A kernel that lets R's interrupts in between its rows: the core, which knows nothing of R, asks
+// kernels for rows wherever it works for long.
+class Interruptible : public Kernel {
+ public:
+  explicit Interruptible(std::unique_ptr<Kernel> kernel) : kernel_(std::move(kernel)) {}
+  void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override {
+    pause(Y.rows());
+    kernel_->cross(x, Y, out);
+  }
+  void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override {
+    kernel_->diagonal(X, out);
+  }
+  void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override {
+    pause(Y.rows());
+    kernel_->input_gradient(x, Y, out);
+  }
+  Index parameter_count() const override { return kernel_->parameter_count(); }
+  VectorXd log_parameters() const override { return kernel_->log_parameters(); }
+  void set_log_parameters(const VectorXd& theta) override { kernel_->set_log_parameters(theta); }
+  VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override {
+    pause(X.rows() * X.rows());
+    return kernel_->parameter_gradient(X, W);
+  }
+  void draw_feature(Rng& rng, Feature& feature) const override {
+    kernel_->draw_feature(rng, feature);
+  }
+  PriorPath draw_prior_path(Rng& rng, Index inputs, Index features) const override {
+    return kernel_->draw_prior_path(rng, inputs, features);
+  }
+  std::unique_ptr<Kernel> clone() const override {
+    return std::make_unique<Interruptible>(kernel_->clone());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Looks at the clock after some thousand values, and for interrupts after a twentieth of a second.
+  void pause(Index values) const {
+    values_ += values;
+    if (values_ < 4096) return;
+    values_ = 0;
+    const Clock::time_point now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return;
+    last_ = now;
+    check_interrupt();
+  }
+
+  std::unique_ptr<Kernel> kernel_;
+  mutable Index values_ = 0;
+  mutable Clock::time_point last_ = Clock::now();
+};
+
 std::unique_ptr<Kernel> parse(const Rcpp::List& kernel);
 
 std::vector<std::unique_ptr<Kernel>> parts_of(const Rcpp::List& kernel) {
   const Rcpp::List parts = kernel["parts"];
   std::vector<std::unique_ptr<Kernel>> out;
-  for (R_xlen_t p = 0; p < parts.size(); ++p) out.push_back(parse(parts[p]));
+  for (R_xlen_t p = 0; p < parts.size(); ++p) {
+    out.push_back(std::make_unique<Interruptible>(parse(parts[p])));
+  }
   return out;
 }
 
@@ -68,6 +125,8 @@ std::unique_ptr<Kernel> parse(const Rcpp::List& kernel) {
 
 }  // namespace
 
-KernelPtr kernel_from_list(const Rcpp::List& kernel) { return KernelPtr(parse(kernel)); }
+KernelPtr kernel_from_list(const Rcpp::List& kernel) {
+  return std::make_shared<Interruptible>(parse(kernel));
+}
 
 }  // namespace gpb

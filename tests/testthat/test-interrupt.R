@@ -131,6 +131,41 @@ test_that("a time limit is an error, and the rounds before it are kept", {
   expect_identical(bandit$suggest()$id, rounds + 1L)
 })
 
+# How `code`, which would take many seconds, ends under a limit of processor time, which strikes where an interrupt
+# would; and the seconds that it took beyond that limit.
+under_limit <- function(code, limit = 0.3) {
+  before <- proc.time()[["user.self"]]
+  message <- tryCatch({
+    setTimeLimit(cpu = limit, transient = TRUE)
+    code
+    "finished"
+  }, error = conditionMessage, finally = setTimeLimit())
+  list(message = message, late = proc.time()[["user.self"]] - before - limit)
+}
+
+test_that("whatever takes long can be interrupted within a second, and leaves a bandit as it was", {
+  set.seed(33)
+  x <- matrix(stats::runif(40000), 20000)
+  rough <- kernel_matern(0.5, 0.001)
+  box <- gp_ucb(list(u = c(0, 1), v = c(0, 1)), kernel_se(0.2), 0.01, width = width_constant(2))
+  long <- list(
+    arms = function() gp_ts(seq(0, 1, length.out = 1e5), rough, 1e-4, B = 1, R = 0.1),
+    add = function() box$add(x = x, reward = x[, 1]),
+    sample = function() sample_gp(rough, seq(0, 1, length.out = 9000)),
+    gram = function() kernel_gram(kernel_matern(1.3, 0.1), x[1:6000, ]),
+    sum = function() kernel_gram(kernel_se(0.1) + kernel_matern(1.3, 0.1) * kernel_linear(), x[1:6000, ]),
+    fit = function() gp_fit(x[1:1000, ], x[1:1000, 1], kernel_matern(1.3, 0.3)),
+    gain = function() max_information_gain(rough, seq(0, 1, length.out = 9000), 4000, 0.01)
+  )
+  for (name in names(long)) {
+    end <- under_limit(long[[name]]())
+    expect_match(end$message, "time limit", info = name)
+    expect_lt(end$late, 1, label = name)
+  }
+  expect_identical(nrow(box$history()), 0L)
+  expect_identical(box$suggest()$id, 1L)
+})
+
 test_that("a real SIGINT: within R code, within the compiled loop, within a batch", {
   out <- run_child(c(
     "suppressPackageStartupMessages(library(gpbandits))",
