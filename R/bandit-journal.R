@@ -113,7 +113,8 @@ journal_difference <- function(bandit, draft) {
   }
   events <- beyond("events")
   events$g <- matrix(NA_real_, length(events$kind), constraint_count(bandit$config))
-  journal_change(bandit, beyond("queries"), events, utils::tail(draft$refits, length(draft$refits) - length(bandit$refits)))
+  refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
+  journal_change(bandit, beyond("queries"), events, refits)
 }
 
 journal_note <- function(bandit, name, value) {

@@ -82,12 +82,12 @@ told_cells <- function(config, events) {
   told <- which(events$kind %in% telling)
   if (length(told) == 0) return(list())
   known <- told[!is.na(events$reward[told])]
-  cells <- list(status = list(events$id[told], events$status[told]), reward = list(events$id[known], events$reward[known]))
+  cells <- list(status = list(events$id[told], events$status[told]),
+                reward = list(events$id[known], events$reward[known]))
   if (constraint_count(config) == 0) return(cells)
   known <- known[events$kind[known] != event_kind[["amend"]]]
   g <- g_columns(config, events$g[known, , drop = FALSE])
   c(cells, lapply(g, function(values) list(events$id[known], values)))
-}
 }
 
 # Rows of the log, whose rewards and constraint values are still to come.

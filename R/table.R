@@ -38,7 +38,8 @@ as_one_change <- function(owner, fields, caches, make, durable = NULL) {
   draft$events <- table_copy(owner$events)
   list2env(caches, owner)
   make(draft)
-  commit(owner, list(), fields = mget(fields, envir = draft), durable = if (!is.null(durable)) function() durable(draft))
+  commit(owner, list(), fields = mget(fields, envir = draft),
+         durable = if (!is.null(durable)) function() durable(draft))
 }
 
 table_column <- function(table, name) utils::head(get(name, envir = table), table$.size)

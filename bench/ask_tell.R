@@ -1,8 +1,9 @@
 # What asking and telling by hand costs, beside a round of run_bandit(), and what a saved bandit weighs.
 #   Rscript bench/ask_tell.R [LIBRARY]    (in the repository, gpbandits installed)
-# LIBRARY: where another version of gpbandits is installed (R CMD INSTALL --library=LIBRARY), measured beside this one in
-# the same run: each measurement is made by a process of its own, the two versions in turns.
-# Prints tables and writes bench/results/ask_tell.md. Processor time of one thread; with a journal elapsed time (the disk's).
+# LIBRARY: where another version of gpbandits is installed (R CMD INSTALL --library=LIBRARY), measured beside
+# this one in the same run: each measurement is made by a process of its own, the two versions in turns.
+# Prints tables and writes bench/results/ask_tell.md. Processor time of one thread; with a journal elapsed
+# time, the disk's.
 
 arguments <- commandArgs(trailingOnly = TRUE)
 arms <- seq(0, 1, length.out = 1000)
@@ -36,7 +37,8 @@ saved <- function() {
     microseconds(100, function(count) for (k in seq_len(count)) code()) / 1000
   }
   write <- time(function() saveRDS(bandit, file))
-  c(serialized = length(serialize(bandit, NULL)), file = file.size(file), write = write, read = time(function() readRDS(file)))
+  c(serialized = length(serialize(bandit, NULL)), file = file.size(file), write = write,
+    read = time(function() readRDS(file)))
 }
 
 measurements <- list(
@@ -91,15 +93,18 @@ table_of_saves <- vapply(names(versions), function(version) {
 }, "")
 lines <- c(
   "# Asking and telling by hand", "",
-  "Written by `Rscript bench/ask_tell.R [LIBRARY]`; medians of five processes, the versions in turns. Processor time of one thread",
+  "Written by `Rscript bench/ask_tell.R [LIBRARY]`; medians of five processes, the versions in turns. Processor",
+  "time of one thread",
   sprintf("(with a journal: elapsed time, nearly all of it the disk's). R %s, load at the end %s.", getRversion(),
           strsplit(readLines("/proc/loadavg"), " ")[[1]][1]),
   if (length(arguments)) paste("The other version:", Sys.getenv("OTHER_VERSION", arguments[1])), "",
   "## Microseconds of one call: `$suggest()` and `$observe()` in turns, each alone, and a round of run_bandit()", "",
-  row("", "", "pair", "suggest", "observe", "round", "pair / round"), "|---|---|---:|---:|---:|---:|---:|", table_of_lives, "",
+  row("", "", "pair", "suggest", "observe", "round", "pair / round"), "|---|---|---:|---:|---:|---:|---:|",
+  table_of_lives, "",
   "Aim: a pair on 1,000 arms within 100 microseconds.", "",
   "## saveRDS() of a bandit of 10 arms after 10 rounds", "",
-  row("", "serialized, bytes", "file, bytes", "saveRDS, ms", "readRDS, ms"), "|---|---:|---:|---:|---:|", table_of_saves
+  row("", "serialized, bytes", "file, bytes", "saveRDS, ms", "readRDS, ms"), "|---|---:|---:|---:|---:|",
+  table_of_saves
 )
 cat(lines, sep = "\n")
 if (dir.exists("bench")) {

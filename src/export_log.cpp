@@ -65,11 +65,15 @@ class ColumnChange {
     if (TYPEOF(rows) != INTSXP) throw std::invalid_argument("a log's row numbers are no integers");
     const int* row = INTEGER(rows);
     for (R_xlen_t k = 0; k < Rf_xlength(rows); ++k) {
-      if (row[k] < 1 || row[k] > size_ + count_) throw std::invalid_argument("a log has no such row");
+      if (row[k] < 1 || row[k] > size_ + count_) {
+        throw std::invalid_argument("a log has no such row");
+      }
     }
     rows_ = rows;
     cells_ = as_column(values);
-    if (Rf_xlength(cells_) != Rf_xlength(rows)) throw std::invalid_argument("a log's cells of two lengths");
+    if (Rf_xlength(cells_) != Rf_xlength(rows)) {
+      throw std::invalid_argument("a log's cells of two lengths");
+    }
   }
   // Allocates nothing.
   void write() const {
@@ -82,7 +86,8 @@ class ColumnChange {
 
  private:
   Rcpp::RObject as_column(SEXP values) const {
-    return TYPEOF(values) == TYPEOF(column_) ? values : Rf_coerceVector(values, TYPEOF(column_));
+    const auto type = static_cast<SEXPTYPE>(TYPEOF(column_));
+    return TYPEOF(values) == TYPEOF(column_) ? values : Rf_coerceVector(values, type);
   }
 
   SEXP table_, name_;
@@ -105,7 +110,8 @@ class TableChange {
       const Rcpp::CharacterVector names(binding(table_, Rf_install(".columns")));
       const Rcpp::List rows(append);
       columns_.reserve(static_cast<std::size_t>(names.size()));
-      for (const auto name : names) {
+      for (R_xlen_t k = 0; k < names.size(); ++k) {
+        const SEXP name = STRING_ELT(names, k);
         add(name, size, count).append(rows[std::string(CHAR(name))]);
       }
     }
@@ -143,10 +149,11 @@ class TableChange {
 
 }  // namespace
 
-// Makes `changes` of tables and gives `fields` of the environment `owner` new values. `durable`: NULL, or
-// a function that writes the change down elsewhere when everything is prepared, and returns further
-// fields; if it fails nothing has changed. From its return on nothing fails and no interrupt comes in.
-// `handle`: NULL, or that of the core's object with which the log is in step afterwards.
+// Makes `changes` of tables and gives `fields` of the environment `owner` new values. `durable`: NULL,
+// or a function that writes the change down elsewhere when everything is prepared, keeps nothing of
+// the tables, and returns further fields; if it fails nothing has changed. From its return on nothing
+// fails and no interrupt comes in. `handle`: NULL, or that of the core's object with which the log is
+// in step afterwards.
 // [[Rcpp::export(rng = false)]]
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
                     const Rcpp::List& fields, SEXP durable, SEXP handle) {
@@ -158,10 +165,9 @@ void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
   std::vector<std::pair<SEXP, SEXP>> values;
   for (const Rcpp::List& list : {fields, more}) {
     if (list.size() == 0) continue;
-    const Rcpp::CharacterVector names = list.names();
+    const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
     for (R_xlen_t k = 0; k < list.size(); ++k) {
-      const SEXP name = Rf_installChar(names[k]);
-      values.emplace_back(name, VECTOR_ELT(list, k));
+      values.emplace_back(Rf_installChar(STRING_ELT(names, k)), VECTOR_ELT(list, k));
     }
   }
   HeldBandit* held = Rf_isNull(handle) ? nullptr : Rcpp::XPtr<HeldBandit>(handle).get();

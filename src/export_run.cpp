@@ -67,10 +67,10 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth)
 
 // A run in progress: kept by R between the stretches that it is played in.
 struct RunInProgress {
-  RunInProgress(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws)
-      : handle(handle),
+  RunInProgress(SEXP bandit, const Rcpp::List& truth, const Rcpp::List& draws)
+      : handle(bandit),
         environment(environment_from_list(truth)),
-        run(*BanditHandle(handle), *environment, draws_from_list(draws)) {}
+        run(*BanditHandle(bandit), *environment, draws_from_list(draws)) {}
   Rcpp::RObject handle;
   std::unique_ptr<gpb::Environment> environment;
   gpb::Run run;

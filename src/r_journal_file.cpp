@@ -205,16 +205,17 @@ void fill(File& file, const std::string&, const std::string& line) { file.append
 
 [[noreturn]] void fail_foreign(const std::string& path) {
   throw std::runtime_error("The journal " + path + " is not as this bandit left it: another one "
-                           "writes to it. resume_bandit() has its state, `$copy()` one without journal.");
+                           "writes to it. resume_bandit() has its state, `$copy()` one without "
+                           "journal.");
 }
 
 // What may stand after the last whole line: a line that was never finished or is damaged, and its rest.
 bool is_torn(const std::string& bytes, const JournalEnd& end) {
   const std::size_t first = end.open && !bytes.empty() && bytes[0] == '\n' ? 1 : 0;
   const std::size_t newline = bytes.find('\n', first);
-  if (newline != std::string::npos && bytes.find('\n', newline + 1) != std::string::npos) return false;
-  return !is_whole(bytes.substr(first, newline == std::string::npos ? newline : newline - first),
-                   end.checksum);
+  const bool finished = newline != std::string::npos;
+  if (finished && bytes.find('\n', newline + 1) != std::string::npos) return false;
+  return !is_whole(bytes.substr(first, finished ? newline - first : newline), end.checksum);
 }
 
 // The file ends as `end` has it, but for a torn line.

@@ -30,8 +30,8 @@ struct JournalContents {
 // A new file of one line; complete, or not there at all.
 JournalEnd journal_create(const std::string& path, const std::string& text);
 // Appends a line; a line after `end` that was never finished is cut off before. If that fails, the
-// line does not stand in the file, and std::runtime_error says why. So it does if the file does not end
-// as `end` has it: somebody else has written to it.
+// line does not stand in the file, and std::runtime_error says why. So it does if the file does not
+// end as `end` has it: somebody else has written to it.
 JournalEnd journal_append(const std::string& path, const std::string& text, const JournalEnd& end);
 JournalContents journal_read(const std::string& path);
 

@@ -70,7 +70,7 @@ class Interruptible : public Kernel {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Looks at the clock after some thousand values, and for interrupts after a twentieth of a second.
+  // Looks at the clock after some thousand values, for interrupts after a twentieth of a second.
   void pause(Index values) const {
     values_ += values;
     if (values_ < 4096) return;
