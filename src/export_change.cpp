@@ -1,5 +1,6 @@
 // Change-point detection for any regression data.
 #include "fold/changes.h"
+#include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_settings.h"
 
@@ -29,7 +30,7 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                          dyadic);
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     if (sweep.add(x.row(i).transpose(), y[i])) return static_cast<int>(i + 1);
-    if (i % 16 == 15) Rcpp::checkUserInterrupt();
+    if (i % 16 == 15) gpb::check_interrupt();
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "information/information.h"
 #include "information/optimal_design.h"
+#include "r_interrupt.h"
 #include "r_kernel.h"
 #include "spaces/arm_setting.h"
 
@@ -63,7 +64,7 @@ Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel,
   gpb::GreedyInformation greedy = greedy_over(table_of(kernel, points), noise_var);
   Rcpp::NumericVector gain(rounds);
   for (int s = 1; s <= rounds; ++s) {
-    if (s % 32 == 0) Rcpp::checkUserInterrupt();
+    if (s % 32 == 0) gpb::check_interrupt();
     gain[s - 1] = greedy.at(s);
   }
   return gain;
@@ -95,6 +96,6 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
   std::vector<Index> start = basis.pivots;
   if (start.size() > 60) start.resize(60);
   gpb::DesignSolver solver(basis.factor, noise_var, tolerance);
-  return solver.bounds(rounds, start, [] { Rcpp::checkUserInterrupt(); }) +
+  return solver.bounds(rounds, start, [] { gpb::check_interrupt(); }) +
          slack * Eigen::VectorXd::LinSpaced(rounds, 1.0, rounds);
 }

@@ -3,6 +3,7 @@
 #include <RcppEigen.h>
 
 #include "posteriors/dense_posterior.h"
+#include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_rng.h"
 
@@ -31,7 +32,7 @@ void predict_in_parts(const gpb::DensePosterior& posterior, const gpb::Points& X
   variance.resize(X.rows());
   gpb::VectorXd part_mean, part_variance;
   for (gpb::Index first = 0; first < X.rows(); first += kRowsPerCheck) {
-    Rcpp::checkUserInterrupt();
+    gpb::check_interrupt();
     const gpb::Index count = std::min(kRowsPerCheck, X.rows() - first);
     posterior.predict(X.middleRows(first, count), part_mean, part_variance);
     mean.segment(first, count) = part_mean;
@@ -70,7 +71,7 @@ SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen:
       new Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel), noise_var), nullptr}, true);
   out->posterior.reserve(x.rows());
   for (gpb::Index first = 0; first < x.rows(); first += kRowsPerCheck) {
-    Rcpp::checkUserInterrupt();
+    gpb::check_interrupt();
     const gpb::Index count = std::min(kRowsPerCheck, x.rows() - first);
     out->posterior.add(x.middleRows(first, count), y.segment(first, count));
   }

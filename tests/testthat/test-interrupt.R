@@ -51,6 +51,7 @@ test_that("a run that is stopped keeps its complete rounds, and the bandit goes 
     # Rewards that were due before round 8 have come, no others.
     expected <- never$history()[1:7, ]
     expected$reward[1:7 + delay[1:7] > 8] <- NA
+    expected$status[1:7 + delay[1:7] > 8] <- "pending"
     expect_identical(history, expected, info = way)
     replays(bandit)
     pending <- which(is.na(history$reward))
