@@ -34,9 +34,9 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
 check_ids <- function(bandit, id) {
   id <- check_numbers(id, "id")
   rounds <- table_size(bandit$queries)
-  bad <- which(id != round(id) | id < 1 | id > rounds)
-  if (length(bad)) {
-    stop_argument("id", sprintf("%g", id[bad[1]]),
+  bad <- id != round(id) | id < 1 | id > rounds
+  if (any(bad)) {
+    stop_argument("id", sprintf("%g", id[bad][1]),
                   paste("the id of an earlier query",
                         if (rounds) sprintf("(1 to %d)", rounds) else "(there is none yet)"))
   }
@@ -67,9 +67,9 @@ status_of <- function(bandit, id) status_names[bandit$queries$status[id]]
 
 check_status <- function(bandit, id, allowed, words) {
   status <- status_of(bandit, id)
-  bad <- which(!status %in% allowed)
-  if (length(bad)) {
-    stop_argument("id", sprintf("%g, which is %s", id[bad[1]], status[bad[1]]), paste("the id of", words))
+  bad <- !status %in% allowed
+  if (any(bad)) {
+    stop_argument("id", sprintf("%g, which is %s", id[bad][1], status[bad][1]), paste("the id of", words))
   }
 }
 

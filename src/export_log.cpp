@@ -4,6 +4,24 @@
 
 namespace {
 
+// What R's garbage collector leaves alone while this object lives. (A preserved object would count
+// as shared for good, and be copied at every change.)
+class Protection {
+ public:
+  Protection() = default;
+  ~Protection() { UNPROTECT(count_); }
+  Protection(const Protection&) = delete;
+  Protection& operator=(const Protection&) = delete;
+  SEXP operator()(SEXP x) {
+    PROTECT(x);
+    ++count_;
+    return x;
+  }
+
+ private:
+  int count_ = 0;
+};
+
 SEXP binding(SEXP frame, SEXP name) {
   const SEXP value = Rf_findVarInFrame(frame, name);
   if (value == R_UnboundValue) {
@@ -36,16 +54,16 @@ void fill_na(SEXP column, R_xlen_t from) {
 
 // The column itself where nobody else holds it and there is room for `count` more rows; else a copy
 // of its first `size` values. Columns grow by doubling.
-SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count) {
+SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
   const int type = TYPEOF(column);
   if (type != INTSXP && type != REALSXP && type != STRSXP) {
     throw std::invalid_argument("a log has a column of an unknown type");
   }
   const R_xlen_t length = Rf_xlength(column), needed = size + count;
   if (length >= needed && !MAYBE_SHARED(column)) return column;
-  const SEXP copy = Rf_allocVector(static_cast<SEXPTYPE>(type),
-                                   length >= needed ? length
-                                                    : std::max<R_xlen_t>({2 * length, needed, 16}));
+  const SEXP copy = keep(
+      Rf_allocVector(static_cast<SEXPTYPE>(type),
+                     length >= needed ? length : std::max<R_xlen_t>({2 * length, needed, 16})));
   copy_values(column, 0, copy, 0, size);
   fill_na(copy, size);
   return copy;
@@ -54,14 +72,14 @@ SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count) {
 // One column of a table, with room for the rows that come.
 class ColumnChange {
  public:
-  ColumnChange(SEXP table, SEXP name, R_xlen_t size, R_xlen_t count)
-      : table_(table), name_(name), column_(writable(binding(table, name), size, count)),
+  ColumnChange(SEXP table, SEXP name, R_xlen_t size, R_xlen_t count, Protection& keep)
+      : table_(table), name_(name), column_(writable(binding(table, name), size, count, keep)),
         size_(size), count_(count) {}
-  void append(SEXP values) {
-    appended_ = as_column(values);
+  void append(SEXP values, Protection& keep) {
+    appended_ = as_column(values, keep);
     if (Rf_xlength(appended_) != count_) throw std::invalid_argument("a log's rows of two lengths");
   }
-  void set(SEXP rows, SEXP values) {
+  void set(SEXP rows, SEXP values, Protection& keep) {
     if (TYPEOF(rows) != INTSXP) throw std::invalid_argument("a log's row numbers are no integers");
     const int* row = INTEGER(rows);
     for (R_xlen_t k = 0; k < Rf_xlength(rows); ++k) {
@@ -70,7 +88,7 @@ class ColumnChange {
       }
     }
     rows_ = rows;
-    cells_ = as_column(values);
+    cells_ = as_column(values, keep);
     if (Rf_xlength(cells_) != Rf_xlength(rows)) {
       throw std::invalid_argument("a log's cells of two lengths");
     }
@@ -85,13 +103,13 @@ class ColumnChange {
   }
 
  private:
-  Rcpp::RObject as_column(SEXP values) const {
-    const auto type = static_cast<SEXPTYPE>(TYPEOF(column_));
-    return TYPEOF(values) == TYPEOF(column_) ? values : Rf_coerceVector(values, type);
+  SEXP as_column(SEXP values, Protection& keep) const {
+    if (TYPEOF(values) == TYPEOF(column_)) return values;
+    return keep(Rf_coerceVector(values, static_cast<SEXPTYPE>(TYPEOF(column_))));
   }
 
-  SEXP table_, name_;
-  Rcpp::RObject column_, appended_, rows_, cells_;
+  SEXP table_, name_, column_;
+  SEXP appended_ = R_NilValue, rows_ = R_NilValue, cells_ = R_NilValue;
   R_xlen_t size_, count_;
 };
 
@@ -102,26 +120,26 @@ SEXP element(const Rcpp::List& list, const char* name) {
 // What table_change() in R describes.
 class TableChange {
  public:
-  explicit TableChange(const Rcpp::List& change) : table_(change["table"]) {
+  TableChange(const Rcpp::List& change, Protection& keep) : table_(change["table"]), keep_(keep) {
     const R_xlen_t size = size_of(table_);
     const SEXP append = element(change, "append");
     const R_xlen_t count = Rf_xlength(append) > 0 ? Rf_xlength(VECTOR_ELT(append, 0)) : 0;
     if (count > 0) {
-      const Rcpp::CharacterVector names(binding(table_, Rf_install(".columns")));
+      const SEXP wanted = binding(table_, Rf_install(".columns"));
       const Rcpp::List rows(append);
-      columns_.reserve(static_cast<std::size_t>(names.size()));
-      for (R_xlen_t k = 0; k < names.size(); ++k) {
-        const SEXP name = STRING_ELT(names, k);
-        add(name, size, count).append(rows[std::string(CHAR(name))]);
+      columns_.reserve(static_cast<std::size_t>(Rf_xlength(wanted)));
+      for (R_xlen_t k = 0; k < Rf_xlength(wanted); ++k) {
+        const SEXP name = STRING_ELT(wanted, k);
+        add(name, size, count).append(rows[std::string(CHAR(name))], keep);
       }
     }
     const Rcpp::List cells(element(change, "cells"));
     const SEXP names = Rf_getAttrib(cells, R_NamesSymbol);
     for (R_xlen_t k = 0; k < cells.size(); ++k) {
-      const Rcpp::List one(VECTOR_ELT(cells, k));
-      find(STRING_ELT(names, k), size, count).set(one[0], one[1]);
+      const SEXP one = VECTOR_ELT(cells, k);
+      find(STRING_ELT(names, k), size, count).set(VECTOR_ELT(one, 0), VECTOR_ELT(one, 1), keep);
     }
-    size_ = Rf_ScalarInteger(static_cast<int>(size + count));
+    size_ = keep(Rf_ScalarInteger(static_cast<int>(size + count)));
   }
   void write() const {
     for (const ColumnChange& column : columns_) column.write();
@@ -131,7 +149,7 @@ class TableChange {
  private:
   ColumnChange& add(SEXP name, R_xlen_t size, R_xlen_t count) {
     names_.push_back(name);
-    columns_.emplace_back(table_, Rf_installChar(name), size, count);
+    columns_.emplace_back(table_, Rf_installChar(name), size, count, keep_);
     return columns_.back();
   }
   ColumnChange& find(SEXP name, R_xlen_t size, R_xlen_t count) {
@@ -141,10 +159,11 @@ class TableChange {
     return add(name, size, count);
   }
 
-  Rcpp::Environment table_;
+  SEXP table_;
+  Protection& keep_;
   std::vector<SEXP> names_;
   std::vector<ColumnChange> columns_;
-  Rcpp::RObject size_;
+  SEXP size_;
 };
 
 }  // namespace
@@ -157,9 +176,12 @@ class TableChange {
 // [[Rcpp::export(rng = false)]]
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
                     const Rcpp::List& fields, SEXP durable, SEXP handle) {
+  Protection keep;
   std::vector<TableChange> prepared;
   prepared.reserve(static_cast<std::size_t>(changes.size()));
-  for (R_xlen_t k = 0; k < changes.size(); ++k) prepared.emplace_back(Rcpp::List(changes[k]));
+  for (R_xlen_t k = 0; k < changes.size(); ++k) {
+    prepared.emplace_back(Rcpp::List(VECTOR_ELT(changes, k)), keep);
+  }
   Rcpp::List more;
   if (!Rf_isNull(durable)) more = Rcpp::Function(durable)();
   std::vector<std::pair<SEXP, SEXP>> values;

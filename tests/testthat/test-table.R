@@ -2,6 +2,7 @@
 
 new_table <- gpbandits:::new_table
 table_append <- gpbandits:::table_append
+table_change <- gpbandits:::table_change
 
 test_that("tables grow by doubling and keep what was in them", {
   table <- new_table(list(a = integer(), b = double()))
@@ -22,6 +23,19 @@ test_that("tables grow by doubling and keep what was in them", {
   expect_true(all(steps[-1] >= 2 * steps[-length(steps)]))
   table_append(table, list(a = 1:5000, b = as.double(1:5000)))
   expect_identical(utils::tail(gpbandits:::table_column(table, "a"), 5000), 1:5000)
+})
+
+test_that("a table that has room is changed in place", {
+  table <- new_table(list(a = integer(), b = double()))
+  table_append(table, list(a = 1:1e6, b = as.double(1:1e6)))
+  table_append(table, list(a = 1L, b = 1))           # room for a million more: 24 MB
+  row <- list(table_change(table, list(a = 2L, b = 2), list(b = list(7L, 0))))
+  used <- function(reset) gc(reset = reset)["Vcells", 6]
+  before <- used(TRUE)
+  for (k in 1:10) gpbandits:::commit(table, row)
+  expect_lt(used(FALSE) - before, 4)
+  expect_identical(gpbandits:::table_size(table), 1000011L)
+  expect_identical(table$b[c(7, 1000011)], c(0, 2))
 })
 
 test_that("what was read from a table, or copied, does not change with it", {
