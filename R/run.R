@@ -16,9 +16,11 @@
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
-#'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret` (the smallest regret among the queries
-#'   whose reward had arrived by then, NA before the first), `period` and `optimum`; with constraints also `violation1..` (the true
-#'   constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
+#'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
+#'   `violation1..` (the true constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
+#'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
+#'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
+#'   that takes longer is lost and its query never counts. NA before the first.
 #' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
