@@ -360,7 +360,7 @@ as.data.frame.BanditRival <- function(x, row.names = NULL, optional = FALSE, ...
 play_rival <- function(rival, problem, rounds, draws, progress) {
   first <- table_size(rival$queries)
   m <- constraint_count(rival$config)
-  arrival <- seq_len(rounds) + if (is.null(draws$delay)) 0 else draws$delay
+  arrival <- seq_len(rounds) + if (depends_on_input(problem$delay)) NA_real_ else draws$delay
   f <- numeric(rounds)
   g <- matrix(0, rounds, m)
   tell <- function(which) {
@@ -372,6 +372,9 @@ play_rival <- function(rival, problem, rounds, draws, progress) {
     if (length(late)) tell(late)
     id <- rival_query(rival)
     place <- logged_places(rival, id)
+    if (is.na(arrival[t])) {
+      arrival[t] <<- t + delay_of_query(problem$delay, problem_inputs(problem, place), draws$delay_seeds[t])
+    }
     f[t] <<- problem_truth(problem, place, t)
     g[t, ] <<- problem_constraints(problem, place)
     if (arrival[t] == t) tell(t)

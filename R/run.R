@@ -5,7 +5,7 @@
 #' context; among the feasible points where there are constraints), \eqn{r_t = f^*_t - f(x_t)}{r_t = f*_t - f(x_t)}.
 #'
 #' Noise, delays and contexts of all rounds are drawn before the first choice, from R's generator: with the
-#' same seed every bandit meets the same ones. A delay of \eqn{d} makes the reward of round \eqn{s} usable
+#' same seed every bandit meets the same ones (delays that depend on the input: the same at the same input). A delay of \eqn{d} makes the reward of round \eqn{s} usable
 #' from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards still under way when the run ends stay pending.
 #' An interrupt keeps the rounds that were played.
 #'
@@ -78,7 +78,7 @@ play <- function(object, problem, rounds, draws, progress) {
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum,
-                     constraint_noise = draws$constraint_noise)
+                     constraint_noise = draws$constraint_noise, delay_at = delays_at_queries(bandit$config, problem, draws))
   # Whatever ends the loop, the rounds that were played go to the log. After an error or an
   # interrupt the core's object is dropped: it is built again from the log when needed.
   done <- FALSE
@@ -129,6 +129,20 @@ problem_as_truth <- function(bandit, problem, rounds) {
       as.double(problem_constraints(problem, place(arm, x), context(x)))
     }
   )
+}
+
+# What the core asks for the delay of a query (a place's number, contexts counted through, or its inputs), where delays
+# depend on the input.
+delays_at_queries <- function(config, problem, draws) {
+  if (!depends_on_input(problem$delay)) return(NULL)
+  known <- if (is_tabulated_space(config)) all_places(problem$domain)
+  d <- length(problem$domain$names)
+  function(arm, x, round) {
+    place <- if (is.null(known)) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
+             else subset_places(known, arm %% place_total(known) + 1L)
+    inputs <- problem_inputs(problem, place, draws$contexts[round, , drop = FALSE])
+    delay_of_query(problem$delay, inputs, draws$delay_seeds[round])
+  }
 }
 
 # Every place's true mean, a column per period, and its true constraint values.
