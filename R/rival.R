@@ -93,7 +93,7 @@ new_rival <- function(rule, domain, count, model_settings = list(), settings = l
 rival_models <- function(config) {
   lapply(config$model_settings, function(one) {
     gp_bandit(config$domain, one$kernel, one$noise_var,
-              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean)
+              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean, refit = config$refit)
   })
 }
 
@@ -104,7 +104,12 @@ feed_models <- function(rival) {
   for (j in seq_along(rival$models)) {
     of_j <- ids[taken_ids(rival, ids, j)]
     new <- of_j[seq_along(of_j) > table_size(rival$models[[j]]$queries)]
-    if (length(new)) tell_model(rival$models[[j]], rival, new, if (j == 1) "reward" else paste0("g", j - 1))
+    column <- if (j == 1) "reward" else paste0("g", j - 1)
+    # One by one where hyperparameters are refitted: a model made anew then has the same refits.
+    for (some in if (is.null(rival$config$refit)) list(new) else as.list(new)) {
+      if (length(some)) tell_model(rival$models[[j]], rival, some, column)
+      refit_if_due(rival$models[[j]])
+    }
   }
   invisible(rival)
 }
