@@ -16,7 +16,8 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it (and of a product) for other
 #' kernels and with whole-number inputs), not the volume integral that the paper writes.
 #' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; `calibrate_threshold()`
-#' finds a threshold by shuffling the pairs.
+#' finds a threshold by shuffling the pairs, [calibrate_detector()] the constants of ridge and threshold together. How many
+#' pairs a change needs to be seen: [detection_size()].
 #'
 #' @param x inputs in the order in which they were seen, one row per pair.
 #' @param y responses.
@@ -77,6 +78,87 @@ calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations 
   }, 0)
   # The rank that makes the test exact under exchangeability.
   sort(statistic)[min(permutations, ceiling((1 - level) * (permutations + 1)))]
+}
+
+#' Constants of a change detector from data without a change
+#'
+#' Avanesov's Remark 3.1: the constant \eqn{c} of the ridge by cross-validation on uniformly sampled pairs, then the constant \eqn{C} of the
+#' threshold so large that the statistic of such pairs stays below it:
+#' \deqn{\mathrm{ridge}(q) = c\,q^{1/(2\alpha+d+1)},\qquad \mathrm{threshold}(q) = C\,q^{-(2\alpha+d)/(2\alpha+d+1)}.}{ridge(q) = c q^(1 / (2 alpha +
+#' d + 1)), threshold(q) = C q^(-(2 alpha + d) / (2 alpha + d + 1)).}
+#'
+#' \eqn{c} is the one among `candidates` whose regressions, on all folds but one, predict the fold left out with the smallest mean squared
+#' error; the ridge of a fit to \eqn{n} pairs is \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}. For \eqn{C} the pairs are put into random
+#' order `permutations` times; each order's largest \eqn{\hat\Delta_q^2 q^{(2\alpha+d)/(2\alpha+d+1)}}{Delta_q^2 q^((2 alpha + d) / (2 alpha + d + 1))}
+#' over the tails that \eqn{q = 1, \dots, \lfloor n/2\rfloor}{q = 1, ..., n/2} pairs make is what a whole sweep would have to stay below, and \eqn{C} is
+#' the \eqn{1 - }`level` quantile. A monitor sweeps after every pair; that it alarms once in a long run is more likely than `level`, and a
+#' smaller `level` is the remedy.
+#'
+#' @inheritParams change_statistic
+#' @param x,y uniformly sampled inputs and their responses, from a time without a change; random folds and orders are drawn from R's
+#'   generator.
+#' @param nu smoothness \eqn{\alpha}{alpha} that sets the rates; `NULL`: the kernel's, if it is [kernel_matern()].
+#' @param candidates values of \eqn{c} to try, numbers > 0.
+#' @param folds number of folds, at least 2.
+#' @param level probability that a sweep over all tails raises a false alarm, in (0, 1).
+#' @return A list: `c`, `C`, the functions `ridge` and `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each
+#'   candidate.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
+#' @seealso [change_detect()], [calibrate_threshold()].
+#' @examples
+#' set.seed(1)
+#' x <- runif(40, 0, 5)
+#' y <- sin(2 * x) + rnorm(40, sd = 0.05)
+#' found <- calibrate_detector(x, y, kernel_matern(2.5, 1), permutations = 99)
+#' found[c("c", "C")]
+#' change_detect(found$threshold, found$ridge)
+#' @export
+calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), folds = 5, level = 0.05,
+                               permutations = 199, domain = NULL) {
+  data <- regression_pairs(x, y, kernel, domain)
+  n <- length(y)
+  if (n < 8) stop_argument("y", describe(y), "at least 8 responses")
+  if (is.null(nu)) {
+    if (kernel$type != "matern") stop_argument("nu", "NULL", "given where the kernel is not kernel_matern()")
+    nu <- kernel$nu
+  }
+  nu <- check_positive(nu)
+  candidates <- check_numbers(candidates, lower = 0, open_lower = TRUE)
+  if (length(candidates) == 0) stop_argument("candidates", describe(candidates), "at least one number > 0")
+  folds <- check_count(folds, lower = 2, upper = n)
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  permutations <- check_count(permutations, lower = ceiling(1 / level) - 1)
+  rate <- 1 / (2 * nu + ncol(data$x) + 1)
+  error <- cross_validated_error(data, kernel, candidates, folds, rate)
+  c <- candidates[which.min(error)]
+  ridge <- function(q) c * q^rate
+  largest <- replicate(permutations, largest_statistic(data, sample.int(n), ridge, 1 - rate))
+  # The rank that makes the sweep exact under exchangeability.
+  C <- sort(largest)[min(permutations, ceiling((1 - level) * (permutations + 1)))]
+  list(c = c, C = C, ridge = ridge, threshold = function(q) C * q^(rate - 1), error = stats::setNames(error, candidates))
+}
+
+# Mean squared error of each candidate's regressions on the folds they do not see.
+cross_validated_error <- function(data, kernel, candidates, folds, rate) {
+  n <- length(data$y)
+  fold <- sample(rep_len(seq_len(folds), n))
+  vapply(candidates, function(c) {
+    mean(unlist(lapply(seq_len(folds), function(k) {
+      seen <- fold != k
+      fit <- gp_regression(data$x[seen, , drop = FALSE], data$y[seen], kernel, c * sum(seen)^rate)
+      (stats::predict(fit, data$x[!seen, , drop = FALSE], se.fit = FALSE) - data$y[!seen])^2
+    })))
+  }, 0)
+}
+
+# The largest q^power Delta_q^2 over the tails of the pairs in this order.
+largest_statistic <- function(data, order, ridge, power) {
+  q <- seq_len(length(order) %/% 2)
+  max(q^power * vapply(q, function(q) {
+    tail <- order[seq(length(order) - 2 * q + 1, length(order))]
+    core(cpp_change_statistic(data$kernel, data$x[tail, , drop = FALSE], data$y[tail], ridge(q), data$domain))
+  }, 0))
 }
 
 constant_or_function <- function(x, arg) {

@@ -27,6 +27,15 @@ stop_gpbandits <- function(..., argument = NA_character_, call = NULL) {
   ))
 }
 
+# A bound was computed where its theorem says nothing. Of a class of its own, so that who knows what
+# he does can silence it: suppressWarnings(..., classes = "gpbandits_outside_theorem").
+warn_outside_theorem <- function(theorem, needs, given) {
+  warning(structure(
+    class = c("gpbandits_outside_theorem", "gpbandits_warning", "warning", "condition"),
+    list(message = sprintf("%s needs %s, not %s: what was computed is no bound.", theorem, needs, given), call = NULL)
+  ))
+}
+
 # Short description of a value for an error message.
 describe <- function(x) {
   if (missing(x)) return("missing")

@@ -7,6 +7,8 @@
 #' * `gp_ucb_sdf()`, `gp_ts_sdf()`: censored feedback. Every query enters mean and variance at once, with `value` in
 #'   place of its reward; the reward replaces it if it arrives within `m` rounds. UCB (or a Thompson draw) with
 #'   \eqn{\nu_t = \beta_t + B_y\sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{nu_t = beta_t + B_y * sum over the last m queries of sd_{t-1}(x_s)}, see [width_sdf()].
+#'   `gp_ts_sdf()` has two draws: `draw = "scaled"` is the text's, from \eqn{GP(\mu_{t-1}, \nu_t^2\sigma_{t-1}^2)}{GP(mu_{t-1}, nu_t^2
+#'   sd_{t-1}^2)} (Equation 3); `draw = "posterior"` is what the authors' published code does, from the posterior itself.
 #' * `gp_bucb()`, `gp_bts()`: hallucination. The variance knows pending queries, the mean does not change.
 #' * `asy_ts()`: Thompson sampling on the rewards that have arrived; its randomness keeps parallel queries apart.
 #'
@@ -15,10 +17,16 @@
 #' (The paper says \eqn{m = Q - 1}, counting only the queries in between.)
 #'
 #' @section Guarantee: with \eqn{\beta_t = B_f + (R + B_y)\sqrt{2(\gamma_{t-1} + 1 + \log(2/\delta))}}{beta_t = B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(2/delta)))}
-#'   (`width_sdf(width_gp_ts(B_f, R + B_y, delta), B_y)`), rewards in \eqn{[v, v + B_y]}{[value, value + B_y]} and independent delays,
+#'   (`width_sdf(width_gp_ts(B_f, R + B_y, delta), B_y)`),
 #'   \eqn{R_T \le (2/\rho_m)(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{R_T <= (2/rho_m) (C1 beta_T sqrt(T gamma_T) + m B_y C1^2 gamma_T)} with probability at least
-#'   \eqn{1-\delta}{1 - delta}, \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)}.
-#'   The default width (\eqn{\beta_t = 1}{beta_t = 1}) is the paper's practice and outside the theorem.
+#'   \eqn{1-\delta}{1 - delta}, \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]), under these conditions:
+#'   RKHS norm at most \eqn{B_f}, \eqn{R}-sub-Gaussian noise, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, **`noise_var` > 1**, rewards in
+#'   \eqn{[v, v + B_y]}{[value, value + B_y]}, delays independent of everything else (where they depend on the input, \eqn{\rho_m}{rho_m} is the
+#'   smallest probability over the inputs), prior mean `value`. With a smaller `noise_var` the proof loses factors: it
+#'   then holds with `width_sdf(width_realised(B_f, R + B_y, delta / 2), B_y / noise_var)`. With contexts the same holds over pairs of context and
+#'   point (Theorem 4). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)} and `draw = "scaled"` (Theorem 3).
+#'   The default width (\eqn{\beta_t = 1}{beta_t = 1}, any `noise_var`) is the paper's practice and outside the theorems, and so are
+#'   `draw = "posterior"` and refitted hyperparameters. `gp_bucb()`, `gp_bts()` and `asy_ts()` have none here.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
 #' @param m rounds after which a reward counts as lost (whole number >= 0, or `Inf`), or a length of time, see
@@ -26,6 +34,8 @@
 #' @param unit what `m` counts: `"rounds"` or clock `"time"`.
 #' @param value what stands in place of an unknown reward: the smallest possible one.
 #' @param width overrides the default width.
+#' @param draw `"scaled"`: draws with standard deviation \eqn{\nu_t\sigma}{nu_t sd}, the text's; `"posterior"`: draws from the posterior, the
+#'   authors' code (`width` must then be left out).
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
@@ -48,7 +58,12 @@ gp_ucb_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
 #' @rdname gp_ucb_sdf
 #' @export
 gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
-                      width = width_sdf(width_constant(1)), unit = c("rounds", "time")) {
+                      width = width_sdf(width_constant(1)), unit = c("rounds", "time"),
+                      draw = c("scaled", "posterior")) {
+  if (check_choice(draw, c("scaled", "posterior")) == "posterior") {
+    if (!missing(width)) stop_argument("width", "given with `draw = \"posterior\"`", "left out: such a draw has none")
+    width <- width_constant(1)
+  }
   preset(list(policy = policy_ts(width), pending = pending_censor(m, value, unit)), domain, kernel, noise_var, ...)
 }
 

@@ -29,7 +29,8 @@
 #'
 #' **Random numbers.** Everything random of the environment is drawn before a
 #' run, in a fixed order (noise, delays, constraint noise, contexts), so with one
-#' seed every bandit meets the same noise in the same round.
+#' seed every bandit meets the same noise in the same round. (Delays that depend on the input are drawn with their query, from random
+#' numbers that are the round's own.)
 #'
 #' @param domain a [finite_domain()], [box_domain()] or [product_domain()], or what may be
 #'   written in place of one.
@@ -280,13 +281,15 @@ evaluate_function <- function(f, inputs, arg) {
 # one seed every bandit meets the same noise.
 problem_draws <- function(problem, rounds) {
   noise <- draw_noise(problem$noise, rounds)
-  delay <- draw_delay(problem$delay, rounds)
+  at_query <- depends_on_input(problem$delay)
+  delay <- if (at_query) numeric() else draw_delay(problem$delay, rounds)
   constraint_noise <- matrix(0, rounds, problem$constraint_count)
   for (j in seq_len(problem$constraint_count)) {
     constraint_noise[, j] <- draw_noise(problem$constraint_noise[[j]], rounds)
   }
   list(noise = noise, delay = delay, constraint_noise = constraint_noise,
-       contexts = draw_contexts(problem, rounds))
+       contexts = draw_contexts(problem, rounds),
+       delay_seeds = if (at_query) sample.int(.Machine$integer.max, rounds, replace = TRUE))
 }
 
 # A rounds x c matrix, or NULL without contexts.

@@ -22,19 +22,20 @@
 #'   \eqn{\sqrt{C_1 T \beta_T \gamma_T} + 2}{sqrt(C1 T beta_T gamma_T) + 2},
 #'   \eqn{\beta_T = 2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)})}{beta_T = 2
 #'   log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}.
-#' * `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1`): Theorem 3, RKHS norm at
+#' * `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1, printed = FALSE`): Theorem 3, RKHS norm at
 #'   most `B`, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
 #'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
 #'   \eqn{\beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta)}{beta_T = 2 B^2 + 300 gamma_{T-1} log(T /
-#'   delta)^3}.
+#'   delta)^3}. The paper prints \eqn{\gamma_T}{gamma_T} in \eqn{\beta_T}{beta_T} (`printed = TRUE`); its Theorem 6 needs
+#'   \eqn{\gamma_{T-1}}{gamma_{T-1}} only, as Chowdhury and Gopalan quote it.
 #'
 #' **Chowdhury and Gopalan 2017**, RKHS norm at most `B`, `R`-sub-Gaussian noise,
-#' \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T} (also in `gain`):
-#' * `"igp_ucb"` (`B, R, delta = 0.1`): Theorem 3, constants from its proof and Lemma 4:
+#' \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T} (also in `gain`); `noise_var`, where it is given, is compared with it:
+#' * `"igp_ucb"` (`B, R, delta = 0.1, noise_var = NULL`): Theorem 3, constants from its proof and Lemma 4:
 #'   \eqn{2\beta_T\sqrt{4(T+2)\gamma_T}}{2 beta_T sqrt(4 (T + 2) gamma_T)},
 #'   \eqn{\beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}}{beta_T = B + R sqrt(2 (gamma_{T-1}
 #'   + 1 + log(1/delta)))}.
-#' * `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, `delta = 0.1`): Theorem 4, constants of Lemma 13:
+#' * `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, `delta = 0.1, noise_var = NULL`): Theorem 4, constants of Lemma 13:
 #'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} +
 #'   \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)}}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 /
 #'   6 + ((4 B + 11) c_T / p) sqrt(2 T log(2/delta))}
@@ -52,8 +53,12 @@
 #'
 #' **Verma, Dai, Low 2022**, delays: \eqn{\rho_m}{rho_m} (`rho`) the probability of a delay of at most
 #' `m` rounds, rewards bounded by `B_y`, \eqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}}{C1 = sqrt(2 v / log(1
-#' + v / lambda))}:
-#' * `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1`): Theorem 2,
+#' + v / lambda))}. Where delays depend on the input, `rho` is the smallest such probability. The proofs need
+#' \eqn{\lambda > 1}{lambda > 1} and \eqn{k(x,x) \le 1}{k(x,x) <= 1}; outside, the formulas as printed are computed with a warning. With
+#' `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0}, by what the proof drops: \eqn{R + B_y} is divided by
+#' \eqn{\sqrt\lambda}{sqrt(lambda)} and the sum's \eqn{B_y} by \eqn{\lambda}{lambda} (as a width:
+#' `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`).
+#' * `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE`): Theorem 2,
 #'   \eqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{(2 / rho_m) (C1 beta_T
 #'   sqrt(T gamma_T) + m B_y C1^2 gamma_T)},
 #'   \eqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{beta_T = B + (R + B_y)
@@ -62,6 +67,10 @@
 #'   \eqn{c_T}{c_T} with
 #'   \eqn{\nu_T \le m B_y \sqrt v + \beta_T}{nu_T <= m B_y sqrt(v) + beta_T}),
 #'   \eqn{\log(4/\delta)}{log(4/delta)} in \eqn{\beta_T}{beta_T}.
+#' * `"sdf_context"` (as `"sdf"`), `"ts_sdf_context"` (as `"ts_sdf"`, and `contexts`, their number): Theorem 4 and Appendix B, where a
+#'   context comes before every query and regret is against the best point for it. The formulas are the same over pairs of context and
+#'   point: `gain` and `B` are those of pairs, and the draws' \eqn{\log(|Q|t^2)}{log(|Q| t^2)} becomes
+#'   \eqn{\log(|Z||Q|t^2)}{log(|Z| |Q| t^2)}.
 #'
 #' **Avanesov**, environments that change:
 #' * `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`): Theorem 3.1, a rate for the expected
@@ -69,14 +78,27 @@
 #'   \eqn{C \Delta^{-(2 + 2/(2\nu+d))} \sum_i T_i^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))} \log^3 T}{C
 #'   Delta^-(2 + 2/(2 nu + d)) sum_i T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) log(T)^3},
 #'   \eqn{T_i} the lengths of the stationary periods so far, `change_points` the last round of each but the
-#'   last, `Delta` the smallest L2 distance of successive functions. `constant` \eqn{C} is unknown.
-#'   `gain` is not used.
+#'   last, `Delta` the smallest L2 distance of successive functions. `constant` \eqn{C} is unknown. With \eqn{K} equal periods it is
+#'   \eqn{K^{(2\nu - d(d+1))/(4\nu + 2d(d+1))} T^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))}}{K^((2 nu - d (d + 1)) / (4 nu + 2 d (d + 1))) T^((2
+#'   nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1)))} up to the logarithm: \eqn{K^{.214}T^{.786}}{K^.214 T^.786} for \eqn{\nu = 5/2, d = 1}{nu =
+#'   5/2, d = 1}. `gain` is not used.
+#' * `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = 1, change_points = NULL, variance = 1`): Lemma A.1, for finite
+#'   \eqn{T}, with probability at least \eqn{1 - 6/T}{1 - 6/T}, norms at most `B` \eqn{= F}, noise sub-Gaussian with `R` \eqn{= g},
+#'   \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, `D` \eqn{\ge 1}{>= 1} of its (A.3):
+#'   \deqn{\sqrt{\frac{8D\log^3T}{\log(1+\sigma^{-2})}}\sum_i T_i^{(2\nu+3d(d+1))/(4\nu+2d(d+1))} +
+#'   \sqrt v F\Bigl(\xi + 2n^*\bigl(\tfrac2\xi + \tfrac1{\xi^2}\bigr)\Bigr)\sum_i\sqrt{T_i}}{sqrt(8 D log(T)^3 / log(1 + 1/s2)) sum_i
+#'   T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) + sqrt(v) F (xi + 2 n* (2/xi + 1/xi^2)) sum_i sqrt(T_i)}
+#'   with \eqn{n^*}{n*} of [detection_size()] at failure probability \eqn{4/T^3}{4/T^3}; `constant` is its \eqn{C}, which depends on the kernel
+#'   and the ridge and is unknown. (The lemma writes \eqn{\|k\|_\infty F}{|k| F} for the largest regret of a round; with \eqn{|f| \le \sqrt v F}{|f|
+#'   <= sqrt(v) F} a round costs up to twice that.) Warns where the periods are too short for it (A.6): \eqn{n^*(2/\xi +
+#'   1/\xi^2)\sqrt{2\max T_i} \le \min T_i}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i}.
 #'
 #' **Shi and Eryilmaz 2022**, long-term constraints, epochs of `epoch` \eqn{= S} rounds, `epochs` \eqn{= L} of
 #' them (default: as many as `rounds` needs). With `quantity = "violation"` the bound is that of
 #' \eqn{\|[\sum_t g(x_t)]_+\|}{the norm of the positive part of sum_t g(x_t)}. Constants from the proofs
-#' (Lemmas 1 and 3 there), with \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}:
-#' * `"constraints_noiseless"` (`B, R, epoch, delta = 0.1, epochs, quantity = "regret"`, and for the violation
+#' (Lemmas 1 and 3 there), with \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, with which `noise_var`, where it is given, is compared, and a
+#' fresh posterior in every epoch (`reuse = FALSE`):
+#' * `"constraints_noiseless"` (`B, R, epoch, delta = 0.1, epochs, quantity = "regret", noise_var = NULL`, and for the violation
 #'   `gap, count = 1, penalty_inverse = log`): Theorem 1. An epoch costs
 #'   \eqn{E(s) = 4(B + R\sqrt{2(\gamma_s + 1 + \log(L/\delta))})\sqrt{(s+2)\gamma_s}}{E(s) = 4 (B + R
 #'   sqrt(2 (gamma_s + 1 + log(L/delta)))) sqrt((s + 2) gamma_s)}
@@ -88,7 +110,7 @@
 #'   `penalty_inverse` the inverse of
 #'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty_exponential(1)`).
 #' * `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1, epochs,
-#'   quantity = "regret"`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater`
+#'   quantity = "regret", noise_var = NULL`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater`
 #'   \eqn{= \epsilon}{= eps}: some point has all \eqn{g_j \le -\epsilon}{g_j <= -eps}. With
 #'   \eqn{a = \sqrt{4m} + \sqrt{\log(2L/\delta)}}{a = sqrt(4 m) + sqrt(log(2 L / delta))},
 #'   \eqn{W = \sqrt{2(\gamma_S + 1 + \log(2L/\delta))}}{W = sqrt(2 (gamma_S + 1 + log(2 L / delta)))},
@@ -124,6 +146,8 @@
 #' @return A numeric vector of length `rounds`, in units of the reward (of the constraint, for a violation).
 #' @section Errors: a `gpbandits_error` for an argument that is missing, out of range, or unknown to the
 #' theorem.
+#' @section Warnings: of class `gpbandits_outside_theorem` where the arguments are outside the theorem's conditions:
+#'   `suppressWarnings(..., classes = "gpbandits_outside_theorem")` silences them.
 #' @references Srinivas, Krause, Kakade, Seeger (2010); Chowdhury and Gopalan (2017); Verma, Dai, Low (2022);
 #'   Avanesov; Shi and Eryilmaz (2022).
 #' @seealso [max_information_gain()], [run_bandit()].
@@ -134,18 +158,20 @@
 #' plot(bound, type = "l", xlab = "round", ylab = "regret at most")
 #' lines(regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1), lty = 2)
 #' regret_bound("cpd", 5, nu = 2.5, d = 1, Delta = 1, change_points = 2)
+#' # outside the theorem, which needs lambda > 1: a warning
+#' try(regret_bound("sdf", 100, gain, noise_var = 0.1, B = 1, R = 0.1, B_y = 1, m = 6, rho = 0.9)[100])
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
-                                     "sdf", "ts_sdf", "cpd", "constraints_noiseless",
-                                     "constraints_noisy"),
+                                     "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy"),
                          rounds, gain, ...) {
-  theorem <- check_choice(theorem, names(regret_theorems))
+  theorem <- check_choice(theorem, names(regret_theorems()))
   rounds <- check_count(rounds)
-  formula <- regret_theorems[[theorem]]
+  formula <- regret_theorems()[[theorem]]
   given <- list(...)
   known <- setdiff(names(formals(formula)), c("rounds", "gain"))
   check_theorem_arguments(given, known, theorem)
-  if (theorem == "cpd") return(do.call(formula, c(list(rounds = rounds), given)))
+  if (!"gain" %in% names(formals(formula))) return(do.call(formula, c(list(rounds = rounds), given)))
   needed <- rounds
   if (startsWith(theorem, "constraints")) needed <- min(rounds, check_count(given$epoch, "epoch"))
   gain <- gain_values(if (missing(gain)) NULL else gain, needed)
@@ -219,10 +245,11 @@ regret_srinivas2 <- function(rounds, gain, noise_var, a, b, side, d, delta = 0.1
   regret_srinivas(rounds, gain, beta, noise_var, variance) + 2
 }
 
-regret_srinivas3 <- function(rounds, gain, noise_var, B, delta = 0.1, variance = 1) {
+regret_srinivas3 <- function(rounds, gain, noise_var, B, delta = 0.1, variance = 1, printed = FALSE) {
   B <- check_number(B, lower = 0)
   delta <- check_delta(delta)
-  beta <- 2 * B^2 + 300 * gain[seq_len(rounds)] * log(seq_len(rounds) / delta)^3
+  gamma <- gain[seq_len(rounds) + check_flag(printed)]
+  beta <- 2 * B^2 + 300 * gamma * log(seq_len(rounds) / delta)^3
   regret_srinivas(rounds, gain, beta, noise_var, variance)
 }
 
@@ -234,7 +261,17 @@ improved_width <- function(rounds, gain, B, scale, failure) {
 # Lemma 4 of Chowdhury and Gopalan: a bound of the sum of sd_{t-1}(x_t).
 sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
 
-regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1) {
+# The regulariser that a theorem fixes, against the one that was given (if one was).
+check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
+  if (is.null(noise_var)) return(invisible())
+  needed <- 1 + 2 / horizon
+  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
+    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
+  }
+}
+
+regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1, noise_var = NULL) {
+  check_fixed_regulariser(noise_var, rounds, "Theorem 3 of Chowdhury and Gopalan", "T")
   B <- check_number(B, lower = 0)
   R <- check_number(R, lower = 0)
   delta <- check_delta(delta)
@@ -244,7 +281,8 @@ regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1) {
 anti_concentration <- 1 / (4 * exp(1) * sqrt(pi))
 
 regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL, L = NULL,
-                         delta = 0.1) {
+                         delta = 0.1, noise_var = NULL) {
+  check_fixed_regulariser(noise_var, rounds, "Theorem 4 of Chowdhury and Gopalan", "T")
   B <- check_number(B, lower = 0)
   R <- check_number(R, lower = 0)
   delta <- check_delta(delta)
@@ -268,57 +306,54 @@ log_discretisation <- function(t, B, arms, d, side, L) {
   pmax(0, d * log(B * L * side * d * t^2))
 }
 
-# What both theorems of Verma et al. bound: sum of nu_t sd_{t-1}(x_t).
-delayed_sum <- function(rounds, gain, noise_var, variance, beta, m, B_y) {
-  c1 <- sqrt(2 * variance / log1p(variance / noise_var))
-  c1 * beta * sqrt(seq_len(rounds) * gain[-1]) + m * B_y * c1^2 * gain[-1]
+# What the theorems of Verma et al. bound: sum of nu_t sd_{t-1}(x_t).
+delayed_sum <- function(rounds, gain, p, beta) {
+  c1 <- sqrt(2 * p$variance / log1p(p$variance / p$noise_var))
+  c1 * beta * sqrt(seq_len(rounds) * gain[-1]) + p$m * p$B_y / p$sum_factor * c1^2 * gain[-1]
 }
 
-check_delays <- function(noise_var, B, R, B_y, m, rho, delta, variance) {
-  list(noise_var = check_positive(noise_var, "noise_var"), B = check_number(B, "B", lower = 0),
-       R = check_number(R, "R", lower = 0), B_y = check_number(B_y, "B_y", lower = 0),
-       m = check_count(m, "m", lower = 0),
-       rho = check_number(rho, "rho", lower = 0, upper = 1, open_lower = TRUE),
-       delta = check_delta(delta), variance = check_positive(variance, "variance"))
-}
-
-regret_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1) {
-  p <- check_delays(noise_var, B, R, B_y, m, rho, delta, variance)
-  beta <- improved_width(rounds, gain, p$B, p$R + p$B_y, p$delta / 2)
-  2 / p$rho * delayed_sum(rounds, gain, p$noise_var, p$variance, beta, p$m, p$B_y)
-}
-
-regret_ts_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, arms, delta = 0.1,
-                          variance = 1) {
-  p <- check_delays(noise_var, B, R, B_y, m, rho, delta, variance)
-  arms <- check_count(arms)
-  t <- seq_len(rounds)
-  beta <- improved_width(rounds, gain, p$B, p$R + p$B_y, p$delta / 4)
-  spread <- 1 + sqrt(2 * log(arms * t^2))
-  c_t <- (p$m * p$B_y * sqrt(p$variance) + beta) * spread
-  share <- 1 / (p$rho * anti_concentration)
-  11 * share * spread * delayed_sum(rounds, gain, p$noise_var, p$variance, beta, p$m, p$B_y) +
-    share * (4 * p$B + 11 * c_t) * sqrt(2 * t * log(2 / p$delta)) + p$B * pi^2 / 3
-}
-
-regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1) {
-  nu <- check_positive(nu)
-  d <- check_count(d)
-  Delta <- check_positive(Delta)
-  constant <- check_positive(constant)
-  if (!is.null(change_points)) {
-    change_points <- check_numbers(change_points, lower = 1)
-    if (any(change_points != round(change_points)) || is.unsorted(change_points, strictly = TRUE)) {
-      stop_argument("change_points", describe(change_points), "increasing whole numbers >= 1")
-    }
+check_delays <- function(noise_var, B, R, B_y, m, rho, delta, variance, any_noise_var) {
+  p <- list(noise_var = check_positive(noise_var, "noise_var"), B = check_number(B, "B", lower = 0),
+            R = check_number(R, "R", lower = 0), B_y = check_number(B_y, "B_y", lower = 0),
+            m = check_count(m, "m", lower = 0),
+            rho = check_number(rho, "rho", lower = 0, upper = 1, open_lower = TRUE),
+            delta = check_delta(delta), variance = check_positive(variance, "variance"))
+  # Twice the proof of Theorem 1 drops 1 / sqrt(lambda).
+  p$sum_factor <- if (check_flag(any_noise_var)) p$noise_var else 1
+  p$noise_scale <- (p$R + p$B_y) / sqrt(p$sum_factor)
+  if (!any_noise_var && (p$noise_var <= 1 || p$variance > 1)) {
+    warn_outside_theorem("Theorem 1 of Verma et al.", "`noise_var` > 1 and k(x, x) <= 1 (or `any_noise_var = TRUE`)",
+                         sprintf("noise_var = %.4g, variance = %.4g", p$noise_var, p$variance))
   }
+  p
+}
+
+regret_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE) {
+  p <- check_delays(noise_var, B, R, B_y, m, rho, delta, variance, any_noise_var)
+  beta <- delayed_width(rounds, gain, p, p$delta / 2)
+  2 / p$rho * delayed_sum(rounds, gain, p, beta)
+}
+
+delayed_width <- function(rounds, gain, p, failure) {
+  improved_width(rounds, gain, p$B, p$noise_scale, failure)
+}
+
+regret_ts_sdf <- function(rounds, gain, noise_var, B, R, B_y, m, rho, arms, delta = 0.1, variance = 1,
+                          any_noise_var = FALSE) {
+  regret_ts_sdf_context(rounds, gain, noise_var, B, R, B_y, m, rho, arms, 1, delta, variance, any_noise_var)
+}
+
+regret_ts_sdf_context <- function(rounds, gain, noise_var, B, R, B_y, m, rho, arms, contexts, delta = 0.1,
+                                  variance = 1, any_noise_var = FALSE) {
+  p <- check_delays(noise_var, B, R, B_y, m, rho, delta, variance, any_noise_var)
+  pairs <- check_count(arms) * check_count(contexts)
   t <- seq_len(rounds)
-  power <- (2 * nu + 3 * d * (d + 1)) / (4 * nu + 2 * d * (d + 1))
-  starts <- c(0, change_points)
-  ends <- c(change_points, Inf)
-  total <- 0
-  for (i in seq_along(starts)) total <- total + pmax(0, pmin(t, ends[i]) - starts[i])^power
-  constant * Delta^-(2 + 2 / (2 * nu + d)) * total * log(t)^3
+  beta <- delayed_width(rounds, gain, p, p$delta / 4)
+  spread <- 1 + sqrt(2 * log(pairs * t^2))
+  c_t <- (p$m * p$B_y / p$sum_factor * sqrt(p$variance) + beta) * spread
+  share <- 1 / (p$rho * anti_concentration)
+  11 * share * spread * delayed_sum(rounds, gain, p, beta) +
+    share * (4 * p$B + 11 * c_t) * sqrt(2 * t * log(2 / p$delta)) + p$B * pi^2 / 3
 }
 
 # Rounds as whole epochs and the rest.
@@ -332,7 +367,8 @@ split_epochs <- function(rounds, epoch, epochs) {
 
 regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1, epochs = NULL,
                                          quantity = "regret", gap, count = 1,
-                                         penalty_inverse = log) {
+                                         penalty_inverse = log, noise_var = NULL) {
+  check_fixed_regulariser(noise_var, check_count(epoch), "Theorem 1 of Shi and Eryilmaz", "S")
   B <- check_number(B, lower = 0)
   R <- check_number(R, lower = 0)
   delta <- check_delta(delta)
@@ -352,7 +388,8 @@ regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1,
 }
 
 regret_constraints_noisy <- function(rounds, gain, B, R, epoch, step, Q, M, slater, count = 1,
-                                     delta = 0.1, epochs = NULL, quantity = "regret") {
+                                     delta = 0.1, epochs = NULL, quantity = "regret", noise_var = NULL) {
+  check_fixed_regulariser(noise_var, check_count(epoch), "Theorem 2 of Shi and Eryilmaz", "S")
   B <- check_number(B, lower = 0)
   R <- check_number(R, lower = 0)
   step <- check_positive(step)
@@ -387,9 +424,10 @@ multiplier_bound <- function(S, B, R, a, width, spread, step, Q, M, slater, coun
     (2 * Q + 4 * (B + width) * spread / S + count * step * M^2 + 4 * step * R^2 * a^2 / S) / room
 }
 
-regret_theorems <- list(
+regret_theorems <- function() list(
   srinivas1 = regret_srinivas1, srinivas2 = regret_srinivas2, srinivas3 = regret_srinivas3,
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
-  cpd = regret_cpd, constraints_noiseless = regret_constraints_noiseless,
+  sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
+  cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
   constraints_noisy = regret_constraints_noisy
 )

@@ -14,7 +14,9 @@
 #' Each query is a round of the run, and both reward and constraints of it count in the ledger; but, as published, an
 #' objective step's query teaches the process of \eqn{F} only and a feasibility step's that of \eqn{c_j} only. `share = TRUE` lets all learn from all.
 #' Best values are those of the posterior means at the points queried. Where no point promises an improvement the one of the
-#' smallest expected target is played. The first `initial` queries of each process are uniformly random.
+#' smallest expected target is played. The first `initial` queries of each process are uniformly random, and part of its first step's
+#' queries. The authors' published code differs in two ways: it fits the kernels as it goes (`refit`), and its start points (two, from a file)
+#' are known beforehand, beside the budget: `initial = 0` and `$add()` before the run.
 #'
 #' When it has stopped it plays its answer (the point of largest posterior mean of \eqn{f} whose posterior constraint means are at
 #' most 0) for the rest of a run; the paper of Shi and Eryilmaz ends its curves there instead. History's `phase` is `"objective"`, `"constraint1"`, ...
@@ -29,7 +31,8 @@
 #'   in each later one.
 #' @param rho,weight \eqn{\rho}{rho} at first and \eqn{M}, numbers > 0.
 #' @param outer largest number of outer rounds.
-#' @param initial random queries of each process at first.
+#' @param initial random queries of each process at first, a whole number >= 0.
+#' @param refit `NULL`, or [refit_every()]: each process refits its kernel and noise after so many of its own observations.
 #' @param tolerance the numbers 0.05 and 0.075 of the stopping rule.
 #' @param share does every query teach every process?
 #' @return An object of reference class `BanditRival`.
@@ -47,15 +50,16 @@
 admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
                    constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
                    tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
-                   constraint_noise_var = NULL, constraint_mean = 0) {
+                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL) {
   check_dots_empty(..., allowed = names(formals(admmbo)))
+  if (!is.null(refit)) check_class(refit, "bandit_refit", hint = "refit_every()")
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
                           NULL, constraint_mean)
   new_gp_rival("admmbo", parts, list(
     evaluations = rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
                         constraint = check_evaluations(constraint_evaluations, "constraint_evaluations")),
     rho = check_number(rho, lower = 0, open_lower = TRUE), weight = check_number(weight, lower = 0, open_lower = TRUE),
-    outer = check_count(outer), initial = check_count(initial),
+    outer = check_count(outer), initial = check_count(initial, lower = 0), refit = refit,
     tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)))
 }
 

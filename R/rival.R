@@ -101,7 +101,7 @@ rival_object <- function(config, queries, events, memory, models) {
 rival_models <- function(config) {
   lapply(config$model_settings, function(one) {
     gp_bandit(config$domain, one$kernel, one$noise_var,
-              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean)
+              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean, refit = config$refit)
   })
 }
 
@@ -112,7 +112,12 @@ feed_models <- function(rival) {
   for (j in seq_along(rival$models)) {
     of_j <- ids[taken_ids(rival, ids, j)]
     new <- of_j[seq_along(of_j) > table_size(rival$models[[j]]$queries)]
-    if (length(new)) tell_model(rival$models[[j]], rival, new, if (j == 1) "reward" else paste0("g", j - 1))
+    column <- if (j == 1) "reward" else paste0("g", j - 1)
+    # One by one where hyperparameters are refitted: a model made anew then has the same refits.
+    for (some in if (is.null(rival$config$refit)) list(new) else as.list(new)) {
+      if (length(some)) tell_model(rival$models[[j]], rival, some, column)
+      refit_if_due(rival$models[[j]])
+    }
   }
   invisible(rival)
 }
@@ -363,7 +368,7 @@ play_rival <- function(object, problem, rounds, draws, progress) {
   rival <- as.environment(object)
   first <- table_size(rival$queries)
   m <- constraint_count(rival$config)
-  arrival <- seq_len(rounds) + if (is.null(draws$delay)) 0 else draws$delay
+  arrival <- seq_len(rounds) + if (depends_on_input(problem$delay)) NA_real_ else draws$delay
   f <- numeric(rounds)
   g <- matrix(0, rounds, m)
   tell <- function(which) {
@@ -375,6 +380,9 @@ play_rival <- function(object, problem, rounds, draws, progress) {
     if (length(late)) tell(late)
     id <- rival_query(rival)
     place <- logged_places(rival, id)
+    if (is.na(arrival[t])) {
+      arrival[t] <<- t + delay_of_query(problem$delay, problem_inputs(problem, place), draws$delay_seeds[t])
+    }
     f[t] <<- problem_truth(problem, place, t)
     g[t, ] <<- problem_constraints(problem, place)
     if (arrival[t] == t) tell(t)

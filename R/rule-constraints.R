@@ -104,13 +104,16 @@ check_constraint_values <- function(values, bandit, count) {
 #' GP-UCB under long-term constraints
 #'
 #' Presets of [gp_bandit()]: Algorithms 2 and 3 of Shi and Eryilmaz (2022), IGP-UCB on a target that weighs the constraints, see
-#' [constraints].
+#' [constraints]. The default, `reuse = TRUE`, keeps the data of earlier epochs: it serves better and **is outside the
+#' theorems**, which need a fresh posterior in each epoch (`reuse = FALSE`, the paper's letter).
 #'
-#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, `reuse = FALSE` and functions of RKHS norm at most \eqn{B}
-#'   (the target's, in each epoch), regret and violation of the noiseless algorithm are sublinear in \eqn{T} with probability at least
-#'   \eqn{1-\delta}{1 - delta}; with noise, under Slater's condition besides (Theorems 1 and 2; [slater_condition()], [regret_bound()]). Each epoch
+#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, regret and violation of the noiseless algorithm are sublinear in
+#'   \eqn{T} with probability at least \eqn{1-\delta}{1 - delta}; with noise, under Slater's condition besides (Theorems 1 and 2;
+#'   [slater_condition()], [regret_bound()]), under these conditions: `reuse = FALSE`, `noise_var` \eqn{= \lambda = 1 + 2/S}{= lambda = 1 + 2/S},
+#'   \eqn{k(x,x) \le 1}{k(x, x) <= 1}, RKHS norm of the target at most \eqn{B} in each epoch, \eqn{R}-sub-Gaussian noise, and for Algorithm 3
+#'   \eqn{|f|} and \eqn{|g_j|} bounded and a step of order \eqn{1/\sqrt L}{1/sqrt(L)}. Each epoch
 #'   gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. Thompson sampling inside is covered without noise on the
-#'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, which serves better in practice.
+#'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,reuse,epochs see [constraints].
@@ -170,7 +173,8 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 #'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr)}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S))}
 #' with \eqn{S} rounds in each of \eqn{L} epochs, \eqn{m} constraints and \eqn{\tilde\gamma_S}{gamma} the information gain of \eqn{S} observations. The
 #' first term is what an epoch needs to learn its target, the second the noise of the constraints' average. The right-hand side is
-#' conservative: on the paper's own experiments it does not hold.
+#' conservative: on the paper's own experiments it does not hold. The theorem takes \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, in
+#' \eqn{\tilde\gamma_S}{gamma} too: another `noise_var` warns.
 #'
 #' @param epsilon the room \eqn{\epsilon}{epsilon}, a number > 0 (units of the constraints).
 #' @param R all noise is R-sub-Gaussian, >= 0.
@@ -178,21 +182,24 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 #' @param epoch,epochs rounds in an epoch \eqn{S} and number of epochs \eqn{L}.
 #' @param delta failure probability, in (0, 1).
 #' @param count number of constraints \eqn{m}.
+#' @param noise_var the regulariser \eqn{\lambda}{lambda} of the run, if it is to be compared with the theorem's.
 #' @return A data.frame of one row: `epsilon`, `needed` (the right-hand side), its terms `learning` and `noise`, and `holds`.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Errors: a `gpbandits_error` that names the argument; a warning of class `gpbandits_outside_theorem` if `noise_var` is not the
+#'   theorem's.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term constraints,
 #'   AISTATS, Theorem 2.
 #' @seealso [gp_ucb_noisy_constraints()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
-#' gain <- max_information_gain(kernel_matern(2.5, 1), x, rounds = 20, noise_var = 0.01)[20]
+#' gain <- max_information_gain(kernel_matern(2.5, 1), x, rounds = 20, noise_var = 1 + 2 / 20)[20]
 #' slater_condition(epsilon = 0.05, R = 0.1, gain = gain, epoch = 20, epochs = 17)
 #' @export
-slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count = 1) {
+slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count = 1, noise_var = NULL) {
   epsilon <- check_number(epsilon, lower = 0, open_lower = TRUE)
   R <- check_number(R, lower = 0)
   gain <- check_number(gain, lower = 0)
   epoch <- check_count(epoch)
+  check_fixed_regulariser(noise_var, epoch, "Theorem 2 of Shi and Eryilmaz", "S")
   confidence <- log(2 * check_count(epochs) / check_delta(delta))
   learning <- 4 * R * sqrt(2 * gain + 2 + 2 * confidence) * sqrt((epoch + 2) * gain) / epoch
   noise <- 2 * R * (sqrt(4 * check_count(count) / epoch) + sqrt(confidence / epoch))

@@ -17,7 +17,7 @@
 #' @param every keep every `every`-th round (and the last): sums and simple regrets are not affected, memory is.
 #' @return An object of class `bandit_comparison`. `as.data.frame()` is long: `bandit`, `replication`, `round`,
 #'   `reward`, `f`, `regret`, `cumulative_regret`, `average_regret` (cumulative over round), `simple_regret`,
-#'   `period`, `segment`, `action` and, over arms, `arm`. `summary()` gives mean and standard error over
+#'   `period`, `segment`, `action` and, over arms, `arm`, with the meanings of [run_bandit()]. `summary()` gives mean and standard error over
 #'   replications; `plot()` draws mean curves with bands of one standard error.
 #' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that does not return a bandit, or a
 #'   problem function that returns no problem.

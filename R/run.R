@@ -5,7 +5,7 @@
 #' context; among the feasible points where there are constraints), \eqn{r_t = f^*_t - f(x_t)}{r_t = f*_t - f(x_t)}.
 #'
 #' Noise, delays and contexts of all rounds are drawn before the first choice, from R's generator: with the
-#' same seed every bandit meets the same ones. A delay of \eqn{d} makes the reward of round \eqn{s} usable
+#' same seed every bandit meets the same ones (delays that depend on the input: the same at the same input). A delay of \eqn{d} makes the reward of round \eqn{s} usable
 #' from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards still under way when the run ends stay pending.
 #' An interrupt keeps the rounds that were played.
 #'
@@ -16,9 +16,11 @@
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
-#'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret` (the smallest regret among the queries
-#'   whose reward had arrived by then, NA before the first), `period` and `optimum`; with constraints also `violation1..` (the true
-#'   constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
+#'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
+#'   `violation1..` (the true constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
+#'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
+#'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
+#'   that takes longer is lost and its query never counts. NA before the first.
 #' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
@@ -76,7 +78,7 @@ play <- function(object, problem, rounds, draws, progress) {
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum,
-                     constraint_noise = draws$constraint_noise)
+                     constraint_noise = draws$constraint_noise, delay_at = delays_at_queries(bandit$config, problem, draws))
   # Whatever ends the loop, the rounds that were played go to the log.
   handle <- bandit$handle
   playing <- FALSE
@@ -122,6 +124,20 @@ problem_as_truth <- function(bandit, problem, rounds) {
       as.double(problem_constraints(problem, place(arm, x), context(x)))
     }
   )
+}
+
+# What the core asks for the delay of a query (a place's number, contexts counted through, or its inputs), where delays
+# depend on the input.
+delays_at_queries <- function(config, problem, draws) {
+  if (!depends_on_input(problem$delay)) return(NULL)
+  known <- if (is_tabulated_space(config)) all_places(problem$domain)
+  d <- length(problem$domain$names)
+  function(arm, x, round) {
+    place <- if (is.null(known)) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
+             else subset_places(known, arm %% place_total(known) + 1L)
+    inputs <- problem_inputs(problem, place, draws$contexts[round, , drop = FALSE])
+    delay_of_query(problem$delay, inputs, draws$delay_seeds[round])
+  }
 }
 
 # Every place's true mean, a column per period, and its true constraint values.

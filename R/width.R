@@ -17,7 +17,9 @@
 #'   width \eqn{\sqrt{s \beta_t}}{sqrt(scale * beta_t)}: Theorem 2, a box in \eqn{[0, r]^d}, where the partial
 #'   derivatives satisfy \eqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}.
 #' * `width_srinivas_rkhs`: \eqn{\sqrt{s(2B^2 + 300\gamma_{t-1}\log^3(t/\delta))}}{sqrt(scale * (2 B^2 + 300 gamma_{t-1} log^3(t / delta)))}:
-#'   Theorem 3, a function of RKHS norm at most \eqn{B} (the norm itself, not its square).
+#'   Theorem 3, a function of RKHS norm at most \eqn{B} (the norm itself, not its square). The paper prints
+#'   \eqn{\gamma_t}{gamma_t} (`printed = TRUE`, for gains that do not need the point about to be played); its proof (Theorem 6) and
+#'   Chowdhury and Gopalan's quotation have \eqn{\gamma_{t-1}}{gamma_{t-1}}.
 #' * `width_igp`: \eqn{B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}}{B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta)))}:
 #'   IGP-UCB. With probability at least \eqn{1-\delta}{1 - delta}, \eqn{|\mu_{t-1}(x) - f(x)| \le w_t\sigma_{t-1}(x)}{|mu - f| <= w_t sd} for all
 #'   \eqn{x} and \eqn{t}, if the noise is R-sub-Gaussian.
@@ -34,12 +36,23 @@
 #'   \eqn{\alpha}{alpha}.
 #' * `width_sdf`: \eqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{base_t + B_y * sum over the last m queries s of sd_{t-1}(x_s)}, `base` any width (Verma et al.);
 #'   \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward has not arrived.
-#' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov).
+#'   The theorem takes \eqn{\lambda > 1}{lambda > 1} and \eqn{k \le 1}{k <= 1}; for every \eqn{\lambda > 0}{lambda > 0} and rewards within
+#'   `B_y` its proof gives `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`.
+#' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
+#'   \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every width).
+#'
+#' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2): \eqn{f} drawn from the prior,
+#'   Gaussian noise of variance \eqn{\lambda}{lambda}, \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem 3): \eqn{\|f\|_k \le
+#'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
+#'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
+#'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
+#'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem covers hyperparameters fitted to the same data.
 #'
 #' @param value a number >= 0.
 #' @param f a function of the round number `t` that returns one number >= 0.
 #' @param delta failure probability, in (0, 1).
 #' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root).
+#' @param printed `TRUE`: \eqn{\gamma_t}{gamma_t} as the paper prints it, not \eqn{\gamma_{t-1}}{gamma_{t-1}}.
 #' @param a,b,r,d constants of Theorem 2 (see above), > 0; `d` the number of inputs.
 #' @param B bound on the RKHS norm of the function (minus the prior mean), >= 0.
 #' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
@@ -105,9 +118,14 @@ width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) {
 
 #' @rdname widths
 #' @export
-width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realised(), scale = 1) {
+width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realised(), scale = 1, printed = FALSE) {
+  gain <- as_gain(gain)
+  if (check_flag(printed) && gain$type == "realised") {
+    stop_argument("gain", "gain_realised() with `printed = TRUE`",
+                  "known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral() or gain_rate()")
+  }
   new_width("srinivas_rkhs", B = check_number(B, lower = 0), delta = check_delta(delta),
-            gain = as_gain(gain), scale = check_scale(scale))
+            gain = gain, scale = check_scale(scale), printed = printed)
 }
 
 #' @rdname widths

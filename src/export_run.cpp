@@ -33,6 +33,17 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
   draws.optimum = Rcpp::as<Eigen::VectorXd>(list["optimum"]);
   draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
   draws.contexts = gpb::contexts_from_list(list["contexts"]);
+  if (!Rf_isNull(list["delay_at"])) {
+    const Rcpp::Function f = list["delay_at"];
+    draws.delay_at = [f](const gpb::Query& query, gpb::Index round) {
+      // f draws random numbers and puts R's generator back as it finds it in R.
+      PutRNGstate();
+      const double delay = Rcpp::as<double>(f(static_cast<int>(query.place.arm), query.place.x,
+                                              static_cast<double>(round + 1)));
+      GetRNGstate();
+      return delay;
+    };
+  }
   return draws;
 }
 

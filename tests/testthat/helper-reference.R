@@ -654,12 +654,13 @@ ref_add <- function(b, point, reward, g = NULL) {
 }
 
 # ---- what a run cost --------------------------------------------------------
-# f: true mean of each query's point; best: the optimum then; delay: rounds each reward takes.
-ref_ledger <- function(f, best, delay = rep(0, length(f)), g = NULL) {
+# f: true mean of each query's point; best: the optimum then; delay: rounds each reward takes; m: rounds
+# after which a reward is lost, and its query never counts for the simple regret.
+ref_ledger <- function(f, best, delay = rep(0, length(f)), g = NULL, m = Inf) {
   rounds <- seq_along(f)
   regret <- best - f
   simple <- vapply(rounds, function(t) {
-    done <- which(rounds <= t & rounds + delay <= t)
+    done <- which(rounds <= t & rounds + delay <= t & delay <= m)
     if (length(done)) min(regret[done]) else NA_real_
   }, 0)
   violation <- if (is.null(g)) NULL else {

@@ -268,6 +268,8 @@ test_that("the ledger counts only what has come in", {
   led <- ref_ledger(c(1, 3, 2), 3, c(1, 5, 0), matrix(c(1, -2, 0.5)))
   expect_equal(led$cumulative_regret, c(2, 2, 3))
   expect_equal(led$simple_regret, c(NA, 2, 1))
+  expect_equal(ref_ledger(c(1, 3, 2), 3, c(1, 0, 0), m = 0)$simple_regret, c(NA, 0, 0))
+  expect_equal(ref_ledger(c(3, 1, 2), 3, c(1, 0, 0), m = 0)$simple_regret, c(NA, 2, 1))
   expect_equal(led$cumulative_violation, c(1, 0, 0))
 })
 

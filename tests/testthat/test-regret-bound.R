@@ -58,6 +58,72 @@ test_that("Avanesov's rate, by hand: equal periods give the form in K and T", {
                (1:6)^(21 / 18) * log(1:6)^3)
 })
 
+test_that("Avanesov's finite bound and the samples a change needs, by hand", {
+  x <- 3 * log(40)
+  size <- 2 * (0.7 * (0.2^2 + x^2 * 0.1^2))^(7 / 6)
+  expect_equal(detection_size(2.5, 1, Delta = 1, B = 0.2, R = 0.1, failure = 4 * exp(-x), constant = 0.7), size)
+  wait <- 2 / 1.5 + 1 / 1.5^2
+  by_hand <- sqrt(8 * 3 * log(40)^3 / log(1 + 1 / (6 * 0.01 * log(40)))) * (25^(11 / 14) + 15^(11 / 14)) +
+    2 * 0.2 * (1.5 + 2 * size * wait) * (5 + sqrt(15))
+  ask <- function(...) {
+    regret_bound("cpd_finite", 40, nu = 2.5, d = 1, Delta = 1, B = 0.2, R = 0.1, explore = 1.5, D = 3, constant = 0.7,
+                 variance = 4, ...)
+  }
+  # Periods of 25 and 15 rounds are too short for the lemma; one alone is not.
+  expect_gt(size * wait * sqrt(2 * 25), 15)
+  expect_warning(bound <- ask(change_points = 25), class = "gpbandits_outside_theorem")
+  expect_equal(bound[40], by_hand)
+  expect_no_warning(ask())
+  # In each half of the window enough samples to tell a change of half the size: 2^(2 + 2/(2 nu + d)) times.
+  expect_equal(detection_size(1.5, 2, 0.5, 1, 0.1) / detection_size(1.5, 2, 1, 1, 0.1), 4^(1 + 1 / 5))
+  for (bad in list(list(nu = 0), list(d = 1.5), list(Delta = 0), list(B = -1), list(R = -1), list(failure = 1))) {
+    good <- list(nu = 1, d = 1, Delta = 1, B = 1, R = 1)
+    caught <- expect_error(do.call(detection_size, utils::modifyList(good, bad)), class = "gpbandits_error")
+    expect_identical(caught$argument, names(bad))
+  }
+})
+
+test_that("bounds outside their theorems warn, and the warning can be silenced", {
+  delayed <- function(noise_var, ..., theorem = "sdf") {
+    regret_bound(theorem, 4, gains, noise_var = noise_var, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8, ...)
+  }
+  outside <- function(code) expect_warning(code, class = "gpbandits_outside_theorem")
+  outside(delayed(1))
+  outside(delayed(2, variance = 1.5))
+  outside(delayed(0.5, arms = 3, theorem = "ts_sdf"))
+  expect_no_warning(delayed(1.01))
+  expect_no_warning(delayed(0.1, any_noise_var = TRUE))
+  expect_no_warning(suppressWarnings(delayed(1), classes = "gpbandits_outside_theorem"))
+  fixed <- function(theorem, noise_var, ...) {
+    regret_bound(theorem, 4, gains, B = 1, R = 0.1, noise_var = noise_var, ...)
+  }
+  outside(fixed("igp_ucb", 1))
+  outside(fixed("gp_ts", 0.01, arms = 3))
+  outside(fixed("constraints_noiseless", 1.5, epoch = 2))
+  expect_no_warning(fixed("igp_ucb", 1.5))
+  expect_no_warning(fixed("constraints_noiseless", 2, epoch = 2))
+  expect_identical(suppressWarnings(fixed("igp_ucb", 1)), fixed("igp_ucb", 1.5))
+})
+
+test_that("any regulariser: what the proof of Verma et al. drops comes back", {
+  c1 <- sqrt(2 / log(1 + 1 / 0.25))
+  beta <- 1 + 1.8 / 0.5 * sqrt(2 * (0.9 + 1 + log(2 / 0.1)))
+  bound <- regret_bound("sdf", 4, gains, noise_var = 0.25, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8, any_noise_var = TRUE)
+  expect_equal(bound[3], 2 / 0.8 * (c1 * beta * sqrt(3 * 1.2) + 6 * 1.5 / 0.25 * c1^2 * 1.2))
+  # Contexts: over pairs.
+  ask <- function(theorem, ...) {
+    regret_bound(theorem, 4, gains, noise_var = 2, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8, ...)
+  }
+  expect_identical(ask("sdf_context"), ask("sdf"))
+  expect_equal(ask("ts_sdf_context", arms = 5, contexts = 7), ask("ts_sdf", arms = 35))
+})
+
+test_that("Srinivas et al., Theorem 3, with the gain that the paper prints", {
+  beta <- 2 * 1.5^2 + 300 * 1.2 * log(3 / 0.05)^3
+  expect_equal(regret_bound("srinivas3", 4, gains, noise_var = 0.25, B = 1.5, delta = 0.05, printed = TRUE)[3],
+               sqrt(8 / log(5) * 3 * beta * 1.2))
+})
+
 test_that("Shi and Eryilmaz, Theorem 1, by hand", {
   cost <- function(s) 4 * (2 + 0.1 * sqrt(2 * (gains[s] + 1 + log(3 / 0.1)))) * sqrt((s + 2) * gains[s])
   regret <- regret_bound("constraints_noiseless", 12, gains, B = 2, R = 0.1, epoch = 4)
@@ -102,6 +168,7 @@ test_that("every bound has a value per round and does not decrease", {
     regret_bound("gp_ts", 60, g, B = 1, R = 0.1, arms = 20),
     regret_bound("sdf", 60, g, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 3, rho = 0.5),
     regret_bound("ts_sdf", 60, g, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 3, rho = 0.5, arms = 9),
+    regret_bound("cpd_finite", 60, nu = 2.5, d = 1, Delta = 5, B = 0.1, R = 0.05, change_points = 31, constant = 1e-3),
     regret_bound("cpd", 60, nu = 2.5, d = 1, Delta = 1, change_points = 31),
     regret_bound("constraints_noiseless", 60, g, B = 1, R = 0.1, epoch = 20)
   )

@@ -265,6 +265,43 @@ test_that("a copy, a file and a bandit told by hand go on alike", {
   }
 })
 
+test_that("ADMMBO as its authors run it: start points beside the budget, kernels refitted", {
+  x <- rival_problem$domain$x
+  start <- c(5, 40)
+  begun <- function(rounds) {
+    rival <- admmbo(x, kernel_matern(2.5, 2), 0.05, initial = 0, objective_evaluations = c(4, 2),
+                    constraint_evaluations = c(6, 3), refit = refit_every(2, minimum = 2, starts = 1))
+    rival$add(arm = start, reward = rival_problem$reward_values[start], constraints = rival_problem$constraint_values[start])
+    set.seed(5)
+    run_bandit(rival, rival_problem, rounds)
+    rival
+  }
+  rival <- begun(14)
+  phase <- rival$history()$phase
+  expect_identical(phase, rep(c("given", "objective", "constraint1", "objective", "constraint1"), c(2, 4, 6, 2, 2)))
+  expect_false("explore" %in% rival$history()$action)
+  # The process of f knows the start points and its own queries, and was refitted after every second.
+  seen <- which(phase %in% c("given", "objective"))
+  kernel <- kernel_matern(2.5, 2)
+  noise_var <- 0.05
+  history <- rival$history()
+  for (count in seq(2, length(seen), by = 2)) {
+    first <- seen[seq_len(count)]
+    fit <- gp_fit(x[history$arm[first], ], history$reward[first], kernel, noise_var, starts = 1)
+    kernel <- fit$kernel
+    noise_var <- fit$noise_var
+  }
+  ours <- rival$posterior()
+  K <- kernel_gram(kernel, x)
+  expect_equal(ours$mean, ref_posterior_at(K, history$arm[seen], history$reward[seen], noise_var)$mean, tolerance = 1e-6)
+  # A copy and a file go on as it would.
+  again <- unserialize(serialize(rival, NULL))
+  set.seed(6)
+  expected <- rival$suggest()
+  set.seed(6)
+  expect_equal(again$suggest(), expected)
+})
+
 test_that("late rewards are used when they arrive", {
   late <- bandit_problem(rival_problem$domain, rival_problem$reward_values, noise_gaussian(0.1), delay = delay_fixed(3),
                          constraints = rival_problem$constraint_values)

@@ -203,6 +203,37 @@ test_that("the detector runs on a box, with contexts and without", {
   }
 })
 
+test_that("constants from cross-validation and shuffles, by hand", {
+  set.seed(71)
+  x <- runif(30, 0, 5)
+  y <- sin(2 * x) + rnorm(30, sd = 0.1)
+  kernel <- kernel_matern(1.5, 1)
+  set.seed(72)
+  found <- calibrate_detector(x, y, kernel, candidates = c(0.01, 0.5, 20), folds = 3, level = 0.1, permutations = 19)
+  set.seed(72)
+  fold <- sample(rep_len(1:3, 30))
+  K <- ref_kernel_matern(1.5, 1)(matrix(x))
+  error <- vapply(c(0.01, 0.5, 20), function(c) mean(unlist(lapply(1:3, function(k) {
+    seen <- which(fold != k)
+    weights <- solve(K[seen, seen] + diag(c * length(seen)^(1 / 5), length(seen)), y[seen])
+    (K[-seen, seen] %*% weights - y[-seen])^2
+  }))), 0)
+  expect_equal(unname(found$error), error)
+  expect_equal(found$c, c(0.01, 0.5, 20)[which.min(error)])
+  largest <- replicate(19, {
+    order <- sample.int(30)
+    max(vapply(1:15, function(q) {
+      half <- function(which) K[, which, drop = FALSE] %*% solve(K[which, which] + diag(found$c * q^(1 / 5), q), y[which])
+      tail <- order[(31 - 2 * q):30]
+      q^(4 / 5) * mean((half(tail[1:q]) - half(tail[q + 1:q]))^2)
+    }, 0))
+  })
+  expect_equal(found$C, sort(largest)[18])
+  expect_equal(found$ridge(7), found$c * 7^(1 / 5))
+  expect_equal(found$threshold(7), found$C * 7^(-4 / 5))
+  expect_error(calibrate_detector(x, y, kernel_se(1)), class = "gpbandits_error")
+})
+
 test_that("on stationary noise the detector alarms no more often than its calibrated level allows", {
   kernel <- kernel_matern(2.5, 0.4)
   x <- seq(0, 1, length.out = 40)

@@ -26,13 +26,97 @@ test_that("a run is the bandit asked step by step, under every pending rule", {
     before <- which(seq_len(rounds) + pmax(delay, 1) <= rounds)
     expect_equal(run$reward[before], ref$reward[before], tolerance = tol$identity)
     expect_true(all(is.na(run$reward[seq_len(rounds) + delay > rounds])))
-    ledger <- ref_ledger(f[ref$rows], max(f), delay)
+    m <- if (rule[[1]]$kind == "censor") rule[[1]]$m else Inf
+    ledger <- ref_ledger(f[ref$rows], max(f), delay, m = m)
     for (column in c("regret", "cumulative_regret", "simple_regret")) {
       expect_equal(run[[column]], ledger[[column]], tolerance = tol$identity)
     }
     expect_equal(run$f, f[ref$rows])
     expect_equal(run$optimum, rep(max(f), rounds))
   }
+})
+
+test_that("a query whose reward is lost to censoring never counts for the simple regret", {
+  delay <- c(3, 0, 5, 2, 2, 6, 1, 0, 0, 0)
+  problem <- bandit_problem(1:6, 1:6, delay = delay_function(function(n) delay))
+  # Rounds 2, 4, 5, 7, ... come within two rounds; 1, 3 and 6 do not.
+  within_two <- function(unit, changes = NULL) {
+    set.seed(700)
+    bandit <- gp_bandit(1:6, kernel_se(1), 0.01, policy_uniform(), pending = pending_censor(2, unit = unit),
+                        changes = changes)
+    as.data.frame(run_bandit(bandit, problem, 10))
+  }
+  for (unit in c("rounds", "time")) {
+    run <- within_two(unit)
+    ledger <- ref_ledger(run$f, 6, delay, m = 2)
+    expect_identical(run$simple_regret, ledger$simple_regret, info = unit)
+    expect_false(identical(ledger$simple_regret, ref_ledger(run$f, 6, delay)$simple_regret))
+  }
+  # The same across restarts, after which no reward of before is used.
+  run <- within_two("rounds", change_oracle(c(2, 5), explore = 0))
+  expect_identical(run$simple_regret, ref_ledger(run$f, 6, delay, m = 2)$simple_regret)
+  all_lost <- bandit_problem(1:6, 1:6, delay = delay_fixed(3))
+  run <- run_bandit(gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2), all_lost, 10)
+  expect_true(all(is.na(as.data.frame(run)$simple_regret)))
+  # Who does not censor knows what comes late.
+  run <- as.data.frame(run_bandit(gp_bucb(1:6, kernel_se(1), 0.01), all_lost, 10))
+  expect_identical(which(is.na(run$simple_regret)), 1:3)
+})
+
+test_that("delays that depend on the input: the round's own random numbers, at the query's place", {
+  x <- seq(0.1, 2.4, by = 0.1)
+  slow <- function(n, x) rpois(n, 3 * x[, 1])
+  problem <- bandit_problem(x, sin(x), noise_gaussian(0.1), delay = delay_function(slow))
+  played <- function(policy, seed) {
+    set.seed(seed)
+    bandit <- gp_bandit(x, kernel_se(0.5), 0.01, policy, pending = pending_censor(4))
+    as.data.frame(run_bandit(bandit, problem, 60))
+  }
+  # What the run must have met: the seeds come after noise and constraint noise.
+  set.seed(31)
+  draws <- gpbandits:::problem_draws(problem, 60)
+  delay_of <- function(run) {
+    vapply(1:60, function(t) {
+      set.seed(draws$delay_seeds[t])
+      slow(1, matrix(run$x1[t]))
+    }, 0)
+  }
+  runs <- list(ucb = played(policy_ucb(width_constant(2)), 31), random = played(policy_uniform(), 31))
+  for (run in runs) {
+    delay <- delay_of(run)
+    expect_gt(max(delay), 4)
+    expect_identical(is.na(run$reward), 1:60 + delay > 60)
+    expect_equal(run$simple_regret, ref_ledger(run$f, max(sin(x)), delay, m = 4)$simple_regret)
+  }
+  # The bandit's own draws go on where they were: they do not see the delays' seeds.
+  set.seed(31)
+  gpbandits:::problem_draws(problem, 60)
+  expect_identical(runs$random$arm, vapply(1:60, function(t) sample.int(length(x), 1), 0L))
+  # The same over a box, with contexts, and for a rival.
+  in_box <- bandit_problem(box_domain(c(v = 0), c(v = 2)), function(u) u[, 1] + u[, 2], contexts = matrix(c(0, 4), 2),
+                           delay = delay_function(function(n, x) x[, "z1"]), optimum = function(z) 2 + z[, 1])
+  run <- as.data.frame(run_bandit(gp_bandit(in_box$domain, kernel_se(1), 0.01, policy_uniform(), contexts = 1), in_box, 12))
+  expect_identical(which(is.na(run$reward)), c(10L, 12L))
+  late <- bandit_problem(x, sin(x), delay = delay_function(function(n, x) 3), constraints = cos(x))
+  run <- as.data.frame(run_bandit(config_ucb(x, kernel_se(0.5), 0.01), late, 8))
+  expect_identical(which(is.na(run$reward)), 6:8)
+  # A bad delay stops the round, and the bandit has not played it.
+  wrong <- bandit_problem(x, sin(x), delay = delay_function(function(n, x) -1))
+  bandit <- gp_ucb(x, kernel_se(0.5), 0.01)
+  caught <- expect_error(run_bandit(bandit, wrong, 5), class = "gpbandits_error")
+  expect_identical(caught$argument, "delay")
+  expect_identical(nrow(bandit$history()), 0L)
+})
+
+test_that("compare_bandits() keeps the same rule", {
+  all_lost <- bandit_problem(1:6, 1:6, delay = delay_fixed(3))
+  runs <- as.data.frame(compare_bandits(
+    list(lost = function(problem) gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2),
+         kept = function(problem) gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 3)),
+    all_lost, rounds = 6, replications = 2, seed = 1
+  ))
+  known <- tapply(!is.na(runs$simple_regret), runs$bandit, sum)
+  expect_equal(as.vector(known[c("lost", "kept")]), c(0, 2 * 3))
 })
 
 test_that("a run over several periods pays against each period's own optimum", {

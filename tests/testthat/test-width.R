@@ -20,6 +20,29 @@ test_that("constants, functions and Srinivas' widths", {
                ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realised(), 0.01))
 })
 
+test_that("Srinivas' third width with gamma_t, as it is printed", {
+  set.seed(306)
+  gain <- function(s) s / 3
+  ahead <- function(t) sqrt(0.01 * (2 * 1.5^2 + 300 * t / 3 * log(t / 0.1)^3))
+  expect_width(width_srinivas_rkhs(1.5, 0.1, gain, 0.01, printed = TRUE), ref_width_function(ahead))
+  caught <- expect_error(width_srinivas_rkhs(1, printed = TRUE), class = "gpbandits_error")
+  expect_identical(caught$argument, "gain")
+})
+
+test_that("KernelUCB: a constant multiplier", {
+  set.seed(307)
+  x <- runif(15)
+  b <- kernel_ucb(x, kernel_se(0.25), 0.04, eta = 0.3)
+  b$suggest()
+  expect_equal(b$history()$width, 0.3 / 0.2)
+  b <- kernel_ucb(x, kernel_se(0.25), 0.04, horizon = 100, delta = 0.05, R = 0.2)
+  b$suggest()
+  expect_equal(b$history()$width, sqrt(2 * log(2 * 100 * 15 / 0.05)))
+  for (bad in list(list(c(0, 1), kernel_se(1), 1), list(box_domain(0, 1), kernel_se(1), 1, horizon = 5))) {
+    expect_error(do.call(kernel_ucb, bad), class = "gpbandits_error")
+  }
+})
+
 test_that("Chowdhury and Gopalan's widths", {
   set.seed(302)
   expect_width(width_igp(1.5, 0.3, 0.1, gain_realised()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realised()))

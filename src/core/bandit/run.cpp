@@ -15,6 +15,11 @@ void Run::set_clock(double now) {
   if (bandit_.fold().pending().by_clock()) bandit_.set_clock(start_ + now);
 }
 
+double Run::delay_of(const Query& query) const {
+  if (draws_.delay_at) return draws_.delay_at(query, round_);
+  return draws_.delay.empty() ? 0.0 : draws_.delay[static_cast<std::size_t>(round_)];
+}
+
 void Run::convert(Index id, double regret) {
   if (bandit_.fold().query(id).status == Status::lost) return;
   if (std::isnan(simple_) || regret < simple_) simple_ = regret;
@@ -44,9 +49,9 @@ void Run::step(Rng& rng) {
     g = constraints + draws_.constraint_noise.row(round_).transpose();
   }
   const double regret = draws_.optimum[round_] - truth;
+  const double delay = delay_of(query);
   const Index id = bandit_.commit(std::move(query));
   const double reward = truth + draws_.noise[round_];
-  const double delay = draws_.delay.empty() ? 0.0 : draws_.delay[k];
   if (delay <= 0.0) {
     bandit_.observe(id, reward, g);
     convert(id, regret);

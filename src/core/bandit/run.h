@@ -60,6 +60,8 @@ struct RunDraws {
   VectorXd noise;                 // by round
   MatrixXd constraint_noise;      // a row per round
   std::vector<double> delay;      // by round; empty means at once
+  // Instead, where delays depend on the input: the delay of a query in a round (0-based).
+  std::function<double(const Query&, Index round)> delay_at;
   std::vector<Context> contexts;  // by round; empty means none
   VectorXd optimum;               // best true mean, by round
 };
@@ -85,6 +87,7 @@ class Run {
     VectorXd g;
     double regret;
   };
+  double delay_of(const Query& query) const;
   void deliver(double now);
   void set_clock(double now);
   // A reward has arrived: it counts for the simple regret, unless it came too late to be known.

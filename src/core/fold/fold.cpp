@@ -76,7 +76,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) 
   q.reward = reward;
   q.g = g;
   q.noise_var = noise_var;
-  const bool late = q.in_play && time_taken(id) > rules_.pending->patience();
+  const bool late = time_taken(id) > rules_.pending->patience();
   q.status = late ? Status::lost : Status::known;
   if (!q.in_play) return false;
   if (!late) listener_.learned(id, known_value(q));

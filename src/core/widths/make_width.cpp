@@ -48,7 +48,7 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   }
   if (type == "srinivas_rkhs") {
     return std::make_shared<SrinivasRkhsWidth>(number("B"), number("delta"), gain(),
-                                               number("scale"));
+                                               number("scale"), w.flag("printed"));
   }
   if (type == "igp" || type == "gp_ts") {
     return std::make_shared<IgpWidth>(number("B"), number("R"), number("delta"),

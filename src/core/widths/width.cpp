@@ -34,7 +34,7 @@ double SrinivasCompactWidth::at(const WidthState& state) {
 }
 
 double SrinivasRkhsWidth::at(const WidthState& state) {
-  const double gamma = gain_->at(state.t - 1.0, state.log_det);
+  const double gamma = gain_->at(state.t - (printed_ ? 0.0 : 1.0), state.log_det);
   const double log_term = std::log(state.t / (delta_ * state.failure_factor));
   return std::sqrt(scale_ * (2.0 * B_ * B_ + 300.0 * gamma * std::pow(log_term, 3.0)));
 }

@@ -66,17 +66,19 @@ class SrinivasCompactWidth : public Width {
   double delta_, a_, b_, r_, d_, scale_;
 };
 
-// Srinivas et al., Theorem 3: sqrt(scale (2 B^2 + 300 gamma_{t-1} log^3(t / delta))).
+// Srinivas et al., Theorem 3: sqrt(scale (2 B^2 + 300 gamma_{t-1} log^3(t / delta))); with
+// gamma_t, as they print it, if printed.
 class SrinivasRkhsWidth : public Width {
  public:
-  SrinivasRkhsWidth(double B, double delta, GainPtr gain, double scale)
-      : B_(B), delta_(delta), gain_(std::move(gain)), scale_(scale) {}
+  SrinivasRkhsWidth(double B, double delta, GainPtr gain, double scale, bool printed)
+      : B_(B), delta_(delta), gain_(std::move(gain)), scale_(scale), printed_(printed) {}
   double at(const WidthState& state) override;
 
  private:
   double B_, delta_;
   GainPtr gain_;
   double scale_;
+  bool printed_;
 };
 
 // Chowdhury & Gopalan: B + R sqrt(2 (gamma_{t-1} + 1 + log(numerator / delta)));

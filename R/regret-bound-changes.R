@@ -1,0 +1,86 @@
+# Bounds of Avanesov for environments that change: Theorem 3.1, Lemma A.1, Lemma C.3.
+
+# The lengths of the stationary periods after 1..rounds rounds: a row per round, a column per period.
+period_lengths <- function(rounds, change_points) {
+  if (!is.null(change_points)) {
+    change_points <- check_numbers(change_points, lower = 1)
+    if (any(change_points != round(change_points)) || is.unsorted(change_points, strictly = TRUE)) {
+      stop_argument("change_points", describe(change_points), "increasing whole numbers >= 1")
+    }
+  }
+  starts <- c(0, change_points)
+  ends <- c(change_points, Inf)
+  vapply(seq_along(starts), function(i) pmax(0, pmin(seq_len(rounds), ends[i]) - starts[i]), numeric(rounds)) |>
+    matrix(nrow = rounds)
+}
+
+# The exponent of a period's length.
+change_power <- function(nu, d) (2 * nu + 3 * d * (d + 1)) / (4 * nu + 2 * d * (d + 1))
+
+regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1) {
+  nu <- check_positive(nu)
+  d <- check_count(d)
+  Delta <- check_positive(Delta)
+  constant <- check_positive(constant)
+  lengths <- period_lengths(rounds, change_points)
+  constant * Delta^-(2 + 2 / (2 * nu + d)) * rowSums(lengths^change_power(nu, d)) * log(seq_len(rounds))^3
+}
+
+regret_cpd_finite <- function(rounds, nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = 1,
+                              change_points = NULL, variance = 1) {
+  R <- check_positive(R)
+  explore <- check_positive(explore)
+  D <- check_positive(D)
+  variance <- check_positive(variance)
+  # No false alarm and no missed change in all T^2 uses of the test: 4 T^2 e^-x = 4 / T.
+  size <- detection_size(nu, d, Delta, B, R, failure = 4 / max(rounds, 2)^3, constant = constant)
+  lengths <- period_lengths(rounds, change_points)
+  wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the rounds so far
+  final <- lengths[rounds, lengths[rounds, ] > 0]
+  if (length(final) > 1 && size * wait * sqrt(2 * max(final)) > min(final)) {
+    warn_outside_theorem("Lemma A.1 of Avanesov", sprintf(
+      "periods of at least n* (2/xi + 1/xi^2) sqrt(2 max T_i) = %.4g rounds (A.6)", size * wait * sqrt(2 * max(final))
+    ), format(min(final)))
+  }
+  noise_var <- 6 * R^2 * log(max(rounds, 2))
+  learning <- sqrt(8 * D * log(rounds)^3 / log1p(1 / noise_var))
+  learning * rowSums(lengths^change_power(nu, d)) +
+    sqrt(variance) * B * (explore + 2 * size * wait) * rowSums(sqrt(lengths))
+}
+
+#' How many samples a change needs to be seen
+#'
+#' The number \eqn{n^*}{n*} of uniformly sampled pairs in each half of Algorithm 1's window ([change_statistic()]) from which on a change
+#' is noticed, and no false alarm raised, with high probability (Avanesov, Lemma C.3, Equation C.13):
+#' \deqn{n^* = 2\Bigl(\frac{C(F^2 + x^2g^2)}{\Delta^2}\Bigr)^{1 + 1/(2\alpha + d)},\qquad 4e^{-x} = \mathtt{failure},}{n* = 2 (C (F^2 + x^2 g^2) /
+#' Delta^2)^(1 + 1 / (2 alpha + d)), with 4 exp(-x) = failure,}
+#' with the threshold \eqn{\theta_n = C(F^2 + x^2g^2)n^{-(2\alpha+d)/(2\alpha+d+1)}}{theta_n = C (F^2 + x^2 g^2) n^(-(2 alpha + d) / (2 alpha + d + 1))}
+#' and the ridge \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}.
+#'
+#' \eqn{C} depends on the kernel and on \eqn{c}, and no value is known: what the formula shows is how \eqn{n^*}{n*} grows as the change
+#' \eqn{\Delta}{Delta} gets smaller.
+#'
+#' @param nu smoothness \eqn{\alpha}{alpha} of the Matern kernel, > 0.
+#' @param d number of inputs.
+#' @param Delta \eqn{\Delta}{Delta}, the L2 distance of the two functions, > 0.
+#' @param B bound \eqn{F} on the RKHS norms of the functions, >= 0.
+#' @param R \eqn{g}, the noise is sub-Gaussian with it, >= 0.
+#' @param failure probability of failure of one test, in (0, 1); the lemma's \eqn{x > 1.3} then always holds.
+#' @param constant \eqn{C}, > 0.
+#' @return A number, in pairs of each half.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @seealso [regret_bound()] (`"cpd_finite"`), [change_statistic()], [calibrate_detector()].
+#' @examples
+#' # a change half as large needs 2^(2 + 1/3) times as many samples
+#' detection_size(2.5, 1, Delta = 0.5, B = 1, R = 0.05) / detection_size(2.5, 1, Delta = 1, B = 1, R = 0.05)
+#' @export
+detection_size <- function(nu, d, Delta, B, R, failure = 0.05, constant = 1) {
+  nu <- check_positive(nu)
+  d <- check_count(d)
+  Delta <- check_positive(Delta)
+  B <- check_number(B, lower = 0)
+  R <- check_number(R, lower = 0)
+  x <- log(4 / check_number(failure, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE))
+  2 * (check_positive(constant) * (B^2 + x^2 * R^2) / Delta^2)^(1 + 1 / (2 * nu + d))
+}
