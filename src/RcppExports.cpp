@@ -21,13 +21,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_alive
-bool cpp_bandit_alive(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_alive(SEXP handleSEXP) {
+// cpp_bandit_state
+std::string cpp_bandit_state(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_state(SEXP handleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_alive(handle));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_state(handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -502,6 +502,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_log_commit
+void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable, SEXP handle);
+RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type changes(changesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    cpp_log_commit(changes, owner, fields, durable, handle);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_golden_points
 Eigen::MatrixXd cpp_golden_points(int n, int d);
 RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
@@ -667,6 +680,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_preserve_rng
+SEXP cpp_preserve_rng(const Rcpp::Function& code);
+RcppExport SEXP _gpbandits_cpp_preserve_rng(SEXP codeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type code(codeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_preserve_rng(code));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run_new
 SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
 RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
@@ -742,7 +765,7 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
-    {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
+    {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
@@ -782,6 +805,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
     {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
     {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
+    {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 5},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
@@ -797,6 +821,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_gradient", (DL_FUNC) &_gpbandits_cpp_regression_gradient, 2},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_regression_solve", (DL_FUNC) &_gpbandits_cpp_regression_solve, 2},
+    {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
     {"_gpbandits_cpp_run_ledger", (DL_FUNC) &_gpbandits_cpp_run_ledger, 1},
