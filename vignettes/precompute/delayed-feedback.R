@@ -1,7 +1,10 @@
-# The experiments of vignettes/delayed-feedback.Rmd that train models while they run: SVM on Pima (linear and
-# logarithmic scale), 50 SVM tasks, and Pima that grows. Stores mean curves in inst/extdata/delayed-*.csv.
-# From the package's root, with gpbandits and e1071 installed (about 25 minutes in one process):
+# The experiments of vignettes/delayed-feedback.Rmd without contexts: SVM on Pima (linear and logarithmic scale), synthetic functions,
+# and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.
+# From the package's root, with gpbandits and e1071 installed (about 20 minutes in one process):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R
+#   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R synthetic tables       (some parts, three minutes)
+# delayed-tasks.csv and delayed-growing.csv are of an earlier version of this script (kernel fitted beforehand); delayed-contexts.R, with
+# refits as in the paper, is to replace them.
 library(gpbandits)
 data <- Sys.getenv("GPBANDITS_DATA")
 stopifnot(nzchar(data), requireNamespace("e1071"))
@@ -16,11 +19,6 @@ rules <- function(domain, kernel, noise_var, m, ...) {
        "GP-TS-SDF" = function() gp_ts_sdf(domain, kernel, noise_var, m = m, ...),
        "asy-TS" = function() asy_ts(domain, kernel, noise_var, ...),
        "GP-BTS" = function() gp_bts(domain, kernel, noise_var, ...))
-}
-# Censored feedback without the sum in its width.
-no_sum <- function(domain, kernel, noise_var, m, ...) {
-  list("GP-UCB-SDF, no sum" = function() gp_ucb_sdf(domain, kernel, noise_var, m = m, width = width_constant(1), ...),
-       "GP-TS-SDF, no sum" = function() gp_ts_sdf(domain, kernel, noise_var, m = m, width = width_constant(1), ...))
 }
 delays <- list(poisson = list(delay = delay_poisson(10), m = 20), fixed = list(delay = delay_fixed(10), m = 10))
 
@@ -74,79 +72,66 @@ svm_experiment <- function(scale) {
   do.call(rbind, out)
 }
 
-# ---- contextual: regret summed over the rounds ---------------------------------------------------------------------
-contextual <- function(experiment, problem, all, rounds, every, runs) {
-  rows <- seq(every, rounds, every)
-  do.call(rbind, lapply(names(all), function(name) {
-    regret <- t(vapply(seq_len(runs), function(run) {
-      set.seed(seed + run)
-      as.data.frame(run_bandit(all[[name]](), problem(run), rounds))$cumulative_regret[rows]
-    }, numeric(length(rows))))
-    message(experiment, " ", name, ": ", format(mean(regret[, length(rows)]), digits = 4))
-    cbind(experiment = experiment, delay = "poisson3", bandit = name, curve(regret, rows))
+# ---- synthetic functions, and the tables of the CNN and of logistic regression: the article's own chunks ----------------
+article <- readLines("vignettes/delayed-feedback.Rmd")
+chunk <- function(name) {
+  from <- grep(paste0("^```\\{r ", name, "[,}]"), article)
+  article[(from + 1):(from + which(article[-seq_len(from)] == "```")[1] - 1)]
+}
+# Comparisons by panel: mean curves, and every run at some rounds.
+curves_of <- function(panels, mean_curves) do.call(rbind, lapply(names(panels), function(name) {
+  one <- mean_curves(panels[[name]])
+  data.frame(panel = name, one[c("bandit", "round")], mean = signif(one$mean, 4), se = signif(one$se, 3))
+}))
+runs_at <- function(panels, rounds, value) do.call(rbind, lapply(names(panels), function(name) {
+  runs <- as.data.frame(panels[[name]])
+  runs <- runs[runs$round %in% rounds, ]
+  runs$value <- signif(value(runs$simple_regret), 3)
+  wide <- tapply(runs$value, list(paste(runs$bandit, runs$round, sep = "@"), runs$replication), sum)
+  colnames(wide) <- paste0("r", colnames(wide))
+  if (ncol(wide) < 100) wide <- cbind(wide, matrix(NA, nrow(wide), 100 - ncol(wide), dimnames = list(NULL, paste0("r", (ncol(wide) + 1):100))))
+  data.frame(panel = name, bandit = sub("@.*", "", rownames(wide)), round = as.integer(sub(".*@", "", rownames(wide))), wide, row.names = NULL)
+}))
+
+synthetic_part <- function() {
+  here <- new.env(parent = globalenv())
+  for (one in c("look", "synthetic", "synthetic-run")) eval(parse(text = chunk(one)), here)
+  panels <- c(here$synthetic, "c, refits" = list(here$refits$c), "d, refits" = list(here$refits$d))
+  known <- function(v) ifelse(is.na(v), 1, v)
+  write_part("synthetic-runs", runs_at(panels[1:8], c(60, 150), known), "Simple regret of every run of Figures 1 and 5 after 60 and 150 rounds, seed 2022, 100 functions")
+  write_part("synthetic", curves_of(panels, here$curves), "Mean simple regret of Figures 1 and 5, seed 2022, 100 functions (with refits 20)")
+}
+tables_part <- function() {
+  here <- new.env(parent = globalenv())
+  for (one in c("look", "synthetic", "tables-run")) eval(parse(text = chunk(one)), here)
+  error <- function(name) {
+    best <- max(here$measured(if (startsWith(name, "CNN")) "cnn-mnist" else "logistic-wdbc")$accuracy)
+    function(v) 100 * (v + 1 - best)
+  }
+  # Rounds in which no run knows a reward of its own yet are left out.
+  curves <- do.call(rbind, lapply(names(here$tuned), function(name) {
+    one <- here$curves(here$tuned[[name]], unknown = NA)
+    one <- one[!is.na(one$mean), ]
+    data.frame(panel = name, one[c("bandit", "round")], mean = signif(error(name)(one$mean), 4), se = signif(100 * one$se, 3))
   }))
+  write_part("tables", curves, "Mean validation error (per cent) of the CNN and of logistic regression, seed 2022, ten runs")
+  runs <- do.call(rbind, lapply(names(here$tuned), function(name) runs_at(here$tuned[name], 100, error(name))))
+  write_part("tables-runs", runs[seq_len(13)], "Validation error (per cent) of every run after 100 queries, seed 2022")
 }
-
-# Kernel parameters for all rules alike, fitted beforehand on 600 random cells of the table.
-fitted_kernel <- function(inputs, value, kernel) {
-  some <- sample(nrow(inputs), 600)
-  gp_fit(unname(inputs[some, ]), value[some], kernel, noise_var = 1e-3)
-}
-
-multi_task <- function() {
-  accuracy <- read.csv(file.path(data, "tst_svm_accuracy.csv"))
-  meta <- read.csv(file.path(data, "tst_svm_metafeatures.csv"))
-  arms <- as.matrix(accuracy[c("is_rbf", "is_poly", "is_linear", "log2C_div6", "log10gamma_div4", "log10degree")])
-  table <- as.matrix(accuracy[-(1:10)])
-  contexts <- as.matrix(meta[match(colnames(table), make.names(meta$dataset)), paste0("mf0", 1:6)])
-  stopifnot(!anyNA(contexts), ncol(table) == 50)
-  contexts <- contexts + 1e-6 * seq_len(50)          # tells apart tasks with equal meta-features
-  task_of <- function(inputs) match(round(1e6 * inputs[, 7], 1), round(1e6 * contexts[, 1], 1))
-  arm_of <- function(inputs) match(apply(round(inputs[, 1:6, drop = FALSE], 6), 1, paste, collapse = " "),
-                                   apply(round(arms, 6), 1, paste, collapse = " "))
-  value <- function(inputs) table[cbind(arm_of(inputs), task_of(inputs))]
-  set.seed(seed)
-  all_inputs <- cbind(arms[rep(1:288, 50), ], contexts[rep(1:50, each = 288), ])
-  fit <- fitted_kernel(all_inputs, as.numeric(table), kernel_se(0.7, dims = 1:6) * kernel_se(0.7, dims = 7:12))
-  message("tasks: noise_var ", signif(fit$noise_var, 3))
-  problem <- function(run) {
-    set.seed(100 * run)
-    order <- rep(sample(50), each = 30)
-    bandit_problem(arms, value, delay = delay_poisson(3), contexts = contexts[order, ],
-                   optimum = function(z) apply(table, 2, max)[task_of(cbind(matrix(0, nrow(z), 6), z))])
-  }
-  all <- rules(arms, fit$kernel, max(fit$noise_var, 1e-4), 6, contexts = contexts)
-  contextual("tasks", problem, all, 1500, 50, runs = 3)
-}
-
-growing <- function() {
-  side <- seq(0, 1, length.out = 15)
-  arms <- as.matrix(expand.grid(x1 = side, x2 = side))
-  set.seed(seed)
-  shuffled <- sample(train)
-  value <- vapply(0:19, function(k) {
-    rows <- shuffled[seq_len(ceiling(length(shuffled) * (k + 1) / 20))]
-    apply(arms, 1, function(u) do.call(svm_accuracy, c(as.list(scales$log(u)), list(rows))))
-  }, numeric(nrow(arms)))
-  contexts <- cbind(z1 = (0:19) / 19)
-  cell <- function(inputs) cbind(round(14 * inputs[, 1]) + 15 * round(14 * inputs[, 2]) + 1, round(19 * inputs[, 3]) + 1)
-  inputs <- cbind(arms[rep(seq_len(225), 20), ], contexts[rep(1:20, each = 225), , drop = FALSE])
-  fit <- fitted_kernel(inputs, as.numeric(value), kernel_se(0.3, dims = 1:2) * kernel_se(0.5, dims = 3))
-  problem <- function(run) {
-    bandit_problem(arms, function(inputs) value[cell(inputs)], delay = delay_poisson(3), contexts = contexts[rep(1:20, each = 30), , drop = FALSE],
-                   optimum = function(z) apply(value, 2, max)[round(19 * z[, 1]) + 1])
-  }
-  all <- c(rules(arms, fit$kernel, max(fit$noise_var, 1e-4), 6, contexts = contexts),
-           no_sum(arms, fit$kernel, max(fit$noise_var, 1e-4), 6, contexts = contexts))
-  contextual("growing", problem, all, 600, 20, runs = runs)
+write_part <- function(name, table, what) {
+  file <- sprintf("inst/extdata/delayed-%s.csv", name)
+  writeLines(c(sprintf("# %s, by vignettes/precompute/delayed-feedback.R", what),
+               sprintf("# %.0f s of processor time so far, gpbandits %s, %s", proc.time()[["user.self"]], packageVersion("gpbandits"), R.version.string)), file)
+  suppressWarnings(write.table(table, file, append = TRUE, sep = ",", row.names = FALSE, na = ""))
 }
 
 # ---- one part after the other, or one by name: tasks, growing, svm-linear, svm-log -----------------------------------
-parts <- list(tasks = multi_task, growing = growing, "svm-linear" = function() svm_experiment("linear"),
-              "svm-log" = function() svm_experiment("log"))
+parts <- list("svm-linear" = function() svm_experiment("linear"), "svm-log" = function() svm_experiment("log"))
+own <- list(synthetic = synthetic_part, tables = tables_part)          # these write their own files
 wanted <- commandArgs(TRUE)
-if (length(wanted) == 0) wanted <- names(parts)
-for (name in wanted) {
+if (length(wanted) == 0) wanted <- c(names(parts), names(own))
+for (name in intersect(wanted, names(own))) own[[name]]()
+for (name in intersect(wanted, names(parts))) {
   seconds <- system.time(results <- parts[[name]]())[[1]]
   file <- sprintf("inst/extdata/delayed-%s.csv", name)
   writeLines(c("# Mean curves computed by vignettes/precompute/delayed-feedback.R",
