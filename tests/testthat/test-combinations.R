@@ -140,14 +140,7 @@ follow <- function(ref, point, look) {
   ref <- ref_before_query(ref)
   action <- if (ref_explores_now(ref)) "explore" else "policy"
   info <- if (look) ref_bandit_info(ref) else list(mean = NA, sd = NA, width = NA, t = length(ref_current(ref)) + 1)
-  ref$at_choice <- c(ref$at_choice, list(list(action = action, mean = info$mean[point], sd = info$sd[point], width = info$width,
-                                              t = info$t, segment = ref$segment, kappa = ref$kappa, info = info)))
-  ref$rows <- c(ref$rows, point)
-  ref$reward <- c(ref$reward, NA)
-  ref$taken <- c(ref$taken, NA)
-  ref$g <- rbind(ref$g, rep(NA_real_, ncol(ref$g)))
-  ref$action <- c(ref$action, action)
-  ref
+  ref_record(ref, point, action, info)
 }
 
 walk_again <- function(h, e, points) {
