@@ -241,8 +241,8 @@ cpp_run_play <- function(run_handle, rounds, progress) {
     invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
 }
 
-cpp_run_ledger <- function(run_handle) {
-    .Call(`_gpbandits_cpp_run_ledger`, run_handle)
+cpp_run_outcome <- function(run_handle) {
+    .Call(`_gpbandits_cpp_run_outcome`, run_handle)
 }
 
 cpp_kernel_factor <- function(kernel, x, tolerance) {

@@ -11,6 +11,7 @@ bandit_suggest <- function(bandit, n, context, time, ...) {
 }
 
 ask <- function(bandit, contexts, time) {
+  if (has_rule(bandit)) return(rival_ask(bandit, contexts, time))
   transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
 }
 
@@ -22,13 +23,20 @@ ask_and_refit <- function(bandit, n, contexts, time) {
     while (at <= n) {
       refit_if_due(draft)
       stretch <- seq(at, min(n, at + rounds_to_refit(draft) - 1))
-      part <- contexts
-      part$row <- contexts$row[stretch]
-      part$values <- contexts$values[stretch, , drop = FALSE]
-      ask(draft, part, time)
+      ask(draft, subset_contexts(contexts, stretch), time)
       at <- at + length(stretch)
     }
   }, durable = if (!is.null(bandit$journal)) function(draft) journal_difference(bandit, draft))
+}
+
+subset_contexts <- function(contexts, rows) {
+  list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE])
+}
+
+# One context, as users give it; NULL where there are none.
+context_row <- function(config, contexts) {
+  if (length(config$context_names) == 0) return(NULL)
+  if (is_tabulated_space(config)) config$contexts[contexts$row + 1L, , drop = FALSE] else contexts$values
 }
 
 # `count` contexts as the core takes them (one that is given serves all): `row` numbers

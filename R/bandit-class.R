@@ -48,13 +48,16 @@ GPBandit <- setRefClass("GPBandit",
   )
 )
 
-# An object of the class from its settings and its log.
+# An object of the class from its settings and its log. `memory`: see R/rival.R.
 new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),
-                       refits = list()) {
-  bandit <- GPBandit$new(config = config, queries = queries, events = events, refits = refits, handle = NULL,
-                         journal = NULL)
-  without_definition(bandit, GPBandit)
+                       refits = list(), memory = first_memory(config)) {
+  fields <- list(config = config, queries = queries, events = events, refits = refits, handle = NULL, journal = NULL)
+  generator <- if (is.null(config$rule)) GPBandit else BanditRival
+  if (!is.null(config$rule)) fields$memory <- memory
+  without_definition(do.call(generator$new, fields), generator)
 }
+
+first_memory <- function(config) if (!is.null(config$rule)) rival_rules[[config$rule]]$begin(config)
 
 # Every object of a reference class holds the class's definition, 0.9 MB in a file: ours look it up.
 without_definition <- function(object, generator) {

@@ -30,12 +30,12 @@ place_frame <- function(bandit, arm, context, inputs) {
 # The history of some queries; columns of the log are picked, never the whole log converted.
 bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
   of <- function(name) get(name, envir = bandit$queries)[ids]
-  extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"),
-             if (!is.null(bandit$config$rule)) "phase")
+  extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
   columns <- c(query_frame(bandit, ids),
                list(reward = of("reward"), mean = of("mean"), sd = of("sd"), width = of("width"),
                     action = action_names[of("action")], segment = of("segment"),
                     status = status_names[of("status")]),
+               if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),
                stats::setNames(lapply(extra, of), extra))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }

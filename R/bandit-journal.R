@@ -2,6 +2,7 @@
 # happens at once or not at all), made of parts separated by ";", each a letter and values:
 #   q  a query: the columns of the log's queries that are known at the choice
 #   e  an event: kind, id, reward, time, constraint values
+#   m  what a rival's rule remembers after the change (serialised)
 #   f  a refit's parameters        x  the log was emptied
 #   r  the state of R's random generator after the change; p: only its position moved
 #   n  a note of maximize_bandit(): its name and its value
@@ -96,25 +97,29 @@ journal_write <- function(bandit, parts) {
   list(journal = list(path = path, rng = seed, end = journal_io(cpp_journal_append(path, line, bandit$journal$end))))
 }
 
-# A change of the log, as sync_log() has it; `refits`: the parameters of the refits in it.
-journal_change <- function(bandit, queries, events, refits) {
+# A change of the log, as sync_log() has it; `refits`: the parameters of the refits in it; `memory`: a rival's, where
+# it has changed.
+journal_change <- function(bandit, queries, events, refits, memory = NULL) {
   config <- bandit$config
   journal_write(bandit, c(
-    rows_as_text("q", queries[names(journal_query_columns(config))]),
+    if (!is.null(queries)) rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", c(events[names(event_columns())], g_columns(config, events$g))),
-    vapply(refits, function(refit) paste("f", pack(refit)), "")
+    vapply(refits, function(refit) paste("f", pack(refit)), ""),
+    if (!is.null(memory)) paste("m", pack(memory))
   ))
 }
 
-# What a draft has beyond the bandit: queries and refits.
+# What a draft has beyond the bandit.
 journal_difference <- function(bandit, draft) {
   beyond <- function(name) {
     lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
   }
   events <- beyond("events")
-  events$g <- matrix(NA_real_, length(events$kind), constraint_count(bandit$config))
+  told <- ifelse(events$kind %in% event_kind[c("reward", "given")], events$id, NA_integer_)
+  g <- lapply(constraint_names(bandit$config, "g"), function(name) get(name, envir = draft$queries)[told])
+  events$g <- matrix(as.double(unlist(g)), length(told), length(g))
   refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
-  journal_change(bandit, beyond("queries"), events, refits)
+  journal_change(bandit, beyond("queries"), events, refits, draft$memory)
 }
 
 journal_note <- function(bandit, name, value) {
@@ -227,8 +232,9 @@ replay_lines <- function(config, lines, seed) {
   queries <- add_rewards(queries, events, constraint_names(config, "g"))
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
                        table_of(events[names(event_columns())]), lapply(text[letter == "f"], unpack))
+  if (any(letter == "m")) bandit$memory <- unpack(text[max(which(letter == "m"))])
   heal(as.environment(bandit))
-  status <- cpp_bandit_status(bandit$handle)
+  status <- if (has_rule(bandit)) rival_status(length(queries$arm), events) else cpp_bandit_status(bandit$handle)
   commit(bandit$queries, list(table_change(bandit$queries, cells = list(status = list(seq_along(status), status)))))
   list(bandit = bandit, notes = notes, rng = rng)
 }

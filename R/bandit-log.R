@@ -11,7 +11,7 @@ query_columns <- function(config) {
     stats::setNames(rep(list(double()), length(inputs)), inputs),
     stats::setNames(rep(list(double()), 2 * constraint_count(config)),
                     c(constraint_names(config, "g"), constraint_names(config, "kappa"))),
-    if (!is.null(config$rule)) list(phase = character()))
+    if (!is.null(config$rule)) list(phase = integer()))
 }
 
 constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
@@ -52,6 +52,13 @@ logged_places <- function(bandit, ids) {
   d <- length(config$domain$names)
   list(arm = arm, inputs = inputs[, seq_len(d), drop = FALSE],
        contexts = if (ncol(inputs) > d) inputs[, -seq_len(d), drop = FALSE])
+}
+
+# Some places and their contexts as the log has them, and as the core takes them.
+places_in_log <- function(config, places, contexts) {
+  inputs <- if (is_tabulated_space(config)) matrix(0, place_total(places), 0)
+            else unname(cbind(places$inputs, contexts$values))
+  list(arm = places$arm, context = contexts$row, inputs = inputs)
 }
 
 # Contexts of the log's queries as the core takes them.

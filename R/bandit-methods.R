@@ -6,15 +6,19 @@ bandit_story <- function(bandit) {
   size <- table_size(bandit$queries)
   pending <- sum(is.na(bandit$queries$reward[seq_len(size)]))
   lines <- c(
-    sprintf("Gaussian-process bandit over %s", describe_domain(config$domain)),
+    sprintf("%s over %s", if (has_posterior(bandit)) "Gaussian-process bandit" else "Bandit",
+            describe_domain(config$domain)),
     sprintf("  policy     %s", describe_policy(config$policy)),
-    sprintf("  prior      mean %s, noise variance %g", describe_prior_mean(config$mean), config$noise_var),
+    if (has_posterior(bandit)) {
+      sprintf("  prior      mean %s, noise variance %g", describe_prior_mean(config$mean), config$noise_var)
+    },
     sprintf("  rounds     %d (%d pending)%s", size, pending,
             if (facts$segment > 1) sprintf(", segment %d", facts$segment) else "")
   )
   if (config$pending$kind != "ignore") {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
+  if (has_rule(bandit)) lines <- c(lines, rival_story(bandit))
   if (!is.null(bandit$journal)) lines <- c(lines, sprintf("  journal    %s", bandit$journal$path))
   lines
 }
@@ -27,7 +31,8 @@ print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
   if (table_size(bandit$queries) && length(bandit$config$context_names) == 0) {
     best <- bandit_best(bandit, NULL)
-    cat(sprintf("  best       %s: mean %.4g, sd %.2g\n", describe_place(best, bandit), best$mean, best$sd))
+    belief <- if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", best$mean, best$sd)
+    cat("  best       ", describe_place(best, bandit), belief, "\n", sep = "")
   }
   invisible(bandit)
 }
@@ -93,9 +98,11 @@ print.summary_gp_bandit <- function(x, ...) {
   engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
               played = "played points (factor over the distinct arms played)",
               box = "exact Cholesky over the points played",
-              dense = "exact Cholesky over the points played")[[x$engine]]
+              dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
   cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
-  cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
+  if (!is.na(x$information_gain)) {
+    cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
+  }
   if (!is.null(x$reward)) {
     cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
   }

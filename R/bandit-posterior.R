@@ -22,6 +22,7 @@ asked_places <- function(domain, x, arm) {
 
 # A data.frame of `mean` and `sd` at places, in one context or one each.
 posterior_at <- function(bandit, places, context) {
+  if (has_rule(bandit)) return(rival_posteriors(bandit, places, context))
   config <- bandit$config
   count <- place_total(places)
   one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
@@ -54,9 +55,8 @@ predicted_posterior <- function(bandit, places, contexts) {
 bandit_draw <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
   n <- check_count(n)
-  heal(bandit)
-  facts <- cpp_bandit_facts(bandit$handle)
-  if (facts$engine != "weights") {
+  facts <- bandit_facts(bandit)
+  if (has_rule(bandit) || facts$engine != "weights") {
     stop_gpbandits("Joint draws over all arms need the weight-space engine: ",
                    "a finite domain and `engine = \"weights\"`.",
                    argument = "engine")
@@ -69,9 +69,11 @@ bandit_best <- function(bandit, context, ...) {
   heal(bandit)
   config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)
-  found <- preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
+  found <- if (has_rule(bandit)) rival_best(bandit, contexts)
+           else preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
   arm <- found$arm
   frame <- place_frame(bandit, arm, contexts$row, found$inputs)
+  if (!has_posterior(bandit)) return(frame)
   places <- if (is_tabulated_space(config)) list(arm = arm)
             else list(arm = arm, inputs = found$inputs[, seq_along(config$domain$names), drop = FALSE])
   context <- if (length(config$context_names)) frame[config$context_names]

@@ -6,6 +6,7 @@ core <- function(expr) {
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
 # process, in a copy, after a failed change) the log is played again.
 heal <- function(bandit) {
+  if (has_rule(bandit)) return(feed_models(bandit))
   if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit)
   invisible(bandit)
 }
@@ -24,7 +25,7 @@ replayed <- function(bandit) {
 
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
 check_idle <- function(bandit) {
-  if (cpp_bandit_state(bandit$handle) == "changing") {
+  if (!has_rule(bandit) && cpp_bandit_state(bandit$handle) == "changing") {
     stop_gpbandits("This bandit is in the middle of a change: a function that it calls cannot change it.")
   }
 }
@@ -41,6 +42,7 @@ transact <- function(bandit, change, refit = NULL) {
 }
 
 bandit_facts <- function(bandit) {
+  if (has_rule(bandit)) return(rival_facts(bandit))
   heal(bandit)
   cpp_bandit_facts(bandit$handle)
 }
@@ -48,11 +50,13 @@ bandit_facts <- function(bandit) {
 bandit_reset <- function(bandit) {
   check_idle(bandit)
   commit(bandit, list(),
-         fields = list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
-                       refits = list(), handle = NULL),
+         fields = c(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
+                         refits = list(), handle = NULL),
+                    if (has_rule(bandit)) list(memory = first_memory(bandit$config))),
          durable = if (!is.null(bandit$journal)) function() journal_write(bandit, "x"))
 }
 
 bandit_copy <- function(bandit) {
-  new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits)
+  new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits,
+             if (has_rule(bandit)) bandit$memory)
 }

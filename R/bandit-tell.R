@@ -1,6 +1,8 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...) {
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var"))
+  if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
+  if (missing(reward) && !is.data.frame(id)) stop_argument("reward", "missing", "a number for each id")
   if (is.data.frame(id)) {
     told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
   } else {
@@ -13,9 +15,17 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
   new <- check_untold(bandit, id, reward, constraints)
   if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  transact(bandit, function(handle) {
-    cpp_bandit_observe(handle, id[new], reward[new], constraints[new, , drop = FALSE], time[new], noise_var[new])
-  })
+  tell(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new], noise_var[new])
+}
+
+# An event of some queries: a reward, an amendment, a withdrawal or a failure.
+tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_, noise_var = NA_real_) {
+  if (has_rule(bandit)) return(rival_tell(bandit, kind, id, reward, constraints, time, noise_var))
+  transact(bandit, function(handle) switch(kind,
+    reward = cpp_bandit_observe(handle, id, reward, constraints, time, noise_var),
+    amend = cpp_bandit_amend(handle, id, reward),
+    cpp_bandit_withdraw(handle, id, kind == "fail")
+  ))
 }
 
 rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
@@ -92,7 +102,7 @@ bandit_amend <- function(bandit, id, reward, ...) {
   check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
   new <- bandit$queries$reward[id] != reward
   if (!any(new)) return(invisible(bandit))
-  transact(bandit, function(handle) cpp_bandit_amend(handle, id[new], reward[new]))
+  tell(bandit, "amend", id[new], reward[new])
 }
 
 # `failed`: it was tried.
@@ -103,14 +113,15 @@ bandit_withdraw <- function(bandit, id, failed, ...) {
   check_status(bandit, id, c("pending", void), "a pending query")
   id <- id[status_of(bandit, id) == "pending"]
   if (length(id) == 0) return(invisible(bandit))
-  transact(bandit, function(handle) cpp_bandit_withdraw(handle, id, failed))
+  tell(bandit, if (failed) "fail" else "withdraw", id)
 }
 
 # Without a reward the point is pending: somebody else is trying it.
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, ...) {
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var"))
-  given <- given_places(bandit, x, arm, context)
-  count <- length(given$places$arm)
+  places <- find_places(bandit$config$domain, x, arm)
+  count <- place_total(places)
+  contexts <- contexts_for(bandit, context, count)
   if (missing(reward)) {
     check_absent(constraints, "constraints")
     reward <- rep(NA_real_, count)
@@ -122,18 +133,7 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
   noise_var <- check_noise_vars(noise_var, count)
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
-  transact(bandit, function(handle) {
-    cpp_bandit_give(handle, given$places, given$contexts, reward, constraints, time, noise_var)
-  })
-}
-
-# Places and contexts of added points, as the core takes them.
-given_places <- function(bandit, x, arm, context) {
-  config <- bandit$config
-  given <- find_places(config$domain, x, arm)
-  contexts <- contexts_for(bandit, context, place_total(given))
-  inputs <- if (is_tabulated_space(config)) matrix(0, place_total(given), 0)
-            else unname(cbind(given$inputs, contexts$values))
-  list(places = list(arm = given$arm, inputs = inputs, context = contexts$row),
-       contexts = contexts)
+  if (has_rule(bandit)) return(rival_give(bandit, places, contexts, reward, constraints, time, noise_var))
+  given <- places_in_log(bandit$config, places, contexts)
+  transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, noise_var))
 }

@@ -13,6 +13,7 @@ plus_minus <- function() {
 # A list: `type`; `frame`, a row per place drawn; `x` (and `y` on a map), the places' positions;
 # `queries`, the history in this context with positions `at` (and `at_y`); `band`; `next_choice`.
 bandit_view <- function(bandit, context, truth, type, width, next_choice, resolution) {
+  check_has_posterior(bandit)
   if (!is.null(width)) check_number(width, lower = 0)
   check_flag(next_choice)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)

@@ -23,7 +23,7 @@
 #' or `"answer"`.
 #'
 #' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
-#' @section Methods: see [ckb()].
+#' @section Methods: see [ckb()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
 #' @inheritParams ckb
 #' @param constraint_kernels,constraint_noise_var,constraint_mean prior and noise of the \eqn{g_j}: one for all, or a list (kernels) or
 #'   vector with one per constraint. `NULL`: those of \eqn{f}.
@@ -50,17 +50,19 @@
 admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
                    constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
                    tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
-                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL) {
+                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL) {
   check_dots_empty(..., allowed = names(formals(admmbo)))
   if (!is.null(refit)) check_class(refit, "bandit_refit", hint = "refit_every()")
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
                           NULL, constraint_mean)
-  new_gp_rival("admmbo", parts, list(
+  models <- lapply(parts$models, function(one) c(one, list(refit = refit)))
+  settings <- list(
     evaluations = rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
                         constraint = check_evaluations(constraint_evaluations, "constraint_evaluations")),
     rho = check_number(rho, lower = 0, open_lower = TRUE), weight = check_number(weight, lower = 0, open_lower = TRUE),
-    outer = check_count(outer), initial = check_count(initial, lower = 0), refit = refit,
-    tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)))
+    outer = check_count(outer), initial = check_count(initial, lower = 0),
+    tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share))
+  new_rival("admmbo", parts$domain, parts$count, models = models, settings = settings, journal = journal)
 }
 
 check_evaluations <- function(x, arg) {
@@ -71,16 +73,16 @@ check_evaluations <- function(x, arg) {
   as.double(x)
 }
 
-# `step`: 0 the objective step, j the feasibility step of constraint j; `left`: its queries to come.
+# `step`: 0 the objective step, j the feasibility step of constraint j; `since`: the last query before it.
 begin_admmbo <- function(config) {
   m <- config$constraints$count
   upper <- unname(input_ranges(config$domain)[2, ])
-  list(outer = 1, step = 0, left = config$evaluations["objective", 1], x = NULL,
+  list(outer = 1, step = 0, since = 0L, x = NULL,
        z = matrix(upper, m, length(upper), byrow = TRUE), before = NULL, y = matrix(0, m, length(upper)),
        rho = config$rho, answer = NULL)
 }
 
-admmbo_phase <- function(step) if (step == 0) "objective" else paste0("constraint", step)
+admmbo_phase <- function(step) ifelse(step == 0, "objective", paste0("constraint", step))
 
 # Model j is 1 for the objective, 1 + j for constraint j.
 takes_admmbo <- function(config, phase, j) {
@@ -91,26 +93,32 @@ propose_admmbo <- function(rival) {
   memory <- rival$memory
   known <- admmbo_known(rival, memory$step)
   # A step whose rewards are all on their way goes on until one is there.
-  if (is.null(memory$answer) && memory$left < 1 && length(known)) memory <- admmbo_advance(rival, memory)
+  spent <- admmbo_asked(rival, memory$step, since = memory$since) >= admmbo_budget(rival$config, memory)
+  if (is.null(memory$answer) && spent && length(known)) memory <- admmbo_advance(rival, memory)
   if (!is.null(memory$answer)) return(list(place = memory$answer, memory = memory, phase = "answer"))
-  phase <- admmbo_phase(memory$step)
-  asked <- sum(rival$queries$phase[seq_len(table_size(rival$queries))] == phase)
-  random <- asked < rival$config$initial || length(admmbo_known(rival, memory$step)) == 0
-  memory$left <- memory$left - 1
+  random <- admmbo_asked(rival, memory$step) < rival$config$initial || length(admmbo_known(rival, memory$step)) == 0
   list(place = if (random) sample_places(rival$config$domain, 1) else admmbo_choice(rival, memory),
-       memory = memory, phase = phase, action = if (random) "explore" else "policy")
+       memory = memory, phase = admmbo_phase(memory$step), action = if (random) "explore" else "policy")
+}
+
+# How many queries the step of an outer round has.
+admmbo_budget <- function(config, memory) {
+  config$evaluations[if (memory$step == 0) "objective" else "constraint", min(memory$outer, 2)]
+}
+
+# How many of its queries after `since` were asked and not withdrawn.
+admmbo_asked <- function(rival, step, since = 0L) {
+  ids <- seq_len(table_size(rival$queries) - since) + since
+  sum(phases_of(rival, ids) == admmbo_phase(step) & status_of(rival, ids) != "withdrawn")
 }
 
 # Ids of the queries that taught the model of this step.
-admmbo_known <- function(rival, step) {
-  ids <- table_column(rival$events, "id")
-  ids[taken_ids(rival, ids, step + 1)]
-}
+admmbo_known <- function(rival, step) rival$events$id[teaching(rival, step + 1)]
 
 # The step's target as functions of places: the model's part and the quadratic, and its value at
 # the posterior mean, which says what is best so far.
 admmbo_target <- function(rival, memory) {
-  model <- rival$models[[memory$step + 1]]
+  model <- models_of(rival)[[memory$step + 1]]
   rho <- memory$rho
   distance2 <- function(places, centre) {
     rowSums((places$inputs - rep(centre, each = nrow(places$inputs)))^2)
@@ -119,12 +127,12 @@ admmbo_target <- function(rival, memory) {
     centre <- colMeans(memory$z) - colMeans(memory$y) / rho
     scale <- nrow(memory$z) * rho / 2
     quadratic <- function(places) scale * distance2(places, centre)
-    at_mean <- function(places) quadratic(places) - model_posterior(model, places)$mean
+    at_mean <- function(places) quadratic(places) - model_posterior(model, places, NULL)$mean
   } else {
     centre <- memory$x + memory$y[memory$step, ] / rho
     scale <- rho / (2 * rival$config$weight)
     quadratic <- function(places) scale * distance2(places, centre)
-    at_mean <- function(places) quadratic(places) + (model_posterior(model, places)$mean > 0)
+    at_mean <- function(places) quadratic(places) + (model_posterior(model, places, NULL)$mean > 0)
   }
   list(model = model, quadratic = quadratic, at_mean = at_mean)
 }
@@ -134,12 +142,12 @@ admmbo_choice <- function(rival, memory) {
   best <- min(target$at_mean(known_places(rival, memory$step)))
   improvement <- if (memory$step == 0) objective_improvement else feasibility_improvement
   gain <- function(places) {
-    improvement(best - target$quadratic(places), model_posterior(target$model, places))
+    improvement(best - target$quadratic(places), model_posterior(target$model, places, NULL))
   }
   found <- best_place(rival, gain, scale = 0)
   if (found$value > 0) return(found$places)
   best_place(rival, function(places) {
-    p <- model_posterior(target$model, places)
+    p <- model_posterior(target$model, places, NULL)
     -target$quadratic(places) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
   })$places
 }
@@ -163,10 +171,10 @@ known_places <- function(rival, step) logged_places(rival, admmbo_known(rival, s
 
 # The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
 admmbo_advance <- function(rival, memory) {
-  config <- rival$config
   places <- known_places(rival, memory$step)
   top <- which.min(admmbo_target(rival, memory)$at_mean(places))
   inputs <- unname(places$inputs[top, ])
+  memory$since <- table_size(rival$queries)
   if (memory$step == 0) {
     memory$x <- inputs
     memory$before <- memory$z
@@ -175,7 +183,6 @@ admmbo_advance <- function(rival, memory) {
   }
   if (memory$step == nrow(memory$z)) return(admmbo_next_outer(rival, memory))
   memory$step <- memory$step + 1
-  memory$left <- config$evaluations["constraint", min(memory$outer, 2)]
   memory
 }
 
@@ -190,13 +197,12 @@ admmbo_next_outer <- function(rival, memory) {
   settled <- primal < least + config$tolerance[2] * max(size(x), size(memory$z)) &&
     dual < least + config$tolerance[2] * memory$rho * size(memory$y)
   if (settled || memory$outer == config$outer) {
-    memory$answer <- recommend_by_means(rival)
+    memory$answer <- recommend_by_means(rival, NULL)
     return(memory)
   }
   if (primal > 10 * dual) memory$rho <- 2 * memory$rho
   else if (dual > 10 * primal) memory$rho <- memory$rho / 2
   memory$outer <- memory$outer + 1
   memory$step <- 0
-  memory$left <- config$evaluations["objective", 2]
   memory
 }

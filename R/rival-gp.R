@@ -16,11 +16,14 @@
 #' On arms the maxima are exact, ties go to the first arm. On a box or a product points are scored at a fixed low-discrepancy set, at the
 #' last points played, and at ever smaller neighbourhoods of the best: an approximation, and slower than `GPBandit`'s own search.
 #'
-#' @section Methods: those of a [GPBandit][gp_bandit] that make sense: `$suggest()`, `$observe()`, `$add()`, `$history()`,
-#'   `$posterior()` (with `g1_mean`, `g1_sd`, ... besides; not for [bandit_oco()]), `$best()` (largest posterior mean of \eqn{f} among the points
-#'   whose posterior constraint means are at most 0), `$reset()`, `$copy()`; `print()`, `summary()`, `as.data.frame()`. `history()` has a column
-#'   `phase`, and in `kappa1..` the multipliers at the choice. Contexts, changes and pending rules are not supported; rewards
-#'   that have not arrived are ignored. Saving, copying and seeds work as for a `GPBandit`.
+#' @section Methods: all those of a [GPBandit][gp_bandit] but `$draw()`, with the same checks, log, `journal` and [resume_bandit()], copies and
+#'   files; `print()`, `summary()`, `predict()`, `plot()`. `$posterior()` has `g1_mean`, `g1_sd`, ... besides (it, `plot()` and `predict()` are
+#'   errors for [bandit_oco()]); `$best()` is the point of largest posterior mean of \eqn{f} among those whose posterior constraint means
+#'   are at most 0. `history()` has a column `phase`, and in `kappa1..` the multipliers at the choice. Rewards that have not arrived are
+#'   ignored; other pending rules, changes and (for these three) refits are not supported. `$amend()` changes the posteriors, not the multipliers
+#'   or steps of the past. A `noise_var` given with an observation is that of its reward.
+#' @section Contexts: with `contexts` the posteriors are over actions and contexts, and the maximum is over actions in the context given. The
+#'   multipliers of `ckb()` are common to all contexts. The published guarantees are for problems without contexts.
 #' @section Guarantee: with widths that hold for all functions at once with probability \eqn{1-\delta}{1 - delta} (for example
 #'   `width_igp(B, R, delta / (count + 1))`), regret and violation are sublinear: for `ckb()` under Slater's condition with step of order
 #'   \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough (Zhou and Ji); for `config_ucb()` both are
@@ -55,34 +58,36 @@
 #' @export
 ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
                 constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                constraint_mean = 0) {
+                constraint_mean = 0, contexts = NULL, journal = NULL) {
   check_dots_empty(..., allowed = names(formals(ckb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  new_gp_rival("ckb", parts, list(step = check_number(step, lower = 0, open_lower = TRUE),
-                                  bound = check_number(bound, lower = 0, open_lower = TRUE)))
+  settings <- list(step = check_number(step, lower = 0, open_lower = TRUE),
+                   bound = check_number(bound, lower = 0, open_lower = TRUE))
+  new_rival("ckb", parts$domain, parts$count, contexts, parts$models, settings, journal)
 }
 
 #' @rdname ckb
 #' @export
 config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2), count = 1, mean = 0,
                        constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                       constraint_mean = 0) {
+                       constraint_mean = 0, contexts = NULL, journal = NULL) {
   check_dots_empty(..., allowed = names(formals(config_ucb)))
-  new_gp_rival("config_ucb", gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean,
-                                            constraint_kernels, constraint_noise_var, constraint_width,
-                                            constraint_mean))
+  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
+                          constraint_noise_var, constraint_width, constraint_mean)
+  new_rival("config_ucb", parts$domain, parts$count, contexts, parts$models, list(), journal)
 }
 
 #' @rdname ckb
 #' @export
 epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
                  constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                 constraint_mean = 0) {
+                 constraint_mean = 0, contexts = NULL, journal = NULL) {
   check_dots_empty(..., allowed = names(formals(epbo)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  new_gp_rival("epbo", parts, list(penalty = check_number(penalty, lower = 0, open_lower = TRUE)))
+  settings <- list(penalty = check_number(penalty, lower = 0, open_lower = TRUE))
+  new_rival("epbo", parts$domain, parts$count, contexts, parts$models, settings, journal)
 }
 
 # ---- settings -----------------------------------------------------------------
@@ -130,20 +135,15 @@ check_rival_width <- function(width, arg = "width") {
   width
 }
 
-new_gp_rival <- function(rule, parts, settings = list()) {
-  rival <- new_rival(rule, parts$domain, parts$count, parts$models, settings)
-  rival$config$scale <- bandit_facts(rival$models[[1]])$prior_scale
-  rival
-}
-
 # ---- the rules ----------------------------------------------------------------
 
 # Functions of places: u(places), the upper bound of f, and l(places), the lower bounds of the g_j (a
 # column each); `width`: f's.
-confidence_bounds <- function(rival) {
-  widths <- vapply(rival$models, model_width, 0)
+confidence_bounds <- function(rival, context) {
+  models <- models_of(rival)
+  widths <- vapply(models, model_width, 0)
   bound <- function(k, sign, places) {
-    p <- model_posterior(rival$models[[k]], places)
+    p <- model_posterior(models[[k]], places, context)
     p$mean + sign * widths[k] * p$sd
   }
   list(width = widths[1],
@@ -151,8 +151,8 @@ confidence_bounds <- function(rival) {
        l = function(places) do.call(cbind, lapply(seq_along(widths)[-1], bound, sign = -1, places = places)))
 }
 
-propose_ckb <- function(rival) {
-  bounds <- confidence_bounds(rival)
+propose_ckb <- function(rival, context) {
+  bounds <- confidence_bounds(rival, context)
   phi <- rival$memory$phi
   place <- best_place(rival, function(places) bounds$u(places) - drop(bounds$l(places) %*% phi))$places
   moved <- phi + rival$config$step * drop(bounds$l(place))
@@ -160,15 +160,15 @@ propose_ckb <- function(rival) {
        width = bounds$width, kappa = phi)
 }
 
-propose_config <- function(rival) {
-  bounds <- confidence_bounds(rival)
+propose_config <- function(rival, context) {
+  bounds <- confidence_bounds(rival, context)
   found <- best_place(rival, bounds$u, bounds$l)
   list(place = found$places, memory = list(), phase = if (found$feasible) "policy" else "infeasible",
        width = bounds$width)
 }
 
-propose_epbo <- function(rival) {
-  bounds <- confidence_bounds(rival)
+propose_epbo <- function(rival, context) {
+  bounds <- confidence_bounds(rival, context)
   rho <- rival$config$penalty
   place <- best_place(rival, function(places) bounds$u(places) - rho * total_excess(bounds$l(places)))$places
   list(place = place, memory = list(), phase = "policy", width = bounds$width,

@@ -16,13 +16,15 @@
 #'
 #' @section Guarantee: for convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018); on others it may stay at a
 #'   point that is stationary. None for arms.
-#' @section Methods: see [ckb()]; `$posterior()` is an error, `$best()` is the current \eqn{x}, or the arm next to it. History's `phase` is
+#' @section Methods: see [ckb()]; `$posterior()`, `predict()` and `plot()` are errors, for there is no posterior, and so is `$amend()`, for a step
+#'   cannot be taken back. A pair of which one query is withdrawn or has failed is given up. `$best()` is the current \eqn{x}, or the arm next to it. History's `phase` is
 #'   `"plus"` or `"minus"`, `kappa1..` the multipliers \eqn{\lambda}{lambda}.
 #' @param domain a [box_domain()], or a [finite_domain()].
 #' @param epsilon \eqn{\varepsilon}{eps}: distance of the queries from \eqn{x}, a number > 0, below half of the box's shortest side.
 #' @param step \eqn{\eta}{eta}, a number > 0.
 #' @param shrinkage \eqn{\delta}{delta}, a number >= 0.
 #' @param count number of constraints.
+#' @param journal `NULL`, or the path of a new file, see [resume_bandit()].
 #' @param ... must be empty.
 #' @return An object of reference class `BanditRival`.
 #' @section Errors: a `gpbandits_error` that names the argument.
@@ -34,7 +36,7 @@
 #' set.seed(1)
 #' run_bandit(bandit_oco(problem$domain, epsilon = 0.1, step = 0.05), problem, 60)
 #' @export
-bandit_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count = 1, ...) {
+bandit_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count = 1, journal = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(bandit_oco)))
   domain <- as_domain(domain)
   shortest <- min(apply(input_ranges(domain), 2, diff))
@@ -42,7 +44,8 @@ bandit_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count 
   epsilon <- check_number(epsilon, lower = 0, upper = shortest / 2, open_lower = TRUE, open_upper = TRUE)
   new_rival("bandit_oco", domain, count,
             settings = list(epsilon = epsilon, step = check_number(step, lower = 0, open_lower = TRUE),
-                            shrinkage = check_number(shrinkage, lower = 0)))
+                            shrinkage = check_number(shrinkage, lower = 0)),
+            journal = journal)
 }
 
 propose_oco <- function(rival) {
@@ -64,15 +67,16 @@ propose_oco <- function(rival) {
        memory = memory, phase = if (minus) "minus" else "plus", kappa = memory$lambda)
 }
 
-# Pairs whose two rewards have arrived move x and lambda, in the order in which they were asked.
+# Pairs whose two rewards have arrived move x and lambda, in the order in which they were asked. A pair of which
+# one will never arrive is given up; if its second query was still to come a new pair begins.
 oco_catch_up <- function(rival) {
   memory <- rival$memory
-  arrived <- function(pair) {
-    !is.null(pair$minus) && !anyNA(rival$queries$reward[c(pair$plus, pair$minus)])
-  }
-  done <- vapply(memory$pairs, arrived, logical(1))
+  status <- lapply(memory$pairs, function(pair) status_of(rival, c(pair$plus, pair$minus)))
+  void <- vapply(status, function(of) any(of %in% c("withdrawn", "failed")), NA)
+  done <- vapply(status, function(of) length(of) == 2 && all(of == "known"), NA)
+  if (length(void) && utils::tail(void, 1)) memory["u"] <- list(NULL)
   for (pair in memory$pairs[done]) memory <- oco_step(rival, memory, pair)
-  memory$pairs <- memory$pairs[!done]
+  memory$pairs <- memory$pairs[!done & !void]
   memory
 }
 

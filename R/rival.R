@@ -1,146 +1,170 @@
-# Rivals under long-term constraints: objects that are played, saved and copied like a GPBandit,
-# made of
-#   config   the settings, plain R data; config$rule names an entry of rival_rules;
-#   queries, events   the log, in the tables of a GPBandit;
-#   memory   what the rule remembers between two queries, a list of plain R data;
-#   models   posteriors of f and of each g_j (GPBandits that are only told): a cache of the log.
+# Rivals under long-term constraints: bandits whose places are chosen by a rule in R instead of by a policy in
+# the core. All else is a GPBandit's: what is asked and told, the log, the journal, files, copies, runs, pictures.
+# They have
+#   config$rule   the name of an entry of rival_rules;
+#   memory        what the rule remembers between two queries, a list of plain R data;
+#   handle        a cache of the log: `models`, posteriors of f and of each g_j (GPBandits that are only told),
+#                 and `fed`, how many events they have been told.
 #
 # A rule is a list of functions:
 #   title             for people;
+#   phases(count)     names of the phases of its queries, where there are `count` constraints;
 #   begin(config)     the first memory;
-#   propose(rival)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
-#                     multipliers at the choice) and `action`. It must change nothing itself;
-#   recommend(rival)  the place that it would recommend now, changing nothing;
-#   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)?
-# Places are those of domain.R; scores are functions of places.
+#   propose(rival, context)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
+#                     multipliers at the choice), `width` and `action`. It must change nothing itself;
+#   recommend(rival, context)  the place that it would recommend now, changing nothing;
+#   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)? By default all;
+#   amends            why a known reward cannot be corrected, where that is so.
+# Places are those of domain.R; acquisitions are functions of places, for maximise_over(). `context` is one row, or NULL.
+
+recommend_by_means <- function(rival, context) {
+  best_place(rival, function(places) model_posterior(models_of(rival)[[1]], places, context)$mean,
+             function(places) constraint_posteriors(rival, places, context, "mean"))$places
+}
 
 rival_rules <- list(
   ckb = list(
     title = "CKB (truncated primal-dual UCB)",
+    phases = function(count) "policy",
     begin = function(config) list(phi = numeric(config$constraints$count)),
-    propose = function(rival) propose_ckb(rival),
-    recommend = function(rival) recommend_by_means(rival)
+    propose = function(rival, context) propose_ckb(rival, context),
+    recommend = recommend_by_means
   ),
   config_ucb = list(
     title = "CONFIG (optimistic feasible set)",
+    phases = function(count) c("policy", "infeasible"),
     begin = function(config) list(),
-    propose = function(rival) propose_config(rival),
-    recommend = function(rival) recommend_by_means(rival)
+    propose = function(rival, context) propose_config(rival, context),
+    recommend = recommend_by_means
   ),
   epbo = list(
     title = "EPBO (exact penalty)",
+    phases = function(count) "policy",
     begin = function(config) list(),
-    propose = function(rival) propose_epbo(rival),
-    recommend = function(rival) recommend_by_means(rival)
+    propose = function(rival, context) propose_epbo(rival, context),
+    recommend = recommend_by_means
   ),
   bandit_oco = list(
     title = "bandit OCO with constraints",
+    phases = function(count) c("plus", "minus"),
     begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
-    propose = function(rival) propose_oco(rival),
-    recommend = function(rival) recommend_oco(rival)
+    propose = function(rival, context) propose_oco(rival),
+    recommend = function(rival, context) recommend_oco(rival),
+    amends = "bandit OCO has moved by the reward that it was told, and cannot go back"
   ),
   admmbo = list(
     title = "ADMMBO",
+    phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
     begin = function(config) begin_admmbo(config),
-    propose = function(rival) propose_admmbo(rival),
-    recommend = function(rival) recommend_by_means(rival),
+    propose = function(rival, context) propose_admmbo(rival),
+    recommend = recommend_by_means,
     takes = function(config, phase, j) takes_admmbo(config, phase, j)
   )
 )
 
 rule_of <- function(rival) rival_rules[[rival$config$rule]]
 
-is_rival <- function(x) inherits(x, "BanditRival")
+# Is a place chosen by a rule in R? (Else by a policy in the core.)
+has_rule <- function(bandit) !is.null(bandit$config$rule)
 
 #' @exportClass BanditRival
-BanditRival <- setRefClass("BanditRival",
-  fields = list(config = "ANY", queries = "ANY", events = "ANY", memory = "ANY", models = "ANY"),
-  methods = list(
-    suggest = function(n = 1, context = NULL, ...) rival_suggest(as.environment(.self), n, context, ...),
-    observe = function(id, reward, constraints = NULL, ...) {
-      rival_observe(as.environment(.self), id, reward, constraints, ...)
-      invisible(.self)
-    },
-    add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, ...) {
-      rival_add(as.environment(.self), x, arm, reward, constraints, context, ...)
-      invisible(.self)
-    },
-    posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
-      rival_posterior(as.environment(.self), x, context, arm, ...)
-    },
-    best = function(context = NULL, ...) rival_best(as.environment(.self), context, ...),
-    history = function() bandit_history(as.environment(.self)),
-    reset = function() {
-      rival_reset(as.environment(.self))
-      invisible(.self)
-    },
-    copy = function(shallow = FALSE) rival_copy(.self),
-    show = function() print_rival(.self)
-  )
-)
+BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(memory = "ANY"))
 
-# `settings`: what the rule needs besides.
-new_rival <- function(rule, domain, count, model_settings = list(), settings = list()) {
-  check_free_names(domain$names, "domain")
-  config <- c(list(rule = rule, domain = domain, context_names = character(),
-                   constraints = list(count = check_count(count, "count")),
-                   policy = new_policy(rule, rival_rules[[rule]]$title, short = rival_rules[[rule]]$title, random = TRUE),
-                   model_settings = model_settings),
-              settings)
-  rival_object(config, new_table(query_columns(config)), new_table(event_columns()),
-               rival_rules[[rule]]$begin(config), rival_models(config))
+# `models`: the settings of 1 + count models, none where the rule needs none; `settings`: what the rule needs besides.
+new_rival <- function(rule, domain, count, contexts = NULL, models = list(), settings = list(), journal = NULL) {
+  check_free_names(domain$names, "domain", also = "phase")
+  contexts <- check_contexts(contexts, domain)
+  title <- rival_rules[[rule]]$title
+  config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
+                   constraints = list(count = check_count(count, "count")), pending = pending_ignore(),
+                   policy = new_policy(rule, title, short = title, random = !rule %in% c("ckb", "config_ucb", "epbo"),
+                                       width = if (length(models)) models[[1]]$width),
+                   model_settings = models),
+              if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)
+  rival <- new_bandit(config)
+  frame <- as.environment(rival)
+  heal(frame)
+  # Ties are counted in units of f's prior.
+  if (length(models)) frame$config$scale <- bandit_facts(models_of(frame)[[1]])$prior_scale
+  if (!is.null(journal)) start_journal(rival, journal)
+  rival
 }
 
-rival_object <- function(config, queries, events, memory, models) {
-  rival <- BanditRival$new(config = config, queries = queries, events = events, memory = memory, models = models)
-  without_definition(rival, BanditRival)
-}
+# ---- phases: numbers in the log -----------------------------------------------
+
+phase_names <- function(config) c("given", rival_rules[[config$rule]]$phases(constraint_count(config)))
+
+phases_of <- function(rival, ids) phase_names(rival$config)[rival$queries$phase[ids]]
 
 # ---- posteriors ---------------------------------------------------------------
+
+models_of <- function(rival) rival$handle$models
+
+has_posterior <- function(bandit) !has_rule(bandit) || length(bandit$config$model_settings) > 0
+
+check_has_posterior <- function(bandit) {
+  if (!has_posterior(bandit)) stop_gpbandits(rule_of(bandit)$title, " has no posterior.", argument = "x")
+}
 
 rival_models <- function(config) {
   lapply(config$model_settings, function(one) {
     gp_bandit(config$domain, one$kernel, one$noise_var,
-              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean, refit = config$refit)
+              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean, refit = one$refit,
+              contexts = if (!is.null(config$contexts)) config$contexts
+                         else if (length(config$context_names)) config$context_names)
   })
 }
 
-# The models learn what has arrived since they were asked last, in the order of arrival.
+# The models learn what has arrived since they were asked last, in the order of arrival. Whatever stops them
+# on the way, they are made anew.
 feed_models <- function(rival) {
-  if (length(rival$models) == 0) rival$models <- rival_models(rival$config)
-  ids <- table_column(rival$events, "id")
-  for (j in seq_along(rival$models)) {
-    of_j <- ids[taken_ids(rival, ids, j)]
-    new <- of_j[seq_along(of_j) > table_size(rival$models[[j]]$queries)]
-    column <- if (j == 1) "reward" else paste0("g", j - 1)
-    # One by one where hyperparameters are refitted: a model made anew then has the same refits.
-    for (some in if (is.null(rival$config$refit)) list(new) else as.list(new)) {
-      if (length(some)) tell_model(rival$models[[j]], rival, some, column)
-      refit_if_due(rival$models[[j]])
-    }
+  cache <- rival$handle
+  rival$handle <- NULL
+  if (is.null(cache)) cache <- list(models = rival_models(rival$config), fed = 0L)
+  size <- table_size(rival$events)
+  if (cache$fed < size) {
+    events <- seq(cache$fed + 1L, size)
+    for (j in seq_along(cache$models)) feed_model(cache$models[[j]], rival, j, events)
+    cache$fed <- size
   }
+  rival$handle <- cache
   invisible(rival)
 }
 
-taken_ids <- function(rival, ids, j) {
-  takes <- rule_of(rival)$takes
-  if (is.null(takes)) rep(TRUE, length(ids)) else takes(rival$config, rival$queries$phase[ids], j)
+# One by one where hyperparameters are refitted: a model made anew then has the same refits.
+feed_model <- function(model, rival, j, events) {
+  events <- teaching(rival, j, events)
+  for (some in if (is.null(model$config$refit)) list(events) else as.list(events)) {
+    if (length(some)) tell_model(model, rival, j, some)
+    refit_if_due(model)
+  }
 }
 
-tell_model <- function(model, rival, ids, column) {
-  places <- list(arm = rival$queries$arm[ids], inputs = logged_matrix(rival, ids), context = integer(length(ids)))
-  nowhere <- list(row = integer(length(ids)), values = matrix(0, length(ids), 0))
-  values <- get(column, envir = rival$queries)[ids]
+# Which of some events teach model j.
+teaching <- function(rival, j, events = seq_len(table_size(rival$events))) {
+  log <- rival$events
+  told <- log$kind[events] %in% event_kind[c("reward", "given")] & !is.na(log$reward[events])
+  events <- events[told]
+  takes <- rule_of(rival)$takes
+  if (is.null(takes)) events else events[takes(rival$config, phases_of(rival, log$id[events]), j)]
+}
+
+tell_model <- function(model, rival, j, events) {
+  ids <- rival$events$id[events]
+  inputs <- logged_matrix(rival, ids)
+  contexts <- logged_contexts(rival, list(inputs = inputs, context = rival$queries$context[ids]))
+  places <- list(arm = rival$queries$arm[ids], inputs = inputs, context = contexts$row)
+  values <- get(if (j == 1) "reward" else paste0("g", j - 1), envir = rival$queries)[ids]
+  noise_var <- if (j == 1) rival$events$noise_var[events] else rep(NA_real_, length(ids))
   transact(as.environment(model), function(handle) {
-    cpp_bandit_give(handle, places, nowhere, values, matrix(0, length(ids), 0), NA_real_,
-                    rep(NA_real_, length(ids)))
+    cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_, noise_var)
   })
 }
 
 # Mean and sd of one model at some places.
-model_posterior <- function(model, places) {
+model_posterior <- function(model, places, context) {
   heal(model)
-  posterior_at(model, places, NULL)
+  posterior_at(model, places, context)
 }
 
 model_width <- function(model) {
@@ -151,8 +175,32 @@ model_width <- function(model) {
 }
 
 # A column per constraint.
-constraint_posteriors <- function(rival, places, what) {
-  do.call(cbind, lapply(rival$models[-1], function(model) model_posterior(model, places)[[what]]))
+constraint_posteriors <- function(rival, places, context, what) {
+  do.call(cbind, lapply(models_of(rival)[-1], function(model) model_posterior(model, places, context)[[what]]))
+}
+
+# A data.frame of mean and sd of f and of each g_j.
+rival_posteriors <- function(rival, places, context) {
+  check_has_posterior(rival)
+  heal(rival)
+  out <- model_posterior(models_of(rival)[[1]], places, context)
+  for (j in seq_len(constraint_count(rival$config))) {
+    one <- model_posterior(models_of(rival)[[1 + j]], places, context)
+    out[[sprintf("g%d_mean", j)]] <- one$mean
+    out[[sprintf("g%d_sd", j)]] <- one$sd
+  }
+  out
+}
+
+# As bandit_facts(): those of f's posterior.
+rival_facts <- function(rival) {
+  heal(rival)
+  facts <- if (has_posterior(rival)) bandit_facts(models_of(rival)[[1]])
+           else list(engine = "none", rank = 0L, log_det = NA_real_, segment = 1L)
+  times <- table_column(rival$events, "time")
+  facts$rounds <- table_size(rival$queries)
+  facts$clock <- if (all(is.na(times))) NA_real_ else max(times, na.rm = TRUE)
+  facts
 }
 
 # ---- choosing a place ---------------------------------------------------------
@@ -165,241 +213,139 @@ best_place <- function(rival, score, limits = NULL, scale = rival$config$scale) 
   maximise_over(rival$config$domain, score, limits, effort_of_round, from = recent, tie = 1e-9 * scale)
 }
 
-# The largest posterior mean of f where the posterior means of all g_j are at most 0.
-recommend_by_means <- function(rival) {
-  best_place(rival, function(places) model_posterior(rival$models[[1]], places)$mean,
-             function(places) constraint_posteriors(rival, places, "mean"))$places
-}
-
 # ---- what is asked and told ---------------------------------------------------
 
-rival_suggest <- function(rival, n, context, ...) {
-  check_dots_empty(..., allowed = c("n", "context"))
-  n <- check_count(n, upper = 1e6)
-  contexts_for(rival, context, n)
-  first <- table_size(rival$queries)
-  if (n == 1) rival_query(rival) else rival_change(rival, function(draft) for (k in seq_len(n)) rival_query(draft))
-  query_frame(rival, first + seq_len(n))
-}
-
-rival_change <- function(rival, make) as_one_change(rival, "memory", list(models = list()), make)
-
-# One query: chosen, then noted together with what the rule remembers. Returns its id.
-rival_query <- function(rival) {
-  feed_models(rival)
-  choice <- rule_of(rival)$propose(rival)
-  commit(rival, list(table_change(rival$queries, rival_row(rival, choice))), fields = list(memory = choice$memory))
-  table_size(rival$queries)
-}
-
-rival_row <- function(rival, choice) {
-  config <- rival$config
-  seen <- if (length(rival$models)) model_posterior(rival$models[[1]], choice$place)
-          else list(mean = NA_real_, sd = NA_real_)
-  width <- if (!is.null(choice$width)) choice$width else NA_real_
-  action <- match(if (is.null(choice$action)) "policy" else choice$action, action_names)
-  c(logged_place(config, choice$place),
-    list(context = 0L, action = action, segment = 1L, mean = seen$mean, sd = seen$sd, width = width,
-         reward = NA_real_, status = 1L, phase = choice$phase),
-    constraint_columns(config, "g", NULL), constraint_columns(config, "kappa", choice$kappa))
-}
-
-# One place as columns of the log.
-logged_place <- function(config, place) {
-  names <- logged_inputs(config)
-  c(list(arm = place$arm), stats::setNames(as.list(place$inputs[seq_along(names)]), names))
-}
-
-# One row of `letter`1.. as columns of the log.
-constraint_columns <- function(config, letter, values) {
-  names <- constraint_names(config, letter)
-  if (is.null(values)) values <- rep(NA_real_, length(names))
-  stats::setNames(as.list(as.double(values)), names)
-}
-
-rival_observe <- function(rival, id, reward, constraints, ...) {
-  check_dots_empty(..., allowed = c("id", "reward", "constraints"))
-  id <- check_ids(rival, id)
-  check_status(rival, id, "pending", "a pending query")
-  reward <- check_numbers(reward, "reward", lengths = length(id))
-  constraints <- check_constraint_values(constraints, rival, length(id))
-  rival_learn(rival, id, reward, constraints, "reward")
-}
-
-# Rewards and constraint values of queries, or of the points in `rows` that come with them.
-rival_learn <- function(rival, id, reward, constraints, kind, rows = NULL) {
-  if (length(id) == 0) return(invisible(rival))
-  reward <- as.double(reward)
-  none <- rep(NA_real_, length(id))
-  events <- list(kind = rep(event_kind[[kind]], length(id)), id = as.integer(id), reward = reward, time = none,
-                 noise_var = none)
-  values <- c(list(status = rep(2L, length(id)), reward = reward), g_columns(rival$config, constraints))
-  cells <- lapply(values, function(column) list(as.integer(id), column))
-  commit(rival, list(table_change(rival$queries, rows, cells), table_change(rival$events, events)))
-  invisible(rival)
-}
-
-rival_add <- function(rival, x, arm, reward, constraints, context, ...) {
-  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context"))
-  contexts_for(rival, context, 1L)
-  given <- find_places(rival$config$domain, x, arm)
-  reward <- check_numbers(reward, "reward", lengths = place_total(given))
-  constraints <- check_constraint_values(constraints, rival, length(reward))
+rival_ask <- function(rival, contexts, time) {
+  count <- length(contexts$row)
+  if (count == 1) return(rival_query(rival, contexts, time))
   rival_change(rival, function(draft) {
-    for (k in seq_along(reward)) {
-      feed_models(draft)
-      row <- rival_row(draft, list(place = subset_places(given, k), action = "given", phase = "given"))
-      rival_learn(draft, table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE], "given", row)
-    }
+    for (k in seq_len(count)) rival_query(draft, subset_contexts(contexts, k), time)
   })
-  invisible(rival)
 }
 
-rival_posterior <- function(rival, x, context, arm = NULL, ...) {
-  check_dots_empty(..., allowed = c("x", "context", "arm"))
-  contexts_for(rival, context, 1L)
-  check_has_models(rival)
-  feed_models(rival)
-  posteriors_at(rival, asked_places(rival$config$domain, x, arm))
+rival_change <- function(rival, make) {
+  as_one_change(rival, "memory", list(handle = NULL), make,
+                durable = if (!is.null(rival$journal)) function(draft) journal_difference(rival, draft))
 }
 
-check_has_models <- function(rival) {
-  if (length(rival$config$model_settings) == 0) {
-    stop_gpbandits(rule_of(rival)$title, " has no posterior.", argument = "x")
-  }
+# One query: chosen, then noted together with what the rule remembers.
+rival_query <- function(rival, contexts, time) {
+  heal(rival)
+  choice <- rule_of(rival)$propose(rival, context_row(rival$config, contexts))
+  rival_commit(rival, rival_row(rival, choice, contexts),
+               rival_events(rival, "query", table_size(rival$queries) + 1L, time = time), choice$memory)
 }
 
-# A data.frame of mean and sd of f and of each g_j.
-posteriors_at <- function(rival, places) {
-  out <- as.data.frame(model_posterior(rival$models[[1]], places))
-  for (j in seq_len(constraint_count(rival$config))) {
-    one <- model_posterior(rival$models[[1 + j]], places)
-    out[[sprintf("g%d_mean", j)]] <- one$mean
-    out[[sprintf("g%d_sd", j)]] <- one$sd
-  }
-  out
+# `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
+rival_commit <- function(rival, queries, events, memory = rival$memory, stale = FALSE) {
+  commit(rival,
+         list(table_change(rival$queries, queries, told_cells(rival$config, events)),
+              table_change(rival$events, events)),
+         fields = c(list(memory = memory), if (stale) list(handle = NULL)),
+         durable = if (!is.null(rival$journal)) function() {
+           journal_change(rival, queries, events, NULL, if (!identical(memory, rival$memory)) memory)
+         })
 }
 
-rival_best <- function(rival, context, ...) {
-  check_dots_empty(..., allowed = "context")
-  contexts_for(rival, context, 1L)
-  feed_models(rival)
-  place <- rule_of(rival)$recommend(rival)
-  frame <- frame_of(place_labels(rival$config$domain, place$arm, place$inputs))
-  if (length(rival$models) == 0) frame else cbind(frame, posteriors_at(rival, place))
+# Rows of the log's events, with what becomes of their queries.
+rival_events <- function(rival, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
+                         noise_var = NA_real_) {
+  count <- length(id)
+  if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(rival$config))
+  events <- list(kind = rep(event_kind[[kind]], count), id = as.integer(id), reward = rep_len(as.double(reward), count),
+                 time = rep_len(time, count), noise_var = rep_len(noise_var, count), g = constraints)
+  events$status <- status_after(events)
+  events
 }
 
-rival_reset <- function(rival) {
-  commit(rival, list(), fields = list(queries = new_table(query_columns(rival$config)),
-                                      events = new_table(event_columns()),
-                                      memory = rule_of(rival)$begin(rival$config), models = list()))
+# What an event makes of its query, as a number among status_names.
+status_after <- function(events) {
+  status <- ifelse(is.na(events$reward), "pending", "known")
+  status[events$kind == event_kind[["withdraw"]]] <- "withdrawn"
+  status[events$kind == event_kind[["fail"]]] <- "failed"
+  match(status, status_names)
 }
 
-rival_copy <- function(rival) {
-  rival_object(rival$config, table_copy(rival$queries), table_copy(rival$events), rival$memory, list())
+# The status of all queries after some events.
+rival_status <- function(count, events) {
+  status <- rep(1L, count)
+  told <- events$kind %in% telling
+  status[events$id[told]] <- status_after(events)[told]
+  status
 }
 
-# ---- for people ---------------------------------------------------------------
+rival_row <- function(rival, choice, contexts) {
+  config <- rival$config
+  seen <- if (has_posterior(rival)) model_posterior(models_of(rival)[[1]], choice$place, context_row(config, contexts))
+          else list(mean = NA_real_, sd = NA_real_)
+  kappa <- or_else(choice$kappa, rep(NA_real_, constraint_count(config)))
+  new_rows(config, c(places_in_log(config, choice$place, contexts),
+                     list(action = match(or_else(choice$action, "policy"), action_names), segment = 1L,
+                          mean = seen$mean, sd = seen$sd, width = or_else(choice$width, NA_real_), status = 1L,
+                          kappa = matrix(as.double(kappa), 1), phase = match(choice$phase, phase_names(config)))))
+}
 
+rival_tell <- function(rival, kind, id, reward, constraints, time, noise_var) {
+  amends <- rule_of(rival)$amends
+  if (kind == "amend" && !is.null(amends)) stop_gpbandits("Cannot correct a reward: ", amends, ".", argument = "id")
+  events <- rival_events(rival, kind, id, reward, constraints, time, noise_var)
+  rival_commit(rival, NULL, events, stale = kind == "amend")
+}
+
+# `places`: as find_places() gives them.
+rival_give <- function(rival, places, contexts, reward, constraints, time, noise_var) {
+  rival_change(rival, function(draft) for (k in seq_along(reward)) {
+    heal(draft)
+    choice <- list(place = subset_places(places, k), action = "given", phase = "given")
+    rival_commit(draft, rival_row(draft, choice, subset_contexts(contexts, k)),
+                 rival_events(draft, "given", table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE],
+                              time, noise_var[k]))
+  })
+}
+
+# The recommended place as the log has places.
+rival_best <- function(rival, contexts) {
+  place <- rule_of(rival)$recommend(rival, context_row(rival$config, contexts))
+  places_in_log(rival$config, place, contexts)
+}
+
+# What print() says besides.
 rival_story <- function(rival) {
-  size <- table_size(rival$queries)
-  phase <- rival$queries$phase[seq_len(size)]
-  pending <- sum(is.na(rival$queries$reward[seq_len(size)]))
-  lines <- c(sprintf("%s over %s", rule_of(rival)$title, describe_domain(rival$config$domain)),
-             sprintf("  constraints %d", as.integer(constraint_count(rival$config))),
-             sprintf("  rounds      %d (%d pending)", size, pending))
-  if (any(phase == "infeasible")) {
-    lines <- c(lines, sprintf("  declared    infeasible in round %d", which(phase == "infeasible")[1]))
-  }
-  if (any(phase == "answer")) lines <- c(lines, sprintf("  stopped     before round %d", which(phase == "answer")[1]))
-  lines
+  phase <- phases_of(rival, seq_len(table_size(rival$queries)))
+  c(sprintf("  constraints %d", as.integer(constraint_count(rival$config))),
+    if (any(phase == "infeasible")) sprintf("  declared   infeasible in round %d", which(phase == "infeasible")[1]),
+    if (any(phase == "answer")) sprintf("  stopped    before round %d", which(phase == "answer")[1]))
 }
-
-print_rival <- function(rival) {
-  cat(rival_story(rival), sep = "\n")
-  if (length(table_column(rival$events, "id"))) {
-    best <- rival_best(rival, NULL)
-    cat(sprintf("  best        %s\n", describe_place(best, rival)))
-  }
-  invisible(rival)
-}
-
-#' @rdname bandit-methods
-#' @method print BanditRival
-#' @export
-print.BanditRival <- function(x, ...) print_rival(x)
-
-#' @rdname bandit-methods
-#' @method summary BanditRival
-#' @export
-summary.BanditRival <- function(object, ...) {
-  check_dots_empty(...)
-  reward <- table_column(object$queries, "reward")
-  structure(list(story = rival_story(object), rounds = table_size(object$queries), pending = sum(is.na(reward)),
-                 reward = if (any(!is.na(reward))) summary(reward),
-                 best = if (any(!is.na(reward))) rival_best(object, NULL)),
-            class = "summary_bandit_rival")
-}
-
-#' @export
-print.summary_bandit_rival <- function(x, ...) {
-  cat(x$story, sep = "\n")
-  if (!is.null(x$best)) print(x$best, row.names = FALSE, digits = 4)
-  invisible(x)
-}
-
-#' @rdname bandit-methods
-#' @method predict BanditRival
-#' @export
-predict.BanditRival <- function(object, newdata = NULL, arm = NULL, ...) {
-  check_dots_empty(..., allowed = c("newdata", "arm"))
-  rival_posterior(object, newdata, NULL, arm)
-}
-
-#' @rdname bandit-methods
-#' @method as.data.frame BanditRival
-#' @export
-as.data.frame.BanditRival <- function(x, row.names = NULL, optional = FALSE, ...) bandit_history(x)
 
 # ---- runs ---------------------------------------------------------------------
 
-# As play(), round by round in R.
-play_rival <- function(object, problem, rounds, draws, progress) {
-  rival <- as.environment(object)
+# As play_in_core(), round by round in R.
+play_by_rule <- function(rival, problem, rounds, draws, contexts, report) {
   first <- table_size(rival$queries)
-  m <- constraint_count(rival$config)
-  arrival <- seq_len(rounds) + if (depends_on_input(problem$delay)) NA_real_ else draws$delay
-  f <- numeric(rounds)
-  g <- matrix(0, rounds, m)
-  tell <- function(which) {
-    rival_learn(rival, first + which, f[which] + draws$noise[which],
-                g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE], "reward")
+  due <- vector("list", rounds)
+  f <- known <- rep(NaN, rounds)
+  g <- matrix(0, rounds, constraint_count(rival$config))
+  arrive <- function(which, now) {
+    if (length(which) == 0) return()
+    tell(rival, "reward", first + which, f[which] + draws$noise[which],
+         g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
+    known[which] <<- now
   }
-  with_progress_steps(rounds, progress, function(report) for (t in seq_len(rounds)) {
-    late <- which(arrival == t & seq_len(rounds) < t)
-    if (length(late)) tell(late)
-    id <- rival_query(rival)
-    place <- logged_places(rival, id)
-    if (is.na(arrival[t])) {
-      arrival[t] <<- t + delay_of_query(problem$delay, problem_inputs(problem, place), draws$delay_seeds[t])
-    }
-    f[t] <<- problem_truth(problem, place, t)
-    g[t, ] <<- problem_constraints(problem, place)
-    if (arrival[t] == t) tell(t)
+  for (t in seq_len(rounds)) {
+    arrive(due[[t]], t)
+    ask(rival, subset_contexts(contexts, t), NA_real_)
+    place <- logged_places(rival, first + t)
+    f[t] <- problem_truth(problem, place, t, place$contexts)
+    g[t, ] <- problem_constraints(problem, place, place$contexts)
+    arrival <- ceiling(t + delay_at_place(problem, place, draws, t))
+    if (arrival == t) arrive(t, t)
+    else if (arrival <= rounds) due[[arrival]] <- c(due[[arrival]], t)
     if (!is.null(report)) report(t)
-  })
-  optimum <- problem_optimum(problem, rounds)
-  new_run(object, problem, first, rival_ledger(f, g, arrival, optimum), optimum)
+  }
+  list(f = f, violation = g, known = known)
 }
 
-rival_ledger <- function(f, g, arrival, optimum) {
-  regret <- optimum - f
-  simple <- vapply(seq_along(f), function(t) {
-    arrived <- regret[arrival <= t]
-    if (length(arrived)) min(arrived) else NaN
-  }, 0)
-  summed <- apply(g, 2, cumsum)
-  dim(summed) <- dim(g)
-  list(f = f, regret = regret, cumulative_regret = cumsum(regret), simple_regret = simple, violation = g,
-       cumulative_violation = sqrt(rowSums(pmax(summed, 0)^2)))
+delay_at_place <- function(problem, place, draws, t) {
+  if (!depends_on_input(problem$delay)) return(draws$delay[t])
+  delay_of_query(problem$delay, problem_inputs(problem, place, place$contexts), draws$delay_seeds[t])
 }

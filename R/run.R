@@ -37,12 +37,11 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
   rounds <- check_count(rounds)
   check_flag(progress)
   check_same_domain(bandit$config, problem)
-  if (!is_rival(bandit)) check_idle(bandit)
+  check_idle(bandit)
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
 }
 
-# What can be played on a problem: a bandit, or one of the rivals under constraints.
-is_bandit <- function(x) inherits(x, "GPBandit") || is_rival(x)
+is_bandit <- function(x) inherits(x, "GPBandit")
 
 check_bandit <- function(bandit) {
   if (missing(bandit) || !is_bandit(bandit)) {
@@ -69,35 +68,64 @@ check_same_domain <- function(config, problem) {
 
 # `draws`: everything random of the environment, see problem_draws().
 play <- function(object, problem, rounds, draws, progress) {
-  if (is_rival(object)) return(play_rival(object, problem, rounds, draws, progress))
+  force(draws)
   bandit <- as.environment(object)
-  heal(bandit)
   first <- table_size(bandit$queries)
-  contexts <- if (is.null(draws$contexts)) list(row = integer(), values = matrix(0, 0, 0))
-              else problem_contexts(bandit, draws$contexts, rounds)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
+  contexts <- problem_contexts(bandit, draws$contexts, rounds)
+  outcome <- with_progress_steps(rounds, progress, function(report) {
+    if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report)
+    else play_in_core(bandit, problem, rounds, draws, contexts, report)
+  })
+  new_run(object, problem, first, run_ledger(outcome, optimum))
+}
+
+# By round: the true mean `f`, the true constraint values `violation` (a column each), and the round of the run from
+# which the reward is `known` (NaN: never).
+play_in_core <- function(bandit, problem, rounds, draws, contexts, report) {
+  heal(bandit)
   truth <- problem_as_truth(bandit, problem, rounds)
-  core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts, optimum = optimum,
-                     constraint_noise = draws$constraint_noise, delay_at = delays_at_queries(bandit$config, problem, draws))
+  core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts,
+                     constraint_noise = draws$constraint_noise,
+                     delay_at = delays_at_queries(bandit$config, problem, draws))
   # Whatever ends the loop, the rounds that were played go to the log.
   handle <- bandit$handle
   playing <- FALSE
   on.exit(if (playing) sync_log(bandit, handle, keep = FALSE))
   run <- core(cpp_run_new(handle, truth, core_draws))
-  with_progress_steps(rounds, progress, function(report) {
-    left <- rounds
-    while (left > 0) {
-      refit_if_due(bandit)
-      # A journal has each round before the next one is played.
-      stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal)) Inf else 1)
-      playing <<- TRUE
-      core(cpp_run_play(run, stretch, report))
-      sync_log(bandit, handle)
-      playing <<- FALSE
-      left <- left - stretch
-    }
-  })
-  new_run(object, problem, first, cpp_run_ledger(run), optimum)
+  left <- rounds
+  while (left > 0) {
+    refit_if_due(bandit)
+    # A journal has each round before the next one is played.
+    stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal)) Inf else 1)
+    playing <- TRUE
+    core(cpp_run_play(run, stretch, report))
+    sync_log(bandit, handle)
+    playing <- FALSE
+    left <- left - stretch
+  }
+  cpp_run_outcome(run)
+}
+
+# What the rounds cost. Row t of the simple regret is over the queries whose reward is known by round t.
+run_ledger <- function(outcome, optimum) {
+  regret <- optimum - outcome$f
+  best <- rep(Inf, length(regret))
+  known <- which(outcome$known <= length(regret))
+  # The least regret of each round of arrival is written last.
+  known <- known[order(regret[known], decreasing = TRUE)]
+  best[outcome$known[known]] <- regret[known]
+  simple <- cummin(best)
+  list(f = outcome$f, regret = regret, cumulative_regret = cumsum(regret),
+       simple_regret = ifelse(simple < Inf, simple, NA_real_), optimum = optimum,
+       violation = outcome$violation, cumulative_violation = cumulative_violation(outcome$violation))
+}
+
+# The norm of the positive part of the summed constraints.
+cumulative_violation <- function(g) {
+  if (ncol(g) == 0) return(NULL)
+  summed <- vapply(seq_len(ncol(g)), function(j) cumsum(g[, j]), numeric(nrow(g)))
+  sqrt(rowSums(matrix(pmax(summed, 0), nrow(g))^2))
 }
 
 # The problem's contexts as the bandit knows them.
@@ -166,16 +194,13 @@ with_progress_steps <- function(rounds, progress, f) {
   result
 }
 
-new_run <- function(bandit, problem, first, ledger, optimum) {
+new_run <- function(bandit, problem, first, ledger) {
   rounds <- length(ledger$f)
   data <- bandit_history(bandit, first + seq_len(rounds))
-  data$f <- ledger$f
-  data$regret <- ledger$regret
-  data$cumulative_regret <- ledger$cumulative_regret
-  data$simple_regret <- ledger$simple_regret
+  data[c("f", "regret", "cumulative_regret", "simple_regret")] <-
+    ledger[c("f", "regret", "cumulative_regret", "simple_regret")]
   data$period <- problem_period(problem, rounds)
-  data$optimum <- optimum
-  data$simple_regret[is.nan(data$simple_regret)] <- NA_real_
+  data$optimum <- ledger$optimum
   if (ncol(ledger$violation)) {
     for (j in seq_len(ncol(ledger$violation))) data[[paste0("violation", j)]] <- ledger$violation[, j]
     data$cumulative_violation <- ledger$cumulative_violation

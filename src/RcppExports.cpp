@@ -714,13 +714,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_run_ledger
-Rcpp::List cpp_run_ledger(SEXP run_handle);
-RcppExport SEXP _gpbandits_cpp_run_ledger(SEXP run_handleSEXP) {
+// cpp_run_outcome
+Rcpp::List cpp_run_outcome(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_outcome(SEXP run_handleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_run_ledger(run_handle));
+    rcpp_result_gen = Rcpp::wrap(cpp_run_outcome(run_handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -824,7 +824,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
-    {"_gpbandits_cpp_run_ledger", (DL_FUNC) &_gpbandits_cpp_run_ledger, 1},
+    {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},

@@ -30,7 +30,6 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
   gpb::RunDraws draws;
   draws.noise = Rcpp::as<Eigen::VectorXd>(list["noise"]);
   draws.constraint_noise = Rcpp::as<Eigen::MatrixXd>(list["constraint_noise"]);
-  draws.optimum = Rcpp::as<Eigen::VectorXd>(list["optimum"]);
   draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
   draws.contexts = gpb::contexts_from_list(list["contexts"]);
   if (!Rf_isNull(list["delay_at"])) {
@@ -104,21 +103,18 @@ void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> pr
   }
 }
 
-// The ledger of the rounds played so far, also after an interrupt or an error.
+// What came of the rounds played so far: true means, true constraint values (a row per round), and
+// the rounds from which rewards were known.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_run_ledger(SEXP run_handle) {
+Rcpp::List cpp_run_outcome(SEXP run_handle) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
-  const gpb::Ledger& ledger = in_progress->run.ledger();
-  const int rows = static_cast<int>(ledger.violation.size());
-  const int columns = rows > 0 ? static_cast<int>(ledger.violation[0].size()) : 0;
-  Rcpp::NumericMatrix violation(rows, columns);
-  for (int t = 0; t < rows; ++t) {
-    for (int j = 0; j < columns; ++j) violation(t, j) = ledger.violation[static_cast<std::size_t>(t)][j];
+  const gpb::Outcome& outcome = in_progress->run.outcome();
+  const auto rows = static_cast<Eigen::Index>(outcome.constraints.size());
+  Eigen::MatrixXd constraints(rows, rows > 0 ? outcome.constraints[0].size() : 0);
+  for (Eigen::Index t = 0; t < rows; ++t) {
+    constraints.row(t) = outcome.constraints[static_cast<std::size_t>(t)].transpose();
   }
   using Rcpp::_;
-  return Rcpp::List::create(_["violation"] = violation,
-                            _["cumulative_violation"] = ledger.cumulative_violation,
-                            _["f"] = ledger.truth, _["regret"] = ledger.regret,
-                            _["cumulative_regret"] = ledger.cumulative,
-                            _["simple_regret"] = ledger.simple);
+  return Rcpp::List::create(_["f"] = outcome.truth, _["violation"] = constraints,
+                            _["known"] = outcome.known);
 }

@@ -7,13 +7,13 @@ changing_functions <- c(
   "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_reset", "transact", "heal", "replayed",
   "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
   "refit_if_due", "apply_refit", "journal_write", "journal_change", "journal_difference", "journal_io", "rows_as_text",
-  "rival_suggest", "rival_change", "rival_query", "rival_observe", "rival_learn", "rival_add", "rival_reset", "feed_models",
+  "tell", "rival_ask", "rival_change", "rival_query", "rival_commit", "rival_tell", "rival_give", "feed_models", "feed_model",
   "tell_model", "query_frame")
 
 # All that lives on of a bandit or a rival.
 state_of <- function(bandit) {
   list(queries = gpbandits:::table_columns(bandit$queries), events = gpbandits:::table_columns(bandit$events),
-       refits = if (is(bandit, "GPBandit")) length(bandit$refits), memory = if (!is(bandit, "GPBandit")) bandit$memory)
+       refits = length(bandit$refits), memory = if (is(bandit, "BanditRival")) bandit$memory)
 }
 
 # Struck at every statement, a bandit is as before the change or as after it, and goes on from there.
@@ -109,6 +109,17 @@ test_that("so are rivals", {
   with_clock(changing_functions, function(clock) for (way in names(strikes)) for (change in c("batch", "add")) {
     expect_all_or_nothing(clock, rival, changes[[change]], way, change)
   })
+  file <- tempfile()
+  made <- function() {
+    unlink(file)
+    played_on(ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, journal = file))
+  }
+  with_clock(grep("journal|commit|as_one_change|rival", changing_functions, value = TRUE), function(clock) {
+    for (way in names(strikes)) for (change in c("batch", "observe")) {
+      expect_all_or_nothing(clock, made(), changes[[change]], way, change, journal = file)
+    }
+  })
+  unlink(file)
 })
 
 test_that("a run that is struck at any statement keeps whole rounds", {
@@ -123,7 +134,7 @@ test_that("a run that is struck at any statement keeps whole rounds", {
   whole <- make()
   run(whole)
   whole <- whole$history()
-  with_clock(c("play", changing_functions), function(clock) for (way in names(strikes)) {
+  with_clock(c("play", "play_in_core", changing_functions), function(clock) for (way in names(strikes)) {
     lengths <- vapply(seq_len(clock(function() run(make()))), function(k) {
       bandit <- make()
       end <- struck(clock, strikes[[way]], k, function() run(bandit))

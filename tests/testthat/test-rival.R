@@ -385,3 +385,184 @@ test_that("bad input is refused and changes nothing", {
   expect_error(admmbo(1:3, kernel_se(1), 0.1, objective_evaluations = 3), class = "gpbandits_error",
                regexp = "objective_evaluations")
 })
+
+# ---- the same protocol as a bandit's ---------------------------------------------------
+
+test_that("a journal makes a rival again, which goes on as the one that died", {
+  for (name in names(rival_makers)) {
+    file <- tempfile()
+    make <- function(journal) {
+      settings <- list(ckb = list(rival_kernel, 0.01, step = 0.5, bound = 3), config_ucb = list(rival_kernel, 0.01),
+                       epbo = list(rival_kernel, 0.01, penalty = 2), bandit_oco = list(epsilon = 0.4),
+                       admmbo = list(rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3)))
+      do.call(name, c(list(rival_problem$domain), settings[[name]], list(journal = journal)))
+    }
+    plain <- make(NULL)
+    kept <- make(file)
+    for (b in list(plain, kept)) {
+      set.seed(3)
+      run_bandit(b, rival_problem, 8)
+      b$suggest(2)
+      b$add(arm = c(3, 9), reward = c(-1, -2), constraints = c(0.5, -0.1))
+      b$observe(9, 0.3, 0.2)
+    }
+    again <- resume_bandit(file, like = make(NULL), rng = TRUE)
+    expect_s4_class(again, "BanditRival")
+    expect_identical(again$history(), kept$history(), info = name)
+    expect_identical(kept$history(), plain$history(), info = name)
+    expect_identical(again$memory, plain$memory, info = name)
+    go_on <- function(b) {
+      set.seed(4)
+      for (t in 1:4) b$observe(b$suggest()$id, -1, 0.1)
+      b$history()
+    }
+    expect_identical(go_on(again), go_on(plain), info = name)
+    again$reset()
+    expect_identical(nrow(resume_bandit(file)$history()), 0L)
+    expect_identical(resume_bandit(file)$memory, make(NULL)$memory)
+    unlink(file)
+  }
+})
+
+test_that("in a context a rival plays by the posterior of actions and contexts", {
+  x <- seq(0, 1, length.out = 6)
+  z <- c(0, 0.4, 1)
+  f <- function(v) sin(4 * v[, 1] + 3 * v[, 2])
+  g <- function(v) v[, 1] - 0.8 * v[, 2] - 0.3
+  kernel <- kernel_se(c(0.3, 0.5))
+  ref <- ref_kernel_se(c(0.3, 0.5))
+  for (contexts in list(matrix(z, dimnames = list(NULL, "z1")), 1)) {
+    problem <- bandit_problem(x, f, noise_gaussian(0.05), constraints = g, contexts = matrix(z, dimnames = list(NULL, "z1")))
+    set.seed(5)
+    b <- epbo(x, kernel, 0.01, penalty = 2, contexts = contexts)
+    run <- as.data.frame(run_bandit(b, problem, 15))
+    for (t in 2:15) {
+      seen <- as.matrix(run[seq_len(t - 1), c("x1", "z1")])
+      here <- cbind(x, run$z1[t])
+      K <- ref(seen) + diag(0.01, t - 1)
+      k <- ref(here, seen)
+      sd <- sqrt(1 - rowSums((k %*% solve(K)) * k))
+      mean_f <- drop(k %*% solve(K, run$reward[seq_len(t - 1)]))
+      lower <- drop(k %*% solve(K, run$g1[seq_len(t - 1)])) - 2 * sd
+      expect_equal(run$arm[t], ref_argmax(mean_f + 2 * sd - 2 * pmax(lower, 0), 1e-8))
+      expect_equal(run$mean[t], mean_f[run$arm[t]], tolerance = 1e-7)
+    }
+    best <- b$best(context = 0.4)
+    posterior <- b$posterior(context = 0.4)
+    allowed <- posterior$g1_mean <= 0
+    expect_identical(best$arm, which(allowed)[which.max(posterior$mean[allowed])])
+    expect_error(b$suggest(), class = "gpbandits_error", regexp = "context")
+  }
+  expect_error(admmbo(x, kernel, 0.01, contexts = 1), class = "gpbandits_error", regexp = "contexts")
+  expect_error(bandit_oco(x, contexts = 1), class = "gpbandits_error", regexp = "contexts")
+})
+
+test_that("a corrected, withdrawn or failed query is in the posterior as if it had always been so", {
+  for (name in c("ckb", "config_ucb", "epbo", "admmbo")) {
+    b <- rival_makers[[name]](rival_problem$domain)
+    b$add(arm = c(3, 40, 7), reward = c(-1, -2, 5), constraints = c(0.5, -0.1, 0.2))
+    b$amend(3, 0.5)
+    p <- ref_posterior_at(rival_K, c(3, 40, 7), c(-1, -2, 0.5), 0.01)
+    expect_equal(b$posterior()$mean, p$mean, tolerance = 1e-8)
+    expect_equal(b$posterior()$g1_mean, ref_posterior_at(rival_K, c(3, 40, 7), c(0.5, -0.1, 0.2), 0.01)$mean,
+                 tolerance = 1e-8)
+    set.seed(1)
+    b$suggest(2)
+    b$withdraw(4)
+    b$fail(5)
+    b$add(arm = 9)
+    expect_identical(b$history()$status, rep(c("known", "withdrawn", "failed", "pending"), c(3, 1, 1, 1)))
+    expect_equal(b$posterior()$mean, p$mean, tolerance = 1e-8)
+    expect_error(b$observe(4, 1, 0), class = "gpbandits_error", regexp = "withdrawn")
+    b$observe(6, 1, 0.3, noise_var = 0.5)
+    noise <- diag(c(0.01, 0.01, 0.01, 0.5))
+    at <- c(3, 40, 7, 9)
+    expect_equal(b$posterior()$mean, drop(rival_K[, at] %*% solve(rival_K[at, at] + noise, c(-1, -2, 0.5, 1))),
+                 tolerance = 1e-8)
+  }
+})
+
+test_that("ADMMBO's step has a query more for each that was withdrawn, none for one that failed", {
+  phases <- function(end) {
+    set.seed(1)
+    b <- admmbo(rival_problem$domain, rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
+    for (t in 1:6) {
+      id <- b$suggest()$id
+      if (t == 2) end(b, id) else b$observe(id, -1, 0.1)
+    }
+    b$history()$phase
+  }
+  expect_identical(phases(function(b, id) b$withdraw(id)), rep(c("objective", "constraint1"), c(5, 1)))
+  expect_identical(phases(function(b, id) b$fail(id)), rep(c("objective", "constraint1"), c(4, 2)))
+})
+
+test_that("bandit OCO gives up a pair of which one reward will never come", {
+  set.seed(1)
+  b <- bandit_oco(box_problem$domain, epsilon = 0.3)
+  b$suggest()
+  b$withdraw(1)
+  expect_identical(b$suggest()$id, 2L)
+  b$suggest()
+  expect_identical(b$history()$phase, c("plus", "plus", "minus"))
+  b$observe(2, 1, 0)
+  b$fail(3)
+  x <- b$best()
+  b$observe(b$suggest(2)$id, c(1, 2), c(0, 0))
+  expect_identical(b$history()$phase[4:5], c("plus", "minus"))
+  centre <- colMeans(as.matrix(b$history()[4:5, c("x1", "x2")]))
+  expect_equal(centre, unlist(x), tolerance = 1e-12)
+  before <- b$history()
+  expect_error(b$amend(4, 3), class = "gpbandits_error", regexp = "cannot go back")
+  expect_identical(b$history(), before)
+})
+
+test_that("rivals on products play rows that exist, and their maxima are those of a fine grid", {
+  domain <- product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
+  f <- function(v) -(v[, 1] - 2)^2 / 4 - (v[, 2] - 0.6)^2
+  g <- function(v) v[, 2] - 0.5
+  problem <- bandit_problem(domain, f, noise_gaussian(0.02), constraints = g)
+  kernel <- kernel_se(c(1, 0.4))
+  makers <- list(ckb = function() ckb(domain, kernel, 0.01, step = 0.5, bound = 3),
+                 config_ucb = function() config_ucb(domain, kernel, 0.01),
+                 epbo = function() epbo(domain, kernel, 0.01, penalty = 2),
+                 admmbo = function() admmbo(domain, kernel, 0.01, objective_evaluations = c(4, 2),
+                                            constraint_evaluations = c(4, 2)),
+                 bandit_oco = function() bandit_oco(domain, epsilon = 0.2))
+  grid <- cbind(rep(c(1, 2, 4), each = 401), rep(seq(0, 1, length.out = 401), 3))
+  for (name in names(makers)) {
+    set.seed(2)
+    b <- makers[[name]]()
+    run <- as.data.frame(run_bandit(b, problem, 12))
+    expect_identical(run$layers, c(1, 2, 4)[run$arm], info = name)
+    expect_true(all(run$rate >= 0 & run$rate <= 1), info = name)
+    expect_equal(run$f, f(cbind(run$layers, run$rate)), info = name)
+    best <- b$best()
+    expect_identical(best$layers, c(1, 2, 4)[best$arm], info = name)
+    if (name %in% c("epbo", "config_ucb")) {
+      posterior <- b$posterior(grid)
+      lower <- posterior$g1_mean - 2 * posterior$g1_sd
+      upper <- posterior$mean + 2 * posterior$sd
+      score <- if (name == "epbo") upper - 2 * pmax(lower, 0) else ifelse(lower <= 0, upper, -Inf)
+      query <- b$suggest()
+      at <- b$posterior(as.matrix(query[c("layers", "rate")]))
+      mine <- at$mean + 2 * at$sd - if (name == "epbo") 2 * max(at$g1_mean - 2 * at$g1_sd, 0) else 0
+      expect_gt(mine, max(score) - 1e-4)
+    }
+  }
+})
+
+test_that("rivals are drawn, and bandit OCO says why it is not", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  b <- ckb(seq(0, 1, length.out = 20), kernel_se(0.2), 0.01, step = 0.5, bound = 3, width = width_constant(1.5))
+  b$add(arm = c(3, 15), reward = c(1, 0), constraints = c(0.2, -0.3))
+  expected <- b$copy()$suggest()
+  drawn <- plot(b)
+  expect_equal(drawn$mean, b$posterior()$mean)
+  expect_equal(drawn$upper, b$posterior()$mean + 1.5 * b$posterior()$sd)
+  expect_identical(attr(drawn, "next_choice")$arm, expected$arm)
+  expect_error(plot(bandit_oco(1:5)), class = "gpbandits_error", regexp = "no posterior")
+  expect_output(print(summary(bandit_oco(1:5))), "no posterior")
+  expect_error(b$draw(), class = "gpbandits_error", regexp = "draws")
+  expect_gt(b$information_gain(), 0)
+})

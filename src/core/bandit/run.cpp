@@ -20,9 +20,9 @@ double Run::delay_of(const Query& query) const {
   return draws_.delay.empty() ? 0.0 : draws_.delay[static_cast<std::size_t>(round_)];
 }
 
-void Run::convert(Index id, double regret) {
-  if (bandit_.fold().query(id).status == Status::lost) return;
-  if (std::isnan(simple_) || regret < simple_) simple_ = regret;
+void Run::arrive(const Arrival& arrival, double now) {
+  bandit_.observe(arrival.id, arrival.reward, arrival.g);
+  if (bandit_.fold().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
 }
 
 // A delay d makes the reward of round s usable from round t on iff d <= t - s.
@@ -30,8 +30,7 @@ void Run::deliver(double now) {
   while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
     const Arrival arrival = in_flight_.begin()->second;
     in_flight_.erase(in_flight_.begin());
-    bandit_.observe(arrival.id, arrival.reward, arrival.g);
-    convert(arrival.id, arrival.regret);
+    arrive(arrival, now);
   }
 }
 
@@ -48,27 +47,17 @@ void Run::step(Rng& rng) {
   if (bandit_.fold().constraints()) {
     g = constraints + draws_.constraint_noise.row(round_).transpose();
   }
-  const double regret = draws_.optimum[round_] - truth;
   const double delay = delay_of(query);
   const Index id = bandit_.commit(std::move(query));
-  const double reward = truth + draws_.noise[round_];
+  outcome_.truth.push_back(truth);
+  outcome_.constraints.push_back(constraints);
+  outcome_.known.push_back(kNaN);
+  const Arrival arrival{id, truth + draws_.noise[round_], g, k};
   if (delay <= 0.0) {
-    bandit_.observe(id, reward, g);
-    convert(id, regret);
+    arrive(arrival, now);
   } else {
-    in_flight_.insert({now + delay, Arrival{id, reward, g, regret}});
+    in_flight_.insert({now + delay, arrival});
   }
-  total_ += regret;
-  if (constraints.size() > 0) {
-    if (violation_sum_.size() == 0) violation_sum_ = VectorXd::Zero(constraints.size());
-    violation_sum_ += constraints;
-    ledger_.violation.push_back(constraints);
-    ledger_.cumulative_violation.push_back(violation_sum_.cwiseMax(0.0).norm());
-  }
-  ledger_.truth.push_back(truth);
-  ledger_.regret.push_back(regret);
-  ledger_.cumulative.push_back(total_);
-  ledger_.simple.push_back(simple_);
   ++round_;
 }
 

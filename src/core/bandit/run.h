@@ -1,5 +1,5 @@
-// A run: a bandit meets a problem whose truth is known, round after round, and the
-// ledger keeps what it cost.
+// A run: a bandit meets a problem whose truth is known, round after round; what came of it is
+// what the ledger (R/run.R) is made of.
 #ifndef GPB_RUN_H
 #define GPB_RUN_H
 
@@ -63,12 +63,13 @@ struct RunDraws {
   // Instead, where delays depend on the input: the delay of a query in a round (0-based).
   std::function<double(const Query&, Index round)> delay_at;
   std::vector<Context> contexts;  // by round; empty means none
-  VectorXd optimum;               // best true mean, by round
 };
 
-struct Ledger {
-  std::vector<double> truth, regret, cumulative, simple, cumulative_violation;
-  std::vector<VectorXd> violation;  // true constraint values, sign kept
+// By round.
+struct Outcome {
+  std::vector<double> truth;
+  std::vector<VectorXd> constraints;  // true values, empty without constraints
+  std::vector<double> known;          // the round from which the reward is known; NaN if it never was
 };
 
 class Run {
@@ -78,30 +79,27 @@ class Run {
   // Plays one round. Throws before anything changed, or not at all.
   void step(Rng& rng);
   Index played() const { return round_; }
-  const Ledger& ledger() const { return ledger_; }
+  const Outcome& outcome() const { return outcome_; }
 
  private:
   struct Arrival {
     Index id;
     double reward;
     VectorXd g;
-    double regret;
+    std::size_t round;  // of the query
   };
   double delay_of(const Query& query) const;
   void deliver(double now);
   void set_clock(double now);
-  // A reward has arrived: it counts for the simple regret, unless it came too late to be known.
-  void convert(Index id, double regret);
+  // Tells the bandit of a reward, which it may have come too late for.
+  void arrive(const Arrival& arrival, double now);
 
   Bandit& bandit_;
   Environment& environment_;
   RunDraws draws_;
-  Ledger ledger_;
+  Outcome outcome_;
   Index round_ = 0;
   double start_ = 0.0;           // the clock when the run began
-  double total_ = 0.0;
-  VectorXd violation_sum_;
-  double simple_ = kNaN;
   std::multimap<double, Arrival> in_flight_;  // by round of arrival, then by query
 };
 
