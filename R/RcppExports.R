@@ -257,3 +257,63 @@ cpp_testing_posterior <- function(kernel, lengthscale, x, y, noise, at, correlat
     .Call(`_gpbandits_cpp_testing_posterior`, kernel, lengthscale, x, y, noise, at, correlation, present)
 }
 
+cpp_testing_lowrank_new <- function(kernel, noise_var, accuracy) {
+    .Call(`_gpbandits_cpp_testing_lowrank_new`, kernel, noise_var, accuracy)
+}
+
+cpp_testing_lowrank_copy <- function(pointer) {
+    .Call(`_gpbandits_cpp_testing_lowrank_copy`, pointer)
+}
+
+cpp_testing_lowrank_add <- function(pointer, x, y, noise_scale, at_once) {
+    invisible(.Call(`_gpbandits_cpp_testing_lowrank_add`, pointer, x, y, noise_scale, at_once))
+}
+
+cpp_testing_lowrank_change <- function(pointer, change, number, values) {
+    invisible(.Call(`_gpbandits_cpp_testing_lowrank_change`, pointer, change, number, values))
+}
+
+cpp_testing_lowrank_state <- function(pointer) {
+    .Call(`_gpbandits_cpp_testing_lowrank_state`, pointer)
+}
+
+cpp_testing_lowrank_predict <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_testing_lowrank_predict`, pointer, x)
+}
+
+cpp_testing_lowrank_at <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_testing_lowrank_at`, pointer, x)
+}
+
+cpp_testing_lowrank_means <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_testing_lowrank_means`, pointer, x)
+}
+
+cpp_testing_lowrank_covariance <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_testing_lowrank_covariance`, pointer, x)
+}
+
+cpp_testing_lowrank_draws <- function(pointer, x, count, features) {
+    .Call(`_gpbandits_cpp_testing_lowrank_draws`, pointer, x, count, features)
+}
+
+cpp_testing_lowrank_candidates <- function(x) {
+    .Call(`_gpbandits_cpp_testing_lowrank_candidates`, x)
+}
+
+cpp_testing_lowrank_follow <- function(candidates, pointer) {
+    .Call(`_gpbandits_cpp_testing_lowrank_follow`, candidates, pointer)
+}
+
+cpp_testing_lowrank_arms <- function(kernel, x, prior_mean) {
+    .Call(`_gpbandits_cpp_testing_lowrank_arms`, kernel, x, prior_mean)
+}
+
+cpp_testing_lowrank_choose <- function(arms, pointer, policy, value) {
+    .Call(`_gpbandits_cpp_testing_lowrank_choose`, arms, pointer, policy, value)
+}
+
+cpp_testing_lowrank_run <- function(arms, pointer, x, means, noise, width) {
+    .Call(`_gpbandits_cpp_testing_lowrank_run`, arms, pointer, x, means, noise, width)
+}
+

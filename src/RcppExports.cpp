@@ -762,6 +762,182 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_testing_lowrank_new
+SEXP cpp_testing_lowrank_new(const Rcpp::List& kernel, double noise_var, double accuracy);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP accuracySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< double >::type accuracy(accuracySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_new(kernel, noise_var, accuracy));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_copy
+SEXP cpp_testing_lowrank_copy(SEXP pointer);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_copy(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_copy(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_add
+void cpp_testing_lowrank_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale, bool at_once);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_add(SEXP pointerSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noise_scaleSEXP, SEXP at_onceSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type noise_scale(noise_scaleSEXP);
+    Rcpp::traits::input_parameter< bool >::type at_once(at_onceSEXP);
+    cpp_testing_lowrank_add(pointer, x, y, noise_scale, at_once);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_testing_lowrank_change
+void cpp_testing_lowrank_change(SEXP pointer, const std::string& change, double number, const Eigen::VectorXd& values);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_change(SEXP pointerSEXP, SEXP changeSEXP, SEXP numberSEXP, SEXP valuesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type change(changeSEXP);
+    Rcpp::traits::input_parameter< double >::type number(numberSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type values(valuesSEXP);
+    cpp_testing_lowrank_change(pointer, change, number, values);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_testing_lowrank_state
+Rcpp::List cpp_testing_lowrank_state(SEXP pointer);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_state(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_state(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_predict
+Rcpp::List cpp_testing_lowrank_predict(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_predict(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_predict(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_at
+Rcpp::List cpp_testing_lowrank_at(SEXP pointer, const Eigen::VectorXd& x);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_at(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_at(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_means
+Eigen::VectorXd cpp_testing_lowrank_means(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_means(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_means(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_covariance
+Eigen::MatrixXd cpp_testing_lowrank_covariance(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_covariance(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_covariance(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_draws
+Eigen::MatrixXd cpp_testing_lowrank_draws(SEXP pointer, const Eigen::MatrixXd& x, double count, double features);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_draws(SEXP pointerSEXP, SEXP xSEXP, SEXP countSEXP, SEXP featuresSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type count(countSEXP);
+    Rcpp::traits::input_parameter< double >::type features(featuresSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_draws(pointer, x, count, features));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_candidates
+SEXP cpp_testing_lowrank_candidates(const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_candidates(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_candidates(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_follow
+Rcpp::List cpp_testing_lowrank_follow(SEXP candidates, SEXP pointer);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_follow(SEXP candidatesSEXP, SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type candidates(candidatesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_follow(candidates, pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_arms
+SEXP cpp_testing_lowrank_arms(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& prior_mean);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_arms(SEXP kernelSEXP, SEXP xSEXP, SEXP prior_meanSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type prior_mean(prior_meanSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_arms(kernel, x, prior_mean));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_choose
+Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const std::string& policy, double value);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_choose(SEXP armsSEXP, SEXP pointerSEXP, SEXP policySEXP, SEXP valueSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type arms(armsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type policy(policySEXP);
+    Rcpp::traits::input_parameter< double >::type value(valueSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_choose(arms, pointer, policy, value));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_run
+Rcpp::NumericMatrix cpp_testing_lowrank_run(SEXP arms, SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& means, const Eigen::VectorXd& noise, double width);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_run(SEXP armsSEXP, SEXP pointerSEXP, SEXP xSEXP, SEXP meansSEXP, SEXP noiseSEXP, SEXP widthSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type arms(armsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type means(meansSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type noise(noiseSEXP);
+    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_run(arms, pointer, x, means, noise, width));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
@@ -828,6 +1004,21 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
+    {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 3},
+    {"_gpbandits_cpp_testing_lowrank_copy", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_copy, 1},
+    {"_gpbandits_cpp_testing_lowrank_add", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_add, 5},
+    {"_gpbandits_cpp_testing_lowrank_change", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_change, 4},
+    {"_gpbandits_cpp_testing_lowrank_state", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_state, 1},
+    {"_gpbandits_cpp_testing_lowrank_predict", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_predict, 2},
+    {"_gpbandits_cpp_testing_lowrank_at", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_at, 2},
+    {"_gpbandits_cpp_testing_lowrank_means", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_means, 2},
+    {"_gpbandits_cpp_testing_lowrank_covariance", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_covariance, 2},
+    {"_gpbandits_cpp_testing_lowrank_draws", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_draws, 4},
+    {"_gpbandits_cpp_testing_lowrank_candidates", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_candidates, 1},
+    {"_gpbandits_cpp_testing_lowrank_follow", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_follow, 2},
+    {"_gpbandits_cpp_testing_lowrank_arms", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_arms, 3},
+    {"_gpbandits_cpp_testing_lowrank_choose", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_choose, 4},
+    {"_gpbandits_cpp_testing_lowrank_run", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_run, 6},
     {NULL, NULL, 0}
 };
 

@@ -3,6 +3,11 @@
 
 #include <cmath>
 
+#include "posteriors/lazy_arms.h"
+#include "r_kernel.h"
+#include "r_rng.h"
+#include "scores/improvement.h"
+
 namespace {
 
 using Extended = long double;
@@ -59,4 +64,188 @@ Rcpp::List cpp_testing_posterior(const std::string& kernel, double lengthscale,
   }
   return Rcpp::List::create(Rcpp::Named("mean") = mean.cast<double>().eval(),
                             Rcpp::Named("sd") = sd.cast<double>().eval());
+}
+
+namespace {
+
+using LowRankPtr = Rcpp::XPtr<gpb::LowRankPosterior>;
+
+gpb::Index index_of(double number) { return static_cast<gpb::Index>(number) - 1; }
+
+}  // namespace
+
+// ---- the low-rank posterior; observations are numbered from 1 ----------------------------------
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_testing_lowrank_new(const Rcpp::List& kernel, double noise_var, double accuracy) {
+  return LowRankPtr(
+      new gpb::LowRankPosterior(gpb::kernel_from_list(kernel), noise_var, accuracy), true);
+}
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_testing_lowrank_copy(SEXP pointer) {
+  return LowRankPtr(new gpb::LowRankPosterior(*LowRankPtr(pointer)), true);
+}
+
+// One by one, or at once.
+// [[Rcpp::export(rng = false)]]
+void cpp_testing_lowrank_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                             const Eigen::VectorXd& noise_scale, bool at_once) {
+  const LowRankPtr posterior(pointer);
+  if (at_once) {
+    posterior->add(x, y, noise_scale);
+    return;
+  }
+  for (gpb::Index i = 0; i < x.rows(); ++i) {
+    posterior->add(x.row(i).transpose(), y[i], noise_scale[i]);
+  }
+}
+
+// `change`: "target", "targets", "noise_scales", "drop", "clear".
+// [[Rcpp::export(rng = false)]]
+void cpp_testing_lowrank_change(SEXP pointer, const std::string& change, double number,
+                                const Eigen::VectorXd& values) {
+  const LowRankPtr posterior(pointer);
+  if (change == "target") posterior->set_target(index_of(number), values[0]);
+  if (change == "targets") posterior->set_targets(values);
+  if (change == "noise_scales") posterior->set_noise_scales(values);
+  if (change == "drop") posterior->drop(index_of(number));
+  if (change == "clear") posterior->clear();
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_state(SEXP pointer) {
+  const LowRankPtr posterior(pointer);
+  const gpb::LowRankError error = posterior->certificate();
+  return Rcpp::List::create(
+      Rcpp::Named("size") = static_cast<double>(posterior->size()),
+      Rcpp::Named("rows") = static_cast<double>(posterior->rows()),
+      Rcpp::Named("rank") = static_cast<double>(posterior->rank()),
+      Rcpp::Named("mean") = error.mean, Rcpp::Named("sd") = error.sd,
+      Rcpp::Named("information") = error.information,
+      Rcpp::Named("width_factor") = posterior->width_factor(),
+      Rcpp::Named("accurate") = posterior->accurate(),
+      Rcpp::Named("should_be_dense") = posterior->should_be_dense(),
+      Rcpp::Named("log_det") = posterior->log_det(),
+      Rcpp::Named("quadratic") = posterior->quadratic(),
+      Rcpp::Named("log_likelihood") = posterior->log_likelihood());
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_predict(SEXP pointer, const Eigen::MatrixXd& x) {
+  const LowRankPtr posterior(pointer);
+  gpb::VectorXd mean, variance;
+  posterior->predict(x, mean, variance);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean,
+                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+}
+
+// Mean, sd and their gradients at one point, and the certificate there.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_at(SEXP pointer, const Eigen::VectorXd& x) {
+  const LowRankPtr posterior(pointer);
+  double mean, sd, alone, variance;
+  gpb::VectorXd dmean, dsd, slope;
+  posterior->predict_gradient(x, mean, sd, dmean, dsd);
+  posterior->predict_at(x, alone, variance);
+  const gpb::LowRankError error = posterior->certificate_at(x);
+  return Rcpp::List::create(
+      Rcpp::Named("mean") = mean, Rcpp::Named("sd") = sd, Rcpp::Named("dmean") = dmean,
+      Rcpp::Named("dsd") = dsd, Rcpp::Named("mean_alone") = alone,
+      Rcpp::Named("sd_alone") = std::sqrt(variance),
+      Rcpp::Named("mean_on_points") = posterior->mean_and_gradient(x, slope),
+      Rcpp::Named("slope") = slope, Rcpp::Named("error_mean") = error.mean,
+      Rcpp::Named("error_sd") = error.sd);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_testing_lowrank_means(SEXP pointer, const Eigen::MatrixXd& x) {
+  const LowRankPtr posterior(pointer);
+  return x.rows() > 0 ? posterior->predict_mean(x) : posterior->means_at_observations();
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_testing_lowrank_covariance(SEXP pointer, const Eigen::MatrixXd& x) {
+  return LowRankPtr(pointer)->covariance(x);
+}
+
+// Functions drawn from the posterior at the rows of x, one per column: joint draws, or paths
+// of so many features.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_testing_lowrank_draws(SEXP pointer, const Eigen::MatrixXd& x, double count,
+                                          double features) {
+  const LowRankPtr posterior(pointer);
+  gpb::RRng rng;
+  const auto n = static_cast<gpb::Index>(count);
+  if (features == 0) return posterior->draw(x, rng, n);
+  const gpb::LowRankBasis& basis = posterior->basis();
+  const gpb::MatrixXd cross = basis.kernel().gram(x, basis.points());
+  const gpb::VectorXd mean = posterior->predict_mean(x);
+  gpb::MatrixXd out(x.rows(), n);
+  for (gpb::Index c = 0; c < n; ++c) {
+    const gpb::PriorPath path = basis.kernel().draw_prior_path(
+        rng, x.cols(), static_cast<gpb::Index>(features));
+    path.values(x, out.col(c));
+    out.col(c) += mean + cross * posterior->path_update(path, rng);
+  }
+  return out;
+}
+
+using CandidatesPtr = Rcpp::XPtr<gpb::LowRankCandidates>;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_testing_lowrank_candidates(const Eigen::MatrixXd& x) {
+  return CandidatesPtr(new gpb::LowRankCandidates(x), true);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_follow(SEXP candidates, SEXP pointer) {
+  const CandidatesPtr cache(candidates);
+  cache->follow(*LowRankPtr(pointer));
+  return Rcpp::List::create(Rcpp::Named("mean") = cache->mean(),
+                            Rcpp::Named("sd") = gpb::VectorXd(cache->variance().cwiseSqrt()));
+}
+
+using LazyArmsPtr = Rcpp::XPtr<gpb::LazyArms>;
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_testing_lowrank_arms(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                              const Eigen::VectorXd& prior_mean) {
+  return LazyArmsPtr(new gpb::LazyArms(*gpb::kernel_from_list(kernel), x, prior_mean), true);
+}
+
+// The arm (from 1) and how many were looked at. `policy`: "ucb", "variance", "ei";
+// `value`: the width or the target.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const std::string& policy,
+                                               double value) {
+  const LazyArmsPtr lazy(arms);
+  gpb::RisingScore score{[value](double mean, double sd) { return mean + value * sd; }, gpb::kTie};
+  if (policy == "variance") score.of = [](double, double sd) { return sd; };
+  if (policy == "ei") {
+    score.of = [value](double mean, double sd) {
+      return gpb::log_expected_improvement(mean, sd, value);
+    };
+  }
+  const gpb::Index arm = lazy->choose(score, *LowRankPtr(pointer));
+  return {static_cast<double>(arm + 1), static_cast<double>(lazy->looked_at())};
+}
+
+// GP-UCB over many arms whose rewards are given: the arms played, and how many were looked at.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix cpp_testing_lowrank_run(SEXP arms, SEXP pointer, const Eigen::MatrixXd& x,
+                                            const Eigen::VectorXd& means,
+                                            const Eigen::VectorXd& noise, double width) {
+  const LazyArmsPtr lazy(arms);
+  const LowRankPtr posterior(pointer);
+  const gpb::RisingScore score{[width](double mean, double sd) { return mean + width * sd; },
+                               gpb::kTie};
+  Rcpp::NumericMatrix out(static_cast<int>(noise.size()), 2);
+  for (gpb::Index t = 0; t < noise.size(); ++t) {
+    const gpb::Index arm = lazy->choose(score, *posterior);
+    posterior->add(x.row(arm).transpose(), means[arm] + noise[t]);
+    out(t, 0) = static_cast<double>(arm + 1);
+    out(t, 1) = static_cast<double>(lazy->looked_at());
+  }
+  return out;
 }

@@ -35,6 +35,10 @@ constexpr double kResidualOfNoise = 1e-8;
 constexpr double kResidualOfVariance = 1e-10;
 constexpr double kRoundedPivot = 1e-15;
 
+// A basis of points (LowRankBasis) has no noise beside its pivots: below this part of the prior
+// variance their rounding errors grow from row to row. Residuals below it are rounding, too.
+constexpr double kBasisPivot = 1e-13;
+
 // A conditional variance below minus this part of the largest one is not rounding: the
 // covariance is indefinite.
 constexpr double kIndefinite = 1e-6;

@@ -71,6 +71,34 @@ GPB_INLINE void backward_for(const double* packed, Index size, double* x) {
   for (; end > 0; --end) backward_rows<Isa, 1>(packed, end - 1, x);
 }
 
+// Row i of L M for kRows rows together (each sum waits for the entry before):
+// L_ij a_j + b_j (L_i,j+1 v_j+1 + ... + L_ii v_i), from the right to the left.
+template <int kRows>
+void multiply_row_tile(double* packed, Index row, const double* v, const double* a,
+                       const double* b) {
+  double* r[kRows];
+  double sum[kRows] = {};
+  const auto step = [&](int k, Index j) {
+    const double entry = r[k][j];
+    r[k][j] = entry * a[j] + b[j] * sum[k];
+    sum[k] += entry * v[j];
+  };
+  for (int k = 0; k < kRows; ++k) {
+    r[k] = packed + packed_start(row + k);
+    for (Index j = row + k; j >= row; --j) step(k, j);
+  }
+  for (Index j = row - 1; j >= 0; --j) {
+    for (int k = 0; k < kRows; ++k) step(k, j);
+  }
+}
+
+void multiply_rows(double* packed, Index size, const double* v, const double* a,
+                   const double* b) {
+  Index row = 0;
+  for (; row + kTile <= size; row += kTile) multiply_row_tile<kTile>(packed, row, v, a, b);
+  for (; row < size; ++row) multiply_row_tile<1>(packed, row, v, a, b);
+}
+
 GPB_FOR_EACH_PROCESSOR(forward, (const double* packed, Index from, Index size, double* x),
                        (packed, from, size, x))
 GPB_FOR_EACH_PROCESSOR(backward, (const double* packed, Index size, double* x), (packed, size, x))
@@ -105,6 +133,28 @@ void GrowingCholesky::append(const double* cross, double variance, double noise)
 void GrowingCholesky::finish_row(double* row, double conditional_variance, double noise) {
   row[size_] = std::sqrt(noisy_pivot(conditional_variance, noise));
   ++size_;
+}
+
+void GrowingCholesky::append_row(const double* entries, double pivot) {
+  double* row = new_row();
+  std::copy(entries, entries + size_, row);
+  row[size_] = pivot;
+  ++size_;
+}
+
+// With d_j = 1 + sign (v_0^2 + ... + v_{j-1}^2), I + sign v v' = M M' for M_jj = a_j,
+// M_kj = v_k b_j (k > j), a_j = sqrt(d_{j+1} / d_j), b_j = sign v_j / sqrt(d_j d_{j+1}).
+void GrowingCholesky::update(const VectorXd& v, double sign) {
+  VectorXd a(size_), b(size_);
+  double d = 1.0;
+  for (Index j = 0; j < size_; ++j) {
+    const double next = d + sign * v[j] * v[j];
+    if (!(next > 0.0)) throw std::runtime_error("a covariance lost positive definiteness");
+    a[j] = std::sqrt(next / d);
+    b[j] = sign * v[j] / std::sqrt(d * next);
+    d = next;
+  }
+  multiply_rows(packed_.data(), size_, v.data(), a.data(), b.data());
 }
 
 void GrowingCholesky::append(Panels& cross, const MatrixXd& covariance, const VectorXd& noise) {

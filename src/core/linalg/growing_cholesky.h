@@ -29,6 +29,13 @@ class GrowingCholesky {
   // lower triangle among them without noise.
   void append(Panels& cross, const MatrixXd& covariance, const VectorXd& noise);
 
+  // Appends a row whose entries are known: size() numbers before the pivot. O(t).
+  void append_row(const double* entries, double pivot);
+
+  // The factor of L (I + sign v v') L', v = L^-1 x: a rank-one step of L L' by sign x x'.
+  // With sign = -1 the squared norm of v must be below 1. O(t^2).
+  void update(const VectorXd& v, double sign);
+
   // x <- L^-1 x from entry `from` on (the entries before are solved already).
   void forward(VectorXd& x, Index from = 0) const;
   // x <- L^-T x.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posteriors/joint_draw.h"
+
 namespace gpb {
 
 namespace {
@@ -295,18 +297,7 @@ MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double sca
 
 MatrixXd DensePosterior::draw_about_zero(const Points& X, Rng& rng, Index count, double scale,
                                          VectorXd& mean) const {
-  const Index n = X.rows();
-  mean = VectorXd::Zero(n);
-  if (n == 0) return MatrixXd(0, count);
-  MatrixXd z(n, count);
-  for (Index c = 0; c < count; ++c) z.col(c) = rng.normals(n);
-  // The covariance is singular where points repeat or the posterior is certain:
-  // LDL' with pivoting factors it without jitter.
-  const Eigen::LDLT<MatrixXd> factor(joint(X, mean));
-  const VectorXd root = factor.vectorD().cwiseMax(0.0).cwiseSqrt();
-  MatrixXd out = factor.matrixL() * (root.asDiagonal() * z);
-  out = factor.transpositionsP().transpose() * out;
-  return scale * out;
+  return joint_draws(joint(X, mean), rng, count, scale);
 }
 
 double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {

@@ -5,6 +5,7 @@
 #define GPB_DENSE_POSTERIOR_H
 
 #include "posteriors/forgetting.h"
+#include "posteriors/lineage.h"
 #include "linalg/growing_cholesky.h"
 #include "kernels/kernel.h"
 
@@ -94,17 +95,6 @@ class DensePosterior {
   std::size_t revision() const { return revision_; }
 
  private:
-  // A copy goes its own way.
-  struct Lineage {
-    std::shared_ptr<const char> token = std::make_shared<const char>('\0');
-    Lineage() = default;
-    Lineage(const Lineage&) : Lineage() {}
-    Lineage& operator=(const Lineage&) {
-      token = std::make_shared<const char>('\0');
-      return *this;
-    }
-  };
-
   // covariance() and the mean from one solve.
   MatrixXd joint(const Points& X, VectorXd& mean) const;
   void kernel_cross(const VectorXd& x, VectorXd& out) const;

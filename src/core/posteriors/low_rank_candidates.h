@@ -1,0 +1,40 @@
+// Mean and variance at fixed points that are asked for again and again: what PredictionCache
+// is for the dense posterior. The points' coordinates are kept, a column per basis point.
+#ifndef GPB_LOW_RANK_CANDIDATES_H
+#define GPB_LOW_RANK_CANDIDATES_H
+
+#include "posteriors/low_rank_posterior.h"
+
+namespace gpb {
+
+class LowRankCandidates {
+ public:
+  explicit LowRankCandidates(Points X);
+
+  const Points& points() const { return X_; }
+  // Brings the cache up to `posterior`, another one than before if need be: a product of n x r
+  // for the mean, one more for each observation since and two for each new basis point.
+  void follow(const LowRankPosterior& posterior);
+  const VectorXd& mean() const { return mean_; }
+  const VectorXd& variance() const { return variance_; }
+  // phi of the points, one per row.
+  auto features() const { return features_.leftCols(rank_); }
+
+ private:
+  void restart(const LowRankPosterior& posterior);
+  void grow(const LowRankPosterior& posterior, const LowRankStep& step);
+  void observe(const LowRankStep& step);
+  VectorXd product(const VectorXd& weights) const;  // phi'weights
+
+  Points X_;
+  MatrixXd features_;  // with room for more columns
+  Index rank_ = 0;
+  Index next_step_ = 0;
+  std::shared_ptr<const char> lineage_;
+  VectorXd unclipped_;  // the variance, before rounding errors below 0 are cut off
+  VectorXd mean_, variance_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,703 @@
+#include "posteriors/low_rank_posterior.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/floors.h"
+#include "linalg/sweeps.h"
+#include "posteriors/joint_draw.h"
+
+namespace gpb {
+
+namespace {
+
+constexpr Index kPredictBlock = 256;
+constexpr Index kFewRows = 64;
+constexpr Index kRefreshEvery = 4096; // rank-one steps, each a rounding error
+constexpr std::size_t kStepsKept = 64;
+// An observation is taken back by a rank-one step if this much of the pivot stays.
+constexpr double kSafeDrop = 1e-4;
+constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
+
+std::size_t hash_of(const VectorXd& x) {
+  std::size_t out = 0;
+  for (Index c = 0; c < x.size(); ++c) {
+    // (0 + x: both zeros are one.)
+    out = out * 1099511628211u + std::hash<double>()(0.0 + x[c]);
+  }
+  return out;
+}
+
+// Room for so many rows and columns at least; what is there stays.
+void grow(MatrixXd& matrix, Index rows, Index columns) {
+  const auto room = [](Index wanted, Index had) {
+    return wanted > had ? std::max(wanted, 2 * had) : had;
+  };
+  if (rows <= matrix.rows() && columns <= matrix.cols()) return;
+  matrix.conservativeResize(room(rows, matrix.rows()), room(columns, matrix.cols()));
+}
+
+// The largest stretch of (a, b) -> (a, b - C'a) where |C| = c, see the certificate.
+double stretch(double c) { return 0.5 * (c + std::sqrt(c * c + 4.0)); }
+
+}  // namespace
+
+LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy)
+    : noise_var_(noise_var), accuracy_(accuracy), basis_(kernel) {
+  if (!kernel) throw std::invalid_argument("a posterior needs a kernel");
+  if (!(noise_var > 0.0) || !std::isfinite(noise_var)) {
+    throw std::invalid_argument("the noise variance must be positive");
+  }
+  if (!(accuracy > 0.0) || !std::isfinite(accuracy)) {
+    throw std::invalid_argument("the accuracy must be positive");
+  }
+}
+
+// ---- observations ---------------------------------------------------------------------------
+
+void LowRankPosterior::check_point(Index inputs) const {
+  if (inputs_ >= 0 && inputs != inputs_) {
+    throw std::invalid_argument("a point has " + std::to_string(inputs) + " inputs, not " +
+                                std::to_string(inputs_));
+  }
+}
+
+Index LowRankPosterior::find_row(const VectorXd& x) const {
+  const auto range = row_by_hash_.equal_range(hash_of(x));
+  for (auto it = range.first; it != range.second; ++it) {
+    if (points_.row(it->second).transpose() == x) return it->second;
+  }
+  return -1;
+}
+
+void LowRankPosterior::make_room(const VectorXd& x) {
+  const Index before = points_.rows();
+  grow(points_, rows_ + 1, x.size());
+  grow(features_, rows_ + 1, rank());
+  const Index room = points_.rows();
+  points_.bottomRows(room - before).rowwise() = x.transpose();
+  for (VectorXd* v : {&variance_, &residual_, &resolution_, &weight_, &weighted_}) {
+    if (v->size() < room) v->conservativeResize(room);
+  }
+}
+
+// The row of a point, a new one without observations if need be.
+Index LowRankPosterior::row_of(const VectorXd& x) {
+  const Index found = find_row(x);
+  if (found >= 0) return found;
+  const Coordinates at_x = basis_.at(x);
+  inputs_ = x.size();
+  make_room(x);
+  const Index row = rows_++;
+  points_.row(row) = x.transpose();
+  features_.row(row).head(rank()) = at_x.phi.transpose();
+  variance_[row] = at_x.variance;
+  residual_[row] = std::max(0.0, at_x.residual);
+  resolution_[row] = basis_.rounding(at_x);
+  weight_[row] = weighted_[row] = 0.0;
+  count_.push_back(0);
+  in_basis_.push_back(0);
+  row_by_hash_.emplace(hash_of(x), row);
+  return row;
+}
+
+void LowRankPosterior::add(const VectorXd& x, double y, double noise_scale) {
+  check_point(x.size());
+  const Index row = row_of(x);
+  const double weight = weight_[row] + 1.0 / noise_scale;
+  if (residual_[row] * weight > allowance() && may_join(row)) extend(row);
+  const double innovation = y - feature_row(row).dot(weights());
+  observe(row, y, noise_scale);
+  innovations_ += innovation * innovation / weigh(row, 1.0 / noise_scale);
+  tighten();
+}
+
+// What is known of the values at a row; its weight in the precision is another matter.
+void LowRankPosterior::observe(Index row, double y, double noise_scale) {
+  observations_.push_back({row, y, noise_scale, true});
+  ++known_;
+  ++count_[static_cast<std::size_t>(row)];
+  squares_ += y * y / noise_scale;
+  change_values(row, y / noise_scale, 1.0 / noise_scale);
+}
+
+// weighted_, weight_ and what is summed over them, at a row.
+void LowRankPosterior::change_values(Index row, double weighted, double weight) {
+  const auto share = [this, row] {
+    return weight_[row] > 0.0 ? weighted_[row] * weighted_[row] / weight_[row] : 0.0;
+  };
+  row_squares_ -= share();
+  weighted_[row] += weighted;
+  weight_[row] += weight;
+  if (count_[static_cast<std::size_t>(row)] == 0) weighted_[row] = weight_[row] = 0.0;
+  row_squares_ += share();
+  target_.noalias() += feature_row(row) * (weighted / noise_var_);
+  weights_valid_ = false;
+}
+
+// P gains weight / noise_var phi phi'; a negative weight takes an observation back. Returns the
+// observation's variance, its noise included (negative where it is taken back).
+double LowRankPosterior::weigh(Index row, double weight) {
+  weights_valid_ = false;
+  count_left_out(row, weight);
+  VectorXd half = feature_row(row);
+  precision_.forward(half);
+  const double noise = noise_var_ / weight;
+  const double sign = weight > 0.0 ? 1.0 : -1.0;
+  if (sign < 0.0 && !can_drop(half.squaredNorm(), -noise)) {
+    refit();
+    return noise;
+  }
+  VectorXd gain = half;
+  precision_.backward(gain);
+  const double s = noise + half.squaredNorm();
+  record({false, std::move(gain), s});
+  precision_.update(half / std::sqrt(std::abs(noise)), sign);
+  if (++updates_ >= kRefreshEvery) refit();
+  return s;
+}
+
+bool LowRankPosterior::can_drop(double variance, double noise) {
+  const double scale = rows_ > 0 ? variance_.head(rows_).maxCoeff() : 0.0;
+  // (Each step leaves a rounding error of the precision, relative to the prior's.)
+  const double ratio = 1.0 + weight_.head(rows_).sum() * scale / noise_var_;
+  return variance < (1.0 - kSafeDrop) * noise &&
+         !loses_digits(static_cast<double>(++drops_) * ratio);
+}
+
+void LowRankPosterior::drop(Index i) {
+  if (i < 0 || i >= size()) throw std::out_of_range("no such observation");
+  Observation& gone = at(i);
+  if (!gone.known) return;
+  gone.known = false;
+  begin_era();
+  --known_;
+  const auto row = static_cast<std::size_t>(gone.row);
+  if (--count_[row] == 0) ++dead_rows_;
+  squares_ -= gone.y * gone.y / gone.noise_scale;
+  change_values(gone.row, -gone.y / gone.noise_scale, -1.0 / gone.noise_scale);
+  if (known_ == 0 || 2 * dead_rows_ > rows_ + kFewRows) {
+    rebuild();
+  } else {
+    weigh(gone.row, -1.0 / gone.noise_scale);
+  }
+  tighten();
+}
+
+void LowRankPosterior::set_target(Index i, double y) {
+  if (i < 0 || i >= size()) throw std::out_of_range("no such observation");
+  Observation& changed = at(i);
+  const double step = y - changed.y;
+  if (step == 0.0) return;
+  if (changed.known) {
+    squares_ += (y * y - changed.y * changed.y) / changed.noise_scale;
+    change_values(changed.row, step / changed.noise_scale, 0.0);
+    changes_ += 2.0 * std::abs(step) / std::sqrt(noise_var_ * changed.noise_scale);
+  }
+  changed.y = y;
+}
+
+void LowRankPosterior::set_targets(const VectorXd& y) {
+  if (y.size() != size()) throw std::invalid_argument("targets and observations differ in number");
+  for (Index i = 0; i < y.size(); ++i) set_target(i, y[i]);
+  tighten();
+}
+
+void LowRankPosterior::set_noise_scales(const VectorXd& noise_scale) {
+  if (noise_scale.size() != size()) {
+    throw std::invalid_argument("noise scales and observations differ in number");
+  }
+  for (Index i = 0; i < size(); ++i) at(i).noise_scale = noise_scale[i];
+  begin_era();
+  rebuild_statistics();
+  refit();
+  tighten();
+}
+
+void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& noise_scale) {
+  if (y.size() != X.rows() || noise_scale.size() != X.rows()) {
+    throw std::invalid_argument("points and targets differ in number");
+  }
+  if (X.rows() == 0) return;
+  check_point(X.cols());
+  // Without a basis a new row costs nothing; the basis is chosen when all are there.
+  clear_basis();
+  begin_era();
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Index row = row_of(X.row(i).transpose());
+    observe(row, y[i], noise_scale[i]);
+  }
+  rebuild();
+}
+
+void LowRankPosterior::clear() {
+  *this = LowRankPosterior(basis_.kernel_pointer(), noise_var_, accuracy_);
+}
+
+// ---- the basis ------------------------------------------------------------------------------
+
+void LowRankPosterior::clear_basis() {
+  basis_.clear();
+  precision_.truncate(0);
+  target_.resize(0);
+  std::fill(in_basis_.begin(), in_basis_.end(), 0);
+  residual_ = variance_;
+  resolution_ = kBasisPivot * variance_;
+  break_lineage();
+}
+
+// The row's point joins: a new last column of the features, for all rows.
+VectorXd LowRankPosterior::extend_features(Index row) {
+  const Coordinates at_z{feature_row(row), variance_[row], residual_[row]};
+  const VectorXd z = points_.row(row).transpose();
+  const double pivot = std::sqrt(residual_[row]);
+  VectorXd column(points_.rows());
+  basis_.kernel().cross(z, points_, column);
+  column.conservativeResize(rows_);
+  product_sweep(features_.data(), features_.rows(), rows_, rank(), at_z.phi.data(), -1.0,
+                column.data(), column.data());
+  column /= pivot;
+  column[row] = pivot;
+  grow(features_, rows_, rank() + 1);
+  features_.col(rank()).head(rows_) = column;
+  residual_.head(rows_) = (residual_.head(rows_) - column.cwiseAbs2()).cwiseMax(0.0);
+  residual_[row] = 0.0;
+  in_basis_[static_cast<std::size_t>(row)] = 1;
+  basis_.append(z, at_z);
+  return column;
+}
+
+// P gains a row and a column, [P p; p' 1 + c'N^-1 c] with p = Phi' N^-1 c; the new squared
+// pivot is at least 1.
+void LowRankPosterior::extend(Index row) {
+  const Index before = rank();
+  const VectorXd column = extend_features(row);
+  const VectorXd weighed = column.cwiseProduct(weight_.head(rows_)) / noise_var_;
+  const VectorXd cross = features_.topLeftCorner(rows_, before).transpose() * weighed;
+  precision_.append(cross.data(), weighed.dot(column), 1.0);
+  target_.conservativeResize(before + 1);
+  target_[before] = column.dot(weighted_.head(rows_)) / noise_var_;
+  weights_valid_ = false;
+  const double pivot = precision_.diagonal(before);
+  VectorXd along = Eigen::Map<const VectorXd>(precision_.row(before), before);
+  precision_.backward(along);
+  record({true, std::move(along), pivot * pivot});
+  measure_residuals();
+}
+
+bool LowRankPosterior::may_join(Index row) const {
+  return !in_basis_[static_cast<std::size_t>(row)] &&
+         residual_[row] > resolution_[row];
+}
+
+// What the basis leaves out of a row that weighs so much more.
+void LowRankPosterior::count_left_out(Index row, double weight) {
+  if (in_basis_[static_cast<std::size_t>(row)]) return;
+  const double rounding = resolution_[row] / noise_var_;
+  if (may_join(row)) left_out_ += residual_[row] * weight / noise_var_;
+  rounding_ = std::max(rounding_, rounding * weight_[row]);
+  rounding_sum_ += rounding * weight;
+}
+
+void LowRankPosterior::measure_residuals() {
+  left_out_ = rounding_ = rounding_sum_ = 0.0;
+  for (Index row = 0; row < rows_; ++row) count_left_out(row, weight_[row]);
+}
+
+// The sum of residuals over their noise that meets the accuracy, see certificate().
+double LowRankPosterior::left_out_limit(double residual_squares) const {
+  return accuracy_ * accuracy_ / std::max(residual_squares, 0.25);
+}
+
+// A row's residual times its weight, from which on it had better be in the basis.
+double LowRankPosterior::allowance() const {
+  const double rows = static_cast<double>(std::max(rows_, kFewRows));
+  return 0.5 * noise_var_ * left_out_limit(residual_squares()) / rows;
+}
+
+Index LowRankPosterior::worst_row() const {
+  Index worst = -1;
+  for (Index row = 0; row < rows_; ++row) {
+    if (!(weight_[row] > 0.0) || !may_join(row)) continue;
+    if (worst < 0 || residual_[row] * weight_[row] > residual_[worst] * weight_[worst]) worst = row;
+  }
+  return worst;
+}
+
+void LowRankPosterior::tighten() {
+  while (!accurate()) {
+    const Index row = worst_row();
+    if (row >= 0) {
+      extend(row);
+    } else if (rebuild_may_help()) {
+      choose_basis();
+    } else {
+      return;
+    }
+  }
+}
+
+// Points that come in a bad order (along a line) make a bad basis, whose residuals are hidden
+// by rounding. Chosen by pivots from all of them it is as good as it gets.
+bool LowRankPosterior::rebuild_may_help() const {
+  return rows_ > rows_at_rebuild_ + rows_at_rebuild_ / 8;
+}
+
+// Everything anew from the observations.
+void LowRankPosterior::rebuild() {
+  rebuild_statistics();
+  choose_basis();
+  tighten();
+}
+
+// By pivots on the largest residuals.
+void LowRankPosterior::choose_basis() {
+  clear_basis();
+  rows_at_rebuild_ = rows_;
+  measure_residuals();
+  const double limit = left_out_limit(static_cast<double>(rows_));
+  for (Index row = worst_row(); row >= 0 && left_out_ > limit; row = worst_row()) {
+    extend_features(row);
+    measure_residuals();
+  }
+  refit();
+}
+
+// Rows without observations go; sums are taken anew.
+void LowRankPosterior::rebuild_statistics() {
+  std::vector<Index> renumbered(static_cast<std::size_t>(rows_), -1);
+  Index kept = 0;
+  for (Index row = 0; row < rows_; ++row) {
+    const auto k = static_cast<std::size_t>(row);
+    if (count_[k] == 0) continue;
+    renumbered[k] = kept;
+    points_.row(kept) = points_.row(row);
+    features_.row(kept) = features_.row(row);
+    variance_[kept] = variance_[row];
+    residual_[kept] = residual_[row];
+    resolution_[kept] = resolution_[row];
+    count_[static_cast<std::size_t>(kept)] = count_[k];
+    in_basis_[static_cast<std::size_t>(kept)] = in_basis_[k];
+    ++kept;
+  }
+  rows_ = kept;
+  dead_rows_ = 0;
+  count_.resize(static_cast<std::size_t>(kept));
+  in_basis_.resize(static_cast<std::size_t>(kept));
+  row_by_hash_.clear();
+  for (Index row = 0; row < rows_; ++row) {
+    row_by_hash_.emplace(hash_of(points_.row(row).transpose()), row);
+  }
+  weight_.setZero();
+  weighted_.setZero();
+  squares_ = 0.0;
+  for (Observation& o : observations_) {
+    if (o.row >= 0) o.row = renumbered[static_cast<std::size_t>(o.row)];
+    if (!o.known) continue;
+    weight_[o.row] += 1.0 / o.noise_scale;
+    weighted_[o.row] += o.y / o.noise_scale;
+    squares_ += o.y * o.y / o.noise_scale;
+  }
+  row_squares_ = 0.0;
+  for (Index row = 0; row < rows_; ++row) {
+    row_squares_ += weighted_[row] * weighted_[row] / weight_[row];
+  }
+}
+
+// P and Phi' N^-1 y from the rows.
+void LowRankPosterior::refit() {
+  const Index r = rank();
+  MatrixXd P = MatrixXd::Identity(r, r);
+  target_ = VectorXd::Zero(r);
+  for (Index first = 0; first < rows_; first += kPredictBlock) {
+    const Index count = std::min(kPredictBlock, rows_ - first);
+    const MatrixXd part = features_.block(first, 0, count, r).transpose();
+    const VectorXd root = (weight_.segment(first, count) / noise_var_).cwiseSqrt();
+    if (r > 0) P.selfadjointView<Eigen::Lower>().rankUpdate(part * root.asDiagonal());
+    target_.noalias() += part * (weighted_.segment(first, count) / noise_var_);
+  }
+  const Eigen::LLT<MatrixXd> factor(P);
+  if (factor.info() != Eigen::Success) {
+    throw std::runtime_error("the posterior precision lost positive definiteness");
+  }
+  precision_.truncate(0);
+  precision_.reserve(r);
+  for (Index i = 0; i < r; ++i) {
+    const VectorXd row = factor.matrixLLT().row(i).head(i + 1).transpose();
+    precision_.append_row(row.data(), row[i]);
+  }
+  updates_ = drops_ = 0;
+  weights_valid_ = false;
+  measure_residuals();
+  break_lineage();
+}
+
+void LowRankPosterior::record(LowRankStep step) {
+  steps_.push_back(std::move(step));
+  ++steps_end_;
+  if (steps_.size() > kStepsKept) steps_.pop_front();
+}
+
+void LowRankPosterior::break_lineage() {
+  steps_.clear();
+  lineage_ = Lineage();
+}
+
+// Variances may have grown.
+void LowRankPosterior::begin_era() {
+  era_ = Lineage();
+  from_prior_ = false;
+}
+
+// ---- what is asked for ----------------------------------------------------------------------
+
+const VectorXd& LowRankPosterior::weights() const {
+  if (!weights_valid_) {
+    weights_ = target_;
+    precision_.forward(weights_);
+    precision_.backward(weights_);
+    weights_valid_ = true;
+    on_points_valid_ = false;
+  }
+  return weights_;
+}
+
+const VectorXd& LowRankPosterior::weights_on_points() const {
+  const VectorXd& w = weights();
+  if (!on_points_valid_) on_points_ = basis_.on_points(w);
+  on_points_valid_ = true;
+  return on_points_;
+}
+
+void LowRankPosterior::predict_at(const VectorXd& x, double& mean, double& variance) const {
+  check_point(x.size());
+  Coordinates at_x = basis_.at(x);
+  mean = at_x.phi.dot(weights());
+  precision_.forward(at_x.phi);
+  variance = std::max(0.0, at_x.residual + at_x.phi.squaredNorm());
+}
+
+void LowRankPosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  check_point(X.cols());
+  mean.resize(X.rows());
+  variance.resize(X.rows());
+  VectorXd part_mean, part_variance, ignored;
+  for (Index first = 0; first < X.rows(); first += kPredictBlock) {
+    const Index count = std::min(kPredictBlock, X.rows() - first);
+    predict_block(X.middleRows(first, count), nullptr, part_mean, part_variance, ignored);
+    mean.segment(first, count) = part_mean;
+    variance.segment(first, count) = part_variance;
+  }
+}
+
+void LowRankPosterior::predict_beside(const Points& X, const VectorXd& centre, VectorXd& mean,
+                                      VectorXd& variance, VectorXd& apart) const {
+  check_point(X.cols());
+  predict_block(X, &centre, mean, variance, apart);
+}
+
+namespace {
+
+// Sums over the rows of V, column by column: of weight_i V_ij and of squares, and of the squares
+// of V_ij - centre_i if there is a centre.
+struct ColumnSums {
+  VectorXd weighed, squares, apart;
+};
+
+ColumnSums column_sums(const Panels& V, Index rows, const VectorXd& weight,
+                       const VectorXd* centre) {
+  const VectorXd zero = VectorXd::Zero(V.count() * Panels::kWidth);
+  ColumnSums out{zero, zero, zero};
+  accumulate_rows(V, 0, rows, weight.data(), out.weighed.data(), out.squares.data());
+  if (!centre) return out;
+  VectorXd product = zero, ignored = zero;
+  accumulate_rows(V, 0, rows, centre->data(), product.data(), ignored.data());
+  out.apart = (out.squares - 2.0 * product).array() + centre->squaredNorm();
+  return out;
+}
+
+}  // namespace
+
+// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2, and the same of phi - phi(centre). Coordinates
+// that rounding has spoilt cancel in the sum: only the result may be clipped.
+void LowRankPosterior::predict_block(const Points& X, const VectorXd* centre, VectorXd& mean,
+                                     VectorXd& variance, VectorXd& apart) const {
+  const Index n = X.rows(), r = rank();
+  const VectorXd& w = weights();
+  Panels phi(n);
+  phi.reserve(r, 0);
+  basis_.at(X, phi);
+  VectorXd at_centre = centre ? basis_.at(*centre).phi : VectorXd();
+  const VectorXd* there = centre ? &at_centre : nullptr;
+  const ColumnSums inside = column_sums(phi, r, w, there);
+  forward_solve(precision_.packed(), 0, r, phi);
+  if (centre) precision_.forward(at_centre);
+  const ColumnSums left = column_sums(phi, r, w, there);
+  mean = inside.weighed.head(n);
+  VectorXd own(n);
+  basis_.kernel().diagonal(X, own);
+  variance = (own - inside.squares.head(n) + left.squares.head(n)).cwiseMax(0.0);
+  if (!centre) return;
+  VectorXd cross(n), centre_own(1);
+  basis_.kernel().cross(*centre, X, cross);
+  basis_.kernel().diagonal(centre->transpose(), centre_own);
+  apart = own - 2.0 * cross - inside.apart.head(n) + left.apart.head(n);
+  // (Differences of numbers of the size of k: what rounding hides counts.)
+  const double hidden = kBasisPivot * std::max(centre_own[0], own.maxCoeff());
+  apart = (apart.array() + centre_own[0]).max(0.0) + hidden;
+}
+
+VectorXd LowRankPosterior::predict_mean(const Points& X) const {
+  check_point(X.cols());
+  VectorXd mean = VectorXd::Zero(X.rows());
+  VectorXd values(X.rows());
+  for (Index i = 0; i < rank(); ++i) {
+    basis_.kernel().cross(basis_.point(i), X, values);
+    mean += weights_on_points()[i] * values;
+  }
+  return mean;
+}
+
+VectorXd LowRankPosterior::means_at_observations() const {
+  const VectorXd zero = VectorXd::Zero(rows_);
+  VectorXd mean(rows_);
+  product_sweep(features_.data(), features_.rows(), rows_, rank(), weights().data(), 1.0,
+                zero.data(), mean.data());
+  VectorXd out = VectorXd::Zero(size());
+  for (Index i = 0; i < size(); ++i) {
+    if (knows(i)) out[i] = mean[at(i).row];
+  }
+  return out;
+}
+
+MatrixXd LowRankPosterior::covariance(const Points& X) const {
+  check_point(X.cols());
+  MatrixXd out = basis_.kernel().gram(X);
+  const Index r = rank();
+  if (r == 0) return out;
+  MatrixXd phi(r, X.rows()), half(r, X.rows());
+  for (Index j = 0; j < X.rows(); ++j) {
+    VectorXd column = basis_.at(X.row(j).transpose()).phi;
+    phi.col(j) = column;
+    precision_.forward(column);
+    half.col(j) = column;
+  }
+  out.selfadjointView<Eigen::Lower>().rankUpdate(phi.transpose(), -1.0);
+  out.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
+  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  out.diagonal() = out.diagonal().cwiseMax(0.0);
+  return out;
+}
+
+MatrixXd LowRankPosterior::draw(const Points& X, Rng& rng, Index count, double scale) const {
+  MatrixXd out = joint_draws(covariance(X), rng, count, scale);
+  out.colwise() += predict_mean(X);
+  return out;
+}
+
+double LowRankPosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {
+  check_point(x.size());
+  dmean = basis_.slopes(x).transpose() * weights_on_points();
+  return basis_.cross(x).dot(weights_on_points());
+}
+
+void LowRankPosterior::predict_gradient(const VectorXd& x, double& mean, double& sd,
+                                        VectorXd& dmean, VectorXd& dsd) const {
+  check_point(x.size());
+  const Coordinates at_x = basis_.at(x);
+  VectorXd half = at_x.phi;
+  precision_.forward(half);
+  mean = at_x.phi.dot(weights());
+  sd = std::sqrt(std::max(0.0, at_x.residual + half.squaredNorm()));
+  // variance = k - phi'(I - P^-1) phi, d phi = L^-1 dk(Z, x).
+  precision_.backward(half);
+  const VectorXd taken = basis_.on_points(at_x.phi - half);
+  const MatrixXd slopes = basis_.slopes(x);
+  dmean = slopes.transpose() * weights_on_points();
+  dsd = VectorXd::Zero(x.size());
+  if (sd > 0.0) {
+    dsd = (basis_.kernel().diagonal_gradient(x) - 2.0 * slopes.transpose() * taken) / (2.0 * sd);
+  }
+}
+
+VectorXd LowRankPosterior::path_update(const PriorPath& path, Rng& rng) const {
+  VectorXd weights = rng.normals(rank());
+  precision_.backward(weights);
+  VectorXd prior(rank());
+  if (rank() > 0) path.values(basis_.points(), prior);
+  basis_.factor().forward(prior);
+  return basis_.on_points(weights - prior);
+}
+
+double LowRankPosterior::quadratic() const {
+  return std::max(0.0, squares_ / noise_var_ - target_.dot(weights()));
+}
+
+double LowRankPosterior::log_likelihood() const {
+  const double log_two_pi = std::log(2.0 * 3.14159265358979323846);
+  double log_noise = 0.0;
+  for (const Observation& o : observations_) {
+    if (o.known) log_noise += std::log(noise_var_ * o.noise_scale);
+  }
+  return -0.5 * (quadratic() + log_det() + log_noise + static_cast<double>(known_) * log_two_pi);
+}
+
+// (y - Phi w)' N^-1 (y - Phi w) over the rows: y' (Phi Phi' + N)^-1 y = this + |w|^2.
+double LowRankPosterior::residual_squares() const {
+  const VectorXd& w = weights();
+  return std::max(0.0, row_squares_ / noise_var_ - target_.dot(w) - w.squaredNorm());
+}
+
+// ---- the certificate ------------------------------------------------------------------------
+// Split the kernel's space into the span and the rest, and let every observation be divided by
+// the root of its noise. A = N^-1/2 Phi, R the rest of the points played, E = R R' (after the
+// division), so that the dense posterior's precision is
+//   V = [I + A'A, A'R; R'A, I + R'R]   where this posterior has   [I + A'A, 0; 0, I].
+// For x with coordinates phi in the span and b in the rest, a = (I + A'A)^-1/2 phi and
+// C = (I + A'A)^-1/2 A'R, the Schur complement S = I + R'(I + AA')^-1 R gives
+//   dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2,   this variance = |a|^2 + |b|^2,
+//   dense mean - this mean = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
+// |C|^2 <= |E| <= trace E =: d, I <= S <= (1 + d) I, |g|^2 <= |E| * (sum of squared residuals
+// over their noise). Hence
+//   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|;
+//   * (a, b) -> (a, b - C'a) and its inverse stretch by (c + sqrt(c^2 + 4)) / 2 at most,
+//     c = |C|: about 1 + c / 2, so the sds' ratio is within that times sqrt(1 + d);
+//   * log det V - log det of this precision = log det S <= trace(S - I) <= d.
+// And for f of norm B with parts p in the span and q in the rest, noise e (divided as above):
+//   f(x) - this mean = a'(I + A'A)^-1/2 p + b'q - a'C q - a'(I + A'A)^-1/2 A'e,
+// the first two terms together at most (this sd) B, the third c B (this sd), the last (this sd)
+// times the root of e'Q(I + Q)^-1 e <= e'K(I + K)^-1 e, Q = AA' <= K: see width_factor().
+// Where |b| is small beside |a| both bounds become products of two small numbers, see
+// certificate_at(): the error is of second order there.
+
+// |C|, with residuals lost in rounding as independent errors: their E is diagonal.
+double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
+
+LowRankError LowRankPosterior::certificate() const {
+  const double c = coupling();
+  return {c * std::sqrt(residual_squares()), stretch(c) * std::sqrt(1.0 + c * c) - 1.0,
+          left_out_ + rounding_sum_};
+}
+
+LowRankError LowRankPosterior::certificate_at(const VectorXd& x) const {
+  check_point(x.size());
+  LowRankError out = certificate();
+  Coordinates at_x = basis_.at(x);
+  precision_.forward(at_x.phi);
+  const double c = coupling();
+  const double a = at_x.phi.norm(), b = std::sqrt(std::max(0.0, at_x.residual)), moved = c * a;
+  const double sd = std::hypot(a, b);
+  const double least = std::hypot(a, std::max(0.0, b - moved) / std::sqrt(1.0 + c * c));
+  if (!(least > 0.0)) return out;
+  const double most = std::hypot(a, b + moved);
+  out.mean = std::min(out.mean, (b + moved) / least * out.mean);
+  out.sd = std::min(out.sd, std::max(most / sd, sd / least) - 1.0);
+  return out;
+}
+
+bool LowRankPosterior::should_be_dense() const {
+  return static_cast<double>(rank()) > kOfDenseRank * static_cast<double>(rows_);
+}
+
+}  // namespace gpb

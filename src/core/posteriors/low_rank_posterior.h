@@ -1,0 +1,218 @@
+// The posterior over arbitrary inputs from a basis of some of the points played: nothing
+// that a round costs grows with the observations, but the slowly growing rank r.
+//
+// With phi(x) the coordinates of LowRankBasis, Phi those of the points played, N the noise
+// variances and P = I + Phi' N^-1 Phi = M M':
+//   mean(x) = phi(x)'w, w = P^-1 Phi' N^-1 y,
+//   variance(x) = k(x, x) - |phi(x)|^2 + |M^-1 phi(x)|^2.
+// This is the exact posterior of the kernel's part in the span, beside which the rest stays
+// as it was a priori. The dense posterior (DensePosterior) differs from it by what the span
+// leaves out of the points played, E = K - Phi Phi'; certificate() bounds the difference,
+// and points join the basis so that the bounds stay below `accuracy`.
+//
+// The prior mean is zero: whoever has another one passes residuals as targets.
+#ifndef GPB_LOW_RANK_POSTERIOR_H
+#define GPB_LOW_RANK_POSTERIOR_H
+
+#include <deque>
+#include <unordered_map>
+
+#include "posteriors/lineage.h"
+#include "posteriors/low_rank_basis.h"
+
+namespace gpb {
+
+// Bounds of the difference to the dense posterior, the same at every point.
+struct LowRankError {
+  double mean = 0.0;         // |difference of means| / (dense sd)
+  double sd = 0.0;           // the sds differ by no more than a factor 1 + sd
+  double information = 0.0;  // the dense log determinant is larger by no more than this
+  double largest() const { return mean > sd ? mean : sd; }
+};
+
+// How far means have moved since some time: between two looks at the same `era`, in which
+// observations are only added and values changed, the mean at x has moved by no more than
+//   (sd at x at the first look) * (root of the growth of `innovations` + growth of `changes`).
+// (Conditioning moves it by c'(C + N)^-1 v, v the innovations of the new observations, C their
+// covariance at the first look and c that with x: c'(C + N)^-1 c is what the variance at x has
+// lost, v'(C + N)^-1 v the sum of v_i^2 over their variances. A change of values by D moves it by
+// |N^-1/2 D| sds at most, and the later innovations, whitened, by as much again.)
+struct Motion {
+  std::shared_ptr<const char> era;
+  bool from_prior = true;  // the era began with nothing known
+  double innovations = 0.0;
+  double changes = 0.0;
+};
+
+// A change of the posterior as a set of fixed points sees it.
+struct LowRankStep {
+  bool grows;        // the basis has a new last point; else an observation, new or gone
+  VectorXd along;    // w(x) = phi(x)'along, phi without the new coordinate
+  double scale;      // observation: variance -= w^2 / scale; growth: += (c - w)^2 / scale - c^2
+};
+
+class LowRankPosterior {
+ public:
+  // The kernel's parameters must not change afterwards: other ones, another posterior.
+  LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy = 1e-3);
+
+  // One observation with noise variance noise_var * noise_scale; O(r^2), and O(t r) when the
+  // basis grows. Observations of the same point share a row.
+  void add(const VectorXd& x, double y, double noise_scale = 1.0);
+  // Many at once; the basis is chosen anew, by pivots, from all points.
+  void add(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
+  void set_target(Index i, double y);  // O(r)
+  void set_targets(const VectorXd& y);
+  // The noise of all observations anew; O(t r^2).
+  void set_noise_scales(const VectorXd& noise_scale);
+  // Takes observation i back. It keeps its number, and changes of its target are no concern.
+  void drop(Index i);
+  void clear();
+
+  Index size() const { return static_cast<Index>(observations_.size()); }
+  Index known() const { return known_; }  // those not taken back
+  bool knows(Index i) const { return at(i).known; }
+  Index rank() const { return basis_.rank(); }
+  Index rows() const { return rows_; }  // distinct points
+  Index inputs() const { return inputs_; }
+  double noise_var() const { return noise_var_; }
+  double noise_scale(Index i) const { return at(i).noise_scale; }
+  double target(Index i) const { return at(i).y; }
+  VectorXd point(Index i) const { return points_.row(at(i).row).transpose(); }
+  const LowRankBasis& basis() const { return basis_; }
+
+  void predict(const Points& X, VectorXd& mean, VectorXd& variance) const;
+  // The variances of f(x) - f(centre) as well. (At most 256 points.)
+  void predict_beside(const Points& X, const VectorXd& centre, VectorXd& mean, VectorXd& variance,
+                      VectorXd& apart) const;
+  VectorXd predict_mean(const Points& X) const;
+  void predict_at(const VectorXd& x, double& mean, double& variance) const;
+  // Means at the observations, O(t r): no kernel needed. (0 where one was taken back.)
+  VectorXd means_at_observations() const;
+  MatrixXd covariance(const Points& X) const;
+  MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
+  double mean_and_gradient(const VectorXd& x, VectorXd& dmean) const;
+  void predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+                        VectorXd& dsd) const;
+  // c such that path(x) + k(Z, x)'c is a draw from the posterior of mean zero, for `path`
+  // drawn from the prior: what the path is in the span gives way to a draw of the weights.
+  VectorXd path_update(const PriorPath& path, Rng& rng) const;
+
+  double log_det() const { return precision_.log_det(); }
+  double quadratic() const;
+  double log_likelihood() const;
+
+  // Bounds against the dense posterior (in exact arithmetic; residuals that cannot be told
+  // from 0 count as so much rounding, independent from row to row).
+  LowRankError certificate() const;
+  // The same for one point: what it has in the span, and what not, is known.
+  LowRankError certificate_at(const VectorXd& x) const;
+  // If |f - mean| <= (B + R sqrt(2 log(1/delta) + log det(I + K/lambda)) / sqrt(lambda)) sd for the
+  // dense posterior, f of norm B and R-sub-Gaussian noise, then it holds here for the width times
+  // this, log_det() + certificate().information in the place of the dense log determinant.
+  double width_factor() const { return 1.0 + coupling(); }
+  double accuracy() const { return accuracy_; }
+  bool accurate() const { return certificate().largest() <= accuracy_; }
+  // Whether the dense posterior costs less to ask: 2 r^2 / 2 against t^2 / 2.
+  bool should_be_dense() const;
+
+  // For caches, which may have missed a few steps: those from number `first` on, as far as
+  // they are kept (steps_begin() <= first).
+  const std::shared_ptr<const char>& lineage() const { return lineage_.token; }
+  Index steps_begin() const { return steps_end_ - static_cast<Index>(steps_.size()); }
+  Index steps_end() const { return steps_end_; }
+  const LowRankStep& step(Index number) const {
+    return steps_[static_cast<std::size_t>(number - steps_begin())];
+  }
+  const VectorXd& weights() const;  // w
+  Motion motion() const { return {era_.token, from_prior_, innovations_, changes_}; }
+  const GrowingCholesky& precision() const { return precision_; }
+
+ private:
+  struct Observation {
+    Index row;
+    double y, noise_scale;
+    bool known;
+  };
+
+  const Observation& at(Index i) const { return observations_[static_cast<std::size_t>(i)]; }
+  Observation& at(Index i) { return observations_[static_cast<std::size_t>(i)]; }
+  void check_point(Index inputs) const;
+  Index find_row(const VectorXd& x) const;
+  Index row_of(const VectorXd& x);
+  void make_room(const VectorXd& x);
+  void observe(Index row, double y, double noise_scale);
+  void change_values(Index row, double weighted, double weight);
+  double weigh(Index row, double weight);
+  bool can_drop(double variance, double noise);
+  void clear_basis();
+  VectorXd extend_features(Index row);
+  void extend(Index row);
+  bool may_join(Index row) const;
+  void count_left_out(Index row, double weight);
+  void measure_residuals();
+  double left_out_limit(double residual_squares) const;
+  double allowance() const;
+  Index worst_row() const;
+  void tighten();
+  bool rebuild_may_help() const;
+  void rebuild();
+  void choose_basis();
+  void rebuild_statistics();
+  void refit();
+  void record(LowRankStep step);
+  void break_lineage();
+  void begin_era();
+  const VectorXd& weights_on_points() const;
+  void predict_block(const Points& X, const VectorXd* centre, VectorXd& mean, VectorXd& variance,
+                     VectorXd& apart) const;
+  double residual_squares() const;
+  double coupling() const;
+  VectorXd feature_row(Index row) const { return features_.row(row).head(rank()).transpose(); }
+
+  double noise_var_, accuracy_;
+  Index inputs_ = -1;
+  LowRankBasis basis_;
+  GrowingCholesky precision_;  // M
+
+  std::vector<Observation> observations_;
+  Index known_ = 0;
+  double squares_ = 0.0;  // sum of y^2 / noise_scale
+
+  // Per distinct point. Matrices and vectors have room to spare.
+  Index rows_ = 0;
+  Points points_;
+  MatrixXd features_;  // Phi
+  VectorXd variance_, residual_, resolution_;  // resolution: what a residual's rounding hides
+  VectorXd weight_, weighted_;                 // weight: sum of 1 / noise_scale
+  std::vector<Index> count_;  // observations
+  std::vector<char> in_basis_;
+  Index dead_rows_ = 0;       // rows without observations
+  Index rows_at_rebuild_ = 0;
+  double row_squares_ = 0.0;  // sum of weighted^2 / weight
+  std::unordered_multimap<std::size_t, Index> row_by_hash_;
+
+  VectorXd target_;       // Phi' N^-1 y
+  double left_out_ = 0.0;     // sum of significant residuals over their noise
+  double rounding_ = 0.0;     // largest rounding of a residual over its noise
+  double rounding_sum_ = 0.0;
+
+  Index updates_ = 0;  // since the last refit
+  Index drops_ = 0;
+  mutable VectorXd weights_;
+  mutable bool weights_valid_ = true;
+  mutable VectorXd on_points_;  // the same as weights of k(Z, x)
+  mutable bool on_points_valid_ = false;
+
+  Lineage era_;
+  bool from_prior_ = true;
+  double innovations_ = 0.0, changes_ = 0.0;  // see Motion
+
+  Lineage lineage_;
+  std::deque<LowRankStep> steps_;
+  Index steps_end_ = 0;
+};
+
+}  // namespace gpb
+
+#endif

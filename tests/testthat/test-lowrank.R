@@ -1,0 +1,348 @@
+# The low-rank posterior and its certificate, through exports for tests, against the dense
+# formulas of the oracle.
+
+whole <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
+
+lowrank <- function(kernel, d, noise_var, accuracy = 1e-3) {
+  cpp_testing_lowrank_new(resolve_kernel(kernel, paste0("x", seq_len(d))), noise_var, accuracy)
+}
+state <- function(pointer) cpp_testing_lowrank_state(pointer)
+predict_lowrank <- function(pointer, at) cpp_testing_lowrank_predict(pointer, at)
+
+# Points as a bandit plays them: spread at first, then around a few places, some of them twice.
+played_points <- function(n, d) {
+  x <- matrix(runif(n * d), n)
+  close <- which(runif(n) < 0.5)
+  centres <- matrix(runif(3 * d), 3)
+  x[close, ] <- centres[sample(3, length(close), TRUE), ] + rnorm(length(close) * d, sd = 0.02)
+  again <- which(runif(n) < 0.2)
+  x[again, ] <- x[sample(n, length(again), TRUE), ]
+  x
+}
+
+# What the oracle says of a posterior that knows these observations.
+dense_of <- function(case, known, at) {
+  x <- case$x[known, , drop = FALSE]
+  noise <- case$noise_var * case$scale[known]
+  gram <- case$ref(x)
+  out <- ref_posterior(gram, case$ref(at, x), diag(case$ref(at)), case$y[known], noise)
+  out$log_det <- ref_logdet(gram, seq_along(known), noise)
+  out$quadratic <- if (length(known)) sum(case$y[known] * solve(gram + diag(noise, length(noise)), case$y[known])) else 0
+  out$log_likelihood <- if (length(known)) ref_log_likelihood(gram, case$y[known], noise) else 0
+  out
+}
+
+# Errors in the units of the certificate; `slack` for the rounding of both sides.
+expect_certified <- function(pointer, want, at, slack = 1e-6, info = NULL) {
+  got <- predict_lowrank(pointer, at)
+  bound <- state(pointer)
+  sure <- want$sd > 1e-9
+  expect_lte(max(abs(got$mean - want$mean)[sure] / want$sd[sure]), bound$mean + slack, label = paste("mean:", info))
+  expect_lte(max(abs(log(got$sd / want$sd))[sure]), log1p(bound$sd) + slack, label = paste("sd:", info))
+  expect_gte(want$log_det - bound$log_det, -slack, label = paste("log det:", info))
+  expect_lte(want$log_det - bound$log_det, bound$information + slack, label = paste("log det:", info))
+  # y'(Q + N)^-1 y exceeds y'(K + N)^-1 y by no more than the squared bound of the mean.
+  expect_gte(bound$quadratic - want$quadratic, -slack * (1 + want$quadratic), label = paste("quadratic:", info))
+  expect_lte(bound$quadratic - want$quadratic, bound$mean^2 + slack * (1 + want$quadratic), label = paste("quadratic:", info))
+  for (i in which(sure)[seq_len(min(3, sum(sure)))]) {
+    one <- cpp_testing_lowrank_at(pointer, at[i, ])
+    expect_lte(abs(one$mean - want$mean[i]) / want$sd[i], one$error_mean + slack)
+    expect_lte(abs(log(one$sd / want$sd[i])), log1p(one$error_sd) + slack)
+    expect_lte(one$error_mean, bound$mean)
+    expect_lte(one$error_sd, bound$sd)
+  }
+}
+
+random_case <- function(seed, n) {
+  set.seed(seed)
+  kernels <- compare_kernels()
+  kernel <- kernels[[1 + seed %% length(kernels)]]
+  x <- played_points(n, kernel$d)
+  weights <- 10^sample(c(0, 0, 0, -1, 1), n, TRUE)
+  list(name = names(kernels)[1 + seed %% length(kernels)], ours = kernel$ours, ref = kernel$ref,
+       d = kernel$d, noise_var = 10^runif(1, -3, 0), accuracy = 10^runif(1, -3, -1), x = x,
+       scale = if (seed %% 3 == 0) weights else rep(1, n),
+       y = sin(3 * rowSums(x)) + rnorm(n, sd = 0.3))
+}
+
+test_that("random problems: errors within the certificate, the certificate within the aim", {
+  for (seed in seq_len(if (whole) 200 else 33)) {
+    n <- sample(c(3, 20, 60, 90), 1)
+    case <- random_case(seed, n)
+    at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
+    want <- dense_of(case, seq_len(n), at)
+    for (at_once in c(FALSE, TRUE)) {
+      pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+      cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once)
+      now <- state(pointer)
+      expect_true(now$accurate)
+      expect_lte(max(now$mean, now$sd), case$accuracy)
+      expect_lte(now$rank, now$rows)
+      expect_identical(now$rows, as.numeric(nrow(unique(case$x))))
+      expect_certified(pointer, want, at, info = paste(case$name, seed, at_once))
+    }
+  }
+})
+
+test_that("random lives: values change, observations go, noise changes, copies go their own way", {
+  for (seed in seq_len(if (whole) 60 else 4)) {
+    case <- random_case(100 + seed, 120)
+    at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    cache <- cpp_testing_lowrank_candidates(at)
+    known <- integer()
+    told <- 0
+    for (event in seq_len(60)) {
+      what <- sample(c("add", "many", "target", "drop", "scales", "copy"), 1, prob = c(10, 1, 3, 3, 0.3, 0.5))
+      if (what == "add" || told < 3) {
+        told <- told + 1
+        cpp_testing_lowrank_add(pointer, case$x[told, , drop = FALSE], case$y[told], case$scale[told], FALSE)
+        known <- c(known, told)
+      } else if (what == "many" && told < 100) {
+        rows <- told + 1:10
+        cpp_testing_lowrank_add(pointer, case$x[rows, , drop = FALSE], case$y[rows], case$scale[rows], TRUE)
+        told <- told + 10
+        known <- c(known, rows)
+      } else if (what == "target") {
+        i <- sample(told, 1)
+        case$y[i] <- rnorm(1)
+        cpp_testing_lowrank_change(pointer, "target", i, case$y[i])
+      } else if (what == "drop" && length(known) > 1) {
+        i <- sample(known, 1)
+        cpp_testing_lowrank_change(pointer, "drop", i, numeric())
+        known <- setdiff(known, i)
+      } else if (what == "scales") {
+        case$scale[seq_len(told)] <- case$scale[seq_len(told)] * runif(told, 1, 1.3)
+        cpp_testing_lowrank_change(pointer, "noise_scales", 0, case$scale[seq_len(told)])
+      } else if (what == "copy") {
+        other <- pointer
+        pointer <- cpp_testing_lowrank_copy(pointer)
+        cpp_testing_lowrank_change(other, "clear", 0, numeric())
+      }
+      expect_equal(cpp_testing_lowrank_follow(cache, pointer), predict_lowrank(pointer, at),
+                   tolerance = 1e-6)
+      if (event %% 10 == 0) {
+        expect_certified(pointer, dense_of(case, known, at), at, info = paste(case$name, seed, event))
+        expect_true(state(pointer)$accurate)
+      }
+    }
+    expect_identical(state(pointer)$size, as.numeric(told))
+    cpp_testing_lowrank_change(pointer, "clear", 0, numeric())
+    prior <- predict_lowrank(pointer, at)
+    expect_equal(prior, list(mean = rep(0, nrow(at)), sd = sqrt(diag(case$ref(at)))), tolerance = tol$identity)
+    expect_identical(unlist(state(pointer)[c("size", "rank", "log_det", "quadratic")], use.names = FALSE), numeric(4))
+  }
+})
+
+test_that("with every point in the basis it is the dense posterior", {
+  set.seed(1)
+  for (kernel in compare_kernels()[c("matern12", "matern32", "sum", "product")]) {
+    case <- list(x = matrix(runif(60 * kernel$d), 60), y = rnorm(60), scale = runif(60, 0.5, 2), noise_var = 0.1,
+                 ref = kernel$ref)
+    at <- matrix(runif(20 * kernel$d, -0.2, 1.2), 20)
+    pointer <- lowrank(kernel$ours, kernel$d, 0.1, 1e-9)
+    cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
+    want <- dense_of(case, 1:60, at)
+    expect_equal(predict_lowrank(pointer, at), want[c("mean", "sd")], tolerance = tol$engine)
+    expect_equal(cpp_testing_lowrank_covariance(pointer, at),
+                 ref_posterior(kernel$ref(case$x), kernel$ref(at, case$x), kernel$ref(at), case$y, 0.1 * case$scale)$cov,
+                 tolerance = tol$engine)
+    expect_equal(state(pointer)[c("log_det", "quadratic", "log_likelihood")],
+                 want[c("log_det", "quadratic", "log_likelihood")], tolerance = tol$engine)
+    expect_equal(cpp_testing_lowrank_means(pointer, at), want$mean, tolerance = tol$engine)
+    expect_equal(cpp_testing_lowrank_means(pointer, at[0, , drop = FALSE]),
+                 dense_of(case, 1:60, case$x)$mean, tolerance = tol$engine)
+  }
+})
+
+test_that("gradients of mean and sd are those of finite differences", {
+  set.seed(2)
+  step <- 1e-5
+  x <- played_points(60, 3)
+  for (kernel in list(kernel_se(c(0.4, 0.7, 1)), kernel_matern(2.5, 0.6), kernel_se(0.6) * kernel_linear(1))) {
+    for (n in c(0, 5, 60)) {
+      pointer <- lowrank(kernel, 3, 0.1)
+      cpp_testing_lowrank_add(pointer, x[seq_len(n), , drop = FALSE], rnorm(n), rep(1, n), FALSE)
+      at <- runif(3)
+      got <- cpp_testing_lowrank_at(pointer, at)
+      expect_equal(got[c("mean", "sd")], predict_lowrank(pointer, matrix(at, 1)), tolerance = tol$identity)
+      expect_equal(got[c("mean_alone", "sd_alone")], got[c("mean", "sd")], tolerance = tol$identity,
+                   ignore_attr = TRUE)
+      expect_equal(got$mean_on_points, got$mean, tolerance = 1e-6)
+      expect_equal(got$slope, got$dmean, tolerance = tol$identity)
+      around <- predict_lowrank(pointer, rbind(diag(step, 3), diag(-step, 3)) + rep(at, each = 6))
+      expect_equal(got$dmean, (around$mean[1:3] - around$mean[4:6]) / (2 * step), tolerance = 1e-5)
+      expect_equal(got$dsd, (around$sd[1:3] - around$sd[4:6]) / (2 * step), tolerance = 1e-5)
+    }
+  }
+})
+
+test_that("joint draws and paths have the posterior's mean and covariance", {
+  set.seed(3)
+  x <- played_points(80, 1)
+  pointer <- lowrank(kernel_se(0.2), 1, 0.05)
+  cpp_testing_lowrank_add(pointer, x, sin(6 * x[, 1]) + rnorm(80, sd = 0.2), rep(1, 80), FALSE)
+  expect_lt(state(pointer)$rank, 40)
+  at <- matrix(c(-0.3, 0.1, 0.45, 0.8, 1.2))
+  mean <- predict_lowrank(pointer, at)$mean
+  covariance <- cpp_testing_lowrank_covariance(pointer, at)
+  root <- chol(covariance)
+  for (features in c(0, 500)) {
+    count <- 4000
+    draws <- cpp_testing_lowrank_draws(pointer, at, count, features)
+    whitened <- backsolve(root, draws - mean, transpose = TRUE)
+    expect_gt(stats::pchisq(count * sum(rowMeans(whitened)^2), 5, lower.tail = FALSE), tol$p_value)
+    # (Random features have the kernel's covariance up to 1 / sqrt(features) in one path, exactly on average.)
+    expect_lt(max(abs(tcrossprod(whitened) / count - diag(5))), 0.12)
+  }
+})
+
+test_that("a kernel of finite rank has that rank, whatever is played", {
+  set.seed(4)
+  x <- matrix(rnorm(300 * 6), 300)
+  case <- list(x = x, y = rnorm(300), scale = rep(1, 300), noise_var = 0.1, ref = ref_kernel_linear(1.3))
+  pointer <- lowrank(kernel_linear(1.3), 6, 0.1)
+  cpp_testing_lowrank_add(pointer, x, case$y, case$scale, FALSE)
+  expect_identical(state(pointer)$rank, 6)
+  at <- matrix(rnorm(60), 10)
+  expect_certified(pointer, dense_of(case, 1:300, at), at, slack = tol$engine)
+  both <- lowrank(kernel_linear(1.3, dims = 1:3) + kernel_linear(2, dims = 4:5) * kernel_linear(dims = 6), 6, 0.1)
+  cpp_testing_lowrank_add(both, x, case$y, case$scale, FALSE)
+  expect_identical(state(both)$rank, 5)
+})
+
+test_that("the rank of a smooth kernel hardly grows; a rough one says that dense is as good", {
+  set.seed(5)
+  x <- matrix(runif(1600), 800)
+  smooth <- lowrank(kernel_se(1), 2, 0.01)
+  ranks <- vapply(1:4, function(part) {
+    rows <- (part - 1) * 200 + 1:200
+    cpp_testing_lowrank_add(smooth, x[rows, ], rnorm(200), rep(1, 200), FALSE)
+    state(smooth)$rank
+  }, 0)
+  expect_lt(ranks[4], ranks[1] + 12)
+  expect_lt(ranks[4], 60)
+  expect_false(state(smooth)$should_be_dense)
+  rough <- lowrank(kernel_matern(0.5, 0.1), 2, 0.01)
+  cpp_testing_lowrank_add(rough, x[1:100, ], rnorm(100), rep(1, 100), FALSE)
+  expect_true(state(rough)$should_be_dense)
+})
+
+# Each of these breaks a factorisation that trusts its pivots.
+adversarial <- function() {
+  base <- matrix(runif(20), 20)
+  line <- matrix(seq(0, 1, length.out = 60))
+  list(
+    near_duplicates = list(x = rbind(base, base + 1e-9, base - 1e-9), kernel = "se", length = 0.3, noise_var = 1e-2),
+    far = list(x = rbind(base, base + 1e6, matrix(1e150, 2)), kernel = "se", length = 0.3, noise_var = 1e-2),
+    spikes = list(x = rbind(base, base), kernel = "matern", length = 1e-3, noise_var = 1e-2),
+    ordered_line = list(x = line, kernel = "se", length = 2, noise_var = 1e-2),
+    little_noise = list(x = line, kernel = "se", length = 0.5, noise_var = 1e-8),
+    little_noise_rough = list(x = line, kernel = "matern", length = 0.5, noise_var = 1e-8),
+    one_place = list(x = matrix(0.5, 60, 1), kernel = "se", length = 0.3, noise_var = 1e-8))
+}
+
+test_that("adversarial points: within the certificate, or the engine says that it is not accurate", {
+  set.seed(6)
+  for (name in names(adversarial())) {
+    it <- adversarial()[[name]]
+    n <- nrow(it$x)
+    ours <- if (it$kernel == "se") kernel_se(it$length) else kernel_matern(2.5, it$length)
+    case <- list(x = it$x, y = sin(5 * it$x[, 1] * (abs(it$x[, 1]) < 10)) + sqrt(it$noise_var) * rnorm(n),
+                 scale = rep(1, n), noise_var = it$noise_var,
+                 ref = if (it$kernel == "se") ref_kernel_se(it$length) else ref_kernel_matern(2.5, it$length))
+    at <- rbind(matrix(runif(20)), it$x[1:5, , drop = FALSE], matrix(c(-3, 1e6)))
+    for (at_once in c(FALSE, TRUE)) {
+      pointer <- lowrank(ours, 1, it$noise_var)
+      cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once)
+      got <- predict_lowrank(pointer, at)
+      expect_true(all(is.finite(got$mean)) && all(got$sd >= 0))
+      # The oracle itself is good to about eps / noise.
+      expect_certified(pointer, dense_of(case, seq_len(n), at), at, slack = max(1e-6, 1e-13 * n / it$noise_var), info = name)
+      if (it$noise_var >= 1e-2) expect_true(state(pointer)$accurate, info = name)
+    }
+  }
+})
+
+test_that("a width of the dense posterior, widened by the factor, holds around the low-rank mean", {
+  for (seed in seq_len(if (whole) 60 else 12)) {
+    case <- random_case(300 + seed, 60)
+    case$accuracy <- 10^runif(1, -1, 2)  # so rough that the factor matters
+    centres <- matrix(runif(5 * case$d), 5)
+    f <- rnorm(5)
+    norm <- sqrt(sum(f * (case$ref(centres) %*% f)))
+    noise <- sqrt(case$noise_var * case$scale) * rnorm(60)
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    cpp_testing_lowrank_add(pointer, case$x, as.vector(case$ref(case$x, centres) %*% f) + noise, case$scale, FALSE)
+    at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), centres, case$x)
+    got <- predict_lowrank(pointer, at)
+    # The noise's part of the dense width, exactly: e'K(K + N)^-1 N^-1 e.
+    gram <- case$ref(case$x)
+    n_var <- case$noise_var * case$scale
+    part <- sqrt(sum(noise / n_var * (gram %*% solve(gram + diag(n_var), noise))))
+    ratio <- abs(as.vector(case$ref(at, centres) %*% f) - got$mean) / pmax(got$sd, 1e-9)
+    expect_lte(max(ratio), state(pointer)$width_factor * norm + part + 1e-6)
+  }
+})
+
+# The score that a policy maximises, from the posterior at all arms.
+scores_of <- function(policy, at, value) {
+  gain <- at$mean - value
+  switch(policy, ucb = at$mean + value * at$sd, variance = at$sd,
+         ei = gain * stats::pnorm(gain / at$sd) + at$sd * stats::dnorm(gain / at$sd))
+}
+
+test_that("lazy arms find what a sweep finds, looking at fewer", {
+  for (seed in seq_len(if (whole) 12 else 3)) {
+    set.seed(seed)
+    kernel <- list(kernel_se(0.15), kernel_matern(2.5, 0.4), kernel_se(c(0.1, 0.5), 2))[[1 + seed %% 3]]
+    x <- matrix(runif(6000), 3000)
+    x[sample(3000, 300), ] <- x[sample(3000, 300), ]  # ties: the first counts
+    prior <- if (seed %% 2) 0.3 else 0.2 * x[, 1]
+    resolved <- resolve_kernel(kernel, c("x1", "x2"))
+    arms <- cpp_testing_lowrank_arms(resolved, x, prior)
+    pointer <- cpp_testing_lowrank_new(resolved, 0.05, 1e-3)
+    looked <- numeric()
+    for (round in 1:60) {
+      policy <- if (round %% 3) "ucb" else sample(c("variance", "ei"), 1)
+      value <- if (policy == "ucb") runif(1, 1, 3) else 0.9
+      got <- cpp_testing_lowrank_choose(arms, pointer, policy, value)
+      at <- predict_lowrank(pointer, x)
+      at$mean <- at$mean + prior
+      score <- scores_of(policy, at, value)
+      unit <- if (policy == "ei") max(score) else max(1, sqrt(kernel_gram(kernel, x[1, , drop = FALSE])))
+      tied <- which(score >= max(score) - 1e-9 * unit)
+      expect_true(got[1] %in% tied, info = paste(seed, round, policy))
+      # Which of them is the first may hang on rounding, but not among equal arms.
+      same <- which(x[, 1] == x[got[1], 1] & x[, 2] == x[got[1], 2])
+      expect_identical(got[1], as.numeric(min(same)), info = paste(seed, round, policy))
+      looked <- c(looked, got[2])
+      y <- sin(6 * x[got[1], 1]) + rnorm(1, sd = 0.2) - if (length(prior) > 1) prior[got[1]] else prior
+      cpp_testing_lowrank_add(pointer, x[got[1], , drop = FALSE], y, 1, FALSE)
+      if (round %% 7 == 0) cpp_testing_lowrank_change(pointer, "target", sample(round, 1), rnorm(1))
+      if (round == 40) cpp_testing_lowrank_change(pointer, "drop", 3, numeric())
+    }
+    expect_lt(stats::median(looked), 2500)
+  }
+})
+
+test_that("lazy arms refuse what cannot be", {
+  resolved <- resolve_kernel(kernel_se(), c("x1", "x2"))
+  expect_error(cpp_testing_lowrank_arms(resolved, matrix(0, 0, 2), 0), "no arms")
+  expect_error(cpp_testing_lowrank_arms(resolved, matrix(0, 3, 2), c(0, 1)), "one per arm")
+})
+
+test_that("it refuses what only it can see", {
+  pointer <- lowrank(kernel_se(), 2, 1)
+  expect_error(lowrank(kernel_se(), 2, 0), "positive")
+  expect_error(lowrank(kernel_se(), 2, 1, 0), "accuracy")
+  cpp_testing_lowrank_add(pointer, matrix(1:4, 2), 1:2, c(1, 1), FALSE)
+  before <- state(pointer)
+  expect_error(cpp_testing_lowrank_add(pointer, matrix(1, 1, 3), 1, 1, FALSE), "3 inputs, not 2")
+  expect_error(cpp_testing_lowrank_add(pointer, matrix(1, 2, 2), 1, 1, TRUE), "differ in number")
+  expect_error(cpp_testing_lowrank_change(pointer, "targets", 0, 1:3), "differ in number")
+  expect_error(cpp_testing_lowrank_change(pointer, "noise_scales", 0, 1:3), "differ in number")
+  expect_error(cpp_testing_lowrank_change(pointer, "drop", 3, 1), "no such observation")
+  expect_error(cpp_testing_lowrank_change(pointer, "target", 0, 1), "no such observation")
+  expect_identical(state(pointer), before)
+})
