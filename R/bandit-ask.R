@@ -28,7 +28,7 @@ ask_and_refit <- function(bandit, n, contexts, time) {
       ask(draft, part, time)
       at <- at + length(stretch)
     }
-  }, durable = if (!is.null(bandit$journal)) function(draft) journal_difference(bandit, draft))
+  }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
 }
 
 # `count` contexts as the core takes them (one that is given serves all): `row` numbers

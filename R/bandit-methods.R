@@ -15,7 +15,7 @@ bandit_story <- function(bandit) {
   if (config$pending$kind != "ignore") {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
-  if (!is.null(bandit$journal)) lines <- c(lines, sprintf("  journal    %s", bandit$journal$path))
+  if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines
 }
 

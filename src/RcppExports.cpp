@@ -21,13 +21,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_alive
-bool cpp_bandit_alive(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_alive(SEXP handleSEXP) {
+// cpp_bandit_state
+std::string cpp_bandit_state(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_state(SEXP handleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_alive(handle));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_state(handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -107,15 +107,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_replay
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits);
-RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP) {
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits, int first);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP, SEXP firstSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type refits(refitsSEXP);
-    cpp_bandit_replay(handle, queries, contexts, events, refits);
+    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
+    cpp_bandit_replay(handle, queries, contexts, events, refits, first);
     return R_NilValue;
 END_RCPP
 }
@@ -502,6 +503,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_log_commit
+void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable, SEXP handle);
+RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type changes(changesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    cpp_log_commit(changes, owner, fields, durable, handle);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_golden_points
 Eigen::MatrixXd cpp_golden_points(int n, int d);
 RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
@@ -667,6 +681,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_preserve_rng
+SEXP cpp_preserve_rng(const Rcpp::Function& code);
+RcppExport SEXP _gpbandits_cpp_preserve_rng(SEXP codeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type code(codeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_preserve_rng(code));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_run_new
 SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
 RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
@@ -713,6 +737,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_checksums
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
+RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_testing_digits
 int cpp_testing_digits();
 RcppExport SEXP _gpbandits_cpp_testing_digits() {
@@ -742,14 +777,14 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
-    {"_gpbandits_cpp_bandit_alive", (DL_FUNC) &_gpbandits_cpp_bandit_alive, 1},
+    {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 3},
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 3},
-    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 5},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
     {"_gpbandits_cpp_bandit_status", (DL_FUNC) &_gpbandits_cpp_bandit_status, 1},
@@ -782,6 +817,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
     {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
     {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
+    {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 5},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
@@ -797,10 +833,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_gradient", (DL_FUNC) &_gpbandits_cpp_regression_gradient, 2},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_regression_solve", (DL_FUNC) &_gpbandits_cpp_regression_solve, 2},
+    {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
     {"_gpbandits_cpp_run_ledger", (DL_FUNC) &_gpbandits_cpp_run_ledger, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
+    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
     {NULL, NULL, 0}

@@ -1,0 +1,32 @@
+# Where a bandit's log is kept besides its memory: `bandit$journal` is NULL, a journal file (bandit-journal.R)
+# or a bandit's place in a store (store-log.R). A backend writes a change down before the bandit's memory
+# has it, in commit(); what it cannot write has not happened. The first three return what commit() puts into the
+# bandit's fields.
+
+# New rows of the log as sync_log() has them, and the parameters of the refits among them (a list).
+keep_change <- function(log, bandit, queries, events, refits) UseMethod("keep_change")
+
+# A note of maximize_bandit(): a name and a value.
+keep_note <- function(log, bandit, name, value) UseMethod("keep_note")
+
+# The log is emptied.
+keep_reset <- function(log, bandit) UseMethod("keep_reset")
+
+# A line for print().
+describe_log <- function(log) UseMethod("describe_log")
+
+journal_note <- function(bandit, name, value) {
+  if (is.null(bandit$journal)) return(invisible())
+  commit(as.environment(bandit), list(), durable = function() keep_note(bandit$journal, bandit, name, value))
+}
+
+# What a draft has beyond the bandit: queries and refits.
+keep_difference <- function(bandit, draft) {
+  beyond <- function(name) {
+    lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
+  }
+  events <- beyond("events")
+  events$g <- matrix(NA_real_, length(events$kind), constraint_count(bandit$config))
+  refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
+  keep_change(bandit$journal, bandit, beyond("queries"), events, refits)
+}
