@@ -1,4 +1,5 @@
 bandit_suggest <- function(bandit, n, context, time, ...) {
+  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, ...))
   check_dots_empty(..., allowed = c("n", "context", "time"))
   n <- check_count(n, upper = 1e6)
   contexts <- contexts_for(bandit, context, n)

@@ -1,5 +1,6 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...) {
+  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, ...))
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var"))
   if (is.data.frame(id)) {
     told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
@@ -86,6 +87,7 @@ check_noise_vars <- function(noise_var, count) {
 }
 
 bandit_amend <- function(bandit, id, reward, ...) {
+  if (needs_transaction(bandit)) return(in_store(bandit, bandit_amend(bandit, id, reward, ...)))
   check_dots_empty(..., allowed = c("id", "reward"))
   id <- check_ids(bandit, id)
   reward <- check_numbers(reward, "reward", lengths = length(id))
@@ -97,6 +99,7 @@ bandit_amend <- function(bandit, id, reward, ...) {
 
 # `failed`: it was tried.
 bandit_withdraw <- function(bandit, id, failed, ...) {
+  if (needs_transaction(bandit)) return(store_withdraw(bandit, id, failed, ...))
   check_dots_empty(..., allowed = "id")
   id <- check_ids(bandit, id)
   void <- if (failed) "failed" else "withdrawn"
@@ -108,6 +111,10 @@ bandit_withdraw <- function(bandit, id, failed, ...) {
 
 # Without a reward the point is pending: somebody else is trying it.
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, ...) {
+  if (needs_transaction(bandit)) {
+    return(in_store(bandit, bandit_add(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
+                                       noise_var, ...)))
+  }
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var"))
   given <- given_places(bandit, x, arm, context)
   count <- length(given$places$arm)
