@@ -33,8 +33,8 @@ cpp_bandit_withdraw <- function(handle, id, failed) {
     invisible(.Call(`_gpbandits_cpp_bandit_withdraw`, handle, id, failed))
 }
 
-cpp_bandit_replay <- function(handle, queries, contexts, events, refits) {
-    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits))
+cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first) {
+    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first))
 }
 
 cpp_bandit_refit <- function(handle, config) {
@@ -247,6 +247,10 @@ cpp_run_outcome <- function(run_handle) {
 
 cpp_kernel_factor <- function(kernel, x, tolerance) {
     .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
+}
+
+cpp_checksums <- function(rows, before) {
+    .Call(`_gpbandits_cpp_checksums`, rows, before)
 }
 
 cpp_testing_digits <- function() {

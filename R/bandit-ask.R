@@ -1,4 +1,5 @@
 bandit_suggest <- function(bandit, n, context, time, ...) {
+  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, ...))
   check_dots_empty(..., allowed = c("n", "context", "time"))
   n <- check_count(n, upper = 1e6)
   contexts <- contexts_for(bandit, context, n)
@@ -26,7 +27,7 @@ ask_and_refit <- function(bandit, n, contexts, time) {
       ask(draft, subset_contexts(contexts, stretch), time)
       at <- at + length(stretch)
     }
-  }, durable = if (!is.null(bandit$journal)) function(draft) journal_difference(bandit, draft))
+  }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
 }
 
 subset_contexts <- function(contexts, rows) {

@@ -39,6 +39,10 @@ GPBandit <- setRefClass("GPBandit",
     best = function(context = NULL, ...) bandit_best(as.environment(.self), context, ...),
     history = function() bandit_history(as.environment(.self)),
     information_gain = function() bandit_facts(as.environment(.self))$log_det / 2,
+    catch_up = function() {
+      bandit_catch_up(as.environment(.self))
+      invisible(.self)
+    },
     reset = function() {
       bandit_reset(as.environment(.self))
       invisible(.self)

@@ -85,21 +85,23 @@ start_journal <- function(bandit, file) {
   seed <- current_seed()
   header <- paste(journal_magic, journal_format, pack(bandit$config), pack(seed))
   end <- journal_io(cpp_journal_create(path, header))
-  bandit$journal <- list(path = path, end = end, rng = seed)
+  bandit$journal <- file_journal(path, end, seed)
 }
+
+file_journal <- function(path, end, rng) structure(list(path = path, end = end, rng = rng), class = "bandit_file_journal")
 
 # Appends one line. Returns what commit() puts into the bandit's fields when the line is on the disk.
 journal_write <- function(bandit, parts) {
   seed <- current_seed()
   line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
   path <- bandit$journal$path
-  # Nothing that can fail comes after the line.
-  list(journal = list(path = path, rng = seed, end = journal_io(cpp_journal_append(path, line, bandit$journal$end))))
+  # Nothing that can fail comes after the line: it is made of what is there already.
+  log <- file_journal(path, NULL, seed)
+  log$end <- journal_io(cpp_journal_append(path, line, bandit$journal$end))
+  list(journal = log)
 }
 
-# A change of the log, as sync_log() has it; `refits`: the parameters of the refits in it; `memory`: a rival's, where
-# it has changed.
-journal_change <- function(bandit, queries, events, refits, memory = NULL) {
+keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
   config <- bandit$config
   journal_write(bandit, c(
     if (!is.null(queries)) rows_as_text("q", queries[names(journal_query_columns(config))]),
@@ -109,23 +111,13 @@ journal_change <- function(bandit, queries, events, refits, memory = NULL) {
   ))
 }
 
-# What a draft has beyond the bandit.
-journal_difference <- function(bandit, draft) {
-  beyond <- function(name) {
-    lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
-  }
-  events <- beyond("events")
-  told <- ifelse(events$kind %in% event_kind[c("reward", "given")], events$id, NA_integer_)
-  g <- lapply(constraint_names(bandit$config, "g"), function(name) get(name, envir = draft$queries)[told])
-  events$g <- matrix(as.double(unlist(g)), length(told), length(g))
-  refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
-  journal_change(bandit, beyond("queries"), events, refits, draft$memory)
+keep_note.bandit_file_journal <- function(log, bandit, name, value) {
+  journal_write(bandit, paste("n", name, pack(value)))
 }
 
-journal_note <- function(bandit, name, value) {
-  if (is.null(bandit$journal)) return(invisible())
-  commit(as.environment(bandit), list(), durable = function() journal_write(bandit, paste("n", name, pack(value))))
-}
+keep_reset.bandit_file_journal <- function(log, bandit) journal_write(bandit, "x")
+
+describe_log.bandit_file_journal <- function(log) sprintf("  journal    %s", log$path)
 
 journal_query_columns <- function(config) {
   columns <- query_columns(config)
@@ -189,7 +181,7 @@ read_journal <- function(file, arg) {
     stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
                    argument = arg)
   })
-  found$bandit$journal <- list(path = path, end = contents$end, rng = found$rng)
+  found$bandit$journal <- file_journal(path, contents$end, found$rng)
   found
 }
 

@@ -70,7 +70,8 @@ logged_contexts <- function(bandit, queries) {
 
 # The log gets what the core's object knows and it does not. `refits`: the parameters of the refits among the
 # new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
-sync_log <- function(bandit, handle, refits = NULL, keep = TRUE) {
+# `written`: the new events come from where the log is kept.
+sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE) {
   new <- cpp_bandit_log(handle, table_size(bandit$queries), table_size(bandit$events))
   queries <- new_rows(bandit$config, new$queries)
   events <- new$events
@@ -79,7 +80,9 @@ sync_log <- function(bandit, handle, refits = NULL, keep = TRUE) {
               table_change(bandit$events, events)),
          fields = list(refits = if (is.null(refits)) bandit$refits else c(bandit$refits, refits),
                        handle = if (keep) handle),
-         durable = if (!is.null(bandit$journal)) function() journal_change(bandit, queries, events, refits),
+         durable = if (!written && !is.null(bandit$journal)) {
+           function() keep_change(bandit$journal, bandit, queries, events, refits)
+         },
          handle = if (keep) handle)
   invisible(new)
 }

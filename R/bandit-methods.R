@@ -19,7 +19,7 @@ bandit_story <- function(bandit) {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
   if (has_rule(bandit)) lines <- c(lines, rival_story(bandit))
-  if (!is.null(bandit$journal)) lines <- c(lines, sprintf("  journal    %s", bandit$journal$path))
+  if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines
 }
 

@@ -19,7 +19,7 @@ replayed <- function(bandit) {
   queries$g <- matrix(as.double(unlist(queries[constraint_names(config, "g")])), length(queries$arm),
                       constraint_count(config))
   core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
-                         lapply(bandit$refits, function(fit) core_config(refitted_config(config, fit)))))
+                         lapply(bandit$refits, function(fit) core_config(refitted_config(config, fit))), 0L))
   handle
 }
 
@@ -53,7 +53,7 @@ bandit_reset <- function(bandit) {
          fields = c(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
                          refits = list(), handle = NULL),
                     if (has_rule(bandit)) list(memory = first_memory(bandit$config))),
-         durable = if (!is.null(bandit$journal)) function() journal_write(bandit, "x"))
+         durable = if (!is.null(bandit$journal)) function() keep_reset(bandit$journal, bandit))
 }
 
 bandit_copy <- function(bandit) {

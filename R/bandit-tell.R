@@ -1,5 +1,6 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...) {
+  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, ...))
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
   if (missing(reward) && !is.data.frame(id)) stop_argument("reward", "missing", "a number for each id")
@@ -96,6 +97,7 @@ check_noise_vars <- function(noise_var, count) {
 }
 
 bandit_amend <- function(bandit, id, reward, ...) {
+  if (needs_transaction(bandit)) return(in_store(bandit, bandit_amend(bandit, id, reward, ...)))
   check_dots_empty(..., allowed = c("id", "reward"))
   id <- check_ids(bandit, id)
   reward <- check_numbers(reward, "reward", lengths = length(id))
@@ -107,6 +109,7 @@ bandit_amend <- function(bandit, id, reward, ...) {
 
 # `failed`: it was tried.
 bandit_withdraw <- function(bandit, id, failed, ...) {
+  if (needs_transaction(bandit)) return(store_withdraw(bandit, id, failed, ...))
   check_dots_empty(..., allowed = "id")
   id <- check_ids(bandit, id)
   void <- if (failed) "failed" else "withdrawn"
@@ -118,6 +121,10 @@ bandit_withdraw <- function(bandit, id, failed, ...) {
 
 # Without a reward the point is pending: somebody else is trying it.
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, ...) {
+  if (needs_transaction(bandit)) {
+    return(in_store(bandit, bandit_add(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
+                                       noise_var, ...)))
+  }
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var"))
   places <- find_places(bandit$config$domain, x, arm)
   count <- place_total(places)

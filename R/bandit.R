@@ -46,6 +46,7 @@
 #'   variance knows, in nats.
 #' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;
 #'   `NULL` is now.
+#' * `$catch_up()`: plays what other processes did, where the bandit is in a [bandit_store()].
 #' * `$reset()`: forgets every event. `$copy()`: an independent bandit in the same state
 #'   (without a journal). `$show()`: prints.
 #'
@@ -68,6 +69,7 @@
 #' @param engine `"auto"`, `"weights"` or `"played"`, see Engines.
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
 #'   anything else happens; [resume_bandit()] goes on from it after a crash.
+#' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
@@ -105,7 +107,7 @@
 #' @export
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL,
-                      engine = c("auto", "weights", "played"), journal = NULL, ...) {
+                      engine = c("auto", "weights", "played"), journal = NULL, store = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
     domain = as_domain(domain),
@@ -135,7 +137,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   }
   bandit <- new_bandit(config)
   heal(as.environment(bandit))
+  if (!is.null(journal) && !is.null(store)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
   if (!is.null(journal)) start_journal(bandit, journal)
+  if (!is.null(store)) start_store(bandit, store)
   bandit
 }
 

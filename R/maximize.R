@@ -25,6 +25,14 @@
 #' (R's random generator is put back into its state). The design is that of the file; other settings or other `initial` points are refused.
 #' The objective itself is not compared.
 #'
+#' @section Store:
+#' With `store =` [bandit_store()] the search is kept in a database, and its workers run [work_on()] there: this process with one
+#' worker, else mirai daemons (those that the user has set with `mirai::daemons()`: local, over SSH, on a cluster; or local ones of its
+#' own, replaced when they die) or, without package mirai or with a future plan, the plan's workers. Further workers may join with [work_on()]
+#' from anywhere. The same call again, after a crash of this process or beside it, goes on with the same search; `evaluations` counts all
+#' that were begun. Rewards are kept in their own units: the first ones set centre and scale of the prior instead (bounds in
+#' [refit_every()] are then in those units).
+#'
 #' @param objective a function of one point, a named numeric vector, that returns one number: to be maximised.
 #' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
@@ -47,6 +55,7 @@
 #'   ([setTimeLimit()]), which ends R code but neither sleep nor compiled code.
 #' @param attempts how often a point is evaluated whose worker dies or whose time runs out, a whole number >= 1.
 #' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
+#' @param store `NULL`, or a [bandit_store()] in which to begin the search, or to go on with it.
 #' @param progress show a progress bar through package progressr.
 #' @return An object of class `bandit_maximum`: a list with `par` (the recommended point: largest posterior mean), `value` (that mean,
 #'   in units of the reward), `best_seen` (the row of the history with the largest reward), `history` (a data.frame: inputs,
@@ -65,19 +74,24 @@ maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, 
                             noise_var = 0.01, policy = policy_ucb(width_constant(2)),
                             pending = pending_hallucinate(), refit = default_refit(domain, kernel),
                             initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL,
-                            progress = FALSE) {
+                            store = NULL, progress = FALSE) {
   check_function(objective)
   domain <- as_domain(domain)
   force(refit)                          # before `kernel` is changed
   evaluations <- check_count(evaluations)
   check_flag(progress)
-  workers <- check_workers(workers)
+  if (!is.null(store) && !is.null(journal)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
+  workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
   design <- design_size(design, domain, evaluations, workers)
   if (is.null(kernel)) kernel <- default_kernel(domain)
   known <- check_initial(initial, domain)
   bandit <- gp_bandit(domain, kernel, noise_var, policy, pending = pending, refit = refit, ...)
+  if (!is.null(store)) {
+    search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations)
+    return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
+  }
   search <- open_search(bandit, known, design, journal)
   search$evaluations <- evaluations
   search$attempts <- attempts

@@ -225,7 +225,7 @@ rival_ask <- function(rival, contexts, time) {
 
 rival_change <- function(rival, make) {
   as_one_change(rival, "memory", list(handle = NULL), make,
-                durable = if (!is.null(rival$journal)) function(draft) journal_difference(rival, draft))
+                durable = if (!is.null(rival$journal)) function(draft) keep_difference(rival, draft))
 }
 
 # One query: chosen, then noted together with what the rule remembers.
@@ -243,7 +243,7 @@ rival_commit <- function(rival, queries, events, memory = rival$memory, stale = 
               table_change(rival$events, events)),
          fields = c(list(memory = memory), if (stale) list(handle = NULL)),
          durable = if (!is.null(rival$journal)) function() {
-           journal_change(rival, queries, events, NULL, if (!identical(memory, rival$memory)) memory)
+           keep_change(rival$journal, rival, queries, events, NULL, if (!identical(memory, rival$memory)) memory)
          })
 }
 

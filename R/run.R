@@ -38,6 +38,9 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
   check_flag(progress)
   check_same_domain(bandit$config, problem)
   check_idle(bandit)
+  if (is_stored(bandit)) {
+    stop_argument("bandit", "a bandit in a store", "one of your own ($copy() makes one): a run goes round by round without others")
+  }
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
 }
 

@@ -107,15 +107,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_replay
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits);
-RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP) {
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits, int first);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP, SEXP firstSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type refits(refitsSEXP);
-    cpp_bandit_replay(handle, queries, contexts, events, refits);
+    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
+    cpp_bandit_replay(handle, queries, contexts, events, refits, first);
     return R_NilValue;
 END_RCPP
 }
@@ -736,6 +737,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_checksums
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
+RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_testing_digits
 int cpp_testing_digits();
 RcppExport SEXP _gpbandits_cpp_testing_digits() {
@@ -948,7 +960,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 3},
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 3},
-    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 5},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
     {"_gpbandits_cpp_bandit_status", (DL_FUNC) &_gpbandits_cpp_bandit_status, 1},
@@ -1002,6 +1014,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
     {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
+    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
     {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 3},

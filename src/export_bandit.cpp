@@ -153,8 +153,10 @@ namespace {
 
 // A log as R gives it, its columns checked to be of one length.
 struct LogFromR {
-  LogFromR(const Rcpp::List& queries, const Rcpp::List& contexts_in, const Rcpp::List& events)
-      : places(queries),
+  LogFromR(const Rcpp::List& queries, const Rcpp::List& contexts_in, const Rcpp::List& events,
+           int first_query)
+      : first(first_query),
+        places(queries),
         contexts(gpb::contexts_from_list(contexts_in)),
         action(queries["action"]),
         mean(queries["mean"]),
@@ -179,10 +181,11 @@ struct LogFromR {
 
   // The query that an event is about; its number must be one of the log's.
   R_xlen_t query_of(R_xlen_t event) const {
-    if (id[event] == NA_INTEGER || id[event] < 1 || id[event] > places.size()) {
+    const R_xlen_t k = static_cast<R_xlen_t>(id[event]) - 1 - first;
+    if (id[event] == NA_INTEGER || k < 0 || k >= places.size()) {
       throw std::invalid_argument("an event is about a query that the log does not have");
     }
-    return id[event] - 1;
+    return k;
   }
 
   Event event(R_xlen_t e) const {
@@ -207,6 +210,7 @@ struct LogFromR {
     return out;
   }
 
+  int first;  // queries that stand before these
   PlacesFromR places;
   std::vector<Context> contexts;
   Rcpp::IntegerVector action;
@@ -218,12 +222,13 @@ struct LogFromR {
 
 }  // namespace
 
-// Plays a log's events again.
+// Plays a log's events. `queries` and `contexts` are those after the first `first`, which the events are
+// about.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts,
-                       const Rcpp::List& events, const Rcpp::List& refits) {
+                       const Rcpp::List& events, const Rcpp::List& refits, int first) {
   BanditHandle bandit(handle);
-  const LogFromR log(queries, contexts, events);
+  const LogFromR log(queries, contexts, events, first);
   R_xlen_t refitted = 0;
   for (R_xlen_t e = 0; e < log.kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();

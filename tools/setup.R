@@ -20,9 +20,11 @@ needs <- function(target) {
   optional <- tools <- character()
   if (target != "demo") optional <- named_in("Suggests")
   if (target == "test") required <- c(required, "testthat")
+  # A server for the tests of stores; libpq-dev for RPostgres where Debian has no binary of it.
+  if (target == "test") tools <- c("postgresql", if (length(absent("RPostgres"))) "libpq-dev")
   if (target %in% c("check", "vignettes")) tools <- c("pandoc", "qpdf")
   # CI compiles the same files three times: for the tests, the vignettes, the check
-  if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- "ccache"
+  if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- c(tools, "ccache")
   if (target == "vignettes") required <- c(required, "knitr", "rmarkdown")
   if (target == "document") required <- c(required, "roxygen2")
   if (target == "lint") {
@@ -36,7 +38,16 @@ absent <- function(packages) packages[!nzchar(vapply(packages, function(p) {
   system.file(package = p)
 }, ""))]
 
-absent_tools <- function(tools) tools[!nzchar(Sys.which(tools))]
+# Debian's packages that are not called like a program, and where they put one.
+elsewhere <- c(postgresql = "/usr/lib/postgresql/*/bin/postgres", "libpq-dev" = "/usr/bin/pg_config")
+
+absent_tools <- function(tools) {
+  found <- vapply(tools, function(tool) {
+    nzchar(Sys.which(if (tool == "postgresql") "postgres" else tool)) ||
+      (tool %in% names(elsewhere) && length(Sys.glob(elsewhere[[tool]])) > 0)
+  }, NA)
+  tools[!found]
+}
 
 # Debian's r-cran-* fit only Debian's own R; another R would not look there.
 apt_usable <- function() {

@@ -1,0 +1,35 @@
+# Where a bandit's log is kept besides its memory: `bandit$journal` is NULL, a journal file (bandit-journal.R)
+# or a bandit's place in a store (store-log.R). A backend writes a change down before the bandit's memory
+# has it, in commit(); what it cannot write has not happened. The first three return what commit() puts into the
+# bandit's fields.
+
+# New rows of the log as sync_log() has them, the parameters of the refits among them (a list), and what a rival's rule
+# remembers, where that has changed.
+keep_change <- function(log, bandit, queries, events, refits, memory = NULL) UseMethod("keep_change")
+
+# A note of maximize_bandit(): a name and a value.
+keep_note <- function(log, bandit, name, value) UseMethod("keep_note")
+
+# The log is emptied.
+keep_reset <- function(log, bandit) UseMethod("keep_reset")
+
+# A line for print().
+describe_log <- function(log) UseMethod("describe_log")
+
+journal_note <- function(bandit, name, value) {
+  if (is.null(bandit$journal)) return(invisible())
+  commit(as.environment(bandit), list(), durable = function() keep_note(bandit$journal, bandit, name, value))
+}
+
+# What a draft has beyond the bandit.
+keep_difference <- function(bandit, draft) {
+  beyond <- function(name) {
+    lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
+  }
+  events <- beyond("events")
+  told <- ifelse(events$kind %in% event_kind[c("reward", "given")], events$id, NA_integer_)
+  g <- lapply(constraint_names(bandit$config, "g"), function(name) get(name, envir = draft$queries)[told])
+  events$g <- matrix(as.double(unlist(g)), length(told), length(g))
+  refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
+  keep_change(bandit$journal, bandit, beyond("queries"), events, refits, draft$memory)
+}

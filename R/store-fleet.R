@@ -1,0 +1,189 @@
+# maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
+# only keeps them company. Rewards stay in their own units: instead of scaling them, a first refit scales the prior.
+
+# `search`: `points` (the design), `known` (points with rewards), `evaluations`.
+maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts) {
+  check_store(store)
+  workers <- check_count(workers)
+  store$attempts <- as.integer(attempts)
+  if (workers > 1 && is.null(store$link$connect)) {
+    stop_argument("store", "one made with a connection, which cannot be sent to workers",
+                  "one made with a path, or with a function that makes a connection")
+  }
+  bandit <- open_search_in(store, bandit, search)
+  interrupted <- FALSE
+  tryCatch({
+    if (workers == 1) work_on(store, objective, timeout = timeout)
+    else run_fleet(store, objective, workers, timeout)
+  }, interrupt = function(i) interrupted <<- TRUE)
+  bandit$catch_up()
+  new_store_maximum(bandit, store, interrupted)
+}
+
+# The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
+open_search_in <- function(store, bandit, search) {
+  config <- bandit$config
+  config$search <- list(known = length(search$known$reward), rescale = max(2, min(4, nrow(search$points))))
+  bandit$config <- config
+  ours <- tryCatch({
+    start_store(as.environment(bandit), store)
+    bandit
+  }, gpbandits_exists = function(e) {
+    theirs <- open_bandit(store)
+    check_same_settings(theirs$config, config, store$name, "store")
+    theirs
+  })
+  inside <- as.environment(ours)
+  in_store(inside, {
+    if (table_size(inside$queries) == 0) {
+      if (config$search$known) bandit_add(inside, search$known$x, NULL, search$known$reward, NULL, NULL, store_time(inside), NULL)
+      if (nrow(search$points)) offer_points(inside, search$points)
+    }
+    sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)), " WHERE bandit = ",
+            inside$journal$number)
+  })
+  ours
+}
+
+# The design of a search: drawn from the store's seed, so that every driver draws the same.
+search_design <- function(domain, count, store) {
+  check_store(store)
+  if (is.null(store$seed)) return(initial_design(domain, count))
+  with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]), initial_design(domain, count))
+}
+
+# Centre and scale of the first rewards as a prior, once: the same bandit as with scaled rewards.
+rescale_if_due <- function(bandit) {
+  search <- bandit$config$search
+  if (is.null(search) || length(bandit$refits)) return(invisible())
+  reward <- table_column(bandit$queries, "reward")
+  reward <- reward[!is.na(reward)]
+  if (length(reward) < search$rescale) return(invisible())
+  spread <- stats::sd(reward)
+  scale <- if (spread > 0) spread else if (abs(reward[1]) > 0) abs(reward[1]) else 1
+  current <- current_config(bandit)[c("kernel", "noise_var", "mean")]
+  fit <- list(kernel = scaled_kernel(current$kernel, scale^2), noise_var = current$noise_var * scale^2,
+              mean = mean(reward) + scale * current$mean)
+  apply_refit(bandit, fit, current)
+}
+
+# The kernel times a number: in a sum every part, in a product one.
+scaled_kernel <- function(kernel, factor) {
+  if (is_composite(kernel)) {
+    parts <- if (kernel$type == "sum") seq_along(kernel$parts) else 1L
+    kernel$parts[parts] <- lapply(kernel$parts[parts], scaled_kernel, factor)
+  } else if (kernel$type == "matrix") {
+    kernel$K <- kernel$K * factor
+  } else {
+    kernel$variance <- kernel$variance * factor
+  }
+  kernel
+}
+
+# ---- workers ---------------------------------------------------------------------------
+
+run_fleet <- function(store, objective, workers, timeout) {
+  crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
+  on.exit(crew$stop())
+  needs <- workspace_needs(list(objective))
+  begin <- function() crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout,
+                                                    workspace = needs$globals, packages = needs$packages))
+  tasks <- lapply(seq_len(workers), function(k) begin())
+  failures <- seen <- 0
+  while (length(tasks)) {
+    ended <- lapply(tasks, crew$ended)
+    over <- !vapply(ended, is.null, NA)
+    lost <- Filter(function(e) inherits(e, "error"), ended[over])
+    # Workers may die as often as they like, as long as something happens in between.
+    events <- if (length(lost)) patiently(sql_rows(store$link, head_row(store$link, store$name))$events, 300)
+    failures <- if (length(lost) && events == seen) failures + length(lost) else length(lost)
+    if (length(lost)) seen <- events
+    if (failures > 3 * workers + 10) {
+      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(lost[[1]]), argument = "workers")
+    }
+    tasks <- c(tasks[!over], lapply(lost, function(e) begin()))
+    if (!any(over)) Sys.sleep(0.05)
+  }
+}
+
+# Runs in a worker's process.
+fleet_worker <- function(store, objective, timeout, workspace, packages) {
+  for (package in packages) loadNamespace(package)
+  list2env(workspace, envir = globalenv())
+  work_on(store, objective, timeout = timeout)
+}
+
+# mirai where it is installed, unless the user has set a future plan and no daemons.
+use_mirai <- function() {
+  if (!requireNamespace("mirai", quietly = TRUE)) return(FALSE)
+  has_daemons() || !requireNamespace("future", quietly = TRUE) || inherits(future::plan(), "sequential")
+}
+
+has_daemons <- function() {
+  isTRUE(tryCatch(mirai::status()$connections > 0, error = function(e) FALSE))
+}
+
+# A crew is a list of functions: begin(f, arguments) gives a task; ended(task) is NULL while it runs, an error if its
+# process is gone or could not begin, else TRUE; stop().
+
+# On the user's daemons (local, SSH, cluster), or on daemons of our own; ours that die are replaced.
+mirai_crew <- function(workers) {
+  own <- !has_daemons()
+  profile <- if (own) sprintf("gpbandits%d", Sys.getpid()) else NULL
+  if (own) mirai::daemons(workers, dispatcher = FALSE, .compute = profile)
+  list(begin = function(f, arguments) mirai::mirai(do.call(f, arguments), f = f, arguments = arguments, .compute = profile),
+       ended = function(task) {
+         if (mirai::unresolved(task)) return(NULL)
+         value <- task$data
+         if (mirai::is_mirai_error(value)) return(simpleError(as.character(value)))
+         if (!mirai::is_error_value(value)) return(TRUE)
+         if (own) mirai::launch_local(1, .compute = profile)
+         simpleError(paste("a daemon was lost, error", as.integer(value)))
+       },
+       stop = function() if (own) mirai::daemons(0, .compute = profile))
+}
+
+future_crew <- function(workers) {
+  need_package("future", "workers")
+  if (workers > future::nbrOfWorkers()) {
+    stop_argument("workers", format(workers), sprintf("at most the %g worker(s) of the future plan, or 1 to any number with package mirai",
+                                                      future::nbrOfWorkers()))
+  }
+  list(begin = function(f, arguments) {
+         if (free_workers() == 0) restart_plan()
+         future::future(do.call(f, arguments), substitute = TRUE, globals = list(f = f, arguments = arguments), seed = NULL,
+                        packages = "gpbandits")
+       },
+       ended = function(task) {
+         state <- ended_future(task)
+         if (identical(state, FALSE)) return(NULL)
+         if (inherits(state, "error")) return(state)
+         tryCatch({
+           future::value(task)
+           TRUE
+         }, error = identity)
+       },
+       stop = function() NULL)
+}
+
+# ---- the result ---------------------------------------------------------------------------
+
+new_store_maximum <- function(bandit, store, interrupted) {
+  log <- bandit$journal
+  names <- bandit$config$domain$names
+  known <- bandit$config$search$known
+  history <- bandit$history()
+  leases <- sql_rows(store$link, "SELECT query, state, reason FROM gpb_lease WHERE bandit = ", log$number,
+                     " AND state IN ('done', 'failed')")
+  shown <- history$id <= known | history$id %in% leases$query
+  failed <- history$id %in% leases$query[leases$state == "failed"]
+  reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
+  history$status <- ifelse(history$id <= known, "given", ifelse(failed, reason, "ok"))
+  history <- history[shown, c(names, "reward", "status")]
+  row.names(history) <- NULL
+  seen <- which.max(history$reward)
+  best <- if (length(seen)) bandit$best()
+  structure(list(par = if (!is.null(best)) unlist(best[names]), value = if (!is.null(best)) best$mean,
+                 best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit, centre = 0, scale = 1,
+                 interrupted = interrupted), class = "bandit_maximum")
+}

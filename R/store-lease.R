@@ -1,0 +1,210 @@
+# Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
+# state "open" (under way), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered),
+# "expired", "done", "withdrawn" or "failed".
+
+store_suggest <- function(bandit, n, context, time, worker = NULL, lease = 60, ...) {
+  check_dots_empty(..., allowed = c("n", "context", "time", "worker", "lease"))
+  n <- check_count(n, upper = 1e6)
+  if (!is.null(worker)) worker <- check_string(worker)
+  lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
+  contexts_for(bandit, context, n)
+  if (!is.null(time) && goes_by_clock(bandit$config)) {
+    stop_argument("time", "given", "NULL: a store goes by its server's clock")
+  }
+  in_store(bandit, lease_queries(bandit, n, context, worker, lease))
+}
+
+# Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
+lease_queries <- function(bandit, n, context, worker, seconds) {
+  log <- bandit$journal
+  found <- open_leases(log)
+  now <- log$head$now
+  mine <- found[!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now, ]
+  mine <- utils::head(mine[in_context(bandit, mine$query, context), ], n)
+  for (k in seq_len(nrow(mine))) renew_lease(log, mine[k, ], seconds)
+  free <- found[found$state == "offered" | found$expires <= now, ]
+  taken <- take_over(bandit, free[in_context(bandit, free$query, context), ], n - nrow(mine), worker, seconds)
+  left <- n - nrow(mine) - length(taken)
+  budget <- suppressWarnings(as.double(log$head$budget))
+  if (isTRUE(budget < Inf)) left <- max(0, min(left, budget - leased_queries(log)))
+  fresh <- ask_new(bandit, left, context, nrow(mine) + length(taken))
+  for (id in fresh) give_lease(log, id, 1L, worker, seconds)
+  leased_frame(bandit, c(mine$query, taken, fresh))
+}
+
+open_leases <- function(log) {
+  found <- sql_rows(log$link, "SELECT query, attempt, worker, state, expires FROM gpb_lease WHERE bandit = ", log$number,
+                    " AND state IN ('open', 'offered') ORDER BY query")
+  found$expires <- as.double(found$expires)
+  found$query <- as.integer(found$query)
+  found
+}
+
+# Which of these queries were asked in the context that is given (all, without contexts)?
+in_context <- function(bandit, ids, context) {
+  names <- bandit$config$context_names
+  if (length(names) == 0 || length(ids) == 0) return(rep(TRUE, length(ids)))
+  given <- check_matrix(context, "context", columns = length(names))
+  asked <- as.matrix(query_frame(bandit, ids)[names])
+  apply(asked, 1, function(z) any(apply(given, 1, function(row) all(row == z))))
+}
+
+# Queries that nobody works on any more; those tried too often are failed.
+take_over <- function(bandit, free, n, worker, seconds) {
+  log <- bandit$journal
+  taken <- integer()
+  for (k in seq_len(nrow(free))) {
+    row <- free[k, ]
+    if (row$state == "open" && row$attempt >= log$attempts) {
+      bandit_withdraw(bandit, row$query, failed = TRUE)
+      end_leases(log, row$query, "failed", sprintf("no answer in %d attempts", as.integer(row$attempt)))
+      next
+    }
+    if (length(taken) >= n) next
+    end_leases(log, row$query, if (row$state == "open") "expired" else "taken")
+    give_lease(log, row$query, row$attempt + 1L, worker, seconds)
+    taken <- c(taken, row$query)
+  }
+  taken
+}
+
+# One at a time: each query has its own random numbers, and a refit may fall due before any of them.
+ask_new <- function(bandit, n, context, before) {
+  log <- bandit$journal
+  ids <- integer()
+  time <- store_time(bandit)
+  rows <- if (is.null(context) || NROW(context) == 1 || is.null(dim(context))) NULL else before + seq_len(n)
+  for (k in seq_len(n)) {
+    id <- table_size(bandit$queries) + 1L
+    one <- if (is.null(rows)) context else context[rows[k], , drop = FALSE]
+    with_stream(query_stream(log, id), {
+      rescale_if_due(bandit)
+      bandit_suggest(bandit, 1, one, time)
+    })
+    ids <- c(ids, id)
+  }
+  ids
+}
+
+# Queries that count towards a budget: all that were ever to be evaluated.
+leased_queries <- function(log) {
+  as.double(sql_rows(log$link, "SELECT COUNT(DISTINCT query) AS n FROM gpb_lease WHERE bandit = ", log$number,
+                     " AND state <> 'withdrawn'")$n)
+}
+
+give_lease <- function(log, id, attempt, worker, seconds) {
+  sql_run(log$link, "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
+          paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
+                sql_token(log$link), "'open'", sep = ", "), ", ",
+          lease_times(log, seconds), ")")
+}
+
+lease_length <- function(seconds) if (is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
+
+# Columns since, seconds, expires.
+lease_times <- function(log, seconds) {
+  length <- lease_length(seconds)
+  paste(sql_clock(log$link), length, paste0(sql_clock(log$link), " + ", length), sep = ", ")
+}
+
+renew_lease <- function(log, row, seconds) {
+  length <- lease_length(seconds)
+  sql_run(log$link, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$link), " + ", length,
+          " WHERE bandit = ", log$number, " AND query = ", row$query, " AND attempt = ", row$attempt)
+}
+
+end_leases <- function(log, ids, state, reason = NULL) {
+  if (length(ids) == 0) return(invisible())
+  sql_run(log$link, "UPDATE gpb_lease SET state = '", state, "', ended = ", sql_clock(log$link),
+          if (!is.null(reason)) paste0(", reason = ", sql_literal(reason, log$link)),
+          " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ids), collapse = ", "),
+          ") AND state IN ('open', 'offered')")
+}
+
+# The queries as $suggest() shows them, with the tokens that belong to them.
+leased_frame <- function(bandit, ids) {
+  log <- bandit$journal
+  frame <- query_frame(bandit, ids)
+  if (length(ids) == 0) return(cbind(frame, token = character(), attempt = integer()))
+  found <- sql_rows(log$link, "SELECT query, token, attempt FROM gpb_lease WHERE bandit = ", log$number,
+                    " AND state = 'open' AND query IN (", paste(ids, collapse = ", "), ")")
+  at <- match(ids, found$query)
+  frame$token <- found$token[at]
+  frame$attempt <- as.integer(found$attempt[at])
+  frame
+}
+
+# ---- answers ----------------------------------------------------------------------
+
+store_observe <- function(bandit, id, reward, constraints, time, noise_var, token = NULL, ...) {
+  in_store(bandit, {
+    ids <- if (is.data.frame(id)) id$id else id
+    check_tokens(bandit, ids, token)
+    bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
+    end_leases(bandit$journal, ids, "done")
+  })
+  invisible(bandit)
+}
+
+store_withdraw <- function(bandit, id, failed, reason = NULL, ...) {
+  if (!is.null(reason)) check_string(reason)
+  in_store(bandit, {
+    bandit_withdraw(bandit, id, failed, ...)
+    end_leases(bandit$journal, id, if (failed) "failed" else "withdrawn", reason)
+  })
+  invisible(bandit)
+}
+
+# Server's time for rules that go by the clock.
+store_time <- function(bandit) if (goes_by_clock(bandit$config)) max(bandit$journal$head$now, latest_time(bandit))
+
+# Points that wait for a worker.
+offer_points <- function(bandit, x) {
+  log <- bandit$journal
+  had <- table_size(bandit$queries)
+  bandit_add(bandit, x, arm = NULL, constraints = NULL, context = NULL, time = store_time(bandit), noise_var = NULL)
+  ids <- seq(had + 1L, table_size(bandit$queries))
+  nothing <- rep(0, length(ids))
+  sql_insert(log$link, "gpb_lease", list(bandit = rep(log$number, length(ids)), query = ids, attempt = rep(0L, length(ids)),
+                                         token = rep("", length(ids)), state = rep("offered", length(ids)), since = nothing,
+                                         seconds = nothing, expires = nothing))
+}
+
+# A token must be one that was given out for its query, however long ago.
+check_tokens <- function(bandit, id, token) {
+  if (is.null(token)) return(invisible())
+  if (!is.character(token) || length(token) != length(id) || anyNA(token)) {
+    stop_argument("token", describe(token), sprintf("NULL, or %d token(s) from $suggest()", length(id)))
+  }
+  id <- check_numbers(id, "id")
+  log <- bandit$journal
+  found <- sql_rows(log$link, "SELECT query, token FROM gpb_lease WHERE bandit = ", log$number, " AND token IN (",
+                    paste(sql_literal(token, log$link), collapse = ", "), ")")
+  wrong <- which(is.na(match(paste(id, token), paste(found$query, found$token))))
+  if (length(wrong)) {
+    stop_argument("token", sprintf("%s for query %g", dQuote(token[wrong[1]], FALSE), id[wrong[1]]),
+                  "the token that $suggest() gave with the query")
+  }
+}
+
+#' Renew the lease of a query
+#'
+#' A worker that is still evaluating says so, best every third of its lease. [work_on()] does it by itself.
+#' @param store a [bandit_store()].
+#' @param token the token that `$suggest()` gave with the query (or several).
+#' @return The number of leases that were renewed: 0 tells that the query has been answered, given up, or given to somebody else.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @seealso [bandit_store()].
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
+#' store <- bandit_store(tempfile(fileext = ".db"), "demo")
+#' b <- gp_ucb(1:9 / 9, kernel_se(0.2), noise_var = 0.01, store = store)
+#' q <- b$suggest(worker = "me", lease = 30)
+#' store_heartbeat(store, q$token)
+#' @export
+store_heartbeat <- function(store, token) {
+  check_store(store)
+  if (!is.character(token) || length(token) == 0 || anyNA(token)) stop_argument("token", describe(token), "a token, or several")
+  link <- store$link
+  sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link), " + seconds WHERE state = 'open' AND token IN (",
+                 paste(sql_literal(token, link), collapse = ", "), ")")
+}

@@ -1,0 +1,389 @@
+# A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
+# `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`,
+# `attempts`, `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with
+# the server's time `now`), `active` (a transaction of this replica is under way), and `stream` (of the random numbers of query `stream_at`).
+
+new_store_log <- function(store, row) {
+  structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
+                          attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, stream = NULL,
+                          stream_at = 0),
+                     parent = emptyenv()),
+            class = "bandit_store_log")
+}
+
+is_stored <- function(bandit) inherits(bandit$journal, "bandit_store_log")
+
+# Is this a call that has to become a transaction first?
+needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
+
+head_row <- function(link, name) {
+  paste0("SELECT bandit, seed, attempts, budget, events, queries, checksum, ", sql_clock(link),
+         " AS now FROM gpb_bandit WHERE name = ", sql_literal(name, link))
+}
+
+check_head <- function(head, name) {
+  counts <- c("bandit", "seed", "attempts", "events", "queries")
+  whole <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x) && x == round(x) && x >= 0 && x < 2^31
+  if (nrow(head) == 0) {
+    stop_argument("store", sprintf("one without a bandit named %s", dQuote(name, FALSE)),
+                  "a store in which that bandit was begun (gp_bandit(..., store = ))")
+  }
+  if (!all(vapply(head[counts], whole, NA)) || !is.numeric(head$now) || !is.numeric(head$checksum)) {
+    stop_gpbandits("The row of bandit ", dQuote(name, FALSE), " in gpb_bandit is damaged.", argument = "store")
+  }
+  head[counts] <- lapply(head[counts], as.integer)
+  as.list(head)
+}
+
+# ---- transactions ---------------------------------------------------------------
+
+# Runs `code` as a transaction: the bandit's row locked, the events of others played. If anything fails, neither
+# the store nor the replica has changed.
+in_store <- function(bandit, code) {
+  check_idle(bandit)
+  log <- bandit$journal
+  before <- NULL
+  done <- FALSE
+  on.exit(suspendInterrupts({
+    log$active <- FALSE
+    if (!done && began) sql_rollback(log$link)
+    if (!done && !is.null(before)) restore_replica(bandit, before)
+  }))
+  began <- FALSE
+  found <- sql_begin(log$link, head_row(log$link, log$store$name))
+  began <- log$active <- TRUE
+  log$head <- check_head(found, log$store$name)
+  play_others(bandit, log$head)
+  before <- replica_state(bandit)
+  value <- code
+  suspendInterrupts({
+    sql_commit(log$link)
+    done <- TRUE
+  })
+  value
+}
+
+replica_state <- function(bandit) {
+  list(queries = table_copy(bandit$queries), events = table_copy(bandit$events), refits = bandit$refits,
+       checksum = bandit$journal$checksum)
+}
+
+restore_replica <- function(bandit, state) {
+  bandit$queries <- state$queries
+  bandit$events <- state$events
+  bandit$refits <- state$refits
+  bandit$journal$checksum <- state$checksum
+  bandit$handle <- NULL
+}
+
+bandit_catch_up <- function(bandit) {
+  if (!is_stored(bandit)) {
+    stop_gpbandits("Only a bandit in a store has anything to catch up with: gp_bandit(..., store = ), open_bandit().")
+  }
+  check_idle(bandit)
+  log <- bandit$journal
+  found <- sql_rows(log$link, head_row(log$link, log$store$name))
+  play_others(bandit, check_head(found, log$store$name))
+  invisible(bandit)
+}
+
+# ---- reading --------------------------------------------------------------------
+
+# Events of others, up to where the bandit's row says they go.
+play_others <- function(bandit, head) {
+  have <- table_size(bandit$events)
+  log <- bandit$journal
+  if (head$events == have) return(check_end(log, head))
+  if (head$events < have) {
+    stop_gpbandits("The store has lost events that this bandit has seen (", head$events, " of ", have, ").",
+                   argument = "store")
+  }
+  rows <- read_rows(bandit, head)
+  check_rows(bandit, rows)
+  before <- replica_state(bandit)
+  done <- FALSE
+  on.exit(if (!done) restore_replica(bandit, before))
+  tryCatch(play_rows(bandit, rows), gpbandits_error = function(e) {
+    stop_gpbandits("The store's rows tell no bandit's life: ", conditionMessage(e), argument = "store")
+  })
+  log$checksum <- rows$events$checksum[nrow(rows$events)]
+  check_end(log, head)
+  done <- TRUE
+}
+
+check_end <- function(log, head) {
+  if (head$checksum != log$checksum) {
+    stop_gpbandits("The row of bandit ", dQuote(log$store$name, FALSE), " in gpb_bandit does not fit its events.",
+                   argument = "store")
+  }
+}
+
+query_fields <- c("arm", "context", "action", "segment", "mean", "sd", "width")
+
+# Columns that only some bandits have (inputs, multipliers, ...) share the column `numbers`.
+more_query_columns <- function(config) {
+  columns <- journal_query_columns(config)
+  columns[setdiff(names(columns), c(query_fields, "phase"))]
+}
+
+more_event_columns <- function(config) {
+  columns <- journal_event_columns(config)
+  columns[setdiff(names(columns), c("kind", "id", "reward", "time"))]
+}
+
+read_rows <- function(bandit, head) {
+  log <- bandit$journal
+  read <- function(what, table, key, from, to) {
+    sql_rows(log$link, "SELECT ", what, " FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from,
+             " AND ", key, " <= ", to, " ORDER BY ", key)
+  }
+  # By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
+  list(queries = read(paste(c("query", query_fields, "numbers", "place"), collapse = ", "), "gpb_query", "query",
+                      table_size(bandit$queries), head$queries),
+       events = read("number, kind, query, reward, time, numbers, parameters, checksum", "gpb_event", "number",
+                     table_size(bandit$events), head$events),
+       head = head)
+}
+
+# Stops unless these are whole rows of a bandit's log that go on from what the replica has.
+check_rows <- function(bandit, rows) {
+  check_row_types(rows)
+  q <- rows$queries
+  e <- rows$events
+  had <- table_size(bandit$queries)
+  refuse_rows("gpb_query", q$query, q$query != had + seq_along(q$query), "not in sequence")
+  refuse_rows("gpb_event", e$number, e$number != table_size(bandit$events) + seq_along(e$number), "not in sequence")
+  if (nrow(q) != rows$head$queries - had || nrow(e) != rows$head$events - table_size(bandit$events)) {
+    stop_gpbandits("The store lacks rows of this bandit.", argument = "store")
+  }
+  asks <- e$kind %in% c("query", "given")
+  asked <- had + cumsum(asks)
+  if (sum(asks) != nrow(q)) stop_gpbandits("The store's queries and events do not fit.", argument = "store")
+  refuse_rows("gpb_event", e$number, e$query < 0 | e$query > asked | (asks & e$query != asked) |
+                (e$query < 1 & e$kind %in% c("query", names(telling))), "about a query that is not there")
+  check_places(bandit$config, q)
+  text <- rows_text(q, e)
+  refuse_rows("gpb_event", e$number, e$checksum != cpp_checksums(text, bandit$journal$checksum),
+              "changed since it was written (its checksum is wrong)")
+  invisible(rows)
+}
+
+check_row_types <- function(rows) {
+  whole <- function(x) is.numeric(x) && all(is.finite(x)) && all(x == round(x)) && all(abs(x) < 2^31)
+  number <- function(x) is.numeric(x) || all(is.na(x))
+  text <- function(x) is.character(x) && !anyNA(x)
+  rule <- function(table, data, columns, holds, what) {
+    if (nrow(data) == 0) return(invisible())
+    for (name in columns) {
+      if (!holds(data[[name]])) {
+        stop_gpbandits("The store's table ", table, " has values in column ", name, " that are no ", what, ".",
+                       argument = "store")
+      }
+    }
+  }
+  rule("gpb_query", rows$queries, c("query", "context", "segment"), whole, "whole numbers")
+  rule("gpb_query", rows$queries, "arm", function(x) whole(x[!is.na(x)]) || all(is.na(x)), "whole numbers")
+  rule("gpb_query", rows$queries, c("mean", "sd", "width"), number, "numbers")
+  rule("gpb_query", rows$queries, c("action", "numbers"), text, "text")
+  rule("gpb_event", rows$events, c("number", "query"), whole, "whole numbers")
+  rule("gpb_event", rows$events, c("reward", "time"), number, "numbers")
+  rule("gpb_event", rows$events, c("kind", "numbers"), text, "text")
+  rule("gpb_event", rows$events, "checksum", is.numeric, "checksum")
+  refuse_rows("gpb_event", rows$events$number, !rows$events$kind %in% names(event_kind), "of an unknown kind")
+  refuse_rows("gpb_query", rows$queries$query, !rows$queries$action %in% action_names, "of an unknown action")
+  rewarded <- rows$events$kind %in% c("reward", "amend")
+  refuse_rows("gpb_event", rows$events$number, rewarded & !is.finite(as.double(rows$events$reward)),
+              "a reward that is no finite number")
+}
+
+refuse_rows <- function(table, number, bad, why) {
+  bad <- which(bad | is.na(bad))
+  if (length(bad)) {
+    stop_gpbandits("Row ", number[bad[1]], " of the store's table ", table, " is ", why, ".", argument = "store")
+  }
+}
+
+# What the core takes on trust: places must be the domain's.
+check_places <- function(config, q) {
+  if (nrow(q) == 0) return(invisible())
+  arms <- arm_count(config$domain)
+  contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
+  inside <- q$context >= 0 & q$context < contexts & q$segment >= 1 &
+    (if (is.null(arms)) is.na(q$arm) else !is.na(q$arm) & q$arm >= 0 & q$arm < arms)
+  refuse_rows("gpb_query", q$query, !inside, "a place that the bandit does not have")
+  refuse_rows("gpb_query", q$query, !is.finite(as.double(q$mean)) | !is.finite(as.double(q$sd)) | q$sd < 0,
+              "without a mean and a standard deviation")
+  numbers <- numbers_of(q$numbers, more_query_columns(config), "gpb_query")
+  columns <- numbers[logged_inputs(config)]
+  finite <- Reduce(`&`, lapply(columns, is.finite), rep(TRUE, nrow(q)))
+  refuse_rows("gpb_query", q$query, !finite, "a place that is no finite point")
+  range <- input_ranges(config$domain)
+  for (j in seq_len(min(length(columns), ncol(range)))) {
+    slack <- 1e-9 * (range[2, j] - range[1, j])
+    refuse_rows("gpb_query", q$query, columns[[j]] < range[1, j] - slack | columns[[j]] > range[2, j] + slack,
+                "a place outside of the bandit's domain")
+  }
+}
+
+numbers_of <- function(text, columns, table) {
+  if (length(columns) == 0) return(list())
+  tryCatch(suppressWarnings(text_as_rows(text, columns)), error = function(e) {
+    stop_gpbandits("The store's table ", table, " has rows with too few or too many numbers.", argument = "store")
+  })
+}
+
+# The rows as the log's columns, played by the core and taken into the log.
+play_rows <- function(bandit, rows) {
+  config <- bandit$config
+  q <- rows$queries
+  e <- rows$events
+  new <- c(list(arm = as.integer(q$arm), context = as.integer(q$context), action = match(q$action, action_names),
+                segment = as.integer(q$segment), mean = as.double(q$mean), sd = as.double(q$sd),
+                width = as.double(q$width)),
+           numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
+  events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
+                   time = as.double(e$time)),
+              numbers_of(e$numbers, more_event_columns(config), "gpb_event"))
+  refits <- lapply(e$parameters[e$kind == "refit"], stored_refit, bandit = bandit)
+  heal(bandit)
+  play_columns(bandit, new, events, lapply(refits, function(fit) core_config(refitted_config(config, fit))))
+  played <- sync_log(bandit, bandit$handle, refits, written = TRUE)
+  if (!identical(played$events$kind, events$kind) || !identical(played$events$id, events$id)) {
+    stop_gpbandits("the rows and the bandit's rules do not agree.")
+  }
+}
+
+stored_refit <- function(text, bandit) {
+  fit <- settings_from_text(text, bandit$journal$store$trust, "a refit in the store")
+  config <- refitted_config(bandit$config, fit)
+  check_stored_settings(config)
+  fit
+}
+
+# Only what the new events speak of goes to the core.
+play_columns <- function(bandit, new, events, refits) {
+  config <- bandit$config
+  had <- table_size(bandit$queries)
+  spoken <- events$id[events$kind %in% event_kind[c("query", "given", "reward")]]
+  first <- min(had, spoken - 1L)
+  old <- first + seq_len(had - first)
+  columns <- names(new)
+  queries <- lapply(stats::setNames(columns, columns), function(name) {
+    c(get(name, envir = bandit$queries)[old], new[[name]])
+  })
+  inputs <- logged_inputs(config)
+  count <- had - first + length(new$arm)
+  queries$inputs <- matrix(as.double(unlist(queries[inputs])), count, length(inputs))
+  g_names <- constraint_names(config, "g")
+  queries$g <- matrix(NA_real_, count, length(g_names))
+  known <- events$kind %in% event_kind[c("reward", "given")]
+  # (A point that was given without a reward has NA here.)
+  for (j in seq_along(g_names)) queries$g[events$id[known] - first, j] <- events[[g_names[j]]][known]
+  core(cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first))
+}
+
+# ---- writing --------------------------------------------------------------------
+
+# What the checksums are about: each event, with its query where it asks one.
+rows_text <- function(q, e) {
+  hex <- function(x) sprintf("%a", as.double(x) + 0)       # SQLite knows no negative zero
+  text <- paste(e$number, e$kind, e$query, hex(e$reward), hex(e$time), e$numbers,
+                ifelse(is.na(e$parameters), "", e$parameters), sep = "|")
+  asks <- which(e$kind %in% c("query", "given"))
+  if (length(asks)) {
+    asked <- paste(q$arm, q$context, q$action, q$segment, hex(q$mean), hex(q$sd), hex(q$width), q$numbers, sep = "|")
+    text[asks] <- paste(text[asks], asked, sep = "|")
+  }
+  text
+}
+
+numbers_text <- function(columns, count) {
+  if (length(columns) == 0) return(rep("", count))
+  substring(rows_as_text("", columns), 2)
+}
+
+keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, memory = NULL) {
+  if (!log$active) {
+    stop_gpbandits("A bandit in a store changes through its own methods only ($copy() is one outside).",
+                   argument = "bandit")
+  }
+  q <- stored_queries(bandit, queries)
+  e <- stored_events(bandit, events, refits, log$head$now)
+  e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
+  columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
+  sql_insert(log$link, "gpb_query", columns(q))
+  sql_insert(log$link, "gpb_event", columns(e))
+  count <- length(e$number)
+  if (count == 0) return(list())
+  sql_run(log$link, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
+                            e$number[count], table_size(bandit$queries) + length(q$query), e$checksum[count],
+                            log$number))
+  log$checksum <- e$checksum[count]
+  list()
+}
+
+stored_queries <- function(bandit, queries) {
+  config <- bandit$config
+  count <- length(queries$arm)
+  inputs <- matrix(as.double(unlist(queries[logged_inputs(config)])), count, length(logged_inputs(config)))
+  list(query = table_size(bandit$queries) + seq_len(count), arm = queries$arm, context = queries$context,
+       action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
+       width = queries$width, numbers = numbers_text(queries[names(more_query_columns(config))], count),
+       place = json_rows(place_columns(bandit, queries$arm, queries$context, inputs)))
+}
+
+stored_events <- function(bandit, events, refits, now) {
+  config <- bandit$config
+  count <- length(events$kind)
+  more <- c(events, g_columns(config, events$g))[names(more_event_columns(config))]
+  parameters <- rep(NA_character_, count)
+  parameters[events$kind == event_kind[["refit"]]] <- vapply(refits, settings_text, "", trust = bandit$journal$store$trust)
+  list(number = table_size(bandit$events) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
+       query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),
+       parameters = parameters, at = rep(now, count))
+}
+
+# An object per row, for people and their tools: fifteen digits.
+json_rows <- function(columns) {
+  count <- length(columns[[1]])
+  if (count == 0) return(character())
+  parts <- Map(function(name, x) paste0(json_quote(name), ":", json_scalars(x)), names(columns), columns)
+  paste0("{", do.call(paste, c(unname(parts), sep = ",")), "}")
+}
+
+json_scalars <- function(x) {
+  words <- if (is.double(x)) sprintf("%.15g", x) else if (is.integer(x)) sprintf("%d", x)
+           else if (is.logical(x)) tolower(as.character(x)) else json_quote(as.character(x))
+  words[is.na(x)] <- "null"
+  words
+}
+
+json_quote <- function(x) {
+  x <- gsub("([\"\\\\])", "\\\\\\1", enc2utf8(x))
+  paste0("\"", gsub("[[:cntrl:]]", " ", x), "\"")
+}
+
+keep_note.bandit_store_log <- function(log, bandit, name, value) list()
+
+keep_reset.bandit_store_log <- function(log, bandit) {
+  stop_gpbandits("A bandit in a store keeps its log: begin another one under another name, or $copy() it and reset that.")
+}
+
+describe_log.bandit_store_log <- function(log) {
+  sprintf("  store      %s, bandit %s", log$link$kind, dQuote(log$store$name, FALSE))
+}
+
+# ---- random numbers ---------------------------------------------------------------
+
+# Query k draws from the k-th of the independent streams that belong to the bandit's seed, whoever asks it.
+query_stream <- function(log, id) {
+  if (is.null(log$stream) || log$stream_at > id) {
+    log$stream <- replication_seeds(log$seed, 1)[[1]]
+    log$stream_at <- 1
+  }
+  while (log$stream_at < id) {
+    log$stream <- parallel::nextRNGStream(log$stream)
+    log$stream_at <- log$stream_at + 1
+  }
+  log$stream
+}

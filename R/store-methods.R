@@ -1,0 +1,142 @@
+#' Watch a bandit in a store
+#'
+#' `summary()` and `plot()` of a [bandit_store()] ask the database, so they show what goes on while other processes work on it.
+#'
+#' `plot()` draws two pictures: above, rewards by the time at which they came and the best so far; below, a line per worker with its
+#' leases: answered, under way, lost.
+#'
+#' @param object,x a `bandit_store` in which a bandit has been begun.
+#' @param workers the largest number of workers to draw, the latest ones.
+#' @param main title; `NULL` for ours.
+#' @param ... must be empty.
+#' @return `summary()`: an object of class `summary_bandit_store`, a list with `name`, `kind`, `queries`, `events`, `status` (numbers of queries by status),
+#'   `working` (a data.frame of leases under way: `worker`, `id`, `attempt`, `since` and `expires` in seconds from now), `workers` (a data.frame:
+#'   `worker`, `answered`, `lost`, `failed`, `latest`, seconds ago), `per_minute` (answers in a minute, over the last five minutes in which there
+#'   were any), `best` (the row of the view `gpb_history` with the largest reward). `plot()`: that summary, invisibly.
+#' @section Errors: a `gpbandits_error` if the store has no such bandit.
+#' @seealso [bandit_store()].
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
+#' store <- bandit_store(tempfile(fileext = ".db"), "demo", seed = 1)
+#' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = store)
+#' for (t in 1:5) {
+#'   q <- b$suggest(worker = "me")
+#'   b$observe(q$id, sin(6 * q$x1))
+#' }
+#' b$suggest(worker = "you")
+#' summary(store)
+#' plot(store)
+#' @name store-methods
+NULL
+
+#' @rdname store-methods
+#' @method summary bandit_store
+#' @export
+summary.bandit_store <- function(object, ...) {
+  check_dots_empty(...)
+  link <- object$link
+  head <- check_head(sql_rows(link, head_row(link, object$name)), object$name)
+  leases <- store_leases(link, head$bandit)
+  history <- store_history(link, object$name)
+  now <- as.double(head$now)
+  open <- leases[leases$state == "open", ]
+  structure(list(
+    name = object$name, kind = link$kind, queries = head$queries, events = head$events, status = table(history$status),
+    working = data.frame(worker = open$worker, id = open$query, attempt = open$attempt, since = now - open$since,
+                         expires = open$expires - now),
+    workers = by_worker(leases, now), per_minute = answers_per_minute(leases, now),
+    best = history[which.max(history$reward), ], now = now, leases = leases, history = history
+  ), class = "summary_bandit_store")
+}
+
+store_leases <- function(link, bandit) {
+  found <- sql_rows(link, "SELECT query, attempt, worker, state, since, expires, ended FROM gpb_lease WHERE bandit = ", bandit,
+                    " ORDER BY since")
+  for (name in c("since", "expires", "ended")) found[[name]] <- as.double(found[[name]])
+  found$worker <- ifelse(is.na(found$worker), "(no name)", as.character(found$worker))
+  found
+}
+
+store_history <- function(link, name) {
+  found <- sql_rows(link, "SELECT id, place, action, reward, status, worker, attempt, asked_at, answered_at, reason ",
+                    "FROM gpb_history WHERE bandit = ", sql_literal(name, link), " ORDER BY id")
+  for (column in c("reward", "asked_at", "answered_at")) found[[column]] <- as.double(found[[column]])
+  found
+}
+
+by_worker <- function(leases, now) {
+  leases <- leases[leases$attempt > 0, ]
+  groups <- split(leases, leases$worker)
+  count <- function(state) unname(vapply(groups, function(g) sum(g$state %in% state), 0L))
+  data.frame(worker = as.character(names(groups)), answered = count("done"), lost = count("expired"), failed = count("failed"),
+             latest = unname(vapply(groups, function(g) now - max(g$since, g$ended, na.rm = TRUE), 0)))
+}
+
+answers_per_minute <- function(leases, now) {
+  ended <- leases$ended[leases$state == "done" & !is.na(leases$ended)]
+  if (length(ended) == 0) return(0)
+  recent <- ended[ended > max(ended) - 300]
+  began <- min(leases$since[leases$state == "done" & leases$ended %in% recent])
+  60 * length(recent) / max(max(recent) - began, 1e-3)
+}
+
+#' @export
+print.summary_bandit_store <- function(x, ...) {
+  cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries, x$events))
+  if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")
+  cat(sprintf("  answers    %.3g a minute\n", x$per_minute))
+  if (nrow(x$best)) cat(sprintf("  best seen  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
+  show <- function(title, frame) {
+    if (nrow(frame) == 0) return(invisible())
+    cat("  ", title, ":\n", sep = "")
+    print(frame, row.names = FALSE, digits = 3)
+  }
+  show("under way (seconds)", x$working)
+  show("workers", x$workers)
+  invisible(x)
+}
+
+#' @rdname store-methods
+#' @method plot bandit_store
+#' @export
+plot.bandit_store <- function(x, workers = 30, main = NULL, ...) {
+  check_dots_empty(...)
+  workers <- check_count(workers)
+  seen <- summary(x)
+  old <- graphics::par(mfrow = c(2, 1), mar = c(3.2, 6, 2, 1))
+  on.exit(graphics::par(old))
+  start <- min(seen$leases$since[seen$leases$attempt > 0], seen$history$answered_at, seen$now, na.rm = TRUE)
+  draw_arrivals(seen$history, start, or_else(main, sprintf("bandit %s", seen$name)))
+  draw_leases(seen$leases[seen$leases$attempt > 0, ], start, seen$now, workers)
+  invisible(seen)
+}
+
+draw_arrivals <- function(history, start, main) {
+  known <- history[!is.na(history$reward), ]
+  known <- known[order(known$answered_at), ]
+  frame <- check_frame(TRUE, NULL, NULL, "seconds since the first lease", "reward", main)
+  at <- known$answered_at - start
+  key <- rbind(key_entry("reward", mark$seen, pch = 16, size = 0.8), key_entry("best so far", mark$mean, lty = 1, lwd = 2))
+  open_picture(frame, at, known$reward, key)
+  graphics::points(at, known$reward, pch = 16, cex = 0.7, col = mark$seen)
+  graphics::lines(at, cummax(known$reward), type = "s", col = mark$mean, lwd = 2)
+}
+
+lease_colours <- c(done = mark$mean, open = mark$pending, expired = mark$next_choice, failed = "#000000")
+
+draw_leases <- function(leases, start, now, workers) {
+  latest <- tapply(leases$since, leases$worker, max)
+  shown <- utils::tail(names(sort(latest)), workers)
+  leases <- leases[leases$worker %in% shown & leases$state %in% names(lease_colours), ]
+  end <- ifelse(is.na(leases$ended), now, leases$ended)
+  frame <- check_frame(TRUE, NULL, NULL, "seconds since the first lease", NULL, "leases by worker")
+  y <- match(leases$worker, shown)
+  key <- do.call(rbind, Map(key_entry, c("answered", "under way", "lost", "failed"), lease_colours, lty = 1, lwd = 4))
+  graphics::plot.new()
+  graphics::plot.window(c(0, max(end - start, 1)), c(0.5, length(shown) + 1.5))
+  graphics::segments(leases$since - start, y, end - start, y, col = lease_colours[leases$state], lwd = 4, lend = 1)
+  graphics::axis(1, lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
+  graphics::axis(2, at = seq_along(shown), labels = abbreviate(shown, 16), lwd = 0, las = 1, cex.axis = 0.7)
+  graphics::title(xlab = frame$xlab, line = 2)
+  graphics::title(main = frame$main, line = 0.7, cex.main = 1.1)
+  draw_key(key, 4)
+}

@@ -1,0 +1,138 @@
+# A bandit's settings as JSON text, to the bit: plain data only (numbers, text, lists and their
+# attributes). A scalar without attributes stands for itself, whole numbers as {"integer": 3}; everything
+# else is {"type", "values", "attributes"}. A number that fifteen digits do not give exactly is written as
+# text, a hexadecimal fraction. Functions and other code are refused unless the user trusts the store.
+
+settings_text <- function(x, trust) {
+  if (!has_code(x)) {
+    text <- json_text(encode_value(x))
+    if (!identical(decode_value(parse_json(text)), x)) stop_gpbandits("These settings cannot be written down exactly.")
+    return(text)
+  }
+  if (!trust) {
+    stop_argument("store", "a store that was not made with `trust = TRUE`, for settings that hold functions or formulas",
+                  "such a store: every process that opens the bandit would run them")
+  }
+  json_text(list(packed = pack(x), reads = paste(utils::head(deparse(x), 200), collapse = "\n")))
+}
+
+# `what`: where the text was found, in words.
+settings_from_text <- function(text, trust, what) {
+  tryCatch({
+    found <- parse_json(text)
+    if (identical(names(found), c("packed", "reads"))) {
+      if (!trust) stop("they hold functions, which opening would run: open the store with `trust = TRUE` if you trust it")
+      return(unpack(found$packed))
+    }
+    check_made_here(decode_value(found))
+  }, error = function(e) stop_gpbandits("Cannot read ", what, ": ", conditionMessage(e), argument = "store"))
+}
+
+has_code <- function(x) {
+  if (is.function(x) || is.language(x) || is.environment(x) || isS4(x) || typeof(x) == "externalptr") return(TRUE)
+  any(vapply(attributes(x), has_code, NA)) || (is.list(x) && any(vapply(unclass(x), has_code, NA)))
+}
+
+needs_jsonlite <- function() need_package("jsonlite", "store")
+
+json_text <- function(x) as.character(jsonlite::toJSON(x, auto_unbox = TRUE, null = "null", digits = NA))
+
+parse_json <- function(text) {
+  needs_jsonlite()
+  jsonlite::fromJSON(text, simplifyVector = FALSE)
+}
+
+encode_value <- function(x) {
+  if (is.null(x)) return(NULL)
+  if (is.null(attributes(x)) && is.atomic(x) && length(x) == 1 && !is.na(x)) {
+    if (is.integer(x)) return(list(integer = x))
+    if (!is.double(x) || fifteen_digits(x)) return(x)
+  }
+  values <- switch(typeof(x), double = if (all(fifteen_digits(x))) as.vector(x) else sprintf("%a", x),
+                   integer = ,
+                   logical = ifelse(is.na(x), "NA", as.character(x)),
+                   character = lapply(as.vector(x), function(s) if (is.na(s)) NULL else enc2utf8(s)),
+                   list = lapply(seq_along(x), function(i) encode_value(.subset2(x, i))),
+                   stop_gpbandits("Settings with a ", typeof(x), " cannot be written down."))
+  c(list(type = typeof(x), values = if (is.list(values)) values else I(as.vector(values))),
+    if (length(attributes(x))) list(attributes = lapply(attributes(x), encode_value)))
+}
+
+# Are fifteen digits all there is to these numbers?
+fifteen_digits <- function(x) {
+  same <- is.finite(x)
+  same[same] <- as.double(sprintf("%.15g", x[same])) == x[same] & !(x[same] == 0 & 1 / x[same] < 0)
+  same
+}
+
+decode_value <- function(found) {
+  if (is.null(found) || !is.list(found)) return(if (is.integer(found)) as.double(found) else found)
+  if (identical(names(found), "integer")) return(as.integer(found$integer))
+  type <- check_choice(found$type, c("double", "integer", "logical", "character", "list"), "type")
+  values <- found$values
+  x <- switch(type, double = vapply(values, function(v) if (identical(v, "NA")) NA_real_ else as.double(v), 0),
+              integer = as.integer(words_of(values)),
+              logical = as.logical(words_of(values)),
+              character = vapply(values, function(s) if (is.null(s)) NA_character_ else as.character(s), ""),
+              list = lapply(values, decode_value))
+  for (name in names(found$attributes)) attr(x, name) <- decode_value(found$attributes[[name]])
+  x
+}
+
+words_of <- function(values) {
+  words <- vapply(values, as.character, "")
+  words[words == "NA"] <- NA
+  words
+}
+
+# What has a constructor of ours must be what the constructor makes: text in a database may be anybody's.
+check_made_here <- function(x) {
+  if (!is.list(x)) return(x)
+  remake <- constructor_of(x)
+  if (!is.null(remake)) {
+    fields <- unclass(x)
+    wanted <- intersect(names(formals(remake)), names(fields))
+    again <- do.call(remake, fields[wanted])
+    if (!same_fields(again, x)) stop(sprintf("they hold a %s that is none of ours", class(x)[1]))
+  }
+  for (i in seq_along(x)) check_made_here(.subset2(x, i))
+  x
+}
+
+constructor_of <- function(x) {
+  family <- sub("^bandit_", "", class(x)[1])
+  kind <- if (is.character(x[["type"]])) x[["type"]] else x[["kind"]]
+  if (!is.character(kind) || length(kind) != 1) return(NULL)
+  if (inherits(x, "bandit_domain")) family <- "domain"
+  if (family == "domain") return(get0(paste0(kind, "_domain"), envir = asNamespace("gpbandits"), mode = "function", inherits = FALSE))
+  if (family == "changes") family <- "change"
+  if (!family %in% c("kernel", "width", "pending", "change", "policy", "penalty")) return(NULL)
+  get0(paste0(family, "_", kind), envir = asNamespace("gpbandits"), mode = "function", inherits = FALSE)
+}
+
+same_fields <- function(made, found) {
+  fields <- intersect(names(made), names(found))
+  identical(class(made), class(found)) && identical(unclass(made)[fields], unclass(found)[fields])
+}
+
+# The settings of a bandit as gp_bandit() takes and checks them.
+check_stored_settings <- function(config) {
+  known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "constraints", "changes", "refit")
+  if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
+    stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
+  }
+  arguments <- config[intersect(known, names(config))]
+  arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts
+                                else if (length(config$context_names)) config$context_names)
+  tryCatch(do.call(gp_bandit, arguments)$config, error = function(e) {
+    stop_gpbandits("The settings in this store are not a bandit's: ", conditionMessage(e), argument = "store")
+  })
+  config
+}
+
+need_package <- function(package, arg) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_argument(arg, sprintf("given where package %s is not installed", package),
+                  sprintf("left out, or used with package %s installed", package))
+  }
+}

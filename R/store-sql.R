@@ -1,0 +1,341 @@
+# The two databases behind one set of functions: begin, read, write, commit. A link is an environment:
+# `kind` ("sqlite", "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where
+# the user gave a connection), `queued` (statements for PostgreSQL, which take one message with COMMIT),
+# `inside` (in a transaction) and `session` (whose transaction it is). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to
+# PostgreSQL.
+
+store_schema_version <- 1L
+
+new_link <- function(con) {
+  need_package("DBI", "con")
+  link <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, pid = Sys.getpid()),
+                   parent = emptyenv())
+  if (is.character(con)) con <- sqlite_opener(con)
+  if (is.function(con)) {
+    link$connect <- con
+    connection(link)
+  } else {
+    use_connection(link, con)
+    link$connect <- reopener(con)
+  }
+  link
+}
+
+sqlite_opener <- function(path) {
+  path <- journal_path(path, "con")
+  need_package("RSQLite", "con")
+  check_local_disk(path)
+  eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path))), envir = baseenv())
+}
+
+# A second connection like the one given: a file's path is all that SQLite needs. PostgreSQL's passwords
+# are not in its connections: how to make another one must be told by a function.
+reopener <- function(con) {
+  if (!inherits(con, "SQLiteConnection") || !nzchar(con@dbname) || con@dbname == ":memory:") return(NULL)
+  sqlite_opener(con@dbname)
+}
+
+use_connection <- function(link, con) {
+  link$kind <- if (inherits(con, "SQLiteConnection")) "sqlite" else if (inherits(con, "PqConnection")) "postgres"
+  if (is.null(link$kind)) {
+    stop_argument("con", describe(con), paste("a path (SQLite), a DBI connection to SQLite or PostgreSQL,",
+                                              "or a function that returns one"))
+  }
+  if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection")
+  link$con <- con
+  link$pid <- Sys.getpid()
+  if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con)
+  invisible(link)
+}
+
+prepare_sqlite <- function(con) {
+  DBI::dbGetQuery(con, "PRAGMA busy_timeout = 100")
+  mode <- DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]]
+  if (!mode %in% c("wal", "memory")) {
+    stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
+                  "one that can have write-ahead logging (a file on a local disk)")
+  }
+  DBI::dbExecute(con, "PRAGMA synchronous = FULL")
+  DBI::dbExecute(con, "PRAGMA foreign_keys = ON")
+}
+
+# A quote within a text is written twice, and nothing else means anything there.
+prepare_postgres <- function(con) {
+  DBI::dbExecute(con, "SET standard_conforming_strings = on; SET client_min_messages = error", immediate = TRUE)
+}
+
+# SQLite's locks do not work on most network file systems: two writers would spoil the file.
+check_local_disk <- function(path, mounts = "/proc/mounts") {
+  if (!file.exists(mounts)) return(invisible())
+  rows <- strsplit(readLines(mounts, warn = FALSE), " ", fixed = TRUE)
+  point <- vapply(rows, `[`, "", 2)
+  within <- startsWith(paste0(path, "/"), ifelse(endsWith(point, "/"), point, paste0(point, "/")))
+  if (!any(within)) return(invisible())
+  type <- vapply(rows, `[`, "", 3)[within][which.max(nchar(point[within]))]
+  network <- "^(nfs|nfs4|cifs|smb|smb2|smb3|smbfs|afs|lustre|gpfs|beegfs|ceph|glusterfs|fuse\\.(sshfs|glusterfs|s3fs|rclone|juicefs))$"
+  if (grepl(network, type)) {
+    stop_argument("con", sprintf("a file on a network file system (%s)", type),
+                  "a file on a local disk, or a connection to PostgreSQL")
+  }
+}
+
+# The link's connection, made (again) where there is none. Not in a forked child: two processes on one
+# connection would mix their messages.
+connection <- function(link) {
+  alive <- !is.null(link$con) && isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE)) &&
+    link$pid == Sys.getpid()
+  if (alive) return(link$con)
+  # What a transaction has begun, another connection must not go on with.
+  if (link$inside && link$pid == Sys.getpid()) database(stop("the connection was lost in the middle of a transaction"))
+  # The parent's connection is kept from the garbage collector, which would close it for both.
+  if (link$pid != Sys.getpid()) link$parents <- link$con
+  link$inside <- FALSE
+  link$queued <- character()
+  if (is.null(link$connect)) {
+    stop_gpbandits("The store's connection is closed. bandit_store() with a path, or with a function that makes a ",
+                   "connection, would connect again.", argument = "store")
+  }
+  use_connection(link, database(link$connect()))
+  close_with(link, link$con)
+  link$con
+}
+
+# A connection of our own is closed with its last store. (Finalizers run from the newest on: before DBI's own.)
+close_with <- function(link, con) {
+  link$guard <- new.env(parent = emptyenv())
+  pid <- Sys.getpid()
+  reg.finalizer(link$guard, function(guard) {
+    if (pid == Sys.getpid()) try(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con), silent = TRUE)
+  }, onexit = TRUE)
+}
+
+# Errors of the database become ours.
+database <- function(code) {
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "gpbandits_error")) stop(e)
+    stop(structure(class = c("gpbandits_store_error", "gpbandits_error", "error", "condition"),
+                   list(message = paste0("The store's database: ", conditionMessage(e)), call = NULL,
+                        argument = "store", given = NA_character_, allowed = NA_character_)))
+  })
+}
+
+sql_rows <- function(link, ...) {
+  text <- paste0(...)
+  if (link$inside && length(link$queued)) sql_flush(link)
+  # A column of NULLs first warns of what comes later; types are checked by those who read.
+  ask <- function() suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = link$kind == "postgres"))
+  if (link$inside) database(ask()) else on_living(link, ask)
+}
+
+# A connection may have died since it was last used (the server was restarted): then once more, on a new one. Only for
+# what may happen twice: reading, beginning a transaction, renewing a lease.
+on_living <- function(link, ask) {
+  first <- tryCatch(list(ask()), error = identity)
+  if (!inherits(first, "error")) return(first[[1]])
+  if (is.null(link$connect) || inherits(first, "gpbandits_error")) database(stop(first))
+  drop_connection(link)
+  database(ask())
+}
+
+sql_run <- function(link, ...) {
+  con <- connection(link)
+  if (link$kind == "postgres" && link$inside) {
+    link$queued <- c(link$queued, paste0(...))
+    return(invisible())
+  }
+  database(DBI::dbExecute(con, paste0(...), immediate = TRUE))
+  invisible()
+}
+
+# One statement in a transaction of its own; how many rows it changed.
+sql_change_now <- function(link, ...) {
+  con <- connection(link)
+  text <- paste0(...)
+  if (link$kind == "postgres") {
+    return(on_living(link, function() DBI::dbExecute(connection(link), text, immediate = TRUE)))
+  }
+  sqlite_lock(con, 60)
+  link$inside <- TRUE
+  on.exit(sql_rollback(link))
+  count <- database(DBI::dbExecute(con, text))
+  sql_commit(link)
+  count
+}
+
+# RPostgres replaces a connection that was lost by a new one, unasked. Another session has no transaction and no
+# lock: the division by zero is an error that keeps it from writing.
+sql_flush <- function(link) {
+  session <- sprintf("SELECT 1 / CASE WHEN pg_backend_pid() = %d THEN 1 ELSE 0 END", link$session)
+  statements <- paste(c(session, link$queued), collapse = ";\n")
+  link$queued <- character()
+  database(DBI::dbExecute(link$con, statements, immediate = TRUE))
+}
+
+# Rows to add, a list of columns.
+sql_insert <- function(link, table, columns) {
+  if (length(columns[[1]]) == 0) return(invisible())
+  names <- paste(names(columns), collapse = ", ")
+  if (link$kind == "postgres") {
+    rows <- do.call(paste, c(lapply(unname(columns), sql_literal, link = link), sep = ", "))
+    return(sql_run(link, "INSERT INTO ", table, " (", names, ") VALUES (", paste(rows, collapse = "), ("), ")"))
+  }
+  marks <- paste(rep("?", length(columns)), collapse = ", ")
+  database(DBI::dbExecute(connection(link), paste0("INSERT INTO ", table, " (", names, ") VALUES (", marks, ")"),
+                          params = unname(columns)))
+  invisible()
+}
+
+sql_literal <- function(x, link) {
+  if (is.double(x)) {
+    words <- sprintf("'%.17g'", x)
+    words[is.infinite(x)] <- ifelse(x[is.infinite(x)] > 0, "'Infinity'", "'-Infinity'")
+  } else if (is.integer(x)) {
+    words <- sprintf("%d", x)
+  } else {
+    words <- paste0("'", gsub("'", "''", enc2utf8(as.character(x)), fixed = TRUE), "'")
+  }
+  words[is.na(x)] <- "NULL"
+  words
+}
+
+# The server's clock in seconds since 1970: what leases go by.
+sql_clock <- function(link) {
+  if (link$kind == "sqlite") "((julianday('now') - 2440587.5) * 86400.0)"
+  else "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)"
+}
+
+sql_now <- function(link) as.double(sql_rows(link, "SELECT ", sql_clock(link), " AS now")$now)
+
+# A random text of 32 digits from the server, not from R's generator.
+sql_token <- function(link) {
+  if (link$kind == "sqlite") "lower(hex(randomblob(16)))" else "md5(random()::text || clock_timestamp()::text)"
+}
+
+# Begins a transaction and locks whoever else would write; `rows`: the first thing to read in it.
+sql_begin <- function(link, rows, patience = 60) {
+  con <- connection(link)
+  if (link$inside) stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
+  link$queued <- character()
+  if (link$kind == "postgres") {
+    # One message for both; DBI thinks that it was one statement, and warns.
+    text <- paste0("BEGIN; ", rows, " FOR UPDATE")
+    found <- on_living(link, function() {
+      tryCatch(suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE)), error = function(e) {
+        try(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE), silent = TRUE)
+        stop(e)
+      })
+    })
+    link$inside <- TRUE
+    link$session <- DBI::dbGetInfo(link$con)$pid
+    return(found)
+  }
+  sqlite_lock(con, patience)
+  link$inside <- TRUE
+  sql_rows(link, rows)
+}
+
+# SQLite waits a tenth of a second by itself; between two tries an interrupt may come.
+sqlite_lock <- function(con, patience) {
+  began <- Sys.time()
+  while (!isTRUE(got <- tryCatch(DBI::dbExecute(con, "BEGIN IMMEDIATE") >= 0, error = identity))) {
+    if (!grepl("locked|busy", conditionMessage(got)) || seconds_since(began) > patience) database(stop(got))
+  }
+}
+
+sql_commit <- function(link) {
+  if (link$kind == "postgres") {
+    link$queued <- c(link$queued, "COMMIT")
+    sql_flush(link)
+  } else {
+    database(DBI::dbExecute(link$con, "COMMIT"))
+  }
+  link$inside <- FALSE
+}
+
+sql_rollback <- function(link) {
+  link$queued <- character()
+  if (!link$inside) return(invisible())
+  link$inside <- FALSE
+  rolled <- tryCatch(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE), error = identity)
+  # A connection that cannot even do this is gone.
+  if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
+}
+
+drop_connection <- function(link) {
+  if (!is.null(link$con)) try(suppressWarnings(DBI::dbDisconnect(link$con)), silent = TRUE)
+  link$con <- NULL
+  link$inside <- FALSE
+}
+
+# ---- tables -------------------------------------------------------------------
+
+store_tables <- function(link) {
+  number <- if (link$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
+  # SQLite takes any type anywhere, but in tables that are strict.
+  strict <- link$kind == "sqlite" && numeric_version(sql_rows(link, "SELECT sqlite_version() AS v")$v) >= "3.37"
+  tables <- c(
+    "CREATE TABLE gpb_schema (version INTEGER NOT NULL)",
+    sprintf("INSERT INTO gpb_schema (version) VALUES (%d)", store_schema_version),
+    paste("CREATE TABLE gpb_bandit (bandit INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL,",
+          "seed INTEGER NOT NULL, attempts INTEGER NOT NULL, budget INTEGER, created", number, "NOT NULL,",
+          "events INTEGER NOT NULL, queries INTEGER NOT NULL, checksum", number, "NOT NULL)"),
+    paste("CREATE TABLE gpb_query (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), query INTEGER NOT NULL,",
+          "arm INTEGER, context INTEGER NOT NULL, action TEXT NOT NULL, segment INTEGER NOT NULL, mean", number,
+          ", sd", number, ", width", number, ", numbers TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (bandit, query))"),
+    paste("CREATE TABLE gpb_event (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), number INTEGER NOT NULL,",
+          "kind TEXT NOT NULL, query INTEGER NOT NULL, reward", number, ", time", number, ", numbers TEXT NOT NULL,",
+          "parameters TEXT, at", number, "NOT NULL, checksum", number, "NOT NULL, PRIMARY KEY (bandit, number))"),
+    "CREATE INDEX gpb_event_of_query ON gpb_event (bandit, query)",
+    paste("CREATE TABLE gpb_lease (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), query INTEGER NOT NULL,",
+          "attempt INTEGER NOT NULL, worker TEXT, token TEXT NOT NULL, state TEXT NOT NULL, since", number, "NOT NULL,",
+          "seconds", number, "NOT NULL, expires", number, "NOT NULL, ended", number, ", reason TEXT,",
+          "PRIMARY KEY (bandit, query, attempt))"),
+    "CREATE INDEX gpb_lease_open ON gpb_lease (bandit, state)",
+    store_view()
+  )
+  if (strict) sub("^(CREATE TABLE .*)$", "\\1 STRICT", tables) else tables
+}
+
+# One row per query, for people and their tools.
+store_view <- function() {
+  paste(
+    "CREATE VIEW gpb_history AS SELECT b.name AS bandit, q.query AS id, q.arm + 1 AS arm, q.place, q.action, q.segment,",
+    "q.mean, q.sd, q.width, r.reward, CASE x.kind WHEN 'withdraw' THEN 'withdrawn' WHEN 'fail' THEN 'failed' ELSE CASE WHEN r.reward IS NULL THEN 'pending'",
+    "ELSE 'known' END END AS status, l.worker, l.attempt, l.since AS asked_at, r.at AS answered_at, l.reason",
+    "FROM gpb_query q JOIN gpb_bandit b ON b.bandit = q.bandit",
+    "LEFT JOIN gpb_event r ON r.bandit = q.bandit AND r.number = (SELECT MAX(number) FROM gpb_event e",
+    "WHERE e.bandit = q.bandit AND e.query = q.query AND e.kind IN ('reward', 'given', 'amend'))",
+    "LEFT JOIN gpb_event x ON x.bandit = q.bandit AND x.number = (SELECT MAX(number) FROM gpb_event e",
+    "WHERE e.bandit = q.bandit AND e.query = q.query AND e.kind IN ('withdraw', 'fail'))",
+    "LEFT JOIN gpb_lease l ON l.bandit = q.bandit AND l.query = q.query AND l.attempt = (SELECT MAX(attempt)",
+    "FROM gpb_lease m WHERE m.bandit = q.bandit AND m.query = q.query)"
+  )
+}
+
+# Tables are made by the first who comes; those of a newer version are refused.
+prepare_tables <- function(link) {
+  con <- connection(link)
+  if (!database(DBI::dbExistsTable(con, "gpb_schema"))) make_tables(link)
+  version <- sql_rows(link, "SELECT version FROM gpb_schema")$version
+  if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
+    stop_gpbandits("The store's tables are of version ", paste(format(version), collapse = ", "),
+                   ", this package knows version ", store_schema_version, ": a newer package wrote them, or none.",
+                   argument = "con")
+  }
+}
+
+make_tables <- function(link) {
+  con <- link$con
+  if (link$kind == "sqlite") {
+    sqlite_lock(con, 60)
+  } else {
+    database(DBI::dbExecute(con, "BEGIN; SELECT pg_advisory_xact_lock(7063627)", immediate = TRUE))
+    link$session <- DBI::dbGetInfo(con)$pid
+  }
+  link$inside <- TRUE
+  on.exit(sql_rollback(link))
+  if (!database(DBI::dbExistsTable(con, "gpb_schema"))) {
+    for (statement in store_tables(link)) sql_run(link, statement)
+  }
+  sql_commit(link)
+}

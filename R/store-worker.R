@@ -1,0 +1,176 @@
+#' Work on a bandit in a store
+#'
+#' The loop of a worker: lease a query, evaluate it, tell its reward, and again. Any process on any machine that reaches the
+#' store may run it, join and leave at any time. [maximize_bandit()] with `store` and `workers` starts such loops by itself.
+#'
+#' While an evaluation runs its lease is renewed every third of `lease`, by a second R process, so also during long compiled code. A
+#' worker that dies stops renewing; after three missed heartbeats its query is offered again. An interrupt (Ctrl-C) gives the query
+#' back at once. If the database cannot be reached (server restarted, connection dropped) the worker tries again for `patience` seconds; a reward
+#' is not lost meanwhile, and not counted twice.
+#'
+#' `objective` draws its random numbers from a substream of its query's stream (see [bandit_store()]): the same for the same query,
+#' whoever evaluates it.
+#'
+#' An evaluation that stops with an error, or returns something that is not a finite number, is failed (`$fail()`, with the reason), and
+#' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided.
+#'
+#' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker without
+#'   heartbeats from a second process).
+#' @param objective a function of one point that returns the reward, as for [maximize_bandit()]; where the bandit has constraints, a list
+#'   with `reward` and `constraints`.
+#' @param until `NULL`, or a function of this worker's replica (a [GPBandit][gp_bandit], up to date): `TRUE` ends the loop.
+#'   With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at all.
+#' @param worker the worker's name, `NULL` for one made of machine and process. Two workers must not share a name.
+#' @param lease seconds without a heartbeat after which a query is offered to somebody else, a number > 0.
+#' @param timeout seconds that one evaluation may take (R's own time limit, see [setTimeLimit()]).
+#' @param heartbeat renew leases from a second process? `FALSE` where every evaluation is much shorter than `lease`.
+#' @param patience seconds for which a database that does not answer is tried again.
+#' @return The number of evaluations that this worker has answered, invisibly.
+#' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
+#' @seealso [bandit_store()], [maximize_bandit()], `vignette("many-machines")`.
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
+#' file <- tempfile(fileext = ".db")
+#' gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "demo", seed = 1))
+#' work_on(bandit_store(file, "demo"), function(p) -(p[["x1"]] - 0.3)^2,
+#'         until = function(bandit) nrow(bandit$history()) >= 5, heartbeat = FALSE)
+#' open_bandit(bandit_store(file, "demo"))$history()
+#' @export
+work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, timeout = Inf, heartbeat = TRUE,
+                    patience = 300) {
+  check_store(store)
+  check_function(objective)
+  if (!is.null(until)) check_function(until)
+  worker <- if (is.null(worker)) worker_name() else check_string(worker)
+  lease <- check_number(lease, lower = 0, open_lower = TRUE)
+  timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
+  check_flag(heartbeat)
+  patience <- check_number(patience, lower = 0)
+  bandit <- patiently(open_bandit(store), patience)
+  pulse <- new_pulse(if (heartbeat) store, lease)
+  on.exit(pulse$stop())
+  answered <- 0
+  tryCatch(repeat {
+    patiently(bandit$catch_up(), patience)
+    if (!is.null(until) && isTRUE(call_user(until(bandit), "until", "for a worker's replica"))) break
+    query <- patiently(bandit$suggest(worker = worker, lease = lease), patience)
+    if (nrow(query) == 0) {
+      if (nothing_left(bandit, patience)) break
+      Sys.sleep(min(0.5, lease / 10))
+      next
+    }
+    pulse$token(query$token)
+    outcome <- with_stream(parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)),
+                           evaluate_objective(objective, query_task(query$id, bandit)$point, timeout))
+    patiently(answer_query(bandit, query, outcome), patience)
+    pulse$token("")
+    answered <- answered + 1
+  }, interrupt = function(i) give_back(bandit, worker))
+  invisible(answered)
+}
+
+worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getpid(), format(Sys.time(), "%H%M%S"))
+
+# Again while the database does not answer.
+patiently <- function(code, patience) {
+  again <- substitute(code)
+  frame <- parent.frame()
+  began <- Sys.time()
+  pause <- 0.1
+  repeat {
+    value <- tryCatch(list(eval(again, frame)), gpbandits_store_error = identity)
+    if (!inherits(value, "error")) return(value[[1]])
+    if (seconds_since(began) > patience) stop(value)
+    Sys.sleep(pause)
+    pause <- min(2 * pause, 5)
+  }
+}
+
+nothing_left <- function(bandit, patience) {
+  log <- bandit$journal
+  nrow(patiently(open_leases(log), patience)) == 0
+}
+
+# The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone.
+answer_query <- function(bandit, query, outcome) {
+  bandit <- as.environment(bandit)
+  in_store(bandit, {
+    if (is_pending(bandit, query$id)) {
+      constraints <- if (is.list(outcome$value)) outcome$value$constraints
+      if (is.list(outcome$value)) outcome$value <- outcome$value$reward
+      found <- read_outcome(outcome, query$attempt)
+      if (is.na(found$reward)) fail_with_worst(bandit, query$id)
+      else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL)
+      end_leases(bandit$journal, query$id, if (is.na(found$reward)) "failed" else "done",
+                 if (is.na(found$reward)) found$status)
+    }
+  })
+}
+
+is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
+
+# A failed evaluation's point, with the worst reward so far, so that it is avoided.
+fail_with_worst <- function(bandit, id) {
+  bandit_withdraw(bandit, id, failed = TRUE)
+  config <- current_config(bandit)
+  if (length(config$context_names) || constraint_count(config) > 0) return(invisible())
+  reward <- table_column(bandit$queries, "reward")
+  worst <- if (all(is.na(reward))) mean(config$mean) else min(reward, na.rm = TRUE)
+  x <- as.matrix(query_frame(bandit, id)[config$domain$names])
+  bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
+}
+
+give_back <- function(bandit, worker) {
+  log <- bandit$journal
+  sql_rollback(log$link)
+  sql_change_now(log$link, "UPDATE gpb_lease SET state = 'offered' WHERE bandit = ", log$number,
+                 " AND state = 'open' AND worker = ", sql_literal(worker, log$link))
+}
+
+# ---- heartbeats from a second process ------------------------------------------------
+# The worker listens on a port and never answers; the second process connects and sees when the worker is gone, however
+# it went. A file tells which token to renew.
+
+new_pulse <- function(store, lease) {
+  if (is.null(store) || is.null(store$link$connect)) {
+    return(list(token = function(token) NULL, stop = function() NULL))
+  }
+  socket <- listening_socket()
+  home <- tempfile("heartbeat")
+  dir.create(home)
+  saveRDS(list(store = store, port = socket$port, every = lease / 3, home = home, libraries = .libPaths()),
+          file.path(home, "settings.rds"))
+  file.copy(system.file("heartbeat.R", package = "gpbandits"), home)
+  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file.path(home, "heartbeat.R")), shQuote(home)),
+          wait = FALSE, stdout = FALSE, stderr = FALSE)
+  list(token = function(token) {
+         draft <- file.path(home, "draft")
+         writeLines(token, draft)
+         file.rename(draft, file.path(home, "token"))
+       },
+       stop = function() {
+         close(socket$socket)
+         unlink(home, recursive = TRUE)
+       })
+}
+
+listening_socket <- function() {
+  for (k in 0:199) {
+    port <- 20000L + (Sys.getpid() * 37L + k * 101L) %% 40000L
+    socket <- tryCatch(suppressWarnings(serverSocket(port)), error = function(e) NULL)
+    if (!is.null(socket)) return(list(socket = socket, port = port))
+  }
+  stop_gpbandits("No free port for the heartbeat; `heartbeat = FALSE` does without.", argument = "heartbeat")
+}
+
+# Called by inst/heartbeat.R.
+heartbeat_loop <- function(settings, connection) {
+  file <- file.path(settings$home, "token")
+  repeat {
+    token <- if (file.exists(file)) tryCatch(readLines(file), error = function(e) "") else ""
+    # A database that does not answer is asked again at the next beat.
+    if (length(token) && nzchar(token[1])) {
+      tryCatch(store_heartbeat(settings$store, token), error = function(e) drop_connection(settings$store$link))
+    }
+    if (socketSelect(list(connection), timeout = settings$every)) return(invisible())
+  }
+}

@@ -1,0 +1,121 @@
+#' Keep a bandit where many processes can reach it
+#'
+#' `bandit_store()` names a place in a database for one bandit's event log. `gp_bandit(..., store = )` (and every preset) begins a
+#' bandit there, `open_bandit()` takes part in one: in as many processes, on as many machines as can reach the database.
+#' Each holds a replica, an ordinary `GPBandit` that plays the events of the others before it does anything itself.
+#'
+#' @section Databases: SQLite (one machine; packages DBI and RSQLite) or PostgreSQL (many machines; DBI and RPostgres). `con` is a path
+#'   (SQLite), an open DBI connection, or a function that returns one. A path or a function lets the store connect again after
+#'   a failure, and lets it travel to worker processes; a connection of the user's stays the user's, and is used for one store at a time.
+#'   SQLite is put into WAL mode with full synchronisation. **Never put a SQLite file on NFS or another network file
+#'   system**: its locks do not hold there. Where the file system can be told (Linux), such a path is refused.
+#'
+#' @section Transactions: `$suggest()`, `$observe()`, `$add()`, `$amend()`, `$withdraw()` and `$fail()` of a bandit in a store are transactions:
+#'   the bandit's row is locked, the events of others are played (only the new ones), the change is made, and all of it is committed or nothing.
+#'   Two processes therefore never ask the same query, and every replica holds the same state to the bit. `$catch_up()` plays the events
+#'   of others without changing anything; `$history()`, `$posterior()`, `$best()` show the replica as it is.
+#'
+#' @section Random numbers: a store has one `seed`. Query k (and a refit before it) draws from the k-th of the independent L'Ecuyer streams of that
+#'   seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one history, whatever the number of workers, as long as
+#'   queries and rewards come in the same order. R's own generator is not touched (it draws the seed where `seed` is `NULL`).
+#'
+#' @section Leases: `$suggest(n = 1, context = NULL, worker = NULL, lease = 60)` gives each query to a worker for `lease` seconds of the server's clock.
+#'   The data.frame has further columns `token` and `attempt`. [store_heartbeat()] renews the lease, best every `lease / 3` seconds. A query whose lease
+#'   has run out is offered to the next who asks (with a context: who asks in the same context), `attempts` times in all; then it is
+#'   failed (`$fail()`). A worker that asks again gets its own open queries again. Without `worker` every call asks something new.
+#'   `$observe(id, reward, constraints = NULL, token = NULL)`: evaluation happens at least once, its reward is counted exactly once. The same value
+#'   again changes nothing, another one is an error (`$amend()` changes it, and the change is an event). A late reward, of a lease that
+#'   has run out, is taken while the query is open; a token that was never given out is refused.
+#'   `$add()` without `reward` is a point that somebody else evaluates, outside of the store: pending, and offered to nobody.
+#'
+#' @section Tables: `gpb_schema` (version), `gpb_bandit` (name, settings as JSON, seed, counters), `gpb_query` (one row per query: arm, action,
+#'   mean, sd, width, `place` as JSON), `gpb_event` (the log: kind, query, reward), `gpb_lease` (who holds what since when),
+#'   and the view `gpb_history`: `bandit`, `id`, `place` (JSON), `action`, `segment`, `mean`, `sd`, `width`, `reward`, `status`, `worker`, `attempt`,
+#'   `asked_at`, `answered_at` (seconds since 1970 by the server's clock), `reason`. Read them as you like; do not write: rows carry checksums, and
+#'   rows that are not a bandit's are refused by every replica. Tables of a newer version are refused.
+#'
+#' @section Trust: settings are plain text that is checked when it is read. Settings with functions or formulas in them ([width_function()],
+#'   thresholds of [change_detect()], ...) are refused unless `trust = TRUE`: then they are stored as R serialises them, and whoever opens
+#'   the bandit, with `trust = TRUE` too, runs what anybody with write access to the database has put there.
+#'
+#' @param con a path of a SQLite file (made if it is not there), a DBI connection to SQLite or PostgreSQL, or a function without
+#'   arguments that returns such a connection.
+#' @param name the bandit's name in the database.
+#' @param attempts how often a query is given to a worker before it is failed, a whole number >= 1. The store remembers it.
+#' @param seed a whole number, or `NULL`: drawn from R's generator when the bandit is begun.
+#' @param trust may settings hold code? See Trust.
+#' @param store a `bandit_store`.
+#' @return `bandit_store()`: an object of class `bandit_store`; `open_bandit()`: a [GPBandit][gp_bandit], up to date.
+#' @section Errors: a `gpbandits_error` that names the argument; one of class `gpbandits_store_error` too where the database failed
+#'   (a lost connection, a full disk). Nothing has changed then, in the store or in the replica, unless the connection was lost while
+#'   a commit was under way: `$catch_up()`, or asking again with the same worker id, shows which.
+#' @seealso [work_on()], [maximize_bandit()], [bandit_service()], `vignette("many-machines")`.
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
+#' file <- tempfile(fileext = ".db")
+#' x <- seq(0, 1, length.out = 50)
+#' mine <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "demo", seed = 1))
+#' theirs <- open_bandit(bandit_store(file, "demo"))   # in another process
+#' q <- mine$suggest(worker = "me")
+#' mine$observe(q$id, sin(6 * q$x1), token = q$token)
+#' theirs$catch_up()
+#' theirs$history()
+#' @export
+bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
+  if (missing(con)) stop_argument("con", "missing", "a path (SQLite), a DBI connection, or a function that returns one")
+  name <- check_string(name)
+  attempts <- as.integer(check_count(attempts))
+  if (!is.null(seed)) seed <- as.integer(check_count(seed, lower = 0))
+  check_flag(trust)
+  needs_jsonlite()
+  link <- new_link(con)
+  prepare_tables(link)
+  structure(list(link = link, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")
+}
+
+#' @rdname bandit_store
+#' @export
+open_bandit <- function(store) {
+  check_store(store)
+  row <- sql_rows(store$link, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
+                  sql_clock(store$link), " AS now FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$link))
+  head <- check_head(row, store$name)
+  config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
+  bandit <- new_bandit(config)
+  bandit$journal <- new_store_log(store, head)
+  bandit_catch_up(as.environment(bandit))
+  bandit
+}
+
+check_store <- function(store, arg = "store") check_class(store, "bandit_store", arg, hint = "bandit_store()")
+
+# A bandit's first row in its store.
+start_store <- function(bandit, store) {
+  check_store(store)
+  link <- store$link
+  settings <- settings_text(bandit$config, store$trust)
+  seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
+  on.exit(sql_rollback(link))
+  found <- sql_begin(link, head_row(link, store$name))
+  if (nrow(found)) refuse_second(store$name)
+  next_number <- as.integer(sql_rows(link, "SELECT COALESCE(MAX(bandit), 0) + 1 AS n FROM gpb_bandit")$n)
+  sql_insert(link, "gpb_bandit", list(bandit = next_number, name = store$name, settings = settings, seed = seed,
+                                      attempts = store$attempts, budget = NA_integer_, created = sql_now(link),
+                                      events = 0L, queries = 0L, checksum = 0))
+  tryCatch(sql_commit(link), gpbandits_store_error = function(e) {
+    if (grepl("unique|duplicate", conditionMessage(e), ignore.case = TRUE)) refuse_second(store$name)
+    stop(e)
+  })
+  bandit$journal <- new_store_log(store, list(bandit = next_number, seed = seed, attempts = store$attempts))
+}
+
+refuse_second <- function(name) {
+  tryCatch(stop_argument("store", sprintf("one in which a bandit named %s exists", dQuote(name, FALSE)),
+                         "a store with a new name (open_bandit() takes part in a bandit that exists)"),
+           gpbandits_error = function(e) stop(structure(e, class = c("gpbandits_exists", class(e)))))
+}
+
+#' @export
+print.bandit_store <- function(x, ...) {
+  cat(sprintf("<bandit store: %s in %s>\n", dQuote(x$name, FALSE), x$link$kind))
+  invisible(x)
+}

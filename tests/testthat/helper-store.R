@@ -1,0 +1,219 @@
+# Databases for the tests of stores: SQLite in a file, and a PostgreSQL server of our own in a temporary
+# directory, on a socket, where its binaries are there.
+
+store_packages <- function(...) all(vapply(c("DBI", "jsonlite", ...), requireNamespace, NA, quietly = TRUE))
+
+postgres_binary <- function(name) {
+  found <- c(Sys.which(name), Sys.glob(file.path("/usr/lib/postgresql/*/bin", name)))
+  utils::tail(found[nzchar(found)], 1)
+}
+
+postgres_here <- new.env()
+
+# Why there is no server, or "".
+postgres_lacks <- function() {
+  if (is.null(postgres_here$lacks)) {
+    postgres_here$lacks <- tryCatch(start_postgres(), error = conditionMessage)
+    if (nzchar(postgres_here$lacks)) message("tests of stores go without PostgreSQL: ", postgres_here$lacks)
+  }
+  postgres_here$lacks
+}
+
+# PostgreSQL refuses to run as root: there, as the user that Debian's package makes.
+as_postgres <- function(program, arguments) {
+  root <- identical(system2("id", "-u", stdout = TRUE), "0")
+  command <- paste(shQuote(postgres_binary(program)), arguments)
+  if (root) command <- paste("runuser -u postgres --", command)
+  system(paste(command, ">/dev/null 2>&1"))
+}
+
+start_postgres <- function() {
+  if (.Platform$OS.type != "unix") return("not on this system")
+  if (!store_packages("RPostgres")) return("package RPostgres is not installed")
+  if (length(postgres_binary("initdb")) == 0) return("the server's binaries are not installed")
+  root <- identical(system2("id", "-u", stdout = TRUE), "0")
+  if (root && system("id postgres >/dev/null 2>&1") != 0) return("we are root and there is no user postgres")
+  home <- tempfile("gpb-pg", tmpdir = "/tmp")                    # a socket's path must be short
+  dir.create(home)
+  if (root) system(paste("chown postgres", home))
+  if (as_postgres("initdb", sprintf("-D %s/data -A trust -U gpb --no-sync", home)) != 0) return("initdb fails")
+  postgres_here$home <- home
+  postgres_here$pid <- Sys.getpid()
+  if (postgres_control("start") != 0) return("the server does not start")
+  reg.finalizer(postgres_here, stop_postgres, onexit = TRUE)
+  ""
+}
+
+postgres_control <- function(action) {
+  options <- sprintf("-o \"-c listen_addresses='' -c fsync=off -k %s\" -l %s/log -w -m fast %s", postgres_here$home,
+                     postgres_here$home, action)
+  as_postgres("pg_ctl", sprintf("-D %s/data %s", postgres_here$home, options))
+}
+
+stop_postgres <- function(here) {
+  if (!identical(here$pid, Sys.getpid())) return(invisible())    # a forked child leaves it alone
+  postgres_control("stop")
+  unlink(here$home, recursive = TRUE)
+}
+
+# A database of its own for each test: list(kind, connect).
+sqlite_place <- function() {
+  file <- tempfile(fileext = ".db")
+  list(kind = "sqlite", file = file,
+       connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file)))))
+}
+
+postgres_place <- function() {
+  if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC")           # RPostgres asks for it, not everybody answers
+  postgres_here$count <- sum(postgres_here$count, 1)
+  name <- sprintf("t%d", postgres_here$count)
+  home <- postgres_here$home
+  con <- DBI::dbConnect(RPostgres::Postgres(), host = home, user = "gpb", dbname = "postgres", timezone = "UTC",
+                        timezone_out = "UTC")
+  DBI::dbExecute(con, paste("CREATE DATABASE", name))
+  DBI::dbDisconnect(con)
+  list(kind = "postgres",
+       connect = eval(bquote(function() DBI::dbConnect(RPostgres::Postgres(), host = .(home), user = "gpb", dbname = .(name),
+                                                              timezone = "UTC", timezone_out = "UTC"))))
+}
+
+# Runs a test on SQLite, and on PostgreSQL where it is there. (`heavy`: there only at GPBANDITS_TEST_LEVEL=2.)
+on_databases <- function(test, heavy = FALSE) {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  test(sqlite_place())
+  if (heavy && Sys.getenv("GPBANDITS_TEST_LEVEL") != "2") return(invisible())
+  if (!nzchar(postgres_lacks())) test(postgres_place())
+}
+
+store_at <- function(place, name = "b", ...) bandit_store(place$connect, name, ...)
+
+# One statement from outside of the package.
+tamper <- function(place, ...) {
+  con <- place$connect()
+  on.exit(DBI::dbDisconnect(con))
+  statement <- paste0(...)
+  if (grepl("^SELECT", statement)) DBI::dbGetQuery(con, statement) else DBI::dbExecute(con, statement)
+}
+
+store_x <- seq(0, 1, length.out = 25)
+
+# One of each kind of event, of choice and of decision set.
+store_makers <- list(
+  ucb = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, ...),
+  ts = function(...) gp_ts(store_x, kernel_se(0.2), 0.01, B = 1, R = 0.1, ...),
+  hallucinate = function(...) gp_bucb(store_x, kernel_matern(1.5, 0.3), 0.01, ...),
+  contexts = function(...) gp_ucb(store_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = cbind(z = c(0, 1)), ...),
+  open = function(...) gp_ucb(store_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = "z", ...),
+  box = function(...) gp_ts(list(u = c(0, 1)), kernel_se(0.2), 0.01, B = 1, R = 0.1, gain = 1, ...),
+  product = function(...) gp_ts(product_domain(1:3, list(u = c(0, 1))), kernel_se(c(1, 0.2)), 0.01, B = 1, R = 0.1, gain = 1, ...),
+  changes = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, changes = change_oracle(c(4, 9), explore = 1), ...),
+  constraints = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, constraints = constraints_noisy(2, 3, 0.5), ...),
+  refits = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, refit = refit_every(4, mean = "fit"), ...)
+)
+
+# A step of a life: a query or two, some rewards in some order, at times data that nobody asked for. What happens
+# is drawn beforehand from R's generator.
+store_step <- function(bandit) {
+  context <- if (length(bandit$config$context_names)) sample(0:1, 1)
+  g <- function(n) if (!is.null(bandit$config$constraints)) matrix(stats::rnorm(2 * n), n, 2)
+  bandit$suggest(sample.int(2, 1), context = context)
+  history <- bandit$history()
+  pending <- history$id[is.na(history$reward)]
+  some <- pending[stats::runif(length(pending)) < 0.7]
+  some <- some[sample.int(length(some))]
+  bandit$observe(some, stats::rnorm(length(some)), constraints = g(length(some)))
+  if (stats::runif(1) < 0.2) bandit$add(x = store_point(bandit), reward = stats::rnorm(1), context = context, constraints = g(1))
+}
+
+# A point of its domain.
+store_point <- function(bandit) if (length(bandit$config$domain$names) == 2) cbind(2, 0.25) else 0.25
+
+expect_same_log <- function(ours, theirs, info = NULL) {
+  expect_identical(ours$history(), theirs$history(), info = info)
+  for (table in c("queries", "events")) {
+    expect_identical(gpbandits:::table_columns(ours[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
+  }
+  expect_identical(ours$refits, theirs$refits, info = info)
+}
+
+refused <- function(code) tryCatch({
+  code
+  "none"
+}, gpbandits_error = conditionMessage)
+
+# Lives another bandit's log in this one: its queries drawn from the k-th stream of `seed`, its rewards in order.
+follow_log <- function(bandit, log, seed) {
+  old <- RNGkind()
+  on.exit(do.call(RNGkind, as.list(old)))
+  set.seed(seed, kind = "L'Ecuyer-CMRG", normal.kind = "Inversion", sample.kind = "Rejection")
+  stream <- .Random.seed
+  events <- gpbandits:::table_columns(log$events)
+  history <- log$history()
+  context <- function(id) if (length(log$config$context_names)) history$z[id]
+  g <- function(id) if (!is.null(log$config$constraints)) as.matrix(history[id, c("g1", "g2")])
+  kinds <- names(gpbandits:::event_kind)[events$kind]
+  at <- 1
+  for (e in seq_along(kinds)) {
+    id <- events$id[e]
+    if (kinds[e] %in% c("query", "given")) {
+      while (at < id) {
+        stream <- parallel::nextRNGStream(stream)
+        at <- at + 1
+      }
+    }
+    if (kinds[e] == "query") {
+      assign(".Random.seed", stream, globalenv())
+      bandit$suggest(context = context(id))
+    }
+    if (kinds[e] == "reward") bandit$observe(id, events$reward[e], constraints = g(id))
+    if (kinds[e] == "given") {
+      bandit$add(x = as.matrix(history[id, log$config$domain$names, drop = FALSE]), reward = events$reward[e], context = context(id), constraints = g(id))
+    }
+  }
+}
+
+restore_tables <- function(place, tables) {
+  con <- place$connect()
+  on.exit(DBI::dbDisconnect(con))
+  if (place$kind == "sqlite") DBI::dbExecute(con, "PRAGMA foreign_keys = OFF")
+  names(tables) <- c("gpb_bandit", "gpb_query", "gpb_event")
+  DBI::dbWithTransaction(con, {
+    if (place$kind == "postgres") DBI::dbExecute(con, "SET CONSTRAINTS ALL DEFERRED")
+    for (name in rev(names(tables)[-1])) DBI::dbExecute(con, paste("DELETE FROM", name))
+    bandit <- tables$gpb_bandit
+    DBI::dbExecute(con, paste0("UPDATE gpb_bandit SET settings = ", DBI::dbQuoteString(con, bandit$settings), ", seed = ",
+                               bandit$seed, ", events = ", bandit$events, ", queries = ", bandit$queries))
+    for (name in names(tables)[-1]) DBI::dbAppendTable(con, name, tables[[name]])
+  })
+}
+
+# Sys.time() is off by so many seconds, for everybody in this process.
+with_clock_error <- function(seconds, code) {
+  true <- base::Sys.time
+  put <- function(clock) {
+    base <- baseenv()
+    unlock <- get("unlockBinding", envir = base)
+    unlock("Sys.time", base)
+    assign("Sys.time", clock, envir = base)
+    lockBinding("Sys.time", base)
+  }
+  on.exit(put(true))
+  put(function() true() + seconds)
+  force(code)
+}
+
+# Waits for a state, a minute at most.
+wait_for <- function(state) {
+  state <- substitute(state)
+  frame <- parent.frame()
+  for (k in 1:1200) {
+    if (isTRUE(eval(state, frame))) return(invisible(TRUE))
+    Sys.sleep(0.05)
+  }
+  stop("this state has not come: ", deparse(state)[1])
+}
+
+# All leases are as old as if so many seconds had passed.
+run_out <- function(place, seconds = 1000) tamper(place, "UPDATE gpb_lease SET expires = expires - ", seconds)
+
+lease_states <- function(place) tamper(place, "SELECT query, attempt, worker, state FROM gpb_lease ORDER BY query, attempt")

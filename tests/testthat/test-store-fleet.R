@@ -1,0 +1,90 @@
+# maximize_bandit() over a store: in this process, on mirai daemons, after the death of the driver.
+
+hill <- function(p) 1000 - 300 * (p[["x"]] - 2)^2
+
+search_in <- function(place, evaluations = 12, objective = hill, ...) {
+  maximize_bandit(objective, list(x = c(1, 3)), evaluations = evaluations, design = 4, store = store_at(place, seed = 7), ...)
+}
+
+test_that("a search in a store finds the top, keeps the budget, and goes on", {
+  on_databases(heavy = TRUE, function(place) {
+    found <- search_in(place, initial = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
+    expect_s3_class(found, "bandit_maximum")
+    expect_identical(nrow(found$history), 13L)
+    expect_identical(found$history$status, c("given", rep("ok", 12)))
+    expect_equal(found$history$reward, 1000 - 300 * (found$history$x - 2)^2, tolerance = 1e-12)
+    expect_lt(abs(found$par[["x"]] - 2), 0.1)
+    expect_lt(abs(found$value - 1000), 20)                                   # in the reward's own units
+    calls <- 0
+    again <- search_in(place, 14, function(p) {
+      calls <<- calls + 1
+      hill(p)
+    }, initial = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
+    expect_identical(calls, 2)
+    expect_identical(utils::head(again$history, 13), found$history)
+    expect_match(refused(search_in(place, noise_var = 0.5)), "noise_var")
+  })
+})
+
+test_that("scaling the prior is scaling the rewards", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  kernel <- kernel_se(0.2) + kernel_linear(0.5) * kernel_periodic(1)
+  x <- c(0.1, 0.4, 0.9)
+  ours <- kernel_gram(gpbandits:::scaled_kernel(kernel, 9), x)
+  expect_equal(ours, 9 * kernel_gram(kernel, x), tolerance = 1e-14)
+  same <- lapply(c(1, 1e6), function(unit) {
+    maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, design = 4, refit = NULL,
+                    store = store_at(sqlite_place(), seed = 7))
+  })
+  expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
+  expect_equal(same[[2]]$value, 1e6 * same[[1]]$value, tolerance = 1e-6)
+})
+
+test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  place <- sqlite_place()
+  driver <- parallel::mcparallel(search_in(place, 14, function(p) {
+    Sys.sleep(0.05)
+    hill(p)
+  }), silent = TRUE)
+  wait_for(nrow(tryCatch(tamper(place, "SELECT * FROM gpb_event WHERE kind = 'reward'"), error = function(e) NULL)) >= 3)
+  tools::pskill(driver$pid, tools::SIGKILL)
+  suppressWarnings(parallel::mccollect(driver))
+  tamper(place, "UPDATE gpb_lease SET expires = expires - 1000 WHERE state = 'open'")
+  found <- search_in(place, 14, workers = 2)
+  expect_identical(nrow(found$history), 14L)
+  expect_identical(found$history$status, rep("ok", 14))
+  counted <- tamper(place, "SELECT query FROM gpb_event WHERE kind = 'reward'")$query
+  expect_identical(anyDuplicated(counted), 0L)
+  expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
+})
+
+test_that("a store is watched from another session", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+  empty <- summary(store_at(place))
+  expect_identical(empty$queries, 0L)
+  expect_output(print(empty), "0 queries")
+  for (worker in c("a", "b", "a")) {
+    query <- bandit$suggest(worker = worker)
+    bandit$observe(query$id, sin(6 * query$x1), token = query$token)
+  }
+  bandit$suggest(worker = "c")
+  run_out(place)
+  bandit$suggest(worker = "d", lease = 30)
+  seen <- summary(store_at(place))
+  expect_identical(as.integer(seen$status), c(3L, 1L))
+  expect_identical(names(seen$status), c("known", "pending"))
+  expect_identical(seen$working$worker, "d")
+  expect_true(seen$working$expires > 0 && seen$working$expires <= 30)
+  expect_identical(seen$workers$answered, c(2L, 1L, 0L, 0L))
+  expect_identical(seen$workers$lost, c(0L, 0L, 1L, 0L))
+  history <- bandit$history()
+  expect_equal(seen$best$reward, max(history$reward, na.rm = TRUE))
+  expect_output(print(seen), "under way")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(store_at(place)))
+})

@@ -1,0 +1,73 @@
+# Leases: who works on what, and rewards that count once. Time passes by moving the leases back, not by waiting.
+
+test_that("a worker that asks again gets its own query, others get others", {
+  on_databases(function(place) {
+    ours <- store_makers$ucb(store = store_at(place, seed = 2))
+    theirs <- open_bandit(store_at(place))
+    a <- ours$suggest(worker = "a")
+    b <- theirs$suggest(2, worker = "b")
+    expect_identical(c(a$id, b$id), 1:3)
+    expect_identical(ours$suggest(worker = "a"), a)
+    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b"), b)     # the worker's process began anew
+    expect_identical(theirs$suggest(3, worker = "b")$id, c(2L, 3L, 4L))
+    expect_identical(ours$suggest()$id, 5L)                                       # nobody in particular
+    expect_identical(ours$suggest()$id, 6L)
+    expect_true(all(nchar(c(a$token, b$token)) == 32) && !anyDuplicated(c(a$token, b$token)))
+    ours$observe(1, 0.1, token = a$token)
+    expect_identical(ours$suggest(worker = "a")$id, 7L)
+  })
+})
+
+test_that("a lease that has run out is offered again, and a late reward is taken while the query is open", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, attempts = 3))
+    a <- bandit$suggest(worker = "a")
+    run_out(place)
+    b <- open_bandit(store_at(place))$suggest(worker = "b")
+    expect_identical(b$id, a$id)
+    expect_identical(b$attempt, 2L)
+    expect_false(b$token == a$token)
+    expect_identical(bandit$suggest(worker = "a")$id, 2L)          # it is no longer a's
+    expect_identical(store_heartbeat(store_at(place), a$token) + 0, 0)
+    expect_identical(store_heartbeat(store_at(place), b$token) + 0, 1)
+    bandit$observe(1, 0.25, token = a$token)                       # late, but the first
+    expect_identical(lease_states(place)$state, c("expired", "done", "open"))
+    bandit$observe(1, 0.25, token = b$token)                       # the same value again changes nothing
+    expect_match(refused(bandit$observe(1, 0.5, token = b$token)), "already known|amend")
+    expect_match(refused(bandit$observe(2, 0.5, token = a$token)), "token")
+    expect_match(refused(bandit$observe(2, 0.5, token = "made up")), "token")
+    expect_identical(bandit$history()$reward, c(0.25, NA))
+    rewards <- tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward'")
+    expect_equal(as.double(rewards$n), 1)
+  })
+})
+
+test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours says", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place))
+    bandit$suggest(worker = "a", lease = 50)
+    run_out(place, 49)
+    token <- tamper(place, "SELECT token FROM gpb_lease")$token
+    store_heartbeat(store_at(place), token)
+    run_out(place, 49)
+    # The clock of this machine goes wrong by an hour, either way.
+    for (error in c(-3600, 3600)) {
+      other <- with_clock_error(error, open_bandit(store_at(place))$suggest(worker = paste("b", error)))
+      expect_gt(other$id, 1)
+    }
+    run_out(place)
+    expect_identical(with_clock_error(-3600, open_bandit(store_at(place))$suggest(worker = "c"))$id, 1L)
+  })
+})
+
+test_that("what is asked in a context is offered again in that context only", {
+  on_databases(function(place) {
+    bandit <- store_makers$contexts(store = store_at(place))
+    bandit$suggest(context = 0, worker = "a")
+    run_out(place)
+    expect_identical(bandit$suggest(context = 1, worker = "b")$id, 2L)
+    expect_identical(bandit$suggest(context = 0, worker = "c")$id, 1L)
+    both <- bandit$suggest(2, context = rbind(0, 1), worker = "d")
+    expect_identical(both$z, c(0, 1))
+  })
+})

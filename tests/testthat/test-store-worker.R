@@ -1,0 +1,232 @@
+# Workers that come, go, fail and die; databases that fail.
+
+parabola <- function(p) -(p[["x1"]] - 0.3)^2
+
+give_budget <- function(place, n) tamper(place, "UPDATE gpb_bandit SET budget = ", n)
+
+test_that("a worker's loop: rewards told, failures avoided, the budget kept, noise by query", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, seed = 3))
+    give_budget(place, 12)
+    objective <- function(p) {
+      if (p[["x1"]] > 0.9) stop("too far")
+      parabola(p) + stats::rnorm(1, sd = 0.01)
+    }
+    set.seed(1)
+    before <- .Random.seed
+    expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 12)
+    expect_identical(.Random.seed, before)
+    bandit$catch_up()
+    history <- bandit$history()
+    failed <- history$status == "failed"
+    expect_true(any(failed) && all(history$x1[failed] > 0.9))
+    expect_identical(sum(history$action != "given"), 12L)
+    expect_identical(sum(history$action == "given"), sum(failed))            # the worst so far, in their place
+    seen <- tamper(place, "SELECT * FROM gpb_history WHERE status = 'failed'")
+    expect_true(all(grepl("too far", seen$reason)))
+    expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 0)   # nothing is left
+    again <- store_makers$ucb(store = store_at(place, "twin", seed = 3))
+    tamper(place, "UPDATE gpb_bandit SET budget = 12 WHERE name = 'twin'")
+    work_on(store_at(place, "twin"), objective, heartbeat = FALSE)
+    again$catch_up()
+    expect_identical(again$history(), history)
+  })
+})
+
+test_that("an evaluation longer than its lease is kept alive by a second process, which ends with the worker", {
+  skip_on_os("windows")
+  on_databases(heavy = TRUE, function(place) {
+    bandit <- store_makers$ucb(store = store_at(place))
+    give_budget(place, 1)
+    # Ends when the lease has been renewed twice: it has outlived the time it was given.
+    objective <- function(p) {
+      for (k in 1:600) {
+        lease <- tamper(place, "SELECT since, seconds, expires FROM gpb_lease")
+        if (lease$expires - lease$since > 1.5 * lease$seconds) return(1)
+        Sys.sleep(0.05)
+      }
+      stop("no heartbeat")
+    }
+    expect_identical(work_on(store_at(place), objective, lease = 0.9), 1)
+    bandit$catch_up()
+    expect_identical(bandit$history()$reward, 1)
+    # A worker that is killed stops renewing: its query comes free.
+    give_budget(place, 2)
+    job <- parallel::mcparallel(work_on(store_at(place), function(p) Sys.sleep(100), lease = 1, worker = "dies"), silent = TRUE)
+    wait_for(nrow(tamper(place, "SELECT * FROM gpb_lease WHERE worker = 'dies' AND expires - since > 1.2")) == 1)
+    tools::pskill(job$pid, tools::SIGKILL)
+    suppressWarnings(parallel::mccollect(job))
+    wait_for(isTRUE(bandit$suggest(worker = "heir")$id == 2))
+    expect_identical(lease_states(place)$state, c("done", "expired", "open"))
+  })
+})
+
+test_that("a query that nobody answers is failed after its attempts", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, attempts = 2))
+    for (k in 1:2) {
+      expect_identical(bandit$suggest(worker = paste(k))$id, 1L)
+      run_out(place)
+    }
+    expect_identical(bandit$suggest(worker = "3")$id, 2L)
+    expect_identical(bandit$history()$status, c("failed", "pending"))
+    expect_match(refused(bandit$observe(1, 1)), "failed")
+    bandit$withdraw(2)
+    expect_identical(open_bandit(store_at(place))$history()$status, c("failed", "withdrawn"))
+    bandit$suggest(worker = "4")
+    bandit$observe(3, 0.5)
+    bandit$amend(3, 0.75)
+    bandit$add(x = store_x[4])                                               # somebody else's running point
+    bandit$fail(4, reason = "it rained")
+    replica <- open_bandit(store_at(place))
+    expect_same_log(replica, bandit)
+    expect_identical(replica$history()$reward, c(NA, NA, 0.75, NA))
+    expect_identical(tamper(place, "SELECT status FROM gpb_history ORDER BY id")$status,
+                     c("failed", "withdrawn", "known", "failed"))
+  })
+})
+
+# A worker in a forked process, which dies when it is killed.
+fork_worker <- function(place, lease = 0.3) {
+  parallel::mcparallel(work_on(store_at(place), function(p) {
+    Sys.sleep(0.01)
+    parabola(p)
+  }, lease = lease, heartbeat = FALSE), silent = TRUE)
+}
+
+# Posterior mean over the arms from the log's rewards, by the book.
+book_mean <- function(history) {
+  known <- history[!is.na(history$reward), ]
+  k <- function(a, b) exp(-outer(a, b, "-")^2 / (2 * 0.2^2))
+  as.vector(k(store_x, known$x1) %*% solve(k(known$x1, known$x1) + diag(0.01, nrow(known)), known$reward))
+}
+
+test_that("a fleet under kill -9: nothing lost, nothing counted twice, the posterior is the log's", {
+  skip_on_os("windows")
+  full <- Sys.getenv("GPBANDITS_TEST_LEVEL") == "2"
+  evaluations <- if (full) 1000 else 25
+  workers <- if (full) 20 else 3
+  on_databases(function(place) {
+    store_makers$hallucinate(store = store_at(place, "other"))              # somebody else in the same database
+    bandit <- gp_bucb(store_x, kernel_se(0.2), 0.01, store = store_at(place, attempts = 1000, seed = 4))
+    tamper(place, "UPDATE gpb_bandit SET budget = ", evaluations, " WHERE name = 'b'")
+    jobs <- replicate(workers, fork_worker(place), simplify = FALSE)
+    killed <- 0
+    repeat {
+      bandit$catch_up()
+      if (sum(!is.na(bandit$history()$reward)) >= evaluations) break
+      victim <- jobs[[1]]
+      tools::pskill(victim$pid, tools::SIGKILL)
+      suppressWarnings(parallel::mccollect(victim))
+      killed <- killed + 1
+      jobs <- c(jobs[-1], list(fork_worker(place)))
+      Sys.sleep(if (full) 0.5 else 0.2)
+    }
+    for (job in jobs) suppressWarnings(parallel::mccollect(job))
+    bandit$catch_up()
+    history <- bandit$history()
+    expect_identical(nrow(history), as.integer(evaluations))
+    expect_identical(history$status, rep("known", evaluations))
+    expect_equal(history$reward, -(history$x1 - 0.3)^2, tolerance = 1e-14)
+    counted <- tamper(place, "SELECT query, COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' GROUP BY query")
+    expect_true(all(counted$n == 1) && nrow(counted) == evaluations)
+    expect_gt(killed, 0)
+    expect_equal(bandit$posterior()$mean, book_mean(history), tolerance = 1e-7)
+    expect_identical(nrow(open_bandit(store_at(place, "other"))$history()), 0L)
+    states <- tamper(place, "SELECT state, COUNT(*) AS n FROM gpb_lease GROUP BY state")
+    expect_setequal(setdiff(states$state, "expired"), "done")
+  })
+})
+
+# ---- databases that fail ---------------------------------------------------------------
+
+# A bandit whose width function does something in the middle of the transaction of a query.
+mined_bandit <- function(store, mine) {
+  gp_ucb(store_x, kernel_se(0.2), 0.01, store = store, width = width_function(function(t) {
+    mine$act()
+    2
+  }))
+}
+
+test_that("a connection that drops in the middle of a transaction: nothing has happened, and on it goes", {
+  on_databases(function(place) {
+    mine <- new.env()
+    mine$act <- function() NULL
+    store <- store_at(place, trust = TRUE)
+    bandit <- mined_bandit(store, mine)
+    bandit$suggest(worker = "a")
+    bandit$observe(1, 0.5)
+    before <- bandit$history()
+    link <- store$link
+    mine$act <- function() {
+      mine$act <- function() NULL
+      if (place$kind == "sqlite") DBI::dbDisconnect(link$con)
+      else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(link$con)$pid, ")")
+    }
+    error <- tryCatch(bandit$suggest(worker = "a"), gpbandits_error = identity)
+    expect_s3_class(error, "gpbandits_store_error")
+    expect_identical(bandit$history(), before)
+    expect_identical(nrow(open_bandit(store_at(place, trust = TRUE))$history()), 1L)
+    expect_identical(bandit$suggest(worker = "a")$id, 2L)                    # connected again
+    expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
+  })
+})
+
+test_that("an error or an interrupt in the middle of a transaction leaves store and replica as they were", {
+  on_databases(function(place) {
+    mine <- new.env()
+    mine$act <- function() NULL
+    bandit <- mined_bandit(store_at(place, trust = TRUE), mine)
+    bandit$suggest()
+    before <- bandit$history()
+    mine$act <- function() stop("bang")
+    expect_match(refused(bandit$suggest()), "bang")
+    mine$act <- function() bandit$suggest()
+    expect_match(refused(bandit$suggest()), "in the middle of")
+    expect_identical(bandit$history(), before)
+    mine$act <- function() NULL
+    expect_identical(open_bandit(store_at(place, trust = TRUE))$suggest()$id, 2L)
+    expect_identical(bandit$suggest()$id, 3L)
+  })
+})
+
+test_that("a disk that is full is an error, and nothing has happened", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  store <- store_at(place)
+  bandit <- store_makers$ucb(store = store)
+  bandit$suggest()
+  DBI::dbGetQuery(store$link$con, "PRAGMA max_page_count = 1")               # the file may not grow
+  error <- NULL
+  while (is.null(error)) {
+    before <- bandit$history()
+    error <- tryCatch({
+      bandit$suggest()
+      NULL
+    }, gpbandits_error = identity)
+  }
+  expect_match(conditionMessage(error), "full")
+  expect_identical(bandit$history(), before)
+  gpbandits:::drop_connection(store$link)                                    # a new one may write again
+  expect_identical(bandit$suggest()$id, nrow(before) + 1L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
+test_that("a worker outlives a restart of the server", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_place()
+  bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+  give_budget(place, 6)
+  restarted <- FALSE
+  objective <- function(p) {
+    if (!restarted && nrow(tamper(place, "SELECT * FROM gpb_query")) == 3) {
+      restarted <<- TRUE
+      postgres_control("restart")                                            # fast: every session is ended
+    }
+    parabola(p)
+  }
+  expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 6)
+  expect_true(restarted)
+  bandit$catch_up()
+  expect_equal(bandit$history()$reward, -(bandit$history()$x1 - 0.3)^2)
+})

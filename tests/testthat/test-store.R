@@ -1,0 +1,170 @@
+# A bandit in a store: replicas, random numbers, settings, and what nobody may write.
+
+test_that("replicas that take turns hold one history, to the bit, and a new one the same", {
+  on_databases(function(place) {
+    makers <- if (place$kind == "sqlite") names(store_makers) else c("ts", "constraints", "refits")
+    for (name in makers) {
+      info <- paste(place$kind, name)
+      set.seed(90)
+      first <- store_makers[[name]](store = store_at(place, name, seed = 5))
+      replicas <- list(first, open_bandit(store_at(place, name)))
+      for (t in 1:5) {
+        who <- sample.int(2, 1)
+        replicas[[who]]$catch_up()
+        store_step(replicas[[who]])
+      }
+      late <- open_bandit(store_at(place, name))
+      for (replica in replicas) {
+        replica$catch_up()
+        expect_same_log(replica, late, info)
+      }
+      # The same again without a store, with the random numbers that the help promises.
+      alone <- store_makers[[name]]()
+      follow_log(alone, late, seed = 5)
+      expect_same_log(alone, late, info)
+      probe <- if (length(late$config$context_names)) 1
+      expect_identical(late$posterior(store_point(late), context = probe),
+                       alone$posterior(store_point(late), context = probe), info = info)
+    }
+  })
+})
+
+test_that("numbers survive the database to the bit", {
+  on_databases(function(place) {
+    values <- c(1 / 3, -1e-300, 5e-324, .Machine$double.xmax, 0.1 + 0.2, -0.0, pi * 1e17, 1e15 + 0.3)
+    bandit <- store_makers$ucb(store = store_at(place))
+    bandit$suggest(length(values))
+    bandit$observe(seq_along(values), values)
+    expect_identical(open_bandit(store_at(place))$history()$reward, values)
+    seen <- tamper(place, "SELECT id, reward, status FROM gpb_history ORDER BY id")
+    expect_identical(as.double(seen$reward), values)
+    expect_true(all(seen$status == "known"))
+  })
+})
+
+test_that("settings are text that is read back to the bit, and checked", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  K <- kernel_gram(kernel_se(0.3), store_x)
+  bandits <- c(lapply(store_makers, function(make) make()), list(
+    gp_ucb(store_x, kernel_matrix(K), 1 / 3), gp_ucb(store_x, kernel_se(0.2) + kernel_linear(0.5) * kernel_periodic(2), 1e-7),
+    gp_bandit(list(a = c(1, 9), b = c(1e-3, 1)), kernel_se(c(0.1, 1 / 7), dims = c("a", "b")), 0.1, policy_ei(0.01)),
+    gp_ucb(stats::setNames(data.frame(1:3), "t\u00e9st \"q\" \\"), kernel_se(1), 0.1, mean = c(-Inf, 1, 2)[c(2, 3, 2)])))
+  for (bandit in bandits) {
+    text <- gpbandits:::settings_text(bandit$config, FALSE)
+    expect_identical(gpbandits:::settings_from_text(text, FALSE, "them"), bandit$config)
+    expect_silent(gpbandits:::check_stored_settings(bandit$config))
+  }
+  odd <- list(a = c(x = NA, y = NaN, z = -Inf), b = NULL, c = c(NA, 3L), d = c(NA, "a"), e = list(), f = -0.0, g = TRUE,
+              h = character(), i = structure(list(1), class = "k"), j = .Machine$integer.max, k = 2^53 + 2)
+  expect_identical(gpbandits:::settings_from_text(gpbandits:::settings_text(odd, FALSE), FALSE, "them"), odd)
+})
+
+test_that("functions are kept and run only where the user trusts the store", {
+  on_databases(function(place) {
+    wide <- function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), ...)
+    expect_match(refused(wide(store = store_at(place))), "trust = TRUE")
+    expect_identical(nrow(tamper(place, "SELECT * FROM gpb_bandit")), 0L)
+    ours <- wide(store = store_at(place, trust = TRUE))
+    expect_match(refused(open_bandit(store_at(place))), "trust = TRUE")
+    ours$suggest(3)
+    expect_same_log(open_bandit(store_at(place, trust = TRUE)), ours)
+  })
+})
+
+test_that("one name, one bandit; what is not there is said", {
+  on_databases(function(place) {
+    expect_match(refused(open_bandit(store_at(place))), "without a bandit named")
+    store_makers$ucb(store = store_at(place))
+    expect_match(refused(store_makers$ucb(store = store_at(place))), "exists")
+    bandit <- open_bandit(store_at(place))
+    expect_match(refused(bandit$reset()), "keeps its log")
+    expect_match(refused(run_bandit(bandit, bandit_problem(store_x, store_x), 2)), "in a store")
+    copy <- bandit$copy()
+    copy$suggest(2)
+    expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
+    expect_match(refused(copy$catch_up()), "in a store")
+    expect_output(print(bandit), "store")
+    saved <- unserialize(serialize(bandit, NULL))           # goes to another process and connects again
+    saved$suggest()
+    bandit$catch_up()
+    expect_same_log(saved, bandit)
+  })
+})
+
+test_that("bad arguments are refused before anything happens", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  file <- tempfile(fileext = ".db")
+  for (con in list(NULL, 1, NA, mean, TRUE, "", file.path(tempdir(), "no", "such"))) {
+    expect_match(refused(bandit_store(con, "b")), "con|database", info = gpbandits:::describe(con))
+  }
+  expect_match(refused(bandit_store(file, "")), "name")
+  expect_match(refused(bandit_store(file, "b", attempts = 0)), "attempts")
+  expect_match(refused(bandit_store(file, "b", seed = 0.5)), "seed")
+  expect_match(refused(bandit_store(file, "b", trust = NA)), "trust")
+  expect_match(refused(gp_ucb(store_x, kernel_se(0.2), 0.01, store = file)), "bandit_store")
+  expect_match(refused(gp_ucb(store_x, kernel_se(0.2), 0.01, store = bandit_store(file, "b"), journal = tempfile())), "journal")
+  bandit <- store_makers$ucb(store = bandit_store(file, "b"))
+  expect_match(refused(bandit$suggest(worker = 1)), "worker")
+  expect_match(refused(bandit$suggest(lease = 0)), "lease")
+  expect_match(refused(bandit$suggest(leese = 1)), "lease")
+  expect_identical(nrow(bandit$history()), 0L)
+})
+
+test_that("SQLite is kept off network file systems", {
+  mounts <- tempfile()
+  writeLines(c("/dev/sda1 / ext4 rw 0 0", "server:/home /home nfs4 rw 0 0", "/dev/sdb1 /home/local ext4 rw 0 0"), mounts)
+  expect_match(refused(gpbandits:::check_local_disk("/home/me/x.db", mounts)), "network file system")
+  expect_silent(gpbandits:::check_local_disk("/home/local/x.db", mounts))
+  expect_silent(gpbandits:::check_local_disk("/homes/x.db", mounts))
+})
+
+test_that("rows that are no bandit's are refused, and leave a replica as it was", {
+  changes <- c(
+    "UPDATE gpb_event SET reward = reward + 1e-9 WHERE number = 4", "UPDATE gpb_event SET kind = 'dance' WHERE number = 4",
+    "UPDATE gpb_event SET query = 99 WHERE number = 4", "UPDATE gpb_event SET query = -1 WHERE number = 4",
+    "UPDATE gpb_event SET query = 0 WHERE number = 4", "UPDATE gpb_event SET checksum = 1 WHERE number = 4",
+    "UPDATE gpb_event SET kind = 'given' WHERE number = 4", "UPDATE gpb_event SET kind = 'refit' WHERE number = 4",
+    "DELETE FROM gpb_event WHERE number = 4", "DELETE FROM gpb_query WHERE query = 2",
+    "UPDATE gpb_query SET arm = 1000000 WHERE query = 2", "UPDATE gpb_query SET arm = -5 WHERE query = 2",
+    "UPDATE gpb_query SET context = 7 WHERE query = 2", "UPDATE gpb_query SET action = 'x' WHERE query = 2",
+    "UPDATE gpb_query SET mean = NULL WHERE query = 2", "UPDATE gpb_query SET numbers = '1 2 3' WHERE query = 2",
+    "UPDATE gpb_query SET sd = -1 WHERE query = 2", "UPDATE gpb_query SET segment = 0 WHERE query = 2",
+    "UPDATE gpb_bandit SET events = 3", "UPDATE gpb_bandit SET events = 900", "UPDATE gpb_bandit SET queries = 1",
+    "UPDATE gpb_bandit SET settings = '{}'", "UPDATE gpb_bandit SET settings = 'no JSON'",
+    "UPDATE gpb_bandit SET settings = REPLACE(settings, '0.01', '-1')",
+    "UPDATE gpb_bandit SET settings = REPLACE(settings, 'srinivas_finite', 'constant')")
+  loose <- c("UPDATE gpb_event SET reward = 'much' WHERE number = 4", "UPDATE gpb_event SET query = 'one' WHERE number = 4",
+             "UPDATE gpb_query SET arm = 1.5 WHERE query = 2", "UPDATE gpb_query SET arm = 'a' WHERE query = 2",
+             "UPDATE gpb_query SET mean = 'x' WHERE query = 2", "UPDATE gpb_bandit SET seed = 'x'",
+             "UPDATE gpb_event SET number = number + 0.5 WHERE number = 4")         # SQLite takes any type
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+    bandit$suggest(2)
+    behind <- open_bandit(store_at(place))
+    behind$suggest(1, worker = "w")
+    before <- behind$history()
+    bandit$observe(1, 0.5)
+    bandit$observe(2, -0.5)
+    backup <- lapply(c("gpb_bandit", "gpb_query", "gpb_event"), function(table) tamper(place, "SELECT * FROM ", table))
+    for (change in if (place$kind == "sqlite") c(changes, loose) else changes[seq(1, length(changes), 4)]) {
+      if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next    # the database itself refuses
+      expect_false(identical(refused(open_bandit(store_at(place))), "none"), info = paste(place$kind, change))
+      if (!grepl("settings|gpb_query", change)) {
+        expect_false(identical(refused(behind$catch_up()), "none"), info = paste(place$kind, change))
+        expect_false(identical(refused(behind$suggest()), "none"), info = paste(place$kind, change))
+      }
+      expect_identical(behind$history(), before, info = change)
+      restore_tables(place, backup)
+    }
+    behind$catch_up()
+    expect_same_log(behind, open_bandit(store_at(place)))
+  })
+})
+
+test_that("tables of a newer version are refused", {
+  on_databases(function(place) {
+    store_makers$ucb(store = store_at(place))
+    tamper(place, "UPDATE gpb_schema SET version = 2")
+    expect_match(refused(store_at(place)), "version 2")
+  })
+})
