@@ -81,16 +81,17 @@ test_that("a cache notices that observations were forgotten", {
   }
 })
 
-test_that("noise far below rounding does not let errors grow", {
+test_that("the least noise that is allowed does not let errors grow, and less is refused", {
   x <- matrix(seq(0, 1, length.out = 60), 60)  # in order: the worst for a Cholesky factor
-  one_by_one <- engine(x[0, , drop = FALSE], numeric(), kernel_se(2), 1e-20)
+  one_by_one <- engine(x[0, , drop = FALSE], numeric(), kernel_se(2), 1e-12)
   for (i in 1:60) cpp_regression_add(one_by_one, x[i, , drop = FALSE], sin(x[i]))
-  for (pointer in list(engine(x, sin(x), kernel_se(2), 1e-20), one_by_one)) {
+  for (pointer in list(engine(x, sin(x), kernel_se(2), 1e-12), one_by_one)) {
     got <- cpp_regression_predict(pointer, x)
     expect_equal(got$mean, as.vector(sin(x)), tolerance = 1e-6)
     expect_true(all(got$sd >= 0 & got$sd < 1e-6))
     expect_true(is.finite(cpp_regression_evidence(pointer)$log_det))
   }
+  expect_error(engine(x, sin(x), kernel_se(2), 1e-13), "1e-12")
 })
 
 test_that("gradients of mean and sd are those of finite differences", {
