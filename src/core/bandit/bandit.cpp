@@ -165,6 +165,15 @@ double Bandit::incumbent(const Context& context) const {
   return mean().means_at(places, slots).maxCoeff();
 }
 
+double Bandit::largest(const Score& score, const Context& context) const {
+  const Place place = beliefs_.space->maximise(score, context, *known_);
+  const Candidates& all = beliefs_.space->candidates(context);
+  if (!all.complete) return score.at(space().inputs(place), nullptr);
+  VectorXd values;
+  score.values(all, values);
+  return values[place.arm];
+}
+
 Round Bandit::round(const Context& context) const {
   Round round;
   round.number = static_cast<double>(fold_.rounds() + 1);
@@ -176,6 +185,7 @@ Round Bandit::round(const Context& context) const {
   round.noise_var = beliefs_.noise_var;
   round.state = width_state();
   round.incumbent = [this, &context] { return incumbent(context); };
+  round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }
 
@@ -205,6 +215,7 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   Query q;
   q.context = context;
   Round now = round(context);
+  now.state.rng = &rng;
   now.width = beliefs_.policy->width(now);
   std::unique_ptr<Score> score;
   if (fold_.explores()) q.action = Action::explore;

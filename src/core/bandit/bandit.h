@@ -78,6 +78,7 @@ class Bandit final : private FoldListener {
   WidthState width_state() const;
   double recent_sd(bool pending_only) const;
   double incumbent(const Context& context) const;
+  double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
   void make_posteriors();
   // Nothing is known; the next ids are `first` and above.

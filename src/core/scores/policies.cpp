@@ -4,6 +4,7 @@
 #include "scores/greedy.h"
 #include "scores/improvement.h"
 #include "scores/own_function.h"
+#include "scores/sampled_maximum.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
 
@@ -45,6 +46,10 @@ PolicyPtr make_own(const Settings& policy, WidthPtr) {
   return std::make_unique<OwnPolicy>(policy.acquisition("f"));
 }
 
+PolicyPtr make_pims(const Settings&, WidthPtr) {
+  return std::make_unique<SampledMaximumPolicy>();
+}
+
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
 
 struct Entry {
@@ -62,6 +67,7 @@ constexpr Entry kPolicies[] = {
     {"variance", make_greedy<DeviationScore>, false},
     {"mes", make_mes, false},
     {"function", make_own, false},
+    {"pims", make_pims, true},
     {"uniform", make_uniform, false},
 };
 

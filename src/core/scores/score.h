@@ -34,6 +34,7 @@ struct Round {
   double noise_var = 1.0;
   WidthState state;
   std::function<double()> incumbent;  // largest posterior mean among places played
+  std::function<double(const Score&)> largest;  // value of a score among all that can be played
   double width = kNaN;          // the policy's own, see Policy::width
 };
 

@@ -42,6 +42,7 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   if (type == "srinivas_finite") {
     return std::make_shared<SrinivasFiniteWidth>(number("delta"), number("scale"));
   }
+  if (type == "irgp") return std::make_shared<RandomisedWidth>();
   if (type == "srinivas_compact") {
     return std::make_shared<SrinivasCompactWidth>(number("delta"), number("a"), number("b"),
                                                   number("r"), number("d"), number("scale"));

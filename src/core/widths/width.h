@@ -16,6 +16,8 @@ struct WidthState {
   double failure_factor = 1.0;  // multiplies delta (constraints: 1 / epochs)
   // Sum of sd_{t-1} over the last m queries, or over the pending ones among them.
   std::function<double(bool pending_only)> recent_sd;
+  // Of this round's choice; null where a width is only looked at, and nothing may be drawn.
+  Rng* rng = nullptr;
 };
 
 class Width {
@@ -79,6 +81,13 @@ class SrinivasRkhsWidth : public Width {
   GainPtr gain_;
   double scale_;
   bool printed_;
+};
+
+// Takeno et al.: sqrt(2 log(n / 2) + E), E a new exponential variable with mean 2 each round. NaN
+// where nothing may be drawn.
+class RandomisedWidth : public Width {
+ public:
+  double at(const WidthState& state) override;
 };
 
 // Chowdhury & Gopalan: B + R sqrt(2 (gamma_{t-1} + 1 + log(numerator / delta)));
