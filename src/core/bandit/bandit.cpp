@@ -5,6 +5,8 @@
 
 #include "linalg/floors.h"
 #include "scores/greedy.h"
+#include "scores/thompson.h"
+#include "scores/upper_bound.h"
 
 namespace gpb {
 
@@ -165,13 +167,16 @@ double Bandit::incumbent(const Context& context) const {
   return mean().means_at(places, slots).maxCoeff();
 }
 
-double Bandit::largest(const Score& score, const Context& context) const {
-  const Place place = beliefs_.space->maximise(score, context, *known_);
+double Bandit::value(const Score& score, const Place& place, const Context& context) const {
   const Candidates& all = beliefs_.space->candidates(context);
   if (!all.complete) return score.at(space().inputs(place), nullptr);
   VectorXd values;
   score.values(all, values);
   return values[place.arm];
+}
+
+double Bandit::largest(const Score& score, const Context& context) const {
+  return value(score, beliefs_.space->maximise(score, context, *known_), context);
 }
 
 Round Bandit::round(const Context& context) const {
@@ -201,13 +206,37 @@ void Bandit::look(Query& q) const {
   if (all_) all_->posterior().at(q.place, ignored, q.sd);
 }
 
-Place Bandit::recommend(const Context& context, Rng& rng) {
+double Bandit::width(Width& other) const { return other.at(width_state()); }
+
+Round Bandit::round_of_known(const Context& context) const {
   Round round;
   round.mean = round.variance = &mean();
-  round.candidates = &space().candidates(context);
+  round.candidates = &beliefs_.space->candidates(context);
   round.prior_scale = space().prior_scale();
-  const auto score = GreedyPolicy<MeanScore>().prepare(round, rng);
-  return space().maximise(*score, context, *known_);
+  return round;
+}
+
+Place Bandit::recommend(const Context& context) {
+  return space().maximise(MeanScore(round_of_known(context)), context, *known_);
+}
+
+std::pair<Place, double> Bandit::largest_bound(double width, const Context& context) {
+  Round round = round_of_known(context);
+  round.width = width;
+  const BoundScore score(round);
+  const Place place = space().maximise(score, context, *known_);
+  return {place, value(score, place, context)};
+}
+
+VectorXd Bandit::shortfalls(const Place& place, Index draws, const Context& context, Rng& rng) {
+  Round round = round_of_known(context);
+  round.width = 1.0;
+  VectorXd out(draws);
+  for (Index k = 0; k < draws; ++k) {
+    const DrawnScore draw(round, rng);
+    out[k] = std::max(0.0, largest(draw, context) - value(draw, place, context));
+  }
+  return out;
 }
 
 Query Bandit::propose(const Context& context, Rng& rng) {

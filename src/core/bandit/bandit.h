@@ -54,7 +54,12 @@ class Bandit final : private FoldListener {
 
   // ---- what there is
   // Where the posterior mean is largest. Changes nothing and draws nothing.
-  Place recommend(const Context& context, Rng& rng);
+  Place recommend(const Context& context);
+  // Where mean + width * sd is largest (width < 0: a lower bound), and how large, of the real
+  // rewards' posterior.
+  std::pair<Place, double> largest_bound(double width, const Context& context);
+  // By how much `place` falls short of the maximum, in draws of f from the real rewards' posterior.
+  VectorXd shortfalls(const Place& place, Index draws, const Context& context, Rng& rng);
   const Fold& fold() const { return fold_; }
   const Space& space() const { return *beliefs_.space; }
   Space& space() { return *beliefs_.space; }
@@ -63,6 +68,7 @@ class Bandit final : private FoldListener {
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
   // The width of the next query; NaN for policies without one multiplier.
   double width() const;
+  double width(Width& other) const;
 
  private:
   void asked(Index id) override;
@@ -75,6 +81,8 @@ class Bandit final : private FoldListener {
   double noise_var() const override { return beliefs_.noise_var; }
 
   Round round(const Context& context) const;
+  Round round_of_known(const Context& context) const;
+  double value(const Score& score, const Place& place, const Context& context) const;
   WidthState width_state() const;
   double recent_sd(bool pending_only) const;
   double incumbent(const Context& context) const;
