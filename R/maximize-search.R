@@ -80,6 +80,7 @@ next_task <- function(search, busy) {
   set_scale(search)
   settle(search)
   if (search_stops(search)) return(NULL)
+  if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
   query_task(search$bandit$suggest()$id, search$bandit)
 }
 

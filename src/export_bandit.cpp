@@ -442,6 +442,7 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["rank"] = static_cast<int>(bandit->mean().rank()),
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
+                            _["pending_information"] = bandit->pending_information(),
                             _["rounds"] = static_cast<int>(bandit->fold().rounds()),
                             _["segment"] = bandit->fold().segment(),
                             _["clock"] = bandit->fold().latest_time());

@@ -190,6 +190,7 @@ Round Bandit::round(const Context& context) const {
   round.noise_var = beliefs_.noise_var;
   round.state = width_state();
   round.incumbent = [this, &context] { return incumbent(context); };
+  round.awaits_rewards = all_ && awaits_rewards();
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }
@@ -239,13 +240,38 @@ VectorXd Bandit::shortfalls(const Place& place, Index draws, const Context& cont
   return out;
 }
 
+double Bandit::pending_information() const {
+  return all_ ? std::max(0.0, 0.5 * (variance().log_det() - mean().log_det())) : 0.0;
+}
+
+// sd without the pending queries is at most exp(guard) times sd with them: where these carry no
+// more than the guard, intervals that are so much wider hold all the same.
+double Bandit::guarded(double width) const {
+  const double guard = fold_.pending().guard();
+  if (std::isinf(guard)) return width;
+  if (pending_information() > guard) {
+    throw std::invalid_argument("the pending queries carry " +
+                                std::to_string(pending_information()) +
+                                " nats of information, more than `guard` allows (" +
+                                std::to_string(guard) + "): a reward must be observed first");
+  }
+  return std::exp(guard) * width;
+}
+
+bool Bandit::awaits_rewards() const {
+  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
+    if (fold_.query(id).status == Status::pending) return true;
+  }
+  return false;
+}
+
 Query Bandit::propose(const Context& context, Rng& rng) {
   settle_what_is_due();
   Query q;
   q.context = context;
   Round now = round(context);
   now.state.rng = &rng;
-  now.width = beliefs_.policy->width(now);
+  now.width = guarded(beliefs_.policy->width(now));
   std::unique_ptr<Score> score;
   if (fold_.explores()) q.action = Action::explore;
   else score = beliefs_.policy->prepare(now, rng);

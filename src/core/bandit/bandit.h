@@ -66,7 +66,9 @@ class Bandit final : private FoldListener {
   const std::vector<Event>& events() const { return events_; }
   const Posterior& mean() const { return known_->posterior(); }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
-  // The width of the next query; NaN for policies without one multiplier.
+  // 1/2 log det(I + K/lambda) of the pending queries given the real rewards, in nats.
+  double pending_information() const;
+  // The width, among the real rewards' posterior, of the next query; NaN for policies without one multiplier.
   double width() const;
   double width(Width& other) const;
 
@@ -85,6 +87,8 @@ class Bandit final : private FoldListener {
   double value(const Score& score, const Place& place, const Context& context) const;
   WidthState width_state() const;
   double recent_sd(bool pending_only) const;
+  double guarded(double width) const;
+  bool awaits_rewards() const;
   double incumbent(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
