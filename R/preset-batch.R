@@ -33,7 +33,7 @@ gp_ucb_pe <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1)
   domain <- as_domain(domain)
   check_delta(delta)
   if (is.null(width)) {
-    if (!is_finite_domain(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
+    if (!can_count(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
     width <- width_srinivas_finite(delta)
   }
   policy <- new_policy("ucb_pe", "upper confidence bound, then pure exploration", short = "GP-UCB-PE",

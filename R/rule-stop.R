@@ -138,7 +138,9 @@ certify_gap <- function(rule, bandit, context, unit) {
   bound <- function(w) core(cpp_bandit_bound(bandit$handle, contexts, w))
   upper <- bound(w)
   lower <- bound(-w)
-  gap <- (upper$value - lower$value) * unit
+  # Intervals of a misspecified model are wider by its error on either side.
+  error <- if (width$type == "ec") width$epsilon else 0
+  gap <- (upper$value - lower$value + 2 * error) * unit
   claim <- width_claim(width, bandit)
   new_certificate(gap, claim$probability, claim$assumptions, gap <= rule$tolerance,
                   place_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
@@ -161,6 +163,11 @@ stop_width <- function(bandit, width) {
 # With what probability mean +- width * sd holds everywhere and in all rounds, and on what grounds.
 width_claim <- function(width, bandit) {
   none <- function(...) list(probability = NA_real_, assumptions = c(...))
+  if (width$type == "ec") {
+    base <- width_claim(width$base, bandit)
+    base$assumptions <- c(base$assumptions, sprintf("this for a function from which f differs by %g at most", width$epsilon))
+    return(base)
+  }
   void <- voided_by(bandit$config)
   if (length(void)) return(none(void))
   prior <- sprintf("f is drawn from the prior and the noise is Gaussian with variance %g", current_config(bandit)$noise_var)
@@ -220,7 +227,7 @@ prior_story <- function(config) {
             if (is.null(config$refit)) "prior" else "prior with the hyperparameters fitted so far (as if they were given)",
             config$noise_var),
     voided_by(config[names(config) != "refit"]),
-    if (!is_finite_domain(config$domain)) "the draws are paths from random features, maximised by search")
+    if (!can_count(config$domain)) "the draws are paths from random features, maximised by search")
 }
 
 # The share of draws that fail, sample by sample, until its interval is on one side of `share`.
@@ -258,7 +265,7 @@ certify_prb <- function(rule, bandit, context, unit) {
 certify_draws <- function(rule, bandit, context, unit) {
   contexts <- contexts_for(bandit, context, 1L)
   twin <- drawing_twin(bandit)
-  draws <- if (is_finite_domain(bandit$config$domain)) 1000L else 200L
+  draws <- if (can_count(bandit$config$domain)) 1000L else 200L
   gap <- on_a_side_stream(shortfalls(twin, contexts, draws)) * unit
   # The order statistic that is above the quantile with probability 1 - delta / 2.
   rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1

@@ -42,6 +42,9 @@
 #'   \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward has not arrived.
 #'   The theorem takes \eqn{\lambda > 1}{lambda > 1} and \eqn{k \le 1}{k <= 1}; for every \eqn{\lambda > 0}{lambda > 0} and rewards within
 #'   `B_y` its proof gives `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`.
+#' * `width_ec`: \eqn{w_t + \epsilon\sqrt{(t-1)/\lambda}}{base_t + epsilon sqrt((t - 1) / lambda)}, for a model that is wrong by up to \eqn{\epsilon}{epsilon}: \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon}
+#'   everywhere, where `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
+#'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
 #' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
 #'   \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every width).
 #'
@@ -64,13 +67,15 @@
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
 #' @param base a width.
+#' @param epsilon largest error of the model, in units of the reward, >= 0.
 #' @param B_y bound on the range of the rewards, >= 0.
 #' @param over sum over the last `m` queries (the paper's) or over pending ones only.
 #' @param D,nu,horizon constants of Avanesov's width: scale, the kernel's smoothness, rounds in all.
 #' @return An object of class `bandit_width`.
 #' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
 #'   finite in some round stops that round and leaves the bandit as it was.
-#' @references Srinivas et al. (2010) <arXiv:0912.3995>; Takeno, Inatsu and Karasuyama (2023) <arXiv:2302.01511>; Chowdhury and Gopalan (2017)
+#' @references Srinivas et al. (2010) <arXiv:0912.3995>; Takeno, Inatsu and Karasuyama (2023) <arXiv:2302.01511>; Bogunovic and Krause (2021)
+#'   <arXiv:2111.05008>; Chowdhury and Gopalan (2017)
 #'   <arXiv:1704.00445>; Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and
 #'   Reeb (2025), tighter confidence bounds for sequential kernel regression; Verma, Dai and
 #'   Low (2022); Avanesov, nonstationary GP bandits.
@@ -178,12 +183,24 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL) {
 #' @rdname widths
 #' @export
 width_sdf <- function(base, B_y = 1, over = c("window", "pending")) {
-  base <- as_width(base, "base")
-  if (base$type %in% c("sdf", "dmm")) {
-    stop_argument("base", sprintf("width_%s()", base$type), "a width other than width_sdf() and width_dmm()")
-  }
-  new_width("sdf", base = base, B_y = check_number(B_y, lower = 0),
+  new_width("sdf", base = check_base(base, c("sdf", "dmm")), B_y = check_number(B_y, lower = 0),
             over = check_choice(over, c("window", "pending")))
+}
+
+#' @rdname widths
+#' @export
+width_ec <- function(base, epsilon) {
+  new_width("ec", base = check_base(base, c("ec", "dmm")), epsilon = check_number(epsilon, lower = 0))
+}
+
+# A width that another one is made of.
+check_base <- function(base, refused) {
+  base <- as_width(base, "base")
+  if (base$type %in% refused) {
+    stop_argument("base", sprintf("width_%s()", base$type),
+                  paste("a width other than", paste0("width_", refused, "()", collapse = " and ")))
+  }
+  base
 }
 
 #' @rdname widths
@@ -208,7 +225,7 @@ resolve_width <- function(width, config) {
   if (!is.null(width$gain)) {
     width$gain <- resolve_gain(width$gain, config)
   }
-  if (width$type == "sdf") width$base <- resolve_width(width$base, config)
+  if (width$type %in% c("sdf", "ec")) width$base <- resolve_width(width$base, config)
   if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
   unclass(width)
 }

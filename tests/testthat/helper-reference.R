@@ -298,6 +298,9 @@ ref_width_sdf <- function(base, B_y = 1, over = "window") {
     base(info) + B_y * sum(info$sd[points])
   }
 }
+ref_width_ec <- function(base, epsilon) {
+  function(info) base(info) + epsilon * sqrt((info$t - 1) / info$lambda)
+}
 ref_width_cpd <- function(D, nu, d, horizon) {
   function(info) sqrt(D * info$t^(d * (d + 1) / (2 * nu + d * (d + 1))) * log(horizon)^4)
 }

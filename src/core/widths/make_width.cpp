@@ -65,6 +65,10 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
     return std::make_shared<SdfWidth>(make_width(*w.part("base"), arms, noise_var),
                                       number("B_y"), w.text("over") == "pending");
   }
+  if (type == "ec") {
+    return std::make_shared<MisspecifiedWidth>(make_width(*w.part("base"), arms, noise_var),
+                                               number("epsilon"));
+  }
   if (type == "cpd") {
     return std::make_shared<CpdWidth>(number("D"), number("nu"), number("d"), number("horizon"));
   }

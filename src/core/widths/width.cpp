@@ -67,6 +67,10 @@ double SdfWidth::at(const WidthState& state) {
   return base_->at(state) + B_y_ * state.recent_sd(pending_only_);
 }
 
+double MisspecifiedWidth::at(const WidthState& state) {
+  return base_->at(state) + epsilon_ * std::sqrt((state.t - 1.0) / state.noise_var);
+}
+
 double CpdWidth::at(const WidthState& state) {
   const double dd = d_ * (d_ + 1.0);
   const double log_horizon = std::log(horizon_);

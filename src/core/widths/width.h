@@ -136,6 +136,18 @@ class SdfWidth : public Width {
   bool pending_only_;
 };
 
+// A misspecified model (Bogunovic & Krause): base_t + epsilon sqrt((t - 1) / lambda), for f within
+// epsilon of a function that base is a bound for.
+class MisspecifiedWidth : public Width {
+ public:
+  MisspecifiedWidth(WidthPtr base, double epsilon) : base_(std::move(base)), epsilon_(epsilon) {}
+  double at(const WidthState& state) override;
+
+ private:
+  WidthPtr base_;
+  double epsilon_;
+};
+
 // Avanesov: sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).
 class CpdWidth : public Width {
  public:
