@@ -17,6 +17,14 @@ cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
 
+cpp_bandit_bound <- function(handle, context, width) {
+    .Call(`_gpbandits_cpp_bandit_bound`, handle, context, width)
+}
+
+cpp_bandit_shortfalls <- function(handle, context, draws) {
+    .Call(`_gpbandits_cpp_bandit_shortfalls`, handle, context, draws)
+}
+
 cpp_bandit_observe <- function(handle, id, reward, constraints, time, noise_var) {
     invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time, noise_var))
 }
@@ -67,6 +75,10 @@ cpp_bandit_draw <- function(handle, draws, scale, context) {
 
 cpp_bandit_facts <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_facts`, handle)
+}
+
+cpp_bandit_width_of <- function(handle, width) {
+    .Call(`_gpbandits_cpp_bandit_width_of`, handle, width)
 }
 
 cpp_bandit_width <- function(handle) {

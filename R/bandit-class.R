@@ -36,6 +36,9 @@ GPBandit <- setRefClass("GPBandit",
       bandit_posterior(as.environment(.self), x, context, arm, ...)
     },
     draw = function(n = 1, context = NULL, ...) bandit_draw(as.environment(.self), n, context, ...),
+    certificate = function(rule = NULL, context = NULL, ...) {
+      bandit_certificate(as.environment(.self), rule, context, ...)
+    },
     best = function(context = NULL, ...) bandit_best(as.environment(.self), context, ...),
     history = function() bandit_history(as.environment(.self)),
     information_gain = function() bandit_facts(as.environment(.self))$log_det / 2,

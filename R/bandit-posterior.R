@@ -70,7 +70,7 @@ bandit_best <- function(bandit, context, ...) {
   config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)
   found <- if (has_rule(bandit)) rival_best(bandit, contexts)
-           else preserve_rng(core(cpp_bandit_best(bandit$handle, contexts)))
+           else core(cpp_bandit_best(bandit$handle, contexts))
   arm <- found$arm
   frame <- place_frame(bandit, arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)

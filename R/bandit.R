@@ -40,6 +40,8 @@
 #'   at arms by their numbers.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
 #' * `$best(context = NULL)`: the recommended point, where the posterior mean is largest.
+#' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
+#'   a list, see [stopping]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`.
 #' * `$information_gain()`: \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)} of the current segment's points that the

@@ -4,10 +4,14 @@ new_maximum <- function(search) {
   names <- bandit$config$domain$names
   seen <- which.max(history$reward)
   best <- if (length(seen)) bandit$best()
+  certificate <- if (search$stopped && inherits(search$stop_when, "bandit_stop")) {
+    stop_certificate(search$stop_when, as.environment(bandit), NULL, search$scale)
+  }
   structure(list(par = if (!is.null(best)) unlist(best[names]),
                  value = if (!is.null(best)) search$centre + search$scale * best$mean,
                  best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
-                 centre = search$centre, scale = search$scale, interrupted = search$interrupted),
+                 centre = search$centre, scale = search$scale, interrupted = search$interrupted,
+                 stopped = search$stopped, certificate = certificate),
             class = "bandit_maximum")
 }
 

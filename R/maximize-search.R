@@ -31,7 +31,7 @@ open_search <- function(bandit, known, design, journal) {
 new_search <- function(bandit, known, points) {
   history <- known_history(known, bandit$config$domain)
   list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(), history = history,
-                origin = integer(nrow(history)), interrupted = FALSE), parent = emptyenv())
+                origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE), parent = emptyenv())
 }
 
 resumed_search <- function(bandit, known, notes, journal) {
@@ -79,7 +79,20 @@ next_task <- function(search, busy) {
   if (is.null(search$scale) && busy > 0 && nrow(search$history) == 0) return(NULL)
   set_scale(search)
   settle(search)
+  if (search_stops(search)) return(NULL)
+  if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
   query_task(search$bandit$suggest()$id, search$bandit)
+}
+
+# Once a rule has said so, no more is asked.
+search_stops <- function(search) {
+  if (is.null(search$stop_when) || search$stopped) return(search$stopped)
+  bandit <- as.environment(search$bandit)
+  # The bandit is refitted when it is asked for the next point: the rule sees what it will see then.
+  refit_if_due(bandit)
+  subject <- list(history = search$history, bandit = search$bandit)
+  search$stopped <- time_to_stop(search$stop_when, bandit, subject, search$scale)
+  search$stopped
 }
 
 work_through <- function(search, pool, bar) {
@@ -160,7 +173,7 @@ close_search <- function(search, pool, bar) {
   }
   set_scale(search)
   settle(search)
-  if (!search$interrupted && evaluated(search) < search$evaluations) {
+  if (!search$interrupted && !search$stopped && evaluated(search) < search$evaluations) {
     warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
     search$interrupted <- TRUE
   }

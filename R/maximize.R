@@ -56,11 +56,15 @@
 #' @param attempts how often a point is evaluated whose worker dies or whose time runs out, a whole number >= 1.
 #' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
 #' @param store `NULL`, or a [bandit_store()] in which to begin the search, or to go on with it.
+#' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that returns `TRUE` to
+#'   stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the design; evaluations under way
+#'   are waited for. The answer of a rule is the result's `certificate`.
 #' @param progress show a progress bar through package progressr.
 #' @return An object of class `bandit_maximum`: a list with `par` (the recommended point: largest posterior mean), `value` (that mean,
 #'   in units of the reward), `best_seen` (the row of the history with the largest reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; its rewards are scaled), `centre` and `scale` (reward =
-#'   centre + scale * the bandit's), and `interrupted` (the search ended early).
+#'   centre + scale * the bandit's), `interrupted` (the search ended early),
+#'   `stopped` (by `stop_when`) and its `certificate`.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()].
@@ -74,12 +78,14 @@ maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, 
                             noise_var = 0.01, policy = policy_ucb(width_constant(2)),
                             pending = pending_hallucinate(), refit = default_refit(domain, kernel),
                             initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL,
-                            store = NULL, progress = FALSE) {
+                            store = NULL, stop_when = NULL, progress = FALSE) {
   check_function(objective)
   domain <- as_domain(domain)
   force(refit)                          # before `kernel` is changed
   evaluations <- check_count(evaluations)
   check_flag(progress)
+  check_stop(stop_when)
+  if (!is.null(store) && !is.null(stop_when)) stop_argument("stop_when", "given together with `store`", "NULL where `store` is given")
   if (!is.null(store) && !is.null(journal)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
@@ -94,6 +100,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, 
   }
   search <- open_search(bandit, known, design, journal)
   search$evaluations <- evaluations
+  search$stop_when <- stop_when
   search$attempts <- attempts
   pool <- if (workers == 1) local_pool(objective, timeout) else future_pool(objective, workers, timeout)
   bar <- if (progress && requireNamespace("progressr", quietly = TRUE)) progressr::progressor(steps = evaluations)

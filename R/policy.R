@@ -12,6 +12,13 @@
 #'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
 #'   tell about the maximum, in nats. The samples are Gumbel with the quartiles of the maximum of independent values at all
 #'   arms (on a box: at its candidates), and at least the best mean among the points played.
+#' * `policy_pims()`: one joint draw \eqn{g} from the posterior, exact over arms, and its largest value \eqn{g^*}{g*}; then
+#'   \eqn{\arg\max (\mu - g^*)/\sigma}{argmax (mu - g*) / sd}, the point that most probably exceeds it (probability of improvement from the
+#'   maximum of a sample path). Nothing to tune. With [pending_hallucinate()] the draw knows real rewards only, \eqn{\sigma}{sd} the
+#'   pending queries too.
+#' * `policy_straddle(level, random)`: where it is least clear on which side of `level` \eqn{f} is, to find the set where it is above:
+#'   \eqn{\arg\max \max(0, z_t\sigma - |\mu - h|)}{argmax max(0, z_t sd - |mu - level|)}, \eqn{z_t = \sqrt{-2\log U_t}}{z_t = sqrt(-2 log U_t)} drawn anew each round (Inatsu et al. 2024); with
+#'   `random = FALSE` \eqn{\arg\max 1.96\sigma - |\mu - h|}{argmax 1.96 sd - |mu - level|} (no bound). History's `width` is \eqn{z_t}{z_t}.
 #' * `policy_function(f, name)`: the largest of your own scores, `f(mean, sd, round)`: vectors of means and standard
 #'   deviations of as many points, and the number of the round; a score per point out. Of equal scores the first arm's is played.
 #'   On a box it is climbed by its slopes in mean and sd, which are taken by differences, so `f` should be smooth in both.
@@ -26,13 +33,19 @@
 #'
 #' @param width an object made by one of the [widths].
 #' @param samples number of sampled maxima, a whole number >= 1.
+#' @param level the level \eqn{h}, a number in units of the reward.
+#' @param random draw the straddle's width anew each round?
 #' @param f a function of `mean`, `sd` and `round`; it must be vectorised over points and return no NaN. It is saved with the bandit.
 #' @param name what plots and prints call it.
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
 #' @return An object of class `bandit_policy`.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
 #'   [width_dmm()], which is not one multiplier) or `xi` no number.
-#' @references Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
+#' @section Guarantee: `policy_pims()` on arms, \eqn{f} drawn from the prior: expected regret at most
+#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al. 2024). `policy_straddle()` with `random = TRUE`, \eqn{f} drawn from the prior, any domain:
+#'   labelling \eqn{x} above where \eqn{\mu(x) \ge h}{mu(x) >= level}, the expected loss \eqn{|f(x) - h|} of a wrong label, averaged over rounds, is nowhere larger than
+#'   \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
+#' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <arXiv:2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024) <arXiv:2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
 #'   Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
@@ -80,6 +93,18 @@ policy_pi <- function(xi = 0) new_policy("pi", "probability of improvement", xi 
 #' @export
 policy_mes <- function(samples = 10) {
   new_policy("mes", "max-value entropy search", random = TRUE, samples = check_count(samples, upper = 1e4))
+}
+
+#' @rdname policies
+#' @export
+policy_pims <- function() {
+  new_policy("pims", "probability of improvement from a sampled maximum", short = "PIMS", random = TRUE, draws = TRUE)
+}
+
+#' @rdname policies
+#' @export
+policy_straddle <- function(level, random = TRUE) {
+  new_policy("straddle", "straddle", level = check_number(level), random = check_flag(random))
 }
 
 #' @rdname policies

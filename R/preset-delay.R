@@ -69,14 +69,14 @@ gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
 
 #' @rdname gp_ucb_sdf
 #' @export
-gp_bucb <- function(domain, kernel, noise_var, ..., width = width_constant(1)) {
-  preset(list(policy = policy_ucb(width), pending = pending_hallucinate()), domain, kernel, noise_var, ...)
+gp_bucb <- function(domain, kernel, noise_var, ..., width = width_constant(1), guard = Inf) {
+  preset(list(policy = policy_ucb(width), pending = pending_hallucinate(guard)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf
 #' @export
-gp_bts <- function(domain, kernel, noise_var, ..., width = width_constant(1)) {
-  preset(list(policy = policy_ts(width), pending = pending_hallucinate()), domain, kernel, noise_var, ...)
+gp_bts <- function(domain, kernel, noise_var, ..., width = width_constant(1), guard = Inf) {
+  preset(list(policy = policy_ts(width), pending = pending_hallucinate(guard)), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_sdf

@@ -2,7 +2,11 @@
 #'
 #' * `pending_ignore()`: nothing: neither mean nor variance knows a query before its reward arrives.
 #' * `pending_hallucinate()`: the variance knows it at once, the mean only when the reward arrives
-#'   (GP-BUCB: a hallucinated reward equal to the mean leaves the mean where it is).
+#'   (GP-BUCB: a hallucinated reward equal to the mean leaves the mean where it is). With a finite `guard` \eqn{C} (GP-AUCB) every width is
+#'   multiplied by \eqn{e^C}{exp(C)}, and a query is refused while the pending ones carry more than \eqn{C} nats of information,
+#'   \eqn{\sum \frac12\log(1 + \sigma^2/\lambda)}{the sum of 1/2 log(1 + sd^2 / lambda)} with \eqn{\sigma}{sd} at the moment each was asked. So \eqn{\sigma}{sd} without
+#'   them is at most \eqn{e^C}{exp(C)} times \eqn{\sigma}{sd} with them, intervals that hold without delays hold here, and GP-UCB keeps its
+#'   regret bound times \eqn{e^C}{exp(C)}. With `guard = Inf` batches have no bound. [maximize_bandit()] waits for a reward by itself.
 #' * `pending_censor(m, value)`: both know it at once, with `value` in place of the reward; the reward
 #'   replaces it when it arrives within `m` rounds (or within a time `m`), and one that takes longer stays `value` for good.
 #'
@@ -16,12 +20,14 @@
 #' a suggestion's time may not be earlier than any before it, an observation's not earlier than its query's. Times are
 #' part of the event log, so that a copy, a file or a journal gives the same bandit. In [run_bandit()] a round is one unit of time.
 #'
+#' @param guard nats of information that pending queries may carry when another is asked, a number >= 0; 1 is a good value; `Inf`: no limit.
 #' @param m rounds after which a reward counts as lost: a whole number >= 0, or `Inf`; with `unit = "time"` a length of time,
 #'   a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
 #' @param value what stands in place of an unknown reward: the smallest possible reward.
 #' @param unit what `m` counts: queries asked (`"rounds"`) or clock time (`"time"`).
 #' @return An object of class `bandit_pending`.
-#' @section Errors: a `gpbandits_error` if `m` or `value` is no such number.
+#' @section Errors: a `gpbandits_error` if `guard`, `m` or `value` is no such number; and at `$suggest()`, which then changes nothing, where the
+#'   guard refuses a query.
 #' @references Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
 #' @examples
 #' pending_censor(m = 20, value = 0)
@@ -42,7 +48,9 @@ pending_ignore <- function() new_pending("ignore")
 
 #' @rdname pending
 #' @export
-pending_hallucinate <- function() new_pending("hallucinate")
+pending_hallucinate <- function(guard = Inf) {
+  new_pending("hallucinate", guard = check_number(guard, lower = 0, infinite = TRUE))
+}
 
 #' @rdname pending
 #' @export
@@ -66,7 +74,17 @@ print.bandit_pending <- function(x, ...) {
 describe_pending <- function(pending) {
   if (pending$kind == "censor") sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
                                         if (pending$unit == "time") "units of time" else "rounds")
-  else if (pending$kind == "ignore") "ignored" else "known to the variance"
+  else if (pending$kind == "ignore") "ignored"
+  else if (is_guarded(pending)) sprintf("known to the variance, at most %g nats at a time", pending$guard)
+  else "known to the variance"
+}
+
+is_guarded <- function(pending) !is.null(pending$guard) && is.finite(pending$guard)
+
+# Do the pending queries carry so much information that the next one must wait for a reward?
+must_wait <- function(bandit) {
+  pending <- bandit$config$pending
+  is_guarded(pending) && bandit_facts(bandit)$pending_information > pending$guard
 }
 
 goes_by_clock <- function(config) config$pending$kind == "censor" && config$pending$unit == "time"

@@ -15,12 +15,13 @@
 #' @param rounds number of rounds, a whole number >= 1.
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
+#' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
 #'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
 #'   `violation1..` (the true constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
 #'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
 #'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
-#'   that takes longer is lost and its query never counts. NA before the first.
+#'   that takes longer is lost and its query never counts. NA before the first. `$rounds` is how many were played.
 #' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
@@ -31,17 +32,19 @@
 #' run
 #' tail(as.data.frame(run))
 #' @export
-run_bandit <- function(bandit, problem, rounds, progress = FALSE) {
+run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NULL) {
   check_bandit(bandit)
   check_class(problem, "bandit_problem", hint = "bandit_problem()")
   rounds <- check_count(rounds)
   check_flag(progress)
   check_same_domain(bandit$config, problem)
+  check_stop_in_run(stop_when, bandit$config)
+  if (!is.null(stop_when) && has_rule(bandit)) stop_argument("stop_when", "a rule, for a rival", "NULL for rivals")
   check_idle(bandit)
   if (is_stored(bandit)) {
     stop_argument("bandit", "a bandit in a store", "one of your own ($copy() makes one): a run goes round by round without others")
   }
-  play(bandit, problem, rounds, problem_draws(problem, rounds), progress)
+  play(bandit, problem, rounds, problem_draws(problem, rounds), progress, stop_when)
 }
 
 is_bandit <- function(x) inherits(x, "GPBandit")
@@ -70,22 +73,23 @@ check_same_domain <- function(config, problem) {
 }
 
 # `draws`: everything random of the environment, see problem_draws().
-play <- function(object, problem, rounds, draws, progress) {
+play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   force(draws)
   bandit <- as.environment(object)
   first <- table_size(bandit$queries)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   contexts <- problem_contexts(bandit, draws$contexts, rounds)
+  stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
   outcome <- with_progress_steps(rounds, progress, function(report) {
     if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report)
-    else play_in_core(bandit, problem, rounds, draws, contexts, report)
+    else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
   })
-  new_run(object, problem, first, run_ledger(outcome, optimum))
+  new_run(object, problem, first, run_ledger(outcome, optimum[seq_along(outcome$f)]))
 }
 
 # By round: the true mean `f`, the true constraint values `violation` (a column each), and the round of the run from
-# which the reward is `known` (NaN: never).
-play_in_core <- function(bandit, problem, rounds, draws, contexts, report) {
+# which the reward is `known` (NaN: never). `stops`: asked after each round, unless it is null.
+play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops) {
   heal(bandit)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts,
@@ -100,12 +104,13 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report) {
   while (left > 0) {
     refit_if_due(bandit)
     # A journal has each round before the next one is played.
-    stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal)) Inf else 1)
+    stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal) && is.null(stops)) Inf else 1)
     playing <- TRUE
     core(cpp_run_play(run, stretch, report))
     sync_log(bandit, handle)
     playing <- FALSE
     left <- left - stretch
+    if (!is.null(stops) && stops()) break
   }
   cpp_run_outcome(run)
 }

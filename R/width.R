@@ -13,6 +13,10 @@
 #' * `width_srinivas_finite`: \eqn{\sqrt{s \cdot 2\log(n t^2\pi^2/(6\delta))}}{sqrt(scale * 2 log(n t^2 pi^2 / (6 delta)))},
 #'   \eqn{n} arms. Theorem 1 of Srinivas et al. (a function drawn from the prior) at `scale = 1`;
 #'   the paper divides by five in practice.
+#' * `width_irgp()`: \eqn{w_t^2 = 2\log(n/2) + E_t}{w_t^2 = 2 log(n / 2) + E_t}, \eqn{E_t} drawn anew each round, exponential with mean 2 (\eqn{n} arms,
+#'   no box): IRGP-UCB (Takeno et al. 2023). Nothing to tune and no growth with \eqn{t}. For \eqn{f} drawn from the prior the expected regret is
+#'   at most \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)}, \eqn{k(x,x)\le 1}{k(x, x) <= 1}.
+#'   That is all it says: \eqn{\mu \pm w_t\sigma}{mu +- w_t sd} is no confidence interval. The draw is from R's generator, at `$suggest()`.
 #' * `width_srinivas_compact`: \eqn{\beta_t = 2\log(t^2 2\pi^2/(3\delta)) + 2d\log(t^2 d b r \sqrt{\log(4da/\delta)})}{beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta)))},
 #'   width \eqn{\sqrt{s \beta_t}}{sqrt(scale * beta_t)}: Theorem 2, a box in \eqn{[0, r]^d}, where the partial
 #'   derivatives satisfy \eqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}.
@@ -38,6 +42,9 @@
 #'   \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward has not arrived.
 #'   The theorem takes \eqn{\lambda > 1}{lambda > 1} and \eqn{k \le 1}{k <= 1}; for every \eqn{\lambda > 0}{lambda > 0} and rewards within
 #'   `B_y` its proof gives `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`.
+#' * `width_ec`: \eqn{w_t + \epsilon\sqrt{(t-1)/\lambda}}{base_t + epsilon sqrt((t - 1) / lambda)}, for a model that is wrong by up to \eqn{\epsilon}{epsilon}: \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon}
+#'   everywhere, where `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
+#'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
 #' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
 #'   \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every width).
 #'
@@ -60,13 +67,15 @@
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
 #' @param base a width.
+#' @param epsilon largest error of the model, in units of the reward, >= 0.
 #' @param B_y bound on the range of the rewards, >= 0.
 #' @param over sum over the last `m` queries (the paper's) or over pending ones only.
 #' @param D,nu,horizon constants of Avanesov's width: scale, the kernel's smoothness, rounds in all.
 #' @return An object of class `bandit_width`.
 #' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
 #'   finite in some round stops that round and leaves the bandit as it was.
-#' @references Srinivas et al. (2010) <arXiv:0912.3995>; Chowdhury and Gopalan (2017)
+#' @references Srinivas et al. (2010) <arXiv:0912.3995>; Takeno, Inatsu and Karasuyama (2023) <arXiv:2302.01511>; Bogunovic and Krause (2021)
+#'   <arXiv:2111.05008>; Chowdhury and Gopalan (2017)
 #'   <arXiv:1704.00445>; Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and
 #'   Reeb (2025), tighter confidence bounds for sequential kernel regression; Verma, Dai and
 #'   Low (2022); Avanesov, nonstationary GP bandits.
@@ -100,6 +109,10 @@ width_function <- function(f) {
 width_srinivas_finite <- function(delta = 0.1, scale = 1) {
   new_width("srinivas_finite", delta = check_delta(delta), scale = check_scale(scale))
 }
+
+#' @rdname widths
+#' @export
+width_irgp <- function() new_width("irgp")
 
 #' @rdname widths
 #' @export
@@ -170,12 +183,24 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL) {
 #' @rdname widths
 #' @export
 width_sdf <- function(base, B_y = 1, over = c("window", "pending")) {
-  base <- as_width(base, "base")
-  if (base$type %in% c("sdf", "dmm")) {
-    stop_argument("base", sprintf("width_%s()", base$type), "a width other than width_sdf() and width_dmm()")
-  }
-  new_width("sdf", base = base, B_y = check_number(B_y, lower = 0),
+  new_width("sdf", base = check_base(base, c("sdf", "dmm")), B_y = check_number(B_y, lower = 0),
             over = check_choice(over, c("window", "pending")))
+}
+
+#' @rdname widths
+#' @export
+width_ec <- function(base, epsilon) {
+  new_width("ec", base = check_base(base, c("ec", "dmm")), epsilon = check_number(epsilon, lower = 0))
+}
+
+# A width that another one is made of.
+check_base <- function(base, refused) {
+  base <- as_width(base, "base")
+  if (base$type %in% refused) {
+    stop_argument("base", sprintf("width_%s()", base$type),
+                  paste("a width other than", paste0("width_", refused, "()", collapse = " and ")))
+  }
+  base
 }
 
 #' @rdname widths
@@ -193,14 +218,14 @@ as_width <- function(width, arg = "width") {
 # A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.
 resolve_width <- function(width, config) {
   if (is.null(width)) return(NULL)
-  if (width$type == "srinivas_finite" && !can_count(config$domain)) {
-    stop_argument("width", paste("width_srinivas_finite() on", describe_domain(config$domain)),
+  if (width$type %in% c("srinivas_finite", "irgp") && !can_count(config$domain)) {
+    stop_argument("width", sprintf("width_%s() on %s", width$type, describe_domain(config$domain)),
                   "a width that does not count arms, such as width_srinivas_compact() or width_amm()")
   }
   if (!is.null(width$gain)) {
     width$gain <- resolve_gain(width$gain, config)
   }
-  if (width$type == "sdf") width$base <- resolve_width(width$base, config)
+  if (width$type %in% c("sdf", "ec")) width$base <- resolve_width(width$base, config)
   if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
   unclass(width)
 }
@@ -222,5 +247,35 @@ describe_width <- function(width) {
             else paste(format(value, digits = 4), collapse = ", ")
     paste(name, "=", text)
   }, "")
+  if (!length(words)) return(width$type)
   sprintf("%s (%s)", width$type, paste(words, collapse = ", "))
+}
+
+#' The ridge that makes a Matern kernel's regret sublinear
+#'
+#' \eqn{\lambda = T^{d/(2\nu + 2d)}}{lambda = T^(d / (2 nu + 2 d))} for a Matern kernel of smoothness \eqn{\nu}{nu} in \eqn{d} inputs, a
+#' regulariser that grows with the horizon \eqn{T}; 1 for the squared-exponential kernel, which is the limit \eqn{\nu\to\infty}{nu -> Inf}.
+#'
+#' @section Guarantee: GP-UCB with [width_realised()] and this `noise_var` has regret
+#'   \eqn{\tilde O(T^{(\nu+2d)/(2\nu+2d)})}{O~(T^((nu + 2 d) / (2 nu + 2 d)))} for functions of bounded RKHS norm, sublinear for every
+#'   \eqn{\nu > 0}{nu > 0} (Whitehouse, Ramdas and Wu 2023). It is no noise variance then: the width's `R` is given apart, and no refit may
+#'   change it. At a few hundred rounds \eqn{\lambda = R^2}{lambda = R^2} is better; the theorem is about growth.
+#' @param kernel [kernel_matern()] or [kernel_se()].
+#' @param rounds the horizon \eqn{T}, a whole number >= 1.
+#' @param inputs \eqn{d}; `NULL`: as many as the kernel's `dims` or its lengthscales.
+#' @return A number >= 1.
+#' @section Errors: a `gpbandits_error` for another kernel, or arguments that are no such numbers.
+#' @references Whitehouse, Ramdas and Wu (2023) <arXiv:2307.07539>.
+#' @seealso [width_realised()].
+#' @examples
+#' ridge_rate(kernel_matern(2.5, 0.3), rounds = 1000) # 1000^(1/7)
+#' @export
+ridge_rate <- function(kernel, rounds, inputs = NULL) {
+  check_class(kernel, "bandit_kernel", hint = "kernel_matern(), kernel_se()")
+  rounds <- check_count(rounds)
+  if (!kernel$type %in% c("matern", "se")) {
+    stop_argument("kernel", sprintf("a kernel of type %s", kernel$type), "a Matern or squared-exponential kernel")
+  }
+  d <- if (is.null(inputs)) max(length(kernel$dims), length(kernel$lengthscale)) else check_count(inputs)
+  if (kernel$type == "se") 1 else rounds^(d / (2 * kernel$nu + 2 * d))
 }

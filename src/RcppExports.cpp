@@ -48,10 +48,34 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts);
 RcppExport SEXP _gpbandits_cpp_bandit_best(SEXP handleSEXP, SEXP contextsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_best(handle, contexts));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_bound
+Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width);
+RcppExport SEXP _gpbandits_cpp_bandit_bound(SEXP handleSEXP, SEXP contextSEXP, SEXP widthSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_bound(handle, context, width));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_shortfalls
+Eigen::VectorXd cpp_bandit_shortfalls(SEXP handle, const Rcpp::List& context, int draws);
+RcppExport SEXP _gpbandits_cpp_bandit_shortfalls(SEXP handleSEXP, SEXP contextSEXP, SEXP drawsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_shortfalls(handle, context, draws));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -206,6 +230,17 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_facts(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_width_of
+double cpp_bandit_width_of(SEXP handle, const Rcpp::List& width);
+RcppExport SEXP _gpbandits_cpp_bandit_width_of(SEXP handleSEXP, SEXP widthSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type width(widthSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_width_of(handle, width));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -956,6 +991,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
+    {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
+    {"_gpbandits_cpp_bandit_shortfalls", (DL_FUNC) &_gpbandits_cpp_bandit_shortfalls, 3},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 3},
@@ -969,6 +1006,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
+    {"_gpbandits_cpp_bandit_width_of", (DL_FUNC) &_gpbandits_cpp_bandit_width_of, 2},
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},

@@ -5,6 +5,8 @@
 
 #include "r_interrupt.h"
 #include "r_rng.h"
+#include "r_settings.h"
+#include "widths/make_width.h"
 
 using gpb::Action;
 using gpb::Context;
@@ -88,15 +90,9 @@ void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
   }
 }
 
-// The place that the posterior mean recommends in each context.
-// [[Rcpp::export]]
-Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
-  BanditHandle bandit(handle);
-  gpb::RRng rng;
-  std::vector<gpb::Place> places;
-  for (const Context& context : gpb::contexts_from_list(contexts)) {
-    places.push_back(bandit->recommend(context, rng));
-  }
+namespace {
+
+Rcpp::List places_to_r(const std::vector<gpb::Place>& places) {
   Rcpp::IntegerVector arm(static_cast<R_xlen_t>(places.size()));
   std::vector<const gpb::Place*> pointers;
   for (std::size_t k = 0; k < places.size(); ++k) {
@@ -104,6 +100,46 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
     pointers.push_back(&places[k]);
   }
   return Rcpp::List::create(Rcpp::_["arm"] = arm, Rcpp::_["inputs"] = inputs_of(pointers));
+}
+
+}  // namespace
+
+// The place that the posterior mean recommends in each context.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
+  BanditHandle bandit(handle);
+  std::vector<gpb::Place> places;
+  for (const Context& context : gpb::contexts_from_list(contexts)) {
+    places.push_back(bandit->recommend(context));
+  }
+  return places_to_r(places);
+}
+
+// Where mean + width * sd is largest in a context, and how large (width < 0: a lower bound).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width) {
+  BanditHandle bandit(handle);
+  const auto found = bandit->largest_bound(width, gpb::contexts_from_list(context).at(0));
+  Rcpp::List out = places_to_r({found.first});
+  out["value"] = found.second;
+  return out;
+}
+
+// By how much the recommended place falls short of the maximum, in joint draws.
+// [[Rcpp::export]]
+Eigen::VectorXd cpp_bandit_shortfalls(SEXP handle, const Rcpp::List& context, int draws) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  const Context here = gpb::contexts_from_list(context).at(0);
+  const gpb::Place place = bandit->recommend(here);
+  Eigen::VectorXd out(draws);
+  constexpr int block = 16;
+  for (int k = 0; k < draws; k += block) {
+    const int some = std::min(block, draws - k);
+    out.segment(k, some) = bandit->shortfalls(place, some, here, rng);
+    gpb::check_interrupt();
+  }
+  return out;
 }
 
 // noise_var: of each reward, NA for the bandit's own.
@@ -406,9 +442,19 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["rank"] = static_cast<int>(bandit->mean().rank()),
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
+                            _["pending_information"] = bandit->pending_information(),
                             _["rounds"] = static_cast<int>(bandit->fold().rounds()),
                             _["segment"] = bandit->fold().segment(),
                             _["clock"] = bandit->fold().latest_time());
+}
+
+// Another width, in this bandit's next round; NaN for one that is drawn.
+// [[Rcpp::export(rng = false)]]
+double cpp_bandit_width_of(SEXP handle, const Rcpp::List& width) {
+  BanditHandle bandit(handle);
+  const gpb::WidthPtr made = gpb::make_width(gpb::RSettings(width), bandit->space().arm_setting(),
+                                             bandit->mean().noise_var());
+  return made ? bandit->width(*made) : gpb::kNaN;
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -238,6 +238,8 @@ ref_width_function <- function(f) function(info) f(info$t)
 ref_width_srinivas_finite <- function(delta = 0.1, scale = 1) {
   function(info) sqrt(scale * 2 * log(info$n * info$t^2 * pi^2 / (6 * delta)))
 }
+# `u`: the round's uniform draw; the exponential with mean 2 is -2 log u.
+ref_width_irgp <- function(arms, u) sqrt(pmax(0, 2 * log(arms / 2) - 2 * log(u)))
 ref_width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) {
   function(info) {
     t <- info$t
@@ -295,6 +297,9 @@ ref_width_sdf <- function(base, B_y = 1, over = "window") {
     points <- if (over == "pending") info$window[!info$window_known] else info$window
     base(info) + B_y * sum(info$sd[points])
   }
+}
+ref_width_ec <- function(base, epsilon) {
+  function(info) base(info) + epsilon * sqrt((info$t - 1) / info$lambda)
 }
 ref_width_cpd <- function(D, nu, d, horizon) {
   function(info) sqrt(D * info$t^(d * (d + 1) / (2 * nu + d * (d + 1))) * log(horizon)^4)
@@ -697,4 +702,17 @@ ref_max_entropy <- function(mean, sd, maxima) {
   g <- outer(maxima, mean, "-") / rep(sd, each = length(maxima))
   log_tail <- stats::pnorm(g, log.p = TRUE)
   colMeans(g * exp(stats::dnorm(g, log = TRUE) - log_tail) / 2 - log_tail)
+}
+
+# ---- probability of improvement from a sampled maximum ---------------------------
+ref_score_pims <- function(mean, sd, maximum) (mean - maximum) / sd
+
+# ---- the specification's tiny example (guarantees.md) -----------------------------
+# Five arms, three rewards: everything there is a function of these.
+ref_tiny <- function() {
+  x <- c(0, 0.25, 0.5, 0.75, 1)
+  K <- ref_kernel_se(0.3)(x)
+  rows <- c(1, 3, 5)
+  y <- c(0.2, 1, -0.3)
+  c(list(x = x, K = K, rows = rows, y = y, noise = 0.01), ref_posterior_at(K, rows, y, 0.01))
 }

@@ -89,6 +89,21 @@ test_that("the widths of delayed feedback: base plus the sds of the window", {
                ref_width_sdf(ref_width_constant(1), 0.4, "pending"), pending = rule, delay = delay)
 })
 
+test_that("the width of a misspecified model", {
+  set.seed(308)
+  expect_width(width_ec(width_amm(1.5, 0.3, 0.1), 0.05), ref_width_ec(ref_width_amm(1.5, 0.3, 0.1), 0.05))
+  tiny <- ref_tiny()
+  info <- list(t = 4, lambda = 0.01, K = tiny$K, rows = tiny$rows, noise = 0.01)
+  expect_equal(ref_width_amm(2, 0.1, 0.1)(info), 4.724516, tolerance = 1e-6)
+  expect_equal(ref_width_ec(ref_width_amm(2, 0.1, 0.1), 0.05)(info), 5.590541, tolerance = 1e-6)
+  # The bias of the mean is within the widening: the l1 norm of its weights, and sqrt(n / lambda) sd.
+  weights <- tiny$K[, tiny$rows] %*% solve(tiny$K[tiny$rows, tiny$rows] + diag(0.01, 3))
+  expect_equal(rowSums(abs(weights)), c(.992833, 1.246995, .994274, 1.246995, .992833), tolerance = 1e-5)
+  expect_true(all(rowSums(abs(weights)) <= tiny$sd * sqrt(3 / 0.01) + tol$bound))
+  expect_error(width_ec(width_dmm(1, 1, 0.1), 0.1), class = "gpbandits_error")
+  expect_error(width_ec(width_constant(1), -1), class = "gpbandits_error")
+})
+
 test_that("Avanesov's width", {
   set.seed(306)
   expect_width(width_cpd(0.02, 2.5, 1, 500), ref_width_cpd(0.02, 2.5, 1, 500))

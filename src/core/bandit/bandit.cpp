@@ -5,6 +5,8 @@
 
 #include "linalg/floors.h"
 #include "scores/greedy.h"
+#include "scores/thompson.h"
+#include "scores/upper_bound.h"
 
 namespace gpb {
 
@@ -165,6 +167,18 @@ double Bandit::incumbent(const Context& context) const {
   return mean().means_at(places, slots).maxCoeff();
 }
 
+double Bandit::value(const Score& score, const Place& place, const Context& context) const {
+  const Candidates& all = beliefs_.space->candidates(context);
+  if (!all.complete) return score.at(space().inputs(place), nullptr);
+  VectorXd values;
+  score.values(all, values);
+  return values[place.arm];
+}
+
+double Bandit::largest(const Score& score, const Context& context) const {
+  return value(score, beliefs_.space->maximise(score, context, *known_), context);
+}
+
 Round Bandit::round(const Context& context) const {
   Round round;
   round.number = static_cast<double>(fold_.rounds() + 1);
@@ -176,6 +190,8 @@ Round Bandit::round(const Context& context) const {
   round.noise_var = beliefs_.noise_var;
   round.state = width_state();
   round.incumbent = [this, &context] { return incumbent(context); };
+  round.awaits_rewards = all_ && awaits_rewards();
+  round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }
 
@@ -191,13 +207,62 @@ void Bandit::look(Query& q) const {
   if (all_) all_->posterior().at(q.place, ignored, q.sd);
 }
 
-Place Bandit::recommend(const Context& context, Rng& rng) {
+double Bandit::width(Width& other) const { return other.at(width_state()); }
+
+Round Bandit::round_of_known(const Context& context) const {
   Round round;
   round.mean = round.variance = &mean();
-  round.candidates = &space().candidates(context);
+  round.candidates = &beliefs_.space->candidates(context);
   round.prior_scale = space().prior_scale();
-  const auto score = GreedyPolicy<MeanScore>().prepare(round, rng);
-  return space().maximise(*score, context, *known_);
+  return round;
+}
+
+Place Bandit::recommend(const Context& context) {
+  return space().maximise(MeanScore(round_of_known(context)), context, *known_);
+}
+
+std::pair<Place, double> Bandit::largest_bound(double width, const Context& context) {
+  Round round = round_of_known(context);
+  round.width = width;
+  const BoundScore score(round);
+  const Place place = space().maximise(score, context, *known_);
+  return {place, value(score, place, context)};
+}
+
+VectorXd Bandit::shortfalls(const Place& place, Index draws, const Context& context, Rng& rng) {
+  Round round = round_of_known(context);
+  round.width = 1.0;
+  VectorXd out(draws);
+  for (Index k = 0; k < draws; ++k) {
+    const DrawnScore draw(round, rng);
+    out[k] = std::max(0.0, largest(draw, context) - value(draw, place, context));
+  }
+  return out;
+}
+
+double Bandit::pending_information() const {
+  return all_ ? std::max(0.0, 0.5 * (variance().log_det() - mean().log_det())) : 0.0;
+}
+
+// sd without the pending queries is at most exp(guard) times sd with them: where these carry no
+// more than the guard, intervals that are so much wider hold all the same.
+double Bandit::guarded(double width) const {
+  const double guard = fold_.pending().guard();
+  if (std::isinf(guard)) return width;
+  if (pending_information() > guard) {
+    throw std::invalid_argument("the pending queries carry " +
+                                std::to_string(pending_information()) +
+                                " nats of information, more than `guard` allows (" +
+                                std::to_string(guard) + "): a reward must be observed first");
+  }
+  return std::exp(guard) * width;
+}
+
+bool Bandit::awaits_rewards() const {
+  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
+    if (fold_.query(id).status == Status::pending) return true;
+  }
+  return false;
 }
 
 Query Bandit::propose(const Context& context, Rng& rng) {
@@ -205,7 +270,8 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   Query q;
   q.context = context;
   Round now = round(context);
-  now.width = beliefs_.policy->width(now);
+  now.state.rng = &rng;
+  now.width = guarded(beliefs_.policy->width(now));
   std::unique_ptr<Score> score;
   if (fold_.explores()) q.action = Action::explore;
   else score = beliefs_.policy->prepare(now, rng);

@@ -54,15 +54,23 @@ class Bandit final : private FoldListener {
 
   // ---- what there is
   // Where the posterior mean is largest. Changes nothing and draws nothing.
-  Place recommend(const Context& context, Rng& rng);
+  Place recommend(const Context& context);
+  // Where mean + width * sd is largest (width < 0: a lower bound), and how large, of the real
+  // rewards' posterior.
+  std::pair<Place, double> largest_bound(double width, const Context& context);
+  // By how much `place` falls short of the maximum, in draws of f from the real rewards' posterior.
+  VectorXd shortfalls(const Place& place, Index draws, const Context& context, Rng& rng);
   const Fold& fold() const { return fold_; }
   const Space& space() const { return *beliefs_.space; }
   Space& space() { return *beliefs_.space; }
   const std::vector<Event>& events() const { return events_; }
   const Posterior& mean() const { return known_->posterior(); }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
-  // The width of the next query; NaN for policies without one multiplier.
+  // 1/2 log det(I + K/lambda) of the pending queries given the real rewards, in nats.
+  double pending_information() const;
+  // The width, among the real rewards' posterior, of the next query; NaN for policies without one multiplier.
   double width() const;
+  double width(Width& other) const;
 
  private:
   void asked(Index id) override;
@@ -75,9 +83,14 @@ class Bandit final : private FoldListener {
   double noise_var() const override { return beliefs_.noise_var; }
 
   Round round(const Context& context) const;
+  Round round_of_known(const Context& context) const;
+  double value(const Score& score, const Place& place, const Context& context) const;
   WidthState width_state() const;
   double recent_sd(bool pending_only) const;
+  double guarded(double width) const;
+  bool awaits_rewards() const;
   double incumbent(const Context& context) const;
+  double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
   void make_posteriors();
   // Nothing is known; the next ids are `first` and above.

@@ -11,6 +11,8 @@ class PendingRule {
   virtual ~PendingRule() = default;
   // Does the variance know of a query as soon as it is made?
   virtual bool variance_knows() const { return false; }
+  // So much information (nats) queries may carry whose rewards are awaited when another is asked.
+  virtual double guard() const { return kInf; }
   // Does the mean know of it, as this value?
   virtual bool has_stand_in() const { return false; }
   virtual double stand_in() const { return kNaN; }
@@ -25,7 +27,12 @@ class IgnorePending final : public PendingRule {};
 
 class HallucinatePending final : public PendingRule {
  public:
+  explicit HallucinatePending(double guard) : guard_(guard) {}
   bool variance_knows() const override { return true; }
+  double guard() const override { return guard_; }
+
+ private:
+  double guard_;
 };
 
 class CensorPending final : public PendingRule {
@@ -45,7 +52,10 @@ class CensorPending final : public PendingRule {
 inline std::unique_ptr<PendingRule> make_pending(const Settings& pending) {
   const std::string kind = pending.text("kind");
   if (kind == "ignore") return std::make_unique<IgnorePending>();
-  if (kind == "hallucinate") return std::make_unique<HallucinatePending>();
+  if (kind == "hallucinate") {
+    return std::make_unique<HallucinatePending>(pending.has("guard") ? pending.number("guard")
+                                                                     : kInf);
+  }
   if (kind == "censor") {
     return std::make_unique<CensorPending>(pending.number("m"), pending.number("value"),
                                            pending.text("unit") == "time");

@@ -3,7 +3,10 @@
 #include "scores/entropy.h"
 #include "scores/greedy.h"
 #include "scores/improvement.h"
+#include "scores/level_set.h"
 #include "scores/own_function.h"
+#include "scores/region.h"
+#include "scores/sampled_maximum.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
 
@@ -45,6 +48,18 @@ PolicyPtr make_own(const Settings& policy, WidthPtr) {
   return std::make_unique<OwnPolicy>(policy.acquisition("f"));
 }
 
+PolicyPtr make_pims(const Settings&, WidthPtr) {
+  return std::make_unique<SampledMaximumPolicy>();
+}
+
+PolicyPtr make_pure_exploration(const Settings&, WidthPtr width) {
+  return std::make_unique<PureExplorationPolicy>(std::move(width));
+}
+
+PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
+  return std::make_unique<StraddlePolicy>(policy.number("level"), policy.flag("random"));
+}
+
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
 
 struct Entry {
@@ -62,6 +77,9 @@ constexpr Entry kPolicies[] = {
     {"variance", make_greedy<DeviationScore>, false},
     {"mes", make_mes, false},
     {"function", make_own, false},
+    {"pims", make_pims, true},
+    {"ucb_pe", make_pure_exploration, false},
+    {"straddle", make_straddle, false},
     {"uniform", make_uniform, false},
 };
 

@@ -32,8 +32,10 @@ struct Round {
   const Candidates* candidates = nullptr;
   double prior_scale = 1.0;     // largest prior standard deviation: the unit of ties
   double noise_var = 1.0;
+  bool awaits_rewards = false;  // some query's, and the variance knows it
   WidthState state;
   std::function<double()> incumbent;  // largest posterior mean among places played
+  std::function<double(const Score&)> largest;  // value of a score among all that can be played
   double width = kNaN;          // the policy's own, see Policy::width
 };
 

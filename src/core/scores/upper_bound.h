@@ -11,9 +11,23 @@
 
 namespace gpb {
 
-class UpperBoundScore final : public MomentScore {
+// mean + width * sd; a lower bound where the width is negative.
+class BoundScore : public MomentScore {
  public:
-  explicit UpperBoundScore(const Round& round) : MomentScore(round), width_(round.width) {}
+  explicit BoundScore(const Round& round) : MomentScore(round), width_(round.width) {}
+
+ protected:
+  double of(double mean, double sd, Slopes* slopes) const override {
+    if (slopes) *slopes = {1.0, width_};
+    return mean + width_ * sd;
+  }
+
+  double width_;
+};
+
+class UpperBoundScore final : public BoundScore {
+ public:
+  using BoundScore::BoundScore;
   // Most arms are ruled out in groups by their largest mean and variance.
   Index best(const Candidates& candidates) const override {
     const Moments m = moments(candidates);
@@ -22,14 +36,7 @@ class UpperBoundScore final : public MomentScore {
     return first_upper_bound(m.mean, m.variance, n, width_, kTie * unit(), scratch_.data());
   }
 
- protected:
-  double of(double mean, double sd, Slopes* slopes) const override {
-    if (slopes) *slopes = {1.0, width_};
-    return mean + width_ * sd;
-  }
-
  private:
-  double width_;
   mutable VectorXd scratch_;
 };
 

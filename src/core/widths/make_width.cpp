@@ -42,6 +42,7 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   if (type == "srinivas_finite") {
     return std::make_shared<SrinivasFiniteWidth>(number("delta"), number("scale"));
   }
+  if (type == "irgp") return std::make_shared<RandomisedWidth>();
   if (type == "srinivas_compact") {
     return std::make_shared<SrinivasCompactWidth>(number("delta"), number("a"), number("b"),
                                                   number("r"), number("d"), number("scale"));
@@ -63,6 +64,10 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   if (type == "sdf") {
     return std::make_shared<SdfWidth>(make_width(*w.part("base"), arms, noise_var),
                                       number("B_y"), w.text("over") == "pending");
+  }
+  if (type == "ec") {
+    return std::make_shared<MisspecifiedWidth>(make_width(*w.part("base"), arms, noise_var),
+                                               number("epsilon"));
   }
   if (type == "cpd") {
     return std::make_shared<CpdWidth>(number("D"), number("nu"), number("d"), number("horizon"));

@@ -25,6 +25,12 @@ double SrinivasFiniteWidth::at(const WidthState& state) {
   return std::sqrt(scale_ * std::max(0.0, beta));
 }
 
+double RandomisedWidth::at(const WidthState& state) {
+  if (!state.rng) return kNaN;
+  const double exponential = -2.0 * std::log(state.rng->uniform());
+  return std::sqrt(std::max(0.0, 2.0 * std::log(0.5 * state.arms) + exponential));
+}
+
 double SrinivasCompactWidth::at(const WidthState& state) {
   const double delta = delta_ * state.failure_factor, tt = state.t * state.t;
   const double beta = 2.0 * std::log(tt * 2.0 * kPi * kPi / (3.0 * delta)) +
@@ -59,6 +65,10 @@ double AmmWidth::at(const WidthState& state) {
 
 double SdfWidth::at(const WidthState& state) {
   return base_->at(state) + B_y_ * state.recent_sd(pending_only_);
+}
+
+double MisspecifiedWidth::at(const WidthState& state) {
+  return base_->at(state) + epsilon_ * std::sqrt((state.t - 1.0) / state.noise_var);
 }
 
 double CpdWidth::at(const WidthState& state) {

@@ -16,6 +16,8 @@ struct WidthState {
   double failure_factor = 1.0;  // multiplies delta (constraints: 1 / epochs)
   // Sum of sd_{t-1} over the last m queries, or over the pending ones among them.
   std::function<double(bool pending_only)> recent_sd;
+  // Of this round's choice; null where a width is only looked at, and nothing may be drawn.
+  Rng* rng = nullptr;
 };
 
 class Width {
@@ -81,6 +83,13 @@ class SrinivasRkhsWidth : public Width {
   bool printed_;
 };
 
+// Takeno et al.: sqrt(2 log(n / 2) + E), E a new exponential variable with mean 2 each round. NaN
+// where nothing may be drawn.
+class RandomisedWidth : public Width {
+ public:
+  double at(const WidthState& state) override;
+};
+
 // Chowdhury & Gopalan: B + R sqrt(2 (gamma_{t-1} + 1 + log(numerator / delta)));
 // numerator 1 for IGP-UCB, 2 for GP-TS.
 class IgpWidth : public Width {
@@ -125,6 +134,18 @@ class SdfWidth : public Width {
   WidthPtr base_;
   double B_y_;
   bool pending_only_;
+};
+
+// A misspecified model (Bogunovic & Krause): base_t + epsilon sqrt((t - 1) / lambda), for f within
+// epsilon of a function that base is a bound for.
+class MisspecifiedWidth : public Width {
+ public:
+  MisspecifiedWidth(WidthPtr base, double epsilon) : base_(std::move(base)), epsilon_(epsilon) {}
+  double at(const WidthState& state) override;
+
+ private:
+  WidthPtr base_;
+  double epsilon_;
 };
 
 // Avanesov: sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).

@@ -1,0 +1,284 @@
+#' When to stop: rules with and without a certificate
+#'
+#' Rules for `stop_when` of [run_bandit()] and [maximize_bandit()], asked after every round, and for `$certificate()`, which says by
+#' hand what is certified now. With posterior mean \eqn{\mu}{mu} and sd \eqn{\sigma}{sd} from the rewards that are really known
+#' (pending queries do not narrow them):
+#'
+#' * `stop_gap(tolerance, width)`: when \eqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma)}{max(mu + w sd) - max(mu - w sd)} is at most `tolerance`. The point with
+#'   the largest lower bound (`point` of the certificate) then has at most that much regret, if the intervals hold: with the width's
+#'   probability, whenever one stops. GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
+#'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2}, \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}.
+#' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most `tolerance` with
+#'   probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical default). Joint draws of \eqn{f} (exact over arms,
+#'   paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} until a Clopper-Pearson interval of the share that
+#'   fails is on one side of \eqn{\delta/2}{delta / 2}. All intervals of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}: the one
+#'   of sample \eqn{j} in round \eqn{t} may fail with probability \eqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}}{(delta / 2) (t j)^-1.1 / 11^2}.
+#' * `stop_stalled(n)`: when the largest reward has not grown for `n` rewards. No certificate.
+#'
+#' @section What is assumed:
+#' A certificate is a list with `gap` (in units of the reward), `probability` (at least so probable that the regret of `point` is no more
+#' than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule stop here?) and `point`.
+#' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together: `width_srinivas_finite()` and
+#' `width_srinivas_compact()` at `scale = 1` (\eqn{f} drawn from the prior, Gaussian noise), [width_realised()] and [width_amm()] (RKHS norm at
+#' most `B`, `R`-sub-Gaussian noise), [width_igp()] and [width_gp_ts()] with [gain_realised()] or [gain_spectral()] and `noise_var` > 1. It is `NA` for constants and
+#' functions, for hyperparameters that were fitted, with censored rewards, change rules and constraints. `stop_prb()` is Bayesian: \eqn{f} is
+#' drawn from the prior (with fitted hyperparameters: from the fitted one, as if it were given), the noise Gaussian of variance `noise_var`.
+#'
+#' @param tolerance the regret that one is content with, a number > 0 in units of the reward.
+#' @param width a [width][widths]; `NULL`: the policy's own.
+#' @param delta failure probability, in (0, 1).
+#' @param n a whole number >= 1.
+#' @return An object of class `bandit_stop`.
+#' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has none.
+#' @references Makarova et al. (2022) <arXiv:2104.08166>; Wilson (2024) <arXiv:2402.16811>.
+#' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()].
+#' @examples
+#' x <- seq(0, 1, length.out = 100)
+#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' set.seed(1)
+#' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
+#' run <- run_bandit(b, problem, rounds = 200, stop_when = stop_prb(0.1))
+#' run$rounds
+#' b$certificate(stop_prb(0.1))
+#' @name stopping
+NULL
+
+new_stop <- function(kind, title, ...) {
+  structure(list(kind = kind, title = title, ...), class = "bandit_stop")
+}
+
+check_tolerance <- function(tolerance) check_number(tolerance, "tolerance", lower = 0, open_lower = TRUE)
+
+#' @rdname stopping
+#' @export
+stop_gap <- function(tolerance, width = NULL) {
+  if (!is.null(width)) as_width(width)
+  new_stop("gap", "gap between upper and lower bounds", tolerance = check_tolerance(tolerance), width = width)
+}
+
+#' @rdname stopping
+#' @export
+stop_prb <- function(tolerance, delta = 0.05) {
+  new_stop("prb", "probabilistic regret bound", tolerance = check_tolerance(tolerance), delta = check_delta(delta))
+}
+
+#' @rdname stopping
+#' @export
+stop_stalled <- function(n) new_stop("stalled", "no better reward", n = check_count(n))
+
+#' @export
+print.bandit_stop <- function(x, ...) {
+  numbers <- Filter(is.numeric, unclass(x))
+  cat(sprintf("<stop rule: %s, %s>\n", x$title, paste(names(numbers), "=", unlist(numbers), collapse = ", ")))
+  invisible(x)
+}
+
+# A rule, or a function of what is asked after every round.
+check_stop <- function(rule, arg = "stop_when") {
+  if (is.null(rule) || inherits(rule, "bandit_stop") || is.function(rule)) return(rule)
+  stop_argument(arg, describe(rule), "NULL, a stop rule such as stop_prb(), or a function that returns TRUE to stop")
+}
+
+check_stop_in_run <- function(rule, config) {
+  check_stop(rule)
+  if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && length(config$context_names)) {
+    stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
+                  "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")
+  }
+}
+
+known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+
+# ---- asking -------------------------------------------------------------------
+
+# Is it time? `subject`: what a user's function is given.
+time_to_stop <- function(rule, bandit, subject = bandit, unit = 1) {
+  if (is.null(rule)) return(FALSE)
+  if (is.function(rule)) {
+    answer <- call_user(rule(subject), "stop_when", "after a round")
+    if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
+      stop_argument("stop_when", sprintf("a function that returned %s", describe(answer)), "TRUE or FALSE")
+    }
+    return(answer)
+  }
+  if (!length(known_ids(bandit))) return(FALSE)
+  stop_certificate(rule, bandit, NULL, unit)$certified
+}
+
+# By hand. Without a rule: the gap of the policy's own bounds or, where it has none, the regret
+# that all but 5 of 100 draws of f stay below.
+bandit_certificate <- function(bandit, rule, context, ...) {
+  check_dots_empty(..., allowed = c("rule", "context"))
+  if (!is.null(rule)) check_class(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
+  heal(bandit)
+  if (is.null(rule)) {
+    own <- bandit$config$policy$width
+    rule <- if (is.null(own) || own$type %in% c("dmm", "irgp")) new_stop("draws", "quantile of draws", delta = 0.05)
+            else new_stop("gap", "gap", tolerance = 0)
+  }
+  stop_certificate(rule, bandit, context, 1)
+}
+
+# `unit`: so many units of the user's are one of the bandit's rewards.
+stop_certificate <- function(rule, bandit, context, unit) {
+  certify <- switch(rule$kind, gap = certify_gap, prb = certify_prb, draws = certify_draws, stalled = certify_stalled)
+  certify(rule, bandit, context, unit)
+}
+
+new_certificate <- function(gap, probability, assumptions, certified, point = NULL, ...) {
+  list(gap = gap, probability = probability, assumptions = assumptions, certified = certified, point = point, ...)
+}
+
+# ---- bounds -------------------------------------------------------------------
+
+certify_gap <- function(rule, bandit, context, unit) {
+  contexts <- contexts_for(bandit, context, 1L)
+  width <- if (is.null(rule$width)) bandit$config$policy$width else rule$width
+  w <- stop_width(bandit, rule$width)
+  bound <- function(w) core(cpp_bandit_bound(bandit$handle, contexts, w))
+  upper <- bound(w)
+  lower <- bound(-w)
+  # Intervals of a misspecified model are wider by its error on either side.
+  error <- if (width$type == "ec") width$epsilon else 0
+  gap <- (upper$value - lower$value + 2 * error) * unit
+  claim <- width_claim(width, bandit)
+  new_certificate(gap, claim$probability, claim$assumptions, gap <= rule$tolerance,
+                  place_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
+}
+
+stop_width <- function(bandit, width) {
+  own <- is.null(width)
+  if (own && is.null(bandit$config$policy$width)) {
+    stop_argument("width", "NULL, of a bandit whose policy has no width", "a width, such as width_amm(B, R)")
+  }
+  w <- if (own) core(cpp_bandit_width(bandit$handle))
+       else core(cpp_bandit_width_of(bandit$handle, resolve_width(width, current_config(bandit))))
+  if (!is.finite(w)) {
+    type <- if (own) bandit$config$policy$width$type else width$type
+    stop_argument("width", sprintf("width_%s()", type), "a width that is one multiplier of sd and not drawn at random")
+  }
+  w
+}
+
+# With what probability mean +- width * sd holds everywhere and in all rounds, and on what grounds.
+width_claim <- function(width, bandit) {
+  none <- function(...) list(probability = NA_real_, assumptions = c(...))
+  if (width$type == "ec") {
+    base <- width_claim(width$base, bandit)
+    base$assumptions <- c(base$assumptions, sprintf("this for a function from which f differs by %g at most", width$epsilon))
+    return(base)
+  }
+  void <- voided_by(bandit$config)
+  if (length(void)) return(none(void))
+  prior <- sprintf("f is drawn from the prior and the noise is Gaussian with variance %g", current_config(bandit)$noise_var)
+  norm <- function() {
+    sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B, width$R)
+  }
+  sure <- function(assumption) list(probability = 1 - width$delta, assumptions = assumption)
+  switch(width$type,
+         srinivas_finite = ,
+         srinivas_compact = if (width$scale >= 1) sure(prior)
+                            else none(sprintf("the width is Theorem %s's times sqrt(%g): outside the theorem",
+                                              if (width$type == "srinivas_finite") "1" else "2", width$scale)),
+         realised = ,
+         amm = sure(norm()),
+         igp = ,
+         gp_ts = if (current_config(bandit)$noise_var > 1 && width$gain$type %in% c("realised", "spectral")) sure(norm())
+                 else none("the theorem of this width needs noise_var > 1 and an upper bound of the information gain"),
+         none(sprintf("no theorem makes width %s a confidence bound", width$type)))
+}
+
+# What no theorem about a width covers.
+voided_by <- function(config) {
+  c(if (!is.null(config$refit)) "hyperparameters are fitted to the same data: no theorem",
+    if (config$pending$kind == "censor") "unknown rewards are replaced by a constant: no theorem",
+    if (!is.null(config$changes)) "f changes over time: no theorem",
+    if (!is.null(config$constraints)) "rewards are reduced by constraints: no theorem")
+}
+
+# ---- draws --------------------------------------------------------------------
+
+# Draws from R's generator without moving it: what the bandit draws next does not depend on who asks.
+on_a_side_stream <- function(code) {
+  preserve_rng({
+    set.seed(sample.int(.Machine$integer.max, 1), kind = "L'Ecuyer-CMRG", normal.kind = "Inversion",
+             sample.kind = "Rejection")
+    code
+  })
+}
+
+# By how much the recommended point falls short, in joint draws of f.
+shortfalls <- function(bandit, contexts, draws) {
+  core(cpp_bandit_shortfalls(bandit$handle, contexts, draws))
+}
+
+# An engine that keeps only the arms played cannot draw over all of them: the log played again can.
+drawing_twin <- function(bandit) {
+  heal(bandit)
+  if (cpp_bandit_facts(bandit$handle)$engine != "played") return(bandit)
+  twin <- as.environment(bandit_copy(bandit))
+  twin$config$policy <- policy_pims()
+  twin$config$engine <- "weights"
+  heal(twin)
+}
+
+prior_story <- function(config) {
+  c(sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
+            if (is.null(config$refit)) "prior" else "prior with the hyperparameters fitted so far (as if they were given)",
+            config$noise_var),
+    voided_by(config[names(config) != "refit"]),
+    if (!can_count(config$domain)) "the draws are paths from random features, maximised by search")
+}
+
+# The share of draws that fail, sample by sample, until its interval is on one side of `share`.
+failure_interval <- function(draw, tolerance, share, risk) {
+  failures <- 0
+  n <- 0
+  for (j in seq_len(prb_samples)) {
+    wanted <- floor(16 * 1.5^(j - 1))
+    failures <- failures + sum(draw(wanted - n) > tolerance)
+    n <- wanted
+    side <- risk * j^-1.1 / 11 / 2
+    lower <- if (failures == 0) 0 else stats::qbeta(side, failures, n - failures + 1)
+    upper <- if (failures == n) 1 else stats::qbeta(1 - side, failures + 1, n - failures)
+    if (upper <= share || lower >= share) break
+  }
+  list(failures = failures, draws = n, lower = lower, upper = upper)
+}
+
+# Undecided after so many samples (about 20,000 draws): not certified.
+prb_samples <- 18
+
+certify_prb <- function(rule, bandit, context, unit) {
+  contexts <- contexts_for(bandit, context, 1L)
+  twin <- drawing_twin(bandit)
+  t <- table_size(bandit$queries)
+  found <- on_a_side_stream(failure_interval(
+    function(n) shortfalls(twin, contexts, n) * unit, rule$tolerance, rule$delta / 2,
+    rule$delta / 2 * max(1, t)^-1.1 / 11
+  ))
+  new_certificate(rule$tolerance, max(0, 1 - found$upper - rule$delta / 2), prior_story(current_config(bandit)),
+                  found$upper <= rule$delta / 2, bandit_best(bandit, context),
+                  failures = found$failures, draws = found$draws, lower = found$lower, upper = found$upper)
+}
+
+certify_draws <- function(rule, bandit, context, unit) {
+  contexts <- contexts_for(bandit, context, 1L)
+  twin <- drawing_twin(bandit)
+  draws <- if (can_count(bandit$config$domain)) 1000L else 200L
+  gap <- on_a_side_stream(shortfalls(twin, contexts, draws)) * unit
+  # The order statistic that is above the quantile with probability 1 - delta / 2.
+  rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
+  new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(current_config(bandit)), FALSE,
+                  bandit_best(bandit, context), draws = draws)
+}
+
+# ---- rewards alone -------------------------------------------------------------
+
+certify_stalled <- function(rule, bandit, context, unit) {
+  known <- known_ids(bandit)
+  reward <- bandit$queries$reward[known]
+  since <- if (length(reward)) length(reward) - which.max(reward) else 0
+  new_certificate(NA_real_, NA_real_, "none: rewards that do not grow say nothing about the maximum", since >= rule$n,
+                  if (length(known)) query_frame(bandit, known[which.max(reward)]), since = since)
+}

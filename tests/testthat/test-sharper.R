@@ -1,0 +1,118 @@
+# Randomised widths, sampled maxima and ridges: against the formulas, and the specification's numbers.
+
+tiny_bandit <- function(policy, ...) {
+  tiny <- ref_tiny()
+  b <- gp_bandit(tiny$x, kernel_se(0.3), tiny$noise, policy, ...)
+  b$add(arm = tiny$rows, reward = tiny$y)
+  b
+}
+
+test_that("the tiny example is the specification's", {
+  tiny <- ref_tiny()
+  expect_equal(tiny$mean, c(.200848, .730445, .988453, .401110, -.294182), tolerance = 1e-5)
+  expect_equal(tiny$sd, c(.099469, .443594, .099435, .443594, .099469), tolerance = 1e-5)
+  expect_equal(2 * log(5 / 2), 1.832581, tolerance = 1e-6)
+  expect_equal(ref_width_irgp(5, 0.5), 1.794123, tolerance = 1e-6)
+  expect_equal(which.max(tiny$mean + ref_width_irgp(5, 0.5) * tiny$sd), 2)
+  expect_equal(-ref_score_pims(tiny$mean, tiny$sd, 1.3), c(11.050, 1.284, 3.133, 2.026, 16.027), tolerance = 1e-3)
+})
+
+test_that("IRGP-UCB draws its width each round and plays the oracle's arm", {
+  set.seed(311)
+  x <- sort(runif(12))
+  K <- ref_kernel_se(0.25)(x)
+  reward <- compare_rewards(K, 0, 0.3, 25)
+  b <- gp_bandit(x, kernel_se(0.25), 0.1, policy_ucb(width_irgp()))
+  rows <- integer()
+  y <- numeric()
+  for (t in 1:25) {
+    p <- ref_posterior_at(K, rows, y, 0.1)
+    set.seed(t)
+    width <- ref_width_irgp(12, runif(1))
+    set.seed(t)
+    rows[t] <- b$suggest()$arm
+    expect_equal(b$history()$width[t], width, tolerance = tol$identity)
+    expect_equal(rows[t], ref_argmax(p$mean + width * p$sd, 1e-9))
+    b$observe(t, y[t] <- reward(t, rows[t]))
+  }
+  again <- unserialize(serialize(b, NULL))
+  expect_identical(again$history(), b$history())
+})
+
+test_that("a randomised width has the stated distribution and is no function of the round", {
+  b <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(width_irgp()))
+  set.seed(312)
+  b$suggest(3000)
+  excess <- b$history()$width^2 - 2 * log(5 / 2)
+  expect_gt(suppressWarnings(stats::ks.test(excess, "pexp", 1 / 2)$p.value), tol$p_value)
+  single <- gp_bandit(1, kernel_se(1), 0.1, policy_ucb(width_irgp()))
+  expect_true(all(single$suggest(50)$arm == 1))
+  expect_gte(min(single$history()$width), 0)
+})
+
+test_that("widths that count arms are refused where there are none", {
+  expect_error(gp_bandit(box_domain(0, 1), kernel_se(1), 0.1, policy_ucb(width_irgp())), class = "gpbandits_error")
+})
+
+test_that("looking at a bandit with a randomised width draws nothing", {
+  b <- tiny_bandit(policy_ucb(width_irgp()))
+  set.seed(313)
+  before <- .Random.seed
+  invisible(b$best())
+  invisible(utils::capture.output(print(b), summary(b)))
+  expect_identical(.Random.seed, before)
+})
+
+test_that("PIMS plays each arm as often as the oracle's draws say", {
+  tiny <- ref_tiny()
+  set.seed(314)
+  maxima <- apply(ref_draw_normal(1e5, tiny$mean, tiny$cov), 1, max)
+  chosen <- vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, tiny$sd, m)), 1L)
+  share <- tabulate(chosen, 5) / 1e5
+  seen <- tabulate(tiny_bandit(policy_pims())$suggest(4000)$arm, 5)
+  expect_equal(sum(seen[share == 0]), 0)
+  expect_gt(stats::chisq.test(seen[share > 0], p = share[share > 0], rescale.p = TRUE)$p.value, tol$p_value)
+})
+
+test_that("with hallucination PIMS draws from what is known and divides by the sd that knows what is pending", {
+  tiny <- ref_tiny()
+  b <- tiny_bandit(policy_pims(), pending = pending_hallucinate())
+  pending <- c(2, 2)
+  b$add(arm = pending)
+  sd <- ref_posterior_at(tiny$K, c(tiny$rows, pending), numeric(5), tiny$noise)$sd
+  set.seed(315)
+  draws <- ref_draw_normal(1e5, tiny$mean, tiny$cov)
+  maxima <- apply(draws, 1, max)
+  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, sd, m)), 1L), 5) / 1e5
+  set.seed(316)
+  seen <- tabulate(vapply(1:300, function(k) as.integer(b$copy()$suggest()$arm), 1L), 5)
+  expect_equal(sum(seen[share == 0]), 0)
+  expect_gt(stats::chisq.test(seen[share > 0], p = share[share > 0], rescale.p = TRUE)$p.value, tol$p_value)
+})
+
+test_that("on a box PIMS plays where the probability of exceeding some maximum is largest", {
+  x <- cbind(c(0.1, 0.35, 0.6, 0.95))
+  y <- sin(5 * x[, 1])
+  b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_pims())
+  b$add(x = x, reward = y)
+  grid <- seq(0, 1, length.out = 1001)
+  p <- b$posterior(x = cbind(grid))
+  set.seed(317)
+  # The best place for a maximum g: one-parameter family. Every choice belongs to it.
+  choices <- b$copy()$suggest(60)$x1
+  g <- max(p$mean) + c(0, 10^seq(-4, 1, length.out = 400))
+  family <- grid[apply(outer(g, p$mean, function(g, m) m - g) / rep(p$sd, each = length(g)), 1, which.max)]
+  away <- vapply(choices, function(x) min(abs(x - family)), 0)
+  expect_lt(max(away), 0.02)
+  expect_gt(length(unique(round(choices, 3))), 3)
+})
+
+test_that("the growing ridge is the formula's", {
+  expect_equal(ridge_rate(kernel_matern(2.5, 0.3), 1000), 2.682696, tolerance = 1e-6)
+  expect_equal(ridge_rate(kernel_matern(1.5, c(1, 2, 3)), 500), 500^(3 / 9))
+  expect_equal(ridge_rate(kernel_matern(1.5), 500, inputs = 2), 500^(2 / 7))
+  expect_equal(ridge_rate(kernel_se(0.3), 500), 1)
+  expect_error(ridge_rate(kernel_linear(), 10), class = "gpbandits_error")
+  expect_error(ridge_rate(kernel_se(), 0), class = "gpbandits_error")
+  expect_error(ridge_rate(1, 10), class = "gpbandits_error")
+})

@@ -1,0 +1,218 @@
+# Stop rules: their numbers against the formulas, their promises against problems whose truth is known.
+
+stop_level <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 200 else 12
+
+tiny_data <- function(policy = policy_ucb(width_constant(2)), ...) {
+  tiny <- ref_tiny()
+  b <- gp_bandit(tiny$x, kernel_se(0.3), tiny$noise, policy, ...)
+  b$add(arm = tiny$rows, reward = tiny$y)
+  b
+}
+
+ref_gap <- function(mean, sd, w) max(mean + w * sd) - max(mean - w * sd)
+
+test_that("the gap of the tiny example is the specification's", {
+  tiny <- ref_tiny()
+  expect_equal(ref_gap(tiny$mean, tiny$sd, 2), 0.828050, tolerance = 1e-5)
+  b <- tiny_data()
+  found <- b$certificate(stop_gap(0.83))
+  expect_equal(found$gap, ref_gap(tiny$mean, tiny$sd, 2), tolerance = tol$engine)
+  expect_true(found$certified)
+  expect_false(b$certificate(stop_gap(0.82))$certified)
+  expect_equal(found$point$arm, which.max(tiny$mean - 2 * tiny$sd))
+  expect_true(is.na(found$probability))
+  expect_identical(b$certificate()$gap, found$gap)
+  wrong <- b$certificate(stop_gap(1, width_ec(width_constant(2), 0.1)))
+  expect_equal(wrong$gap, ref_gap(tiny$mean, tiny$sd, 2 + 0.1 * sqrt(3 / 0.01)) + 0.2, tolerance = tol$engine)
+  srinivas <- b$certificate(stop_gap(1, width_srinivas_finite(0.1)))
+  expect_equal(srinivas$gap, 1.800109, tolerance = 1e-5)
+  expect_equal(srinivas$probability, 0.9)
+})
+
+test_that("pending queries do not narrow the gap", {
+  b <- tiny_data(pending = pending_hallucinate())
+  before <- b$certificate(stop_gap(1))$gap
+  b$suggest(5)
+  expect_equal(b$certificate(stop_gap(1))$gap, before, tolerance = tol$identity)
+})
+
+test_that("a gap on a box is that of a fine grid", {
+  b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
+  b$add(x = cbind(c(0.1, 0.35, 0.6, 0.95)), reward = sin(5 * c(0.1, 0.35, 0.6, 0.95)))
+  p <- b$posterior(x = cbind(seq(0, 1, length.out = 4001)))
+  found <- b$certificate(stop_gap(1, width_constant(1.5)))
+  expect_equal(found$gap, ref_gap(p$mean, p$sd, 1.5), tolerance = 1e-5)
+  at <- b$posterior(x = cbind(found$point$x1))
+  expect_equal(at$mean - 1.5 * at$sd, max(p$mean - 1.5 * p$sd), tolerance = 1e-5)
+  expect_error(b$certificate(stop_gap(1)), class = "gpbandits_error")
+})
+
+test_that("only widths with a theorem give a probability", {
+  claim <- function(width, noise_var = 0.01, ...) {
+    b <- gp_bandit(1:5, kernel_se(1), noise_var, policy_ucb(width), ...)
+    b$add(arm = 2, reward = 1)
+    b$certificate()$probability
+  }
+  expect_equal(claim(width_srinivas_finite(0.05)), 0.95)
+  expect_true(is.na(claim(width_srinivas_finite(0.05, scale = 1 / 5))))
+  expect_equal(claim(width_amm(1, 0.1, 0.2)), 0.8)
+  expect_equal(claim(width_realised(1, 0.1, 0.2)), 0.8)
+  expect_equal(claim(width_igp(1, 0.1, 0.2), noise_var = 1.1), 0.8)
+  expect_true(is.na(claim(width_igp(1, 0.1, 0.2))))
+  expect_true(is.na(claim(width_igp(1, 0.1, 0.2, gain = 3), noise_var = 1.1)))
+  expect_true(is.na(claim(width_function(sqrt))))
+  expect_equal(claim(width_ec(width_amm(1, 0.1, 0.2), 0.1)), 0.8)
+  expect_true(is.na(claim(width_amm(1, 0.1, 0.2), pending = pending_censor(3))))
+  expect_true(is.na(claim(width_amm(1, 0.1, 0.2), changes = change_never())))
+  expect_true(is.na(claim(width_amm(1, 0.1, 0.2), refit = refit_every(5))))
+  for (width in list(width_irgp(), width_dmm(1, 0.1, 0.2))) {
+    b <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(width))
+    b$add(arm = 2, reward = 1)
+    expect_error(b$certificate(stop_gap(1)), class = "gpbandits_error")
+    expect_equal(b$certificate()$probability, 0.95)
+  }
+})
+
+# Clopper-Pearson by its definition: the shares that a one-sided test at level `side` just refuses.
+ref_interval <- function(k, n, side) stats::binom.test(k, n, conf.level = 1 - 2 * side)$conf.int[1:2]
+
+test_that("the probabilistic regret bound adds samples until an interval decides", {
+  expect_equal(floor(16 * 1.5^(0:8)), c(16, 24, 36, 54, 81, 121, 182, 273, 410))
+  share <- function(always) {
+    failure_interval(function(n) rep(always, n), 1, 0.025, 0.025)
+  }
+  none <- share(0)
+  expect_equal(none$draws, 410)
+  expect_equal(none$upper, 0.02218, tolerance = 1e-3)
+  side <- 0.025 * 9^-1.1 / 11 / 2
+  expect_equal(c(none$lower, none$upper), ref_interval(0, 410, side), tolerance = 1e-9)
+  all <- share(2)
+  expect_equal(all$draws, 16)
+  expect_equal(c(all$lower, all$upper), ref_interval(16, 16, 0.025 / 11 / 2), tolerance = 1e-9)
+  set.seed(1)
+  some <- failure_interval(function(n) stats::rbinom(n, 1, 0.05), 0.5, 0.025, 0.025)
+  j <- which(floor(16 * 1.5^(0:17)) == some$draws)
+  expect_equal(c(some$lower, some$upper), ref_interval(some$failures, some$draws, 0.025 * j^-1.1 / 11 / 2),
+               tolerance = 1e-9)
+  expect_gte(some$lower, 0.025)
+})
+
+test_that("shortfalls have the distribution of the joint posterior's, on arms", {
+  tiny <- ref_tiny()
+  set.seed(321)
+  draws <- ref_draw_normal(2e4, tiny$mean, tiny$cov)
+  theirs <- apply(draws, 1, max) - draws[, which.max(tiny$mean)]
+  for (engine in c("weights", "played")) {
+    b <- tiny_data(pending = pending_hallucinate(), engine = engine)
+    b$suggest(3)
+    twin <- drawing_twin(as.environment(b))
+    ours <- shortfalls(twin, contexts_for(b, NULL, 1L), 4000)
+    expect_gte(min(ours), 0)
+    expect_equal(mean(ours == 0), mean(theirs == 0), tolerance = 0.1)
+    expect_gt(suppressWarnings(stats::ks.test(ours[ours > 0], theirs[theirs > 0])$p.value), tol$p_value)
+  }
+})
+
+test_that("shortfalls on a box are those of joint draws over a fine grid", {
+  x <- c(0.1, 0.35, 0.6, 0.95)
+  b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
+  b$add(x = cbind(x), reward = sin(5 * x))
+  ours <- {
+    set.seed(324)
+    shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 120)
+  }
+  grid <- c(b$best()$x1, seq(0, 1, length.out = 200))
+  k <- ref_kernel_matern(2.5, 0.3)
+  p <- ref_posterior(k(x), k(grid, x), k(grid), sin(5 * x), 0.01)
+  draws <- ref_draw_normal(2000, p$mean, p$cov)
+  theirs <- apply(draws, 1, max) - draws[, 1]
+  expect_gt(suppressWarnings(stats::ks.test(ours, theirs)$p.value), tol$p_value)
+})
+
+test_that("asking draws nothing from the user's generator and changes nothing", {
+  b <- tiny_data(policy_ts(width_constant(1)))
+  twin <- b$copy()
+  set.seed(322)
+  b$certificate(stop_prb(0.1))
+  b$certificate()
+  after <- b$suggest(3)
+  set.seed(322)
+  expect_identical(twin$suggest(3), after)
+})
+
+stop_problem <- function(seed, n = 40) {
+  set.seed(seed)
+  x <- seq(0, 1, length.out = n)
+  f <- as.vector(ref_draw_normal(1, rep(0, n), ref_kernel_matern(2.5, 0.25)(x)))
+  list(x = x, f = f, problem = bandit_problem(x, f, noise_gaussian(0.1)))
+}
+
+# How often the certified regret was exceeded, and how often a rule stopped before the last round.
+stop_failures <- function(rule, policy) {
+  outcome <- vapply(seq_len(stop_level), function(seed) {
+    p <- stop_problem(seed)
+    b <- gp_bandit(p$x, kernel_matern(2.5, 0.25), 0.01, policy)
+    run <- run_bandit(b, p$problem, 60, stop_when = rule)
+    found <- b$certificate(rule)
+    c(stopped = found$certified, failed = found$certified && max(p$f) - p$f[found$point$arm] > found$gap,
+      early = run$rounds < 60)
+  }, c(TRUE, TRUE, TRUE))
+  rowSums(outcome)
+}
+
+test_that("certified regrets hold on draws from the prior, and save evaluations", {
+  gap <- stop_failures(stop_gap(0.5, width_srinivas_finite(0.1)), policy_ucb(width_srinivas_finite(0.1)))
+  expect_gt(stats::binom.test(gap[["failed"]], stop_level, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(gap[["early"]], 0)
+  prb <- stop_failures(stop_prb(0.1, 0.1), policy_pims())
+  expect_gt(stats::binom.test(prb[["failed"]], stop_level, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(prb[["early"]], stop_level / 2)
+})
+
+test_that("a run ends where the rule says and its ledger is as long", {
+  p <- stop_problem(1)
+  make <- function() gp_bandit(p$x, kernel_matern(2.5, 0.25), 0.01, policy_ts(width_constant(1)))
+  set.seed(5)
+  whole <- as.data.frame(run_bandit(make(), p$problem, 30))
+  set.seed(5)
+  short <- run_bandit(make(), p$problem, 30, stop_when = function(bandit) nrow(bandit$history()) >= 12)
+  expect_equal(short$rounds, 12)
+  expect_equal(as.data.frame(short), whole[1:12, ])
+  set.seed(5)
+  stalled <- as.data.frame(run_bandit(make(), p$problem, 30, stop_when = stop_stalled(4)))
+  since <- seq_len(30) - vapply(seq_len(30), function(t) which.max(whole$reward[1:t]), 1L)
+  expect_equal(nrow(stalled), which(since >= 4)[1])
+})
+
+test_that("a search ends by its rule, in the user's units", {
+  set.seed(323)
+  centre <- 1e6
+  scale <- 1e4
+  f <- function(p) centre + scale * (-(p[["x"]] - 0.3)^2 + rnorm(1, sd = 0.01))
+  x <- cbind(x = seq(0, 1, length.out = 41))
+  found <- maximize_bandit(f, x, 40, stop_when = stop_prb(0.05 * scale))
+  expect_true(found$stopped)
+  expect_false(found$interrupted)
+  expect_lt(nrow(found$history), 40)
+  expect_true(found$certificate$certified)
+  expect_equal(found$certificate$gap, 0.05 * scale)
+  expect_lte(scale * (found$par[["x"]] - 0.3)^2, 0.05 * scale)
+  counted <- maximize_bandit(f, list(x = c(0, 1)), 40, stop_when = function(search) nrow(search$history) >= 9)
+  expect_equal(nrow(counted$history), 9)
+  expect_null(counted$certificate)
+})
+
+test_that("bad rules are refused", {
+  p <- stop_problem(1)
+  b <- gp_ucb(p$x, kernel_se(0.2), 0.01)
+  expect_error(stop_gap(0), class = "gpbandits_error")
+  expect_error(stop_gap(1, 2), class = "gpbandits_error")
+  expect_error(stop_prb(0.1, 1), class = "gpbandits_error")
+  expect_error(stop_stalled(0), class = "gpbandits_error")
+  expect_error(run_bandit(b, p$problem, 5, stop_when = 3), class = "gpbandits_error")
+  expect_error(run_bandit(b, p$problem, 5, stop_when = function(bandit) NA), class = "gpbandits_error")
+  expect_error(b$certificate(3), class = "gpbandits_error")
+  z <- gp_bandit(p$x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), contexts = cbind(1:2))
+  expect_error(z$certificate(stop_gap(1)), class = "gpbandits_error")
+  expect_output(print(stop_prb(0.1)), "probabilistic regret bound")
+})
