@@ -6,7 +6,7 @@ state_x <- seq(0, 1, length.out = 12)
 changing_functions <- c(
   "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_reset", "transact", "heal", "replayed",
   "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
-  "refit_if_due", "apply_refit", "journal_write", "journal_change", "journal_difference", "journal_io", "rows_as_text",
+  "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
   "tell", "rival_ask", "rival_change", "rival_query", "rival_commit", "rival_tell", "rival_give", "feed_models", "feed_model",
   "tell_model", "query_frame")
 
