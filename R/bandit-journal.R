@@ -95,10 +95,9 @@ journal_write <- function(bandit, parts) {
   seed <- current_seed()
   line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
   path <- bandit$journal$path
-  # Nothing that can fail comes after the line: it is made of what is there already.
   log <- file_journal(path, NULL, seed)
-  log$end <- journal_io(cpp_journal_append(path, line, bandit$journal$end))
-  list(journal = log)
+  # No statement comes after the line: an interrupt there would leave the bandit behind its journal.
+  list(journal = `[[<-`(log, "end", journal_io(cpp_journal_append(path, line, bandit$journal$end))))
 }
 
 keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
