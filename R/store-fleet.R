@@ -86,31 +86,43 @@ run_fleet <- function(store, objective, workers, timeout) {
   crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
   on.exit(crew$stop())
   needs <- workspace_needs(list(objective))
-  begin <- function() crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout,
-                                                    workspace = needs$globals, packages = needs$packages))
+  begun <- 0
+  begin <- function() {
+    begun <<- begun + 1
+    name <- sprintf("%s-%d", worker_name(), as.integer(begun))
+    list(name = name, task = crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout, worker = name,
+                                                           workspace = needs$globals, packages = needs$packages)))
+  }
   tasks <- lapply(seq_len(workers), function(k) begin())
   failures <- seen <- 0
   while (length(tasks)) {
-    ended <- lapply(tasks, crew$ended)
+    ended <- lapply(tasks, function(one) crew$ended(one$task))
     over <- !vapply(ended, is.null, NA)
-    lost <- Filter(function(e) inherits(e, "error"), ended[over])
+    lost <- vapply(ended, inherits, NA, "error")
+    for (one in tasks[lost]) patiently(end_worker(store, one$name), 300)
     # Workers may die as often as they like, as long as something happens in between.
-    events <- if (length(lost)) patiently(sql_rows(store$link, head_row(store$link, store$name))$events, 300)
-    failures <- if (length(lost) && events == seen) failures + length(lost) else length(lost)
-    if (length(lost)) seen <- events
+    events <- if (any(lost)) patiently(sql_rows(store$link, head_row(store$link, store$name))$events, 300)
+    failures <- if (any(lost) && events == seen) failures + sum(lost) else sum(lost)
+    if (any(lost)) seen <- events
     if (failures > 3 * workers + 10) {
-      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(lost[[1]]), argument = "workers")
+      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(ended[lost][[1]]), argument = "workers")
     }
-    tasks <- c(tasks[!over], lapply(lost, function(e) begin()))
+    tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
     if (!any(over)) Sys.sleep(0.05)
   }
 }
 
+# A worker that is known to be dead needs no time to run out.
+end_worker <- function(store, name) {
+  link <- store$link
+  sql_change_now(link, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open' AND worker = ", sql_literal(name, link))
+}
+
 # Runs in a worker's process.
-fleet_worker <- function(store, objective, timeout, workspace, packages) {
+fleet_worker <- function(store, objective, timeout, worker, workspace, packages) {
   for (package in packages) loadNamespace(package)
   list2env(workspace, envir = globalenv())
-  work_on(store, objective, timeout = timeout)
+  work_on(store, objective, timeout = timeout, worker = worker)
 }
 
 # mirai where it is installed, unless the user has set a future plan and no daemons.
