@@ -44,7 +44,7 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   place <- sqlite_place()
-  driver <- parallel::mcparallel(search_in(place, 14, function(p) {
+  driver <- parallel::mcparallel(search_in(place, 14, attempts = 5, objective = function(p) {
     Sys.sleep(0.05)
     hill(p)
   }), silent = TRUE)
@@ -54,10 +54,10 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   tamper(place, "UPDATE gpb_lease SET expires = expires - 1000 WHERE state = 'open'")
   # And one of the daemons kills itself in the middle of an evaluation.
   killed <- tempfile()
-  found <- search_in(place, 14, eval(bquote(function(p) {
+  found <- search_in(place, 14, attempts = 5, workers = 2, objective = eval(bquote(function(p) {
     if (dir.create(.(killed), showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)   # the first one only
     1000 - 300 * (p[["x"]] - 2)^2
-  }), globalenv()), workers = 2)
+  }), globalenv()))
   expect_true(dir.exists(killed))
   expect_identical(nrow(found$history), 14L)
   expect_identical(found$history$status, rep("ok", 14))
