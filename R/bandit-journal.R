@@ -95,10 +95,8 @@ journal_write <- function(bandit, parts) {
   seed <- current_seed()
   line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
   path <- bandit$journal$path
-  # Nothing that can fail comes after the line: it is made of what is there already.
-  log <- file_journal(path, NULL, seed)
-  log$end <- journal_io(cpp_journal_append(path, line, bandit$journal$end))
-  list(journal = log)
+  # Nothing that can fail comes after the line.
+  list(journal = file_journal(path, journal_io(cpp_journal_append(path, line, bandit$journal$end)), seed))
 }
 
 keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
