@@ -97,10 +97,6 @@ cpp_fit <- function(kernel, x, y, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, fit_mean, problem, iterations)
 }
 
-cpp_fit_likelihood <- function(kernel, x, y, fit_mean, parameters, log_scale, want_gradient) {
-    .Call(`_gpbandits_cpp_fit_likelihood`, kernel, x, y, fit_mean, parameters, log_scale, want_gradient)
-}
-
 cpp_information_gain <- function(K, times, noise_var) {
     .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
 }
@@ -145,38 +141,6 @@ cpp_kernel_gram_symmetric <- function(kernel, x) {
     .Call(`_gpbandits_cpp_kernel_gram_symmetric`, kernel, x)
 }
 
-cpp_kernel_diagonal <- function(kernel, x) {
-    .Call(`_gpbandits_cpp_kernel_diagonal`, kernel, x)
-}
-
-cpp_kernel_input_gradient <- function(kernel, x, y) {
-    .Call(`_gpbandits_cpp_kernel_input_gradient`, kernel, x, y)
-}
-
-cpp_kernel_diagonal_gradient <- function(kernel, x) {
-    .Call(`_gpbandits_cpp_kernel_diagonal_gradient`, kernel, x)
-}
-
-cpp_kernel_log_parameters <- function(kernel) {
-    .Call(`_gpbandits_cpp_kernel_log_parameters`, kernel)
-}
-
-cpp_kernel_gram_at <- function(kernel, theta, x) {
-    .Call(`_gpbandits_cpp_kernel_gram_at`, kernel, theta, x)
-}
-
-cpp_kernel_parameter_gradient <- function(kernel, x, w) {
-    .Call(`_gpbandits_cpp_kernel_parameter_gradient`, kernel, x, w)
-}
-
-cpp_kernel_prior_paths <- function(kernel, x, features, paths) {
-    .Call(`_gpbandits_cpp_kernel_prior_paths`, kernel, x, features, paths)
-}
-
-cpp_kernel_prior_gradient <- function(kernel, x, features) {
-    .Call(`_gpbandits_cpp_kernel_prior_gradient`, kernel, x, features)
-}
-
 cpp_log_commit <- function(changes, owner, fields, durable, handle) {
     invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable, handle))
 }
@@ -197,24 +161,12 @@ cpp_regression_head <- function(pointer, size) {
     .Call(`_gpbandits_cpp_regression_head`, pointer, size)
 }
 
-cpp_regression_truncate <- function(pointer, size) {
-    invisible(.Call(`_gpbandits_cpp_regression_truncate`, pointer, size))
-}
-
 cpp_regression_add <- function(pointer, x, y) {
     invisible(.Call(`_gpbandits_cpp_regression_add`, pointer, x, y))
 }
 
-cpp_regression_set_targets <- function(pointer, y) {
-    invisible(.Call(`_gpbandits_cpp_regression_set_targets`, pointer, y))
-}
-
 cpp_regression_predict <- function(pointer, x) {
     .Call(`_gpbandits_cpp_regression_predict`, pointer, x)
-}
-
-cpp_regression_predict_blocks <- function(pointer, x) {
-    .Call(`_gpbandits_cpp_regression_predict_blocks`, pointer, x)
 }
 
 cpp_regression_mean <- function(pointer, x) {
@@ -229,16 +181,8 @@ cpp_regression_draw <- function(pointer, x, count) {
     .Call(`_gpbandits_cpp_regression_draw`, pointer, x, count)
 }
 
-cpp_regression_gradient <- function(pointer, x) {
-    .Call(`_gpbandits_cpp_regression_gradient`, pointer, x)
-}
-
 cpp_regression_evidence <- function(pointer) {
     .Call(`_gpbandits_cpp_regression_evidence`, pointer)
-}
-
-cpp_regression_solve <- function(pointer, v) {
-    .Call(`_gpbandits_cpp_regression_solve`, pointer, v)
 }
 
 cpp_preserve_rng <- function(code) {
@@ -331,5 +275,61 @@ cpp_testing_lowrank_choose <- function(arms, pointer, policy, value) {
 
 cpp_testing_lowrank_run <- function(arms, pointer, x, means, noise, width) {
     .Call(`_gpbandits_cpp_testing_lowrank_run`, arms, pointer, x, means, noise, width)
+}
+
+cpp_kernel_diagonal <- function(kernel, x) {
+    .Call(`_gpbandits_cpp_kernel_diagonal`, kernel, x)
+}
+
+cpp_kernel_input_gradient <- function(kernel, x, y) {
+    .Call(`_gpbandits_cpp_kernel_input_gradient`, kernel, x, y)
+}
+
+cpp_kernel_diagonal_gradient <- function(kernel, x) {
+    .Call(`_gpbandits_cpp_kernel_diagonal_gradient`, kernel, x)
+}
+
+cpp_kernel_log_parameters <- function(kernel) {
+    .Call(`_gpbandits_cpp_kernel_log_parameters`, kernel)
+}
+
+cpp_kernel_gram_at <- function(kernel, theta, x) {
+    .Call(`_gpbandits_cpp_kernel_gram_at`, kernel, theta, x)
+}
+
+cpp_kernel_parameter_gradient <- function(kernel, x, w) {
+    .Call(`_gpbandits_cpp_kernel_parameter_gradient`, kernel, x, w)
+}
+
+cpp_kernel_prior_paths <- function(kernel, x, features, paths) {
+    .Call(`_gpbandits_cpp_kernel_prior_paths`, kernel, x, features, paths)
+}
+
+cpp_kernel_prior_gradient <- function(kernel, x, features) {
+    .Call(`_gpbandits_cpp_kernel_prior_gradient`, kernel, x, features)
+}
+
+cpp_fit_likelihood <- function(kernel, x, y, fit_mean, parameters, log_scale, want_gradient) {
+    .Call(`_gpbandits_cpp_fit_likelihood`, kernel, x, y, fit_mean, parameters, log_scale, want_gradient)
+}
+
+cpp_regression_truncate <- function(pointer, size) {
+    invisible(.Call(`_gpbandits_cpp_regression_truncate`, pointer, size))
+}
+
+cpp_regression_set_targets <- function(pointer, y) {
+    invisible(.Call(`_gpbandits_cpp_regression_set_targets`, pointer, y))
+}
+
+cpp_regression_predict_blocks <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_predict_blocks`, pointer, x)
+}
+
+cpp_regression_gradient <- function(pointer, x) {
+    .Call(`_gpbandits_cpp_regression_gradient`, pointer, x)
+}
+
+cpp_regression_solve <- function(pointer, v) {
+    .Call(`_gpbandits_cpp_regression_solve`, pointer, v)
 }
 

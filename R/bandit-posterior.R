@@ -27,6 +27,7 @@ posterior_at <- function(bandit, places, context) {
   count <- place_total(places)
   one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
   contexts <- contexts_for(bandit, context, if (one_each) count else 1L)
+  if (count == 0) return(data.frame(mean = double(), sd = double()))
   row <- rep_len(contexts$row, count)
   if (is_tabulated_space(config) && !anyNA(places$arm)) return(tabulated_posterior(bandit, places$arm, row))
   if (is_tabulated_space(config) && length(config$context_names)) {

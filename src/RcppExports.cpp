@@ -299,22 +299,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_fit_likelihood
-Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, bool fit_mean, const Eigen::VectorXd& parameters, double log_scale, bool want_gradient);
-RcppExport SEXP _gpbandits_cpp_fit_likelihood(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fit_meanSEXP, SEXP parametersSEXP, SEXP log_scaleSEXP, SEXP want_gradientSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
-    Rcpp::traits::input_parameter< double >::type log_scale(log_scaleSEXP);
-    Rcpp::traits::input_parameter< bool >::type want_gradient(want_gradientSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_likelihood(kernel, x, y, fit_mean, parameters, log_scale, want_gradient));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_information_gain
 double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
 RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
@@ -443,101 +427,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_kernel_diagonal
-Eigen::VectorXd cpp_kernel_diagonal(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_kernel_diagonal(SEXP kernelSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_diagonal(kernel, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_input_gradient
-Eigen::MatrixXd cpp_kernel_input_gradient(const Rcpp::List& kernel, const Eigen::VectorXd& x, const Eigen::MatrixXd& y);
-RcppExport SEXP _gpbandits_cpp_kernel_input_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_input_gradient(kernel, x, y));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_diagonal_gradient
-Eigen::VectorXd cpp_kernel_diagonal_gradient(const Rcpp::List& kernel, const Eigen::VectorXd& x);
-RcppExport SEXP _gpbandits_cpp_kernel_diagonal_gradient(SEXP kernelSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_diagonal_gradient(kernel, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_log_parameters
-Eigen::VectorXd cpp_kernel_log_parameters(const Rcpp::List& kernel);
-RcppExport SEXP _gpbandits_cpp_kernel_log_parameters(SEXP kernelSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_log_parameters(kernel));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_gram_at
-Eigen::MatrixXd cpp_kernel_gram_at(const Rcpp::List& kernel, const Eigen::VectorXd& theta, const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_kernel_gram_at(SEXP kernelSEXP, SEXP thetaSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram_at(kernel, theta, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_parameter_gradient
-Eigen::VectorXd cpp_kernel_parameter_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& w);
-RcppExport SEXP _gpbandits_cpp_kernel_parameter_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP wSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type w(wSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_parameter_gradient(kernel, x, w));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_prior_paths
-Eigen::MatrixXd cpp_kernel_prior_paths(const Rcpp::List& kernel, const Eigen::MatrixXd& x, int features, int paths);
-RcppExport SEXP _gpbandits_cpp_kernel_prior_paths(SEXP kernelSEXP, SEXP xSEXP, SEXP featuresSEXP, SEXP pathsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type features(featuresSEXP);
-    Rcpp::traits::input_parameter< int >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_prior_paths(kernel, x, features, paths));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_prior_gradient
-Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x, int features);
-RcppExport SEXP _gpbandits_cpp_kernel_prior_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP featuresSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< int >::type features(featuresSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_prior_gradient(kernel, x, features));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_log_commit
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable, SEXP handle);
 RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP handleSEXP) {
@@ -596,16 +485,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_regression_truncate
-void cpp_regression_truncate(SEXP pointer, double size);
-RcppExport SEXP _gpbandits_cpp_regression_truncate(SEXP pointerSEXP, SEXP sizeSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
-    cpp_regression_truncate(pointer, size);
-    return R_NilValue;
-END_RCPP
-}
 // cpp_regression_add
 void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
 RcppExport SEXP _gpbandits_cpp_regression_add(SEXP pointerSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -617,16 +496,6 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_regression_set_targets
-void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y);
-RcppExport SEXP _gpbandits_cpp_regression_set_targets(SEXP pointerSEXP, SEXP ySEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    cpp_regression_set_targets(pointer, y);
-    return R_NilValue;
-END_RCPP
-}
 // cpp_regression_predict
 Rcpp::List cpp_regression_predict(SEXP pointer, const Eigen::MatrixXd& x);
 RcppExport SEXP _gpbandits_cpp_regression_predict(SEXP pointerSEXP, SEXP xSEXP) {
@@ -635,17 +504,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_regression_predict(pointer, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_regression_predict_blocks
-Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_regression_predict_blocks(SEXP pointerSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_regression_predict_blocks(pointer, x));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -684,17 +542,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_regression_gradient
-Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x);
-RcppExport SEXP _gpbandits_cpp_regression_gradient(SEXP pointerSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_regression_gradient(pointer, x));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_regression_evidence
 Rcpp::List cpp_regression_evidence(SEXP pointer);
 RcppExport SEXP _gpbandits_cpp_regression_evidence(SEXP pointerSEXP) {
@@ -702,17 +549,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_regression_evidence(pointer));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_regression_solve
-Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v);
-RcppExport SEXP _gpbandits_cpp_regression_solve(SEXP pointerSEXP, SEXP vSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type v(vSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_regression_solve(pointer, v));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -985,6 +821,170 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_kernel_diagonal
+Eigen::VectorXd cpp_kernel_diagonal(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_kernel_diagonal(SEXP kernelSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_diagonal(kernel, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_input_gradient
+Eigen::MatrixXd cpp_kernel_input_gradient(const Rcpp::List& kernel, const Eigen::VectorXd& x, const Eigen::MatrixXd& y);
+RcppExport SEXP _gpbandits_cpp_kernel_input_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_input_gradient(kernel, x, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_diagonal_gradient
+Eigen::VectorXd cpp_kernel_diagonal_gradient(const Rcpp::List& kernel, const Eigen::VectorXd& x);
+RcppExport SEXP _gpbandits_cpp_kernel_diagonal_gradient(SEXP kernelSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_diagonal_gradient(kernel, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_log_parameters
+Eigen::VectorXd cpp_kernel_log_parameters(const Rcpp::List& kernel);
+RcppExport SEXP _gpbandits_cpp_kernel_log_parameters(SEXP kernelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_log_parameters(kernel));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_gram_at
+Eigen::MatrixXd cpp_kernel_gram_at(const Rcpp::List& kernel, const Eigen::VectorXd& theta, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_kernel_gram_at(SEXP kernelSEXP, SEXP thetaSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram_at(kernel, theta, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_parameter_gradient
+Eigen::VectorXd cpp_kernel_parameter_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& w);
+RcppExport SEXP _gpbandits_cpp_kernel_parameter_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP wSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type w(wSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_parameter_gradient(kernel, x, w));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_prior_paths
+Eigen::MatrixXd cpp_kernel_prior_paths(const Rcpp::List& kernel, const Eigen::MatrixXd& x, int features, int paths);
+RcppExport SEXP _gpbandits_cpp_kernel_prior_paths(SEXP kernelSEXP, SEXP xSEXP, SEXP featuresSEXP, SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< int >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_prior_paths(kernel, x, features, paths));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_prior_gradient
+Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x, int features);
+RcppExport SEXP _gpbandits_cpp_kernel_prior_gradient(SEXP kernelSEXP, SEXP xSEXP, SEXP featuresSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< int >::type features(featuresSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_prior_gradient(kernel, x, features));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_fit_likelihood
+Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, bool fit_mean, const Eigen::VectorXd& parameters, double log_scale, bool want_gradient);
+RcppExport SEXP _gpbandits_cpp_fit_likelihood(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fit_meanSEXP, SEXP parametersSEXP, SEXP log_scaleSEXP, SEXP want_gradientSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
+    Rcpp::traits::input_parameter< double >::type log_scale(log_scaleSEXP);
+    Rcpp::traits::input_parameter< bool >::type want_gradient(want_gradientSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_likelihood(kernel, x, y, fit_mean, parameters, log_scale, want_gradient));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_truncate
+void cpp_regression_truncate(SEXP pointer, double size);
+RcppExport SEXP _gpbandits_cpp_regression_truncate(SEXP pointerSEXP, SEXP sizeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
+    cpp_regression_truncate(pointer, size);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_regression_set_targets
+void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y);
+RcppExport SEXP _gpbandits_cpp_regression_set_targets(SEXP pointerSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    cpp_regression_set_targets(pointer, y);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_regression_predict_blocks
+Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_predict_blocks(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_predict_blocks(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_gradient
+Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x);
+RcppExport SEXP _gpbandits_cpp_regression_gradient(SEXP pointerSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_gradient(pointer, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_regression_solve
+Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v);
+RcppExport SEXP _gpbandits_cpp_regression_solve(SEXP pointerSEXP, SEXP vSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type v(vSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_solve(pointer, v));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
@@ -1011,7 +1011,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 6},
-    {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 7},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
@@ -1023,30 +1022,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
-    {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},
-    {"_gpbandits_cpp_kernel_input_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_input_gradient, 3},
-    {"_gpbandits_cpp_kernel_diagonal_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal_gradient, 2},
-    {"_gpbandits_cpp_kernel_log_parameters", (DL_FUNC) &_gpbandits_cpp_kernel_log_parameters, 1},
-    {"_gpbandits_cpp_kernel_gram_at", (DL_FUNC) &_gpbandits_cpp_kernel_gram_at, 3},
-    {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
-    {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
-    {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 5},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
-    {"_gpbandits_cpp_regression_truncate", (DL_FUNC) &_gpbandits_cpp_regression_truncate, 2},
     {"_gpbandits_cpp_regression_add", (DL_FUNC) &_gpbandits_cpp_regression_add, 3},
-    {"_gpbandits_cpp_regression_set_targets", (DL_FUNC) &_gpbandits_cpp_regression_set_targets, 2},
     {"_gpbandits_cpp_regression_predict", (DL_FUNC) &_gpbandits_cpp_regression_predict, 2},
-    {"_gpbandits_cpp_regression_predict_blocks", (DL_FUNC) &_gpbandits_cpp_regression_predict_blocks, 2},
     {"_gpbandits_cpp_regression_mean", (DL_FUNC) &_gpbandits_cpp_regression_mean, 2},
     {"_gpbandits_cpp_regression_covariance", (DL_FUNC) &_gpbandits_cpp_regression_covariance, 2},
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
-    {"_gpbandits_cpp_regression_gradient", (DL_FUNC) &_gpbandits_cpp_regression_gradient, 2},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
-    {"_gpbandits_cpp_regression_solve", (DL_FUNC) &_gpbandits_cpp_regression_solve, 2},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
@@ -1070,6 +1056,20 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_testing_lowrank_arms", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_arms, 3},
     {"_gpbandits_cpp_testing_lowrank_choose", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_choose, 4},
     {"_gpbandits_cpp_testing_lowrank_run", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_run, 6},
+    {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},
+    {"_gpbandits_cpp_kernel_input_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_input_gradient, 3},
+    {"_gpbandits_cpp_kernel_diagonal_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal_gradient, 2},
+    {"_gpbandits_cpp_kernel_log_parameters", (DL_FUNC) &_gpbandits_cpp_kernel_log_parameters, 1},
+    {"_gpbandits_cpp_kernel_gram_at", (DL_FUNC) &_gpbandits_cpp_kernel_gram_at, 3},
+    {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
+    {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
+    {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
+    {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 7},
+    {"_gpbandits_cpp_regression_truncate", (DL_FUNC) &_gpbandits_cpp_regression_truncate, 2},
+    {"_gpbandits_cpp_regression_set_targets", (DL_FUNC) &_gpbandits_cpp_regression_set_targets, 2},
+    {"_gpbandits_cpp_regression_predict_blocks", (DL_FUNC) &_gpbandits_cpp_regression_predict_blocks, 2},
+    {"_gpbandits_cpp_regression_gradient", (DL_FUNC) &_gpbandits_cpp_regression_gradient, 2},
+    {"_gpbandits_cpp_regression_solve", (DL_FUNC) &_gpbandits_cpp_regression_solve, 2},
     {NULL, NULL, 0}
 };
 

@@ -54,18 +54,3 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
       Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
       Rcpp::Named("evaluations") = static_cast<double>(found.evaluations));
 }
-
-// Value, gradient (by the kernel's log-parameters and log noise) and mean at one point.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
-                              const Eigen::VectorXd& y, bool fit_mean,
-                              const Eigen::VectorXd& parameters, double log_scale,
-                              bool want_gradient) {
-  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), x, y, fit_mean);
-  likelihood.factorise(parameters, want_gradient);
-  Rcpp::List out = Rcpp::List::create(Rcpp::Named("value") = likelihood.value(log_scale),
-                                      Rcpp::Named("mean") = likelihood.mean(),
-                                      Rcpp::Named("log_scale") = likelihood.log_scale());
-  if (want_gradient) out["gradient"] = likelihood.gradient(log_scale);
-  return out;
-}

@@ -1,8 +1,7 @@
 // What R's gp_regression calls. The R object holds the data; the pointer made
 // here is a cache that R rebuilds when it is lost.
-#include <RcppEigen.h>
+#include "r_regression.h"
 
-#include "posteriors/dense_posterior.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_rng.h"
@@ -11,12 +10,7 @@
 
 namespace {
 
-struct Regression {
-  gpb::DensePosterior posterior;
-  std::unique_ptr<gpb::PredictionCache> cache;  // the points asked for last
-};
-
-using RegressionPtr = Rcpp::XPtr<Regression>;
+using gpb::Regression;
 
 // Entries of V = L^-1 K(played, X) kept for the next time: 32 MB.
 constexpr double kCacheEntries = 4e6;
@@ -94,12 +88,6 @@ SEXP cpp_regression_head(SEXP pointer, double size) {
   return out;
 }
 
-// The same without a copy.
-// [[Rcpp::export(rng = false)]]
-void cpp_regression_truncate(SEXP pointer, double size) {
-  RegressionPtr(pointer)->posterior.truncate(static_cast<gpb::Index>(size));
-}
-
 // [[Rcpp::export(rng = false)]]
 void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
   gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
@@ -111,22 +99,9 @@ void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::Vec
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y) {
-  RegressionPtr(pointer)->posterior.set_targets(y);
-}
-
-// [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_regression_predict(SEXP pointer, const Eigen::MatrixXd& x) {
   gpb::VectorXd mean, variance;
   predict_cached(*RegressionPtr(pointer), x, mean, variance);
-  return mean_and_sd(mean, variance);
-}
-
-// The same without a cache, in blocks.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x) {
-  gpb::VectorXd mean, variance;
-  predict_in_parts(RegressionPtr(pointer)->posterior, x, mean, variance);
   return mean_and_sd(mean, variance);
 }
 
@@ -148,24 +123,9 @@ Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, doub
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x) {
-  double mean, sd;
-  gpb::VectorXd dmean, dsd;
-  RegressionPtr(pointer)->posterior.predict_gradient(x, mean, sd, dmean, dsd);
-  return Rcpp::List::create(Rcpp::Named("mean") = mean, Rcpp::Named("sd") = sd,
-                            Rcpp::Named("dmean") = dmean, Rcpp::Named("dsd") = dsd);
-}
-
-// [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_regression_evidence(SEXP pointer) {
   const gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
   return Rcpp::List::create(Rcpp::Named("log_likelihood") = posterior.log_likelihood(),
                             Rcpp::Named("log_det") = posterior.log_det(),
                             Rcpp::Named("quadratic") = posterior.quadratic());
-}
-
-// (K + noise)^-1 v.
-// [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v) {
-  return RegressionPtr(pointer)->posterior.solve(v);
 }

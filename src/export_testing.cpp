@@ -3,8 +3,11 @@
 
 #include <cmath>
 
+#include "fitting/likelihood.h"
 #include "posteriors/lazy_arms.h"
+#include "r_interrupt.h"
 #include "r_kernel.h"
+#include "r_regression.h"
 #include "r_rng.h"
 #include "scores/improvement.h"
 
@@ -248,4 +251,129 @@ Rcpp::NumericMatrix cpp_testing_lowrank_run(SEXP arms, SEXP pointer, const Eigen
     out(t, 1) = static_cast<double>(lazy->looked_at());
   }
   return out;
+}
+
+// ---- kernels (`kernel` is a list made by resolve_kernel()), regressions, likelihood
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_kernel_diagonal(const Rcpp::List& kernel, const Eigen::MatrixXd& x) {
+  Eigen::VectorXd out(x.rows());
+  gpb::kernel_from_list(kernel)->diagonal(x, out);
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_kernel_input_gradient(const Rcpp::List& kernel, const Eigen::VectorXd& x,
+                                          const Eigen::MatrixXd& y) {
+  Eigen::MatrixXd out;
+  gpb::kernel_from_list(kernel)->input_gradient(x, y, out);
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_kernel_diagonal_gradient(const Rcpp::List& kernel, const Eigen::VectorXd& x) {
+  return gpb::kernel_from_list(kernel)->diagonal_gradient(x);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_kernel_log_parameters(const Rcpp::List& kernel) {
+  return gpb::kernel_from_list(kernel)->log_parameters();
+}
+
+// The Gram matrix under other parameters than those of the list.
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_kernel_gram_at(const Rcpp::List& kernel, const Eigen::VectorXd& theta,
+                                   const Eigen::MatrixXd& x) {
+  const gpb::KernelPtr original = gpb::kernel_from_list(kernel);
+  const std::unique_ptr<gpb::Kernel> changed = original->clone();
+  changed->set_log_parameters(theta);
+  return changed->gram(x);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_kernel_parameter_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                              const Eigen::MatrixXd& w) {
+  return gpb::kernel_from_list(kernel)->parameter_gradient(x, w);
+}
+
+// Independent paths at the rows of x, one per column.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_kernel_prior_paths(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                       int features, int paths) {
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  gpb::RRng rng;
+  Eigen::MatrixXd out(x.rows(), paths);
+  for (int p = 0; p < paths; ++p) {
+    k->draw_prior_path(rng, x.cols(), features).values(x, out.col(p));
+    gpb::check_interrupt();
+  }
+  return out;
+}
+
+// One path: a row per row of x with the value by each of the two routes, then the gradient.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                          int features) {
+  gpb::RRng rng;
+  const gpb::PriorPath path =
+      gpb::kernel_from_list(kernel)->draw_prior_path(rng, x.cols(), features);
+  Eigen::MatrixXd out(x.rows(), x.cols() + 2);
+  Eigen::VectorXd gradient;
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    const Eigen::VectorXd point = x.row(i).transpose();
+    out(i, 0) = path.value(point);
+    out(i, 1) = path.value_and_gradient(point, gradient);
+    out.row(i).tail(x.cols()) = gradient.transpose();
+  }
+  return out;
+}
+
+// Value, gradient (by the kernel's log-parameters and log noise) and mean at one point.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                              const Eigen::VectorXd& y, bool fit_mean,
+                              const Eigen::VectorXd& parameters, double log_scale,
+                              bool want_gradient) {
+  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), x, y, fit_mean);
+  likelihood.factorise(parameters, want_gradient);
+  Rcpp::List out = Rcpp::List::create(Rcpp::Named("value") = likelihood.value(log_scale),
+                                      Rcpp::Named("mean") = likelihood.mean(),
+                                      Rcpp::Named("log_scale") = likelihood.log_scale());
+  if (want_gradient) out["gradient"] = likelihood.gradient(log_scale);
+  return out;
+}
+
+// The same without a copy.
+// [[Rcpp::export(rng = false)]]
+void cpp_regression_truncate(SEXP pointer, double size) {
+  RegressionPtr(pointer)->posterior.truncate(static_cast<gpb::Index>(size));
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_regression_set_targets(SEXP pointer, const Eigen::VectorXd& y) {
+  RegressionPtr(pointer)->posterior.set_targets(y);
+}
+
+// Mean and sd without the cache.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_predict_blocks(SEXP pointer, const Eigen::MatrixXd& x) {
+  gpb::VectorXd mean, variance;
+  RegressionPtr(pointer)->posterior.predict(x, mean, variance);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean,
+                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x) {
+  double mean, sd;
+  gpb::VectorXd dmean, dsd;
+  RegressionPtr(pointer)->posterior.predict_gradient(x, mean, sd, dmean, dsd);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean, Rcpp::Named("sd") = sd,
+                            Rcpp::Named("dmean") = dmean, Rcpp::Named("dsd") = dsd);
+}
+
+// (K + noise)^-1 v.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v) {
+  return RegressionPtr(pointer)->posterior.solve(v);
 }

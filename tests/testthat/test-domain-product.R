@@ -267,3 +267,17 @@ test_that("rivals that run on boxes run on it", {
   b$add(x = 0.25, arm = 2, reward = 0.4, constraints = -0.2)
   expect_identical(utils::tail(b$history(), 1)$r, 0.5)
 })
+
+test_that("Thompson sampling plays on a product whose rows have a covariance of their own", {
+  K <- matrix(0.3, 3, 3) + diag(0.7, 3)
+  b <- gp_bandit(product_domain(1:3, box_domain(0, 1, names = "u")), kernel_matrix(K) * kernel_se(0.3, dims = "u"), 0.01,
+                 policy_ts(width_constant(1)))
+  set.seed(3)
+  for (t in 1:25) {
+    q <- b$suggest()
+    b$observe(q$id, c(0, 0.5, 2)[q$arm] - 4 * (q$u - 0.7)^2)
+  }
+  expect_equal(b$best()$arm, 3)
+  expect_equal(b$best()$u, 0.7, tolerance = 0.1)
+  expect_gt(length(unique(b$history()$arm)), 1)
+})

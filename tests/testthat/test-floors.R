@@ -119,8 +119,11 @@ test_that("noise below 1e-12 of the prior variance is refused", {
     expect_s4_class(arm_bandit(kernel_se(0.2, variance = 1e-4), 1e-15, engine), "GPBandit")
   }
   expect_error(gp_regression(spots, spots, kernel_se(0.2), 1e-13), class = "gpbandits_error")
-  box <- gp_bandit(box_domain(0, 1), kernel_se(0.2), 1e-13, policy_ucb(width_constant(2)))
-  before <- box$history()
-  expect_error(box$add(x = 0.5, reward = 1), class = "gpbandits_error")
-  expect_identical(box$history(), before)
+  box <- function(noise_var) gp_bandit(box_domain(0, 1), kernel_se(0.2), noise_var, policy_ucb(width_constant(2)))
+  expect_error(box(1e-13), "noise_var", class = "gpbandits_error")
+  # The limit itself is allowed; a reward may not bring less noise of its own than that.
+  b <- box(1e-12)
+  before <- b$history()
+  expect_error(b$add(x = 0.5, reward = 1, noise_var = 1e-14), class = "gpbandits_error")
+  expect_identical(b$history(), before)
 })

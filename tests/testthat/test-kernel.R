@@ -270,9 +270,18 @@ test_that("a linear kernel's path is a line", {
   expect_identical(path[, 4], numeric(8))
 })
 
-test_that("a covariance matrix has no paths on a box", {
-  core <- resolve(kernel_matrix(diag(3)), "x1", 3)
-  expect_error(gpbandits:::cpp_kernel_prior_paths(core, cbind(0), 5, 1), "no random features")
+test_that("paths of a covariance matrix have it as their covariance, alone and times another kernel", {
+  set.seed(9)
+  K <- ref_random_covariance(4, 2)
+  points <- cbind(rep(c(0.1, 0.4), each = 4), rep(0:3, 2))
+  for (with_se in c(FALSE, TRUE)) {
+    kernel <- if (with_se) kernel_matrix(K) * kernel_se(0.3) else kernel_matrix(K)
+    paths <- gpbandits:::cpp_kernel_prior_paths(resolve(kernel, "x1", 4), points, 64, 3000)
+    wanted <- K[rep(1:4, 2), rep(1:4, 2)] * if (with_se) ref_kernel_se(0.3)(points[, 1]) else 1
+    gap <- (tcrossprod(paths) / 3000 - wanted) / sqrt((wanted^2 + outer(diag(wanted), diag(wanted))) / 3000)
+    expect_lt(max(abs(gap)), 4.5)
+    expect_gt(max(abs(wanted[upper.tri(wanted)])), 0.1)
+  }
 })
 
 # ---- covariance matrices --------------------------------------------------------

@@ -18,7 +18,7 @@ Bandit::Bandit(Beliefs beliefs, FoldRules rules)
 // ---- posteriors -------------------------------------------------------------
 
 void Bandit::make_posteriors() {
-  check_noise(beliefs_.noise_var, space().prior_scale() * space().prior_scale());
+  check_own_noise(beliefs_.noise_var);
   const Forgetting forgetting = fold_.forgetting();
   const auto made = [&](double noise_var) {
     return std::make_unique<Observations>(space().make_posterior(noise_var, forgetting),
@@ -33,6 +33,11 @@ void Bandit::make_posteriors() {
   }
   begin_anew(fold_.first_known() + 1);
   advance();
+}
+
+void Bandit::check_own_noise(double noise_var) const {
+  const double scale = space().prior_scale();
+  if (!std::isnan(noise_var)) check_noise(noise_var, scale * scale);
 }
 
 void Bandit::begin_anew(Index first) {
@@ -298,6 +303,7 @@ Index Bandit::commit(Query query) {
 }
 
 void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_var) {
+  check_own_noise(noise_var);
   const bool alarm = fold_.reward(id, reward, g, noise_var);
   events_.push_back({EventKind::reward, id, fold_.clock(), reward, noise_var, g});
   if (alarm) restart();
@@ -305,6 +311,7 @@ void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_va
 
 Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
                    double noise_var) {
+  check_own_noise(noise_var);
   settle_what_is_due();
   Query q;
   q.place = place;

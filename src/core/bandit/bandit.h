@@ -92,6 +92,8 @@ class Bandit final : private FoldListener {
   double incumbent(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
+  // Throws where a noise variance is too little for the posterior's digits.
+  void check_own_noise(double noise_var) const;
   void make_posteriors();
   // Nothing is known; the next ids are `first` and above.
   void begin_anew(Index first);

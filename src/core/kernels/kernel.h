@@ -27,8 +27,7 @@ class Kernel {
   // g[p] = sum_ij W_ij dK_ij / d theta_p over the Gram matrix of X (W symmetric).
   virtual VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const = 0;
 
-  // Multiplies `feature` by one of this kernel's. Throws for a kernel without
-  // random features (one given as a matrix).
+  // Multiplies `feature` by one of this kernel's.
   virtual void draw_feature(Rng& rng, Feature& feature) const = 0;
 
   // A function drawn from GP(0, k), approximately: its covariance is k on average

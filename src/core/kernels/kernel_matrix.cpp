@@ -1,5 +1,7 @@
 #include "kernels/kernel_matrix.h"
 
+#include <Eigen/Cholesky>
+
 #include "kernels/kernel_scaling.h"
 
 namespace gpb {
@@ -39,8 +41,18 @@ VectorXd MatrixKernel::parameter_gradient(const Points&, const MatrixXd&) const 
   return VectorXd(0);
 }
 
-void MatrixKernel::draw_feature(Rng&, Feature&) const {
-  throw std::invalid_argument("a covariance given as a matrix has no random features");
+// A draw of all arms at once, root z with root root' = K: exact.
+void MatrixKernel::draw_feature(Rng& rng, Feature& feature) const {
+  if (!root_) {
+    const Eigen::LDLT<MatrixXd> factor(*K_);
+    MatrixXd root = factor.matrixL();
+    root *= factor.vectorD().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+    root_ = std::make_shared<const MatrixXd>(factor.transpositionsP().transpose() * root);
+  }
+  const VectorXd values = *root_ * rng.normals(K_->rows());
+  if (feature.by_arm.size() > 0) feature.by_arm.array() *= values.array();
+  else feature.by_arm = values;
+  feature.arm_column = arm_column_;
 }
 
 std::unique_ptr<Kernel> MatrixKernel::clone() const { return std::make_unique<MatrixKernel>(*this); }

@@ -25,6 +25,7 @@ class MatrixKernel final : public Kernel {
   Index arm(double number) const;
 
   std::shared_ptr<const MatrixXd> K_;
+  mutable std::shared_ptr<const MatrixXd> root_;  // made when a draw is first asked for
   Index arm_column_;
 };
 

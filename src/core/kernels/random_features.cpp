@@ -33,9 +33,16 @@ PriorPath::Group PriorPath::group_of(std::vector<Feature>::const_iterator first,
   const Index count = static_cast<Index>(last - first);
   Group group{MatrixXd(inputs, count),
               std::vector<MatrixXd>(first->directions.size(), MatrixXd(inputs, count)),
-              VectorXd(count), VectorXd(count)};
+              VectorXd(count), VectorXd(count), MatrixXd(), -1};
+  const auto tabled = std::find_if(first, first + count,
+                                   [](const Feature& f) { return f.by_arm.size() > 0; });
+  if (tabled != first + count) {
+    group.by_arm = MatrixXd::Ones(tabled->by_arm.size(), count);
+    group.arm_column = tabled->arm_column;
+  }
   for (Index m = 0; m < count; ++m, ++first) {
     group.frequency.col(m) = first->frequency;
+    if (first->by_arm.size() > 0) group.by_arm.col(m) = first->by_arm;
     for (std::size_t j = 0; j < group.directions.size(); ++j) {
       group.directions[j].col(m) = first->directions[j];
     }
@@ -44,6 +51,12 @@ PriorPath::Group PriorPath::group_of(std::vector<Feature>::const_iterator first,
     group.weight[m] = first->amplitude * rayleigh / std::sqrt(static_cast<double>(total));
   }
   return group;
+}
+
+Index PriorPath::Group::arm_of(double number) const {
+  const Index arm = static_cast<Index>(std::llround(number));
+  if (arm < 0 || arm >= by_arm.rows()) throw std::invalid_argument("this point is no arm");
+  return arm;
 }
 
 PriorPath PriorPath::line(VectorXd slope) {
@@ -83,6 +96,9 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
     for (const MatrixXd& direction : group.directions) {
       wave.array() *= (points * direction).array();
     }
+    for (Index i = 0; group.by_arm.size() > 0 && i < count; ++i) {
+      wave.row(i).array() *= group.by_arm.row(group.arm_of(points(i, group.arm_column))).array();
+    }
     out.segment(start, count).noalias() += wave * group.weight;
   }
 }
@@ -100,14 +116,18 @@ double PriorPath::value_and_gradient(const VectorXd& x, VectorXd& gradient) cons
 
 double PriorPath::add_gradient(const Group& group, const VectorXd& x, VectorXd& gradient) {
   const Eigen::ArrayXd angle = (group.frequency.transpose() * x + group.phase).array();
-  const Eigen::ArrayXd wave = angle.cos() * group.weight.array();
+  Eigen::ArrayXd weight = group.weight.array();
+  if (group.by_arm.size() > 0) {
+    weight *= group.by_arm.row(group.arm_of(x[group.arm_column])).transpose().array();
+  }
+  const Eigen::ArrayXd wave = angle.cos() * weight;
   std::vector<Eigen::ArrayXd> factors;
   Eigen::ArrayXd product = Eigen::ArrayXd::Ones(angle.size());
   for (const MatrixXd& direction : group.directions) {
     factors.push_back((direction.transpose() * x).array());
     product *= factors.back();
   }
-  gradient -= group.frequency * (angle.sin() * group.weight.array() * product).matrix();
+  gradient -= group.frequency * (angle.sin() * weight * product).matrix();
   for (std::size_t j = 0; j < factors.size(); ++j) {
     Eigen::ArrayXd others = wave;
     for (std::size_t i = 0; i < factors.size(); ++i) {
