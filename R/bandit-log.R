@@ -35,6 +35,7 @@ status_names <- c("pending", "known", "lost", "withdrawn", "failed")
 # The log's inputs of some queries, one row each; no columns where arms say it all.
 logged_matrix <- function(bandit, ids) {
   columns <- logged_inputs(bandit$config)
+  if (length(columns) == 0) return(matrix(0, length(ids), 0))
   values <- vapply(columns, function(name) as.double(get(name, envir = bandit$queries)[ids]),
                    numeric(length(ids)))
   matrix(values, length(ids), length(columns))

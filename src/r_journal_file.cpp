@@ -182,26 +182,61 @@ void directory_to_disk(const std::string& path) {
   close(descriptor);
 }
 
-// `file`, which is empty and locked, gets `line` as a whole: written beside it, and renamed.
-void fill(File&, const std::string& path, const std::string& line) {
-  const std::string draft = path + ".draft-" + std::to_string(getpid());
-  try {
-    File(draft, Use::write, O_CREAT | O_TRUNC | O_NOFOLLOW).append(0, line);
-    if (std::rename(draft.c_str(), path.c_str()) != 0) fail("create", path);
-  } catch (...) {
-    std::remove(draft.c_str());
-    throw;
+[[noreturn]] void fail_existing(const std::string& path) {
+  throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+}
+
+// A file of one line that is not yet the journal; gone with this object.
+class Draft {
+ public:
+  Draft(const std::string& path, const std::string& line)
+      : path_(path), name_(path + ".draft-" + std::to_string(getpid())) {
+    try {
+      File(name_, Use::write, O_CREAT | O_TRUNC | O_NOFOLLOW).append(0, line);
+    } catch (...) {
+      std::remove(name_.c_str());
+      throw;
+    }
+  }
+  ~Draft() { std::remove(name_.c_str()); }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  // Where there is no file yet; of two who try one fails.
+  void become_new_journal() const {
+    if (link(name_.c_str(), path_.c_str()) == 0) return;
+    if (errno == EEXIST) fail_existing(path_);
+    replace_journal();  // a file system without links
+  }
+  void replace_journal() const {
+    if (std::rename(name_.c_str(), path_.c_str()) != 0) fail("create", path_);
+  }
+
+ private:
+  std::string path_, name_;
+};
+
+// The line is there as a whole, or no file is.
+void write_first(const std::string& path, const std::string& line) {
+  struct stat there;
+  if (stat(path.c_str(), &there) != 0) {
+    Draft(path, line).become_new_journal();
+  } else {
+    const File empty(path, Use::write);  // locked
+    if (empty.size() > 0 || !empty.stands_at_its_path()) fail_existing(path);
+    Draft(path, line).replace_journal();
   }
   directory_to_disk(path);
 }
 #else
-// There rename() does not replace.
-void fill(File& file, const std::string&, const std::string& line) { file.append(0, line); }
-#endif
-
-[[noreturn]] void fail_existing(const std::string& path) {
-  throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+void write_first(const std::string& path, const std::string& line) {
+  File file(path, Use::write, O_CREAT);
+  if (file.size() > 0) {
+    throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+  }
+  file.append(0, line);
 }
+#endif
 
 [[noreturn]] void fail_foreign(const std::string& path) {
   throw std::runtime_error("The journal " + path + " is not as this bandit left it: another one "
@@ -209,7 +244,7 @@ void fill(File& file, const std::string&, const std::string& line) { file.append
                            "journal.");
 }
 
-// What may stand after the last whole line: a line that was never finished or is damaged, and its rest.
+// What may stand after the last whole line: one never finished or damaged, and its rest.
 bool is_torn(const std::string& bytes, const JournalEnd& end) {
   const std::size_t first = end.open && !bytes.empty() && bytes[0] == '\n' ? 1 : 0;
   const std::size_t newline = bytes.find('\n', first);
@@ -235,16 +270,7 @@ JournalEnd journal_create(const std::string& path, const std::string& text) {
   end.checksum = crc32(text.data(), text.size());
   const std::string line = line_of(text, end.checksum);
   end.size = end.line = static_cast<double>(line.size());
-  struct stat before;
-  const bool was_there = stat(path.c_str(), &before) == 0;
-  File file(path, Use::write, O_CREAT);
-  if (file.size() > 0 || !file.stands_at_its_path()) fail_existing(path);
-  try {
-    fill(file, path, line);
-  } catch (...) {
-    if (!was_there) std::remove(path.c_str());
-    throw;
-  }
+  write_first(path, line);
   return end;
 }
 

@@ -383,11 +383,13 @@ test_that("links are followed, devices, pipes and endless links refused and left
   unlink(directory, recursive = TRUE)
 })
 
-# A library whose fsync() fails, and ftruncate() too, while files of these names exist.
+# A library whose fsync() fails, and ftruncate() too, or whose fsync() kills, while files of these names exist.
 failing_disk <- c(
   "#define _GNU_SOURCE", "#include <dlfcn.h>", "#include <errno.h>", "#include <stdlib.h>", "#include <unistd.h>",
+  "#include <signal.h>",
   "static int fails(const char* name) { const char* file = getenv(name); return file && access(file, F_OK) == 0; }",
-  "int fsync(int file) {", "  if (fails(\"NO_FSYNC\")) { errno = EIO; return -1; }",
+  "int fsync(int file) {", "  if (fails(\"DIE\")) kill(getpid(), SIGKILL);",
+  "  if (fails(\"NO_FSYNC\")) { errno = EIO; return -1; }",
   "  return ((int (*)(int)) dlsym(RTLD_NEXT, \"fsync\"))(file); }",
   "int ftruncate(int file, off_t size) {", "  if (fails(\"NO_TRUNCATE\")) { errno = EIO; return -1; }",
   "  return ((int (*)(int, off_t)) dlsym(RTLD_NEXT, \"ftruncate\"))(file, size); }")
@@ -423,6 +425,14 @@ test_that("a line that does not reach the disk does not stay in the file, even i
   expect_length(said("end"), 2)
   expect_identical(c(said("before"), said("file"), said("after")),
                    c("before TRUE ", "before TRUE ", "file TRUE ", "file TRUE ", "after TRUE "))
+  # killed while it is begun, a journal is not there at all
+  file.create(path("die"))
+  out <- run_child(c(sprintf("gpbandits::gp_ucb(1:3, gpbandits::kernel_se(), 1, journal = %s)", deparse(path("begun"))),
+                     "cat('not reached')"),
+                   shell = sprintf("DIE=%s LD_PRELOAD=%s", path("die"), path("disk.so")))
+  expect_false(any(grepl("not reached", out)))
+  expect_length(dir(directory, "begun[.]draft"), 1)   # it had begun
+  expect_false(file.exists(path("begun")))
   unlink(directory, recursive = TRUE)
 })
 
