@@ -28,16 +28,16 @@ lease_queries <- function(bandit, n, context, worker, seconds) {
   budget <- suppressWarnings(as.double(log$head$budget))
   if (isTRUE(budget < Inf)) left <- max(0, min(left, budget - leased_queries(log)))
   fresh <- ask_new(bandit, left, context, nrow(mine) + length(taken))
-  for (id in fresh) give_lease(log, id, 1L, worker, seconds)
-  leased_frame(bandit, c(mine$query, taken, fresh))
+  fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds))
+  leased_frame(bandit, c(list(mine[c("query", "token", "attempt")]), taken, fresh))
 }
 
 open_leases <- function(log) {
-  found <- sql_rows(log$link, "SELECT query, attempt, worker, state, expires FROM gpb_lease WHERE bandit = ", log$number,
+  found <- sql_rows(log$link, "SELECT query, attempt, worker, state, expires, token FROM gpb_lease WHERE bandit = ", log$number,
                     " AND state IN ('open', 'offered') ORDER BY query")
-  found$expires <- as.double(found$expires)
-  found$query <- as.integer(found$query)
-  found
+  # (Without rows there may be no columns.)
+  data.frame(query = as.integer(found$query), attempt = as.integer(found$attempt), worker = as.character(found$worker),
+             state = as.character(found$state), expires = as.double(found$expires), token = as.character(found$token))
 }
 
 # Which of these queries were asked in the context that is given (all, without contexts)?
@@ -52,7 +52,7 @@ in_context <- function(bandit, ids, context) {
 # Queries that nobody works on any more; those tried too often are failed.
 take_over <- function(bandit, free, n, worker, seconds) {
   log <- bandit$journal
-  taken <- integer()
+  taken <- list()
   for (k in seq_len(nrow(free))) {
     row <- free[k, ]
     if (row$state == "open" && row$attempt >= log$attempts) {
@@ -62,8 +62,7 @@ take_over <- function(bandit, free, n, worker, seconds) {
     }
     if (length(taken) >= n) next
     end_leases(log, row$query, if (row$state == "open") "expired" else "taken")
-    give_lease(log, row$query, row$attempt + 1L, worker, seconds)
-    taken <- c(taken, row$query)
+    taken <- c(taken, list(give_lease(log, row$query, row$attempt + 1L, worker, seconds)))
   }
   taken
 }
@@ -92,11 +91,14 @@ leased_queries <- function(log) {
                      " AND state <> 'withdrawn'")$n)
 }
 
+# One row of what leased_frame() takes. The tokens of a transaction are the server's random one with a number in it.
 give_lease <- function(log, id, attempt, worker, seconds) {
+  log$given <- log$given + 1L
+  token <- paste0(substr(log$head$token, 1, 24), sprintf("%08x", log$given))
   sql_run(log$link, "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
-                sql_token(log$link), "'open'", sep = ", "), ", ",
-          lease_times(log, seconds), ")")
+                sql_literal(token, log$link), "'open'", sep = ", "), ", ", lease_times(log, seconds), ")")
+  data.frame(query = id, token = token, attempt = attempt)
 }
 
 lease_length <- function(seconds) if (is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
@@ -122,15 +124,11 @@ end_leases <- function(log, ids, state, reason = NULL) {
 }
 
 # The queries as $suggest() shows them, with the tokens that belong to them.
-leased_frame <- function(bandit, ids) {
-  log <- bandit$journal
-  frame <- query_frame(bandit, ids)
-  if (length(ids) == 0) return(cbind(frame, token = character(), attempt = integer()))
-  found <- sql_rows(log$link, "SELECT query, token, attempt FROM gpb_lease WHERE bandit = ", log$number,
-                    " AND state = 'open' AND query IN (", paste(ids, collapse = ", "), ")")
-  at <- match(ids, found$query)
-  frame$token <- found$token[at]
-  frame$attempt <- as.integer(found$attempt[at])
+leased_frame <- function(bandit, leases) {
+  leases <- do.call(rbind, leases)
+  frame <- query_frame(bandit, as.integer(leases$query))
+  frame$token <- as.character(leases$token)
+  frame$attempt <- as.integer(leases$attempt)
   frame
 }
 

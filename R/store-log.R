@@ -1,11 +1,11 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`,
 # `attempts`, `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with
-# the server's time `now`), `active` (a transaction of this replica is under way), and `stream` (of the random numbers of query `stream_at`).
+# the server's time `now`), `active` (a transaction of this replica is under way), `given` (tokens given out in it) and `stream` (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
-                          attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, stream = NULL,
+                          attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, given = 0L, stream = NULL,
                           stream_at = 0),
                      parent = emptyenv()),
             class = "bandit_store_log")
@@ -18,7 +18,7 @@ needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$activ
 
 head_row <- function(link, name) {
   paste0("SELECT bandit, seed, attempts, budget, events, queries, checksum, ", sql_clock(link),
-         " AS now FROM gpb_bandit WHERE name = ", sql_literal(name, link))
+         " AS now, ", sql_token(link), " AS token FROM gpb_bandit WHERE name = ", sql_literal(name, link))
 }
 
 check_head <- function(head, name) {
@@ -52,6 +52,7 @@ in_store <- function(bandit, code) {
   began <- FALSE
   found <- sql_begin(log$link, head_row(log$link, log$store$name))
   began <- log$active <- TRUE
+  log$given <- 0L
   log$head <- check_head(found, log$store$name)
   play_others(bandit, log$head)
   before <- replica_state(bandit)

@@ -1,6 +1,6 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment:
 # `kind` ("sqlite", "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where
-# the user gave a connection), `queued` (statements for PostgreSQL, which take one message with COMMIT),
+# the user gave a connection), `queued` (statements for PostgreSQL, which go in one message before COMMIT),
 # `inside` (in a transaction) and `session` (whose transaction it is). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to
 # PostgreSQL.
 
@@ -61,7 +61,8 @@ prepare_sqlite <- function(con) {
 
 # A quote within a text is written twice, and nothing else means anything there.
 prepare_postgres <- function(con) {
-  DBI::dbExecute(con, "SET standard_conforming_strings = on; SET client_min_messages = error", immediate = TRUE)
+  DBI::dbExecute(con, "SET standard_conforming_strings = on", immediate = TRUE)
+  DBI::dbExecute(con, "SET client_min_messages = error", immediate = TRUE)
 }
 
 # SQLite's locks do not work on most network file systems: two writers would spoil the file.
@@ -162,13 +163,17 @@ sql_change_now <- function(link, ...) {
   count
 }
 
-# RPostgres replaces a connection that was lost by a new one, unasked. Another session has no transaction and no
-# lock: the division by zero is an error that keeps it from writing.
+# All that waits, as one statement: of several in a message RPostgres would not tell every error, and it cancels what
+# has not ended when the first has. It also replaces a connection that was lost by a new one, unasked: another session
+# has no transaction and no lock, and must not write.
 sql_flush <- function(link) {
-  session <- sprintf("SELECT 1 / CASE WHEN pg_backend_pid() = %d THEN 1 ELSE 0 END", link$session)
-  statements <- paste(c(session, link$queued), collapse = ";\n")
+  if (length(link$queued) == 0) return(invisible())
+  body <- paste0("BEGIN\nIF pg_backend_pid() <> ", link$session, " THEN RAISE EXCEPTION 'the transaction was lost'; END IF;\n",
+                 paste(link$queued, collapse = ";\n"), ";\nEND")
   link$queued <- character()
-  database(DBI::dbExecute(link$con, statements, immediate = TRUE))
+  tag <- "$gpb$"
+  while (grepl(tag, body, fixed = TRUE)) tag <- sub("gpb", "gpb_", tag, fixed = TRUE)
+  database(DBI::dbExecute(connection(link), paste0("DO ", tag, body, tag), immediate = TRUE))
 }
 
 # Rows to add, a list of columns.
@@ -217,7 +222,7 @@ sql_begin <- function(link, rows, patience = 60) {
   if (link$inside) stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
   link$queued <- character()
   if (link$kind == "postgres") {
-    # One message for both; DBI thinks that it was one statement, and warns.
+    # One message for both; DBI thinks that it was one statement, and warns. (If the second failed there are no rows.)
     text <- paste0("BEGIN; ", rows, " FOR UPDATE")
     found <- on_living(link, function() {
       tryCatch(suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE)), error = function(e) {
@@ -243,11 +248,10 @@ sqlite_lock <- function(con, patience) {
 }
 
 sql_commit <- function(link) {
-  if (link$kind == "postgres") {
-    link$queued <- c(link$queued, "COMMIT")
-    sql_flush(link)
-  } else {
-    database(DBI::dbExecute(link$con, "COMMIT"))
+  sql_flush(link)
+  database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
+  if (link$kind == "postgres" && !identical(DBI::dbGetInfo(link$con)$pid, link$session)) {
+    database(stop("the connection was lost before the transaction was committed"))
   }
   link$inside <- FALSE
 }
@@ -329,7 +333,8 @@ make_tables <- function(link) {
   if (link$kind == "sqlite") {
     sqlite_lock(con, 60)
   } else {
-    database(DBI::dbExecute(con, "BEGIN; SELECT pg_advisory_xact_lock(7063627)", immediate = TRUE))
+    database(DBI::dbExecute(con, "BEGIN", immediate = TRUE))
+    database(DBI::dbGetQuery(con, "SELECT pg_advisory_xact_lock(7063627)", immediate = TRUE))
     link$session <- DBI::dbGetInfo(con)$pid
   }
   link$inside <- TRUE

@@ -42,6 +42,24 @@ test_that("numbers survive the database to the bit", {
   })
 })
 
+test_that("a long transaction is whole or not there", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+    queries <- bandit$suggest(200, worker = "$gpb$'; --")
+    expect_identical(anyDuplicated(queries$token), 0L)
+    bandit$observe(queries$id, sin(queries$x1), token = queries$token)
+    before <- bandit$history()
+    # Somebody is in the way of the last of many rows.
+    tamper(place, "INSERT INTO gpb_query SELECT bandit, 400, arm, context, action, segment, mean, sd, width, numbers, place ",
+           "FROM gpb_query WHERE query = 1")
+    expect_match(refused(bandit$suggest(200)), "database")
+    expect_identical(bandit$history(), before)
+    tamper(place, "DELETE FROM gpb_query WHERE query = 400")
+    expect_same_log(open_bandit(store_at(place)), bandit)
+    expect_identical(bandit$suggest()$id, 201L)
+  })
+})
+
 test_that("settings are text that is read back to the bit, and checked", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   K <- kernel_gram(kernel_se(0.3), store_x)
