@@ -23,7 +23,7 @@
 #'
 #' @section Accuracy:
 #' Every engine gives mean and sd to within 1e-6 prior sd where the points played surround the point asked for, down to
-#' `noise_var` 1e-12 of the prior variance; less noise is refused, on arms at once and on a box with the first observation.
+#' `noise_var` 1e-12 of the prior variance; less noise is refused.
 #' Far from the points played rounding of the kernel's own values shows when the noise is tiny, whatever the method: the error of
 #' the mean is then a small part of that point's own sd, at noise 1e-12 up to about 1e-3 of it, at 1e-8 up to 1e-7.
 #' Rewards that the prior cannot explain (a jump between neighbours of a smooth kernel, many noise sd large) lose more.
@@ -33,9 +33,16 @@
 #' * `$suggest(n = 1, context = NULL, time = NULL)`: plays the next `n` queries and returns a data.frame, one row
 #'   each: `id` (the round), `arm` (finite domains, rows of products) and the inputs. `n > 1` is the same as asking `n` times in a
 #'   row with nothing observed between.
-#' * `$observe(id, reward, constraints = NULL, time = NULL)`: rewards of earlier queries, any order, any time, vectorised.
-#' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL)`: data the bandit did not ask for;
-#'   an added point takes the next id and counts as a round (action `"given"`).
+#' * `$observe(id, reward, constraints = NULL, time = NULL, noise_var = NULL)`: rewards of earlier queries, any order, any time,
+#'   vectorised; or `$observe(data)`, a data.frame with columns `id` and `reward` (`g1`.. and `noise_var` if there are such).
+#'   `noise_var`: the noise variance of these rewards, where it is not the bandit's (one number, or one each). The same value
+#'   again changes nothing, another one is refused.
+#' * `$amend(id, reward)`: a known reward was wrong. What a change rule has concluded from the old one stays.
+#' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
+#'   not been made.
+#' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL)`: data the bandit did not
+#'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
+#'   else is trying it.
 #' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`), or
 #'   at arms by their numbers.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
@@ -43,7 +50,8 @@
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
 #'   a list, see [stopping]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
-#'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`.
+#'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
+#'   of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see [pending_censor()]), `"withdrawn"` or `"failed"`.
 #' * `$information_gain()`: \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)} of the current segment's points that the
 #'   variance knows, in nats.
 #' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;
