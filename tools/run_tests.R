@@ -1,36 +1,82 @@
-# Runs the tests against the installed package and counts them.
+# Runs the tests against the installed package and counts them, on two processes side by side.
 #   Rscript tools/run_tests.R [FILTER]
 # Writes build/tests.rds (testthat's table) and build/tests.txt: "PASSED FAILED
 # SKIPPED", the numbers of test_that() blocks. A file that stops outside of any
 # block counts as a failure.
 
-filter <- commandArgs(TRUE)
-filter <- if (length(filter)) filter[1]
+suppressMessages(library(testthat))
+arguments <- commandArgs(TRUE)
+
+# The results of one file, and what was said of it.
+run_file <- function(file) {
+  list <- ListReporter$new()
+  shown <- SummaryReporter$new(show_praise = FALSE)
+  said <- utils::capture.output(results <- tryCatch(
+    test_dir("tests/testthat", package = "gpbandits", load_package = "installed",
+             filter = paste0("^", sub("^test-(.*)[.]R$", "\\1", file), "$"),
+             reporter = MultiReporter$new(reporters = list(list, shown)), stop_on_failure = FALSE),
+    error = function(e) {
+      message("the tests stopped in ", file, ": ", conditionMessage(e))
+      NULL
+    }))
+  list(table = as.data.frame(if (is.null(results)) list$get_results() else results), stopped = is.null(results),
+       said = said)
+}
+
+# A worker takes the next file that no other has taken: making a folder succeeds once.
+work <- function(queue) {
+  file.create(file.path(queue, paste0("pid-", Sys.getpid())))
+  for (file in readLines(file.path(queue, "files"))) {
+    if (!dir.create(file.path(queue, file), showWarnings = FALSE)) next
+    result <- run_file(file)
+    bad <- result$stopped || any(result$table$failed > 0 | result$table$error)
+    cat(sprintf("%s: %d tests, %.0f s%s\n", file, nrow(result$table), sum(result$table$real), if (bad) ": FAILED" else ""))
+    if (bad) writeLines(result$said)
+    saveRDS(result[c("table", "stopped")], file.path(queue, file, "result.rds"))
+  }
+}
+
+if (identical(arguments[1], "--worker")) {
+  work(arguments[2])
+  quit(status = 0)
+}
+
 dir.create("build", showWarnings = FALSE)
 unlink(c("build/tests.rds", "build/tests.txt"))
-
-suppressMessages(library(testthat))
 started <- proc.time()[["elapsed"]]
-list <- ListReporter$new()
-shown <- SummaryReporter$new(show_praise = FALSE)
-results <- tryCatch(
-  test_dir("tests/testthat", package = "gpbandits", load_package = "installed", filter = filter,
-           reporter = MultiReporter$new(reporters = list(list, shown)), stop_on_failure = FALSE),
-  error = function(e) {
-    message("the tests stopped: ", conditionMessage(e))
-    NULL
-  })
-table <- as.data.frame(if (is.null(results)) list$get_results() else results)
+queue <- tempfile("queue")
+dir.create(queue)
+files <- list.files("tests/testthat", "^test-.*[.]R$")
+if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$", "\\1", files))]
+# Long ones first, so that the two end together: they are long to read too.
+files <- files[order(-file.size(file.path("tests/testthat", files)))]
+first <- intersect(sprintf("test-%s.R", c("combinations", "bandit-state", "box-reference", "bandit-journal", "stopping")), files)
+writeLines(c(first, setdiff(files, first)), file.path(queue, "files"))
 
-if (nrow(table)) {
+workers <- min(length(files), max(1L, parallel::detectCores(), na.rm = TRUE), 2L)
+command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "tools/run_tests.R --worker", shQuote(queue))
+said <- file.path(queue, paste0("said", seq_len(workers)))
+for (k in seq_len(workers)[-1]) system(paste(command, ">", shQuote(said[k]), "2>&1"), wait = FALSE)
+if (workers > 0) system(command)
+done <- function() file.exists(file.path(queue, files, "result.rds"))
+alive <- function() any(tools::pskill(as.integer(sub("pid-", "", list.files(queue, "^pid-"))), 0))
+while (!all(done()) && alive()) Sys.sleep(0.2)
+for (k in seq_len(workers)[-1]) writeLines(readLines(said[k], warn = FALSE))
+
+results <- lapply(file.path(queue, files[done()], "result.rds"), readRDS)
+stopped <- sum(!done()) + sum(vapply(results, `[[`, NA, "stopped"))
+if (!all(done())) cat("a process ended in: ", paste(files[!done()], collapse = ", "), "\n", sep = "")
+table <- do.call(rbind, lapply(results, `[[`, "table"))
+
+if (NROW(table)) {
   failed <- table$failed > 0 | table$error
   skipped <- table$skipped & !failed
-  slow <- table[order(-table$real), ][seq_len(min(5, nrow(table))), ]
+  slow <- table[order(-table$real), ][seq_len(min(8, nrow(table))), ]
   cat("\nslowest:\n", sprintf("  %6.1f s  %s: %s\n", slow$real, slow$file, slow$test), sep = "")
 } else {
   failed <- skipped <- logical()
 }
-counts <- c(sum(!failed & !skipped), sum(failed) + is.null(results), sum(skipped))
+counts <- c(sum(!failed & !skipped), sum(failed) + stopped, sum(skipped))
 saveRDS(table, "build/tests.rds")
 writeLines(paste(counts, collapse = " "), "build/tests.txt")
 cat(sprintf("tests: %d passed, %d failed, %d skipped (%d expectations, %.0f s)\n",
