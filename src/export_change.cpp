@@ -1,5 +1,5 @@
 // Change-point detection for any regression data.
-#include "fold/changes.h"
+#include "events/changes.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_settings.h"

@@ -4,7 +4,7 @@
 #ifndef GPB_BANDIT_H
 #define GPB_BANDIT_H
 
-#include "fold/fold.h"
+#include "events/fold.h"
 #include "spaces/space.h"
 
 namespace gpb {

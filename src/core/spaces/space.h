@@ -3,7 +3,7 @@
 #ifndef GPB_SPACE_H
 #define GPB_SPACE_H
 
-#include "fold/observations.h"
+#include "events/observations.h"
 #include "scores/score.h"
 
 namespace gpb {

@@ -1,4 +1,4 @@
-#include "fold/change_sweep.h"
+#include "events/change_sweep.h"
 
 #include "linalg/floored_cholesky.h"
 

@@ -1,4 +1,4 @@
-#include "fold/constraints.h"
+#include "events/constraints.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "fold/fold.h"
+#include "events/fold.h"
 
 #include <cmath>
 

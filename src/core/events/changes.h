@@ -4,7 +4,7 @@
 #define GPB_CHANGES_H
 
 #include "base/settings.h"
-#include "fold/change_sweep.h"
+#include "events/change_sweep.h"
 #include "posteriors/forgetting.h"
 
 namespace gpb {

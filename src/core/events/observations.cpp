@@ -1,4 +1,4 @@
-#include "fold/observations.h"
+#include "events/observations.h"
 
 #include <algorithm>
 

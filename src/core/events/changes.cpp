@@ -1,4 +1,4 @@
-#include "fold/changes.h"
+#include "events/changes.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #define GPB_FOLD_H
 
 #include "base/place.h"
-#include "fold/changes.h"
-#include "fold/constraints.h"
-#include "fold/pending.h"
+#include "events/changes.h"
+#include "events/constraints.h"
+#include "events/pending.h"
 
 namespace gpb {
 
