@@ -34,6 +34,7 @@
 #' @param unit what `m` counts: `"rounds"` or clock `"time"`.
 #' @param value what stands in place of an unknown reward: the smallest possible one.
 #' @param width overrides the default width.
+#' @param guard nats of information that pending queries may carry when another is asked, see [pending_hallucinate()]; `Inf`: no limit.
 #' @param draw `"scaled"`: draws with standard deviation \eqn{\nu_t\sigma}{nu_t sd}, the text's; `"posterior"`: draws from the posterior, the
 #'   authors' code (`width` must then be left out).
 #' @param ... further arguments of [gp_bandit()].

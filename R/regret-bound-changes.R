@@ -73,7 +73,8 @@ regret_cpd_finite <- function(rounds, nu, d, Delta, B, R, explore = sqrt(3), D =
 #' @seealso [regret_bound()] (`"cpd_finite"`), [change_statistic()], [calibrate_detector()].
 #' @examples
 #' # a change half as large needs 2^(2 + 1/3) times as many samples
-#' detection_size(2.5, 1, Delta = 0.5, B = 1, R = 0.05) / detection_size(2.5, 1, Delta = 1, B = 1, R = 0.05)
+#' detection_size(2.5, 1, Delta = 0.5, B = 1, R = 0.05) /
+#'   detection_size(2.5, 1, Delta = 1, B = 1, R = 0.05)
 #' @export
 detection_size <- function(nu, d, Delta, B, R, failure = 0.05, constant = 1) {
   nu <- check_positive(nu)
