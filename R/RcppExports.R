@@ -145,6 +145,10 @@ cpp_log_commit <- function(changes, owner, fields, durable, handle) {
     invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable, handle))
 }
 
+cpp_plain_rewards <- function(queries, id, reward) {
+    .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward)
+}
+
 cpp_golden_points <- function(n, d) {
     .Call(`_gpbandits_cpp_golden_points`, n, d)
 }

@@ -1,6 +1,6 @@
 query_frame <- function(bandit, ids) {
-  columns <- place_columns(bandit, bandit$queries$arm[ids], bandit$queries$context[ids],
-                           logged_matrix(bandit, ids))
+  queries <- bandit$queries
+  columns <- place_columns(bandit, queries$arm[ids], queries$context[ids], logged_matrix(bandit, ids))
   frame_of(c(list(id = as.integer(ids)), columns))
 }
 

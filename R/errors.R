@@ -76,16 +76,15 @@ range_words <- function(lower, upper, open_lower, open_upper) {
 
 check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Machine$integer.max,
                         infinite = FALSE) {
+  if (!missing(x) && is.numeric(x) && length(x) == 1 && is.finite(x) && x == round(x) && x >= lower && x <= upper) {
+    return(as.double(x))
+  }
   delayedAssign("allowed", paste0(
     "one whole number", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE),
     if (infinite) " (or Inf)" else ""))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (is.numeric(x) && length(x) == 1 && infinite && identical(as.double(x), Inf)) return(Inf)
-  if (!is.numeric(x) || length(x) != 1 || is.na(x) || !is.finite(x) || x != round(x) ||
-      x < lower || x > upper) {
-    stop_argument(arg, describe(x), allowed)
-  }
-  as.double(x)
+  stop_argument(arg, describe(x), allowed)
 }
 
 check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower = -Inf,

@@ -440,6 +440,18 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_plain_rewards
+bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward);
+RcppExport SEXP _gpbandits_cpp_plain_rewards(SEXP queriesSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_plain_rewards(queries, id, reward));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_golden_points
 Eigen::MatrixXd cpp_golden_points(int n, int d);
 RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
@@ -1023,6 +1035,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 5},
+    {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 3},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},

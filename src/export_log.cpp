@@ -197,3 +197,33 @@ void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
   for (const auto& value : values) Rf_defineVar(value.first, value.second, owner);
   if (held) held->in_step = true;
 }
+
+namespace {
+
+// A reward of a pending query, told once: numbers that R's checks need not look at again.
+bool plain_reward(double id, double reward, const int* status, R_xlen_t rounds) {
+  return std::isfinite(reward) && id >= 1 && id <= static_cast<double>(rounds) &&
+         id == std::floor(id) &&
+         status[static_cast<R_xlen_t>(id) - 1] == static_cast<int>(gpb::Status::pending);
+}
+
+}  // namespace
+
+// Are these rewards of distinct pending queries, in the order of their ids, with nothing amiss?
+// Where not, the checks in R find out what it is.
+// [[Rcpp::export(rng = false)]]
+bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward) {
+  const auto plain = [](SEXP x) {
+    return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_isObject(x);
+  };
+  if (!plain(id) || !plain(reward) || Rf_xlength(id) != Rf_xlength(reward)) return false;
+  const SEXP status = binding(queries, Rf_install("status"));
+  const R_xlen_t rounds = size_of(queries);
+  if (TYPEOF(status) != INTSXP || Rf_xlength(status) < rounds) return false;
+  const Rcpp::NumericVector ids(id), rewards(reward);
+  for (R_xlen_t k = 0; k < ids.size(); ++k) {
+    if (!plain_reward(ids[k], rewards[k], INTEGER(status), rounds)) return false;
+    if (k > 0 && ids[k] <= ids[k - 1]) return false;
+  }
+  return ids.size() > 0;
+}

@@ -192,7 +192,7 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
   return {centre.row, actions.row(best).transpose()};
 }
 
-BoxSpace::Spot BoxSpace::climb(const Spot& start, const Score& score,
+BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score,
                                const Context& context) const {
   const VectorXd side = box_.side();
   const Index own = rows_.cols(), d = box_.inputs();
@@ -200,7 +200,7 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, const Score& score,
     return VectorXd(box_.lower.array() + u.array() * side.array());
   };
   // The minimiser's tolerances are absolute: scores are climbed from 0 in their own unit.
-  const double from = score.at(input_of(start, context), nullptr), unit = score.unit();
+  const double unit = score.unit();
   if (!std::isfinite(from)) return start;
   VectorXd u = ((start.actions - box_.lower).array() / side.array()).cwiseMax(0.0).cwiseMin(1.0);
   minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
@@ -221,10 +221,11 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
       best = spot;
       best_score = value;
     }
+    return value;
   };
   for (const Spot& start : starts(score, context, known)) {
-    consider(start);
-    consider(climb(start, score, context));
+    const double from = consider(start);
+    consider(climb(start, from, score, context));
   }
   VectorXd x = input_of(best, context);
   return numbered_ ? Place::numbered(best.row, std::move(x)) : Place::point(std::move(x));

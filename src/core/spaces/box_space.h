@@ -53,7 +53,7 @@ class BoxSpace final : public Space {
                            const Observations& known) const;
   Spot spot_of(const Place& place) const;
   Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
-  Spot climb(const Spot& start, const Score& score, const Context& context) const;
+  Spot climb(const Spot& start, double from, const Score& score, const Context& context) const;
 
   KernelPtr kernel_;
   MatrixXd rows_;
