@@ -27,7 +27,7 @@
 #' @param patience seconds for which a database that does not answer is tried again.
 #' @return The number of evaluations that this worker has answered, invisibly.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
-#' @seealso [bandit_store()], [maximize_bandit()], `vignette("many-machines")`.
+#' @seealso [bandit_store()], [maximize_bandit()], the article "Many machines, one bandit".
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
 #' gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "demo", seed = 1))

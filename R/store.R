@@ -49,7 +49,7 @@
 #' @section Errors: a `gpbandits_error` that names the argument; one of class `gpbandits_store_error` too where the database failed
 #'   (a lost connection, a full disk). Nothing has changed then, in the store or in the replica, unless the connection was lost while
 #'   a commit was under way: `$catch_up()`, or asking again with the same worker id, shows which.
-#' @seealso [work_on()], [maximize_bandit()], [bandit_service()], `vignette("many-machines")`.
+#' @seealso [work_on()], [maximize_bandit()], [bandit_service()], the article "Many machines, one bandit".
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
 #' x <- seq(0, 1, length.out = 50)

@@ -5,8 +5,9 @@
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-contexts.R growing 10          (ten runs)
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-contexts.R tasks 10 UCB        (rules with UCB in their name)
 # Every finished run is kept in build/contexts/ and not played again; what there is goes to
-# inst/extdata/delayed-contexts.csv after each run.
+# inst/extdata/delayed-contexts.csv.gz after each run.
 library(gpbandits)
+source("vignettes/precompute/results.R")
 data <- Sys.getenv("GPBANDITS_DATA")
 stopifnot(nzchar(data), requireNamespace("e1071"))
 seed <- 2022
@@ -133,16 +134,11 @@ summarise <- function() {
   finals <- do.call(rbind, lapply(all, function(one) {
     data.frame(one[c("experiment", "setting", "bandit", "run")], regret = signif(utils::tail(one$regret, 1), 5))
   }))
-  head <- c("by vignettes/precompute/delayed-contexts.R",
-            sprintf("seed %d, %.0f s of processor time, gpbandits %s, %s", seed, sum(vapply(all, `[[`, 0, "seconds")),
-                    packageVersion("gpbandits"), R.version.string))
-  write_results(curves, "inst/extdata/delayed-contexts.csv", paste("# Mean curves of the cumulative regret,", head[1]), head[2])
-  write_results(finals[do.call(order, finals[1:4]), ], "inst/extdata/delayed-contexts-final.csv",
-                paste("# Cumulative regret at the end of every run,", head[1]), head[2])
-}
-write_results <- function(table, file, ...) {
-  writeLines(c(..1, paste("#", ..2)), file)
-  suppressWarnings(write.table(table, file, append = TRUE, sep = ",", row.names = FALSE))
+  store <- function(name, table, about) {
+    write_results(name, table, sprintf("%s, seed %d", about, seed), "delayed-contexts.R", sum(vapply(all, `[[`, 0, "seconds")))
+  }
+  store("delayed-contexts", curves, "Mean curves of the cumulative regret")
+  store("delayed-contexts-final", finals[do.call(order, finals[1:4]), ], "Cumulative regret at the end of every run")
 }
 
 arguments <- commandArgs(TRUE)

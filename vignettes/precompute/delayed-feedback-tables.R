@@ -1,19 +1,18 @@
 # Measured accuracies that vignettes/delayed-feedback.Rmd tunes on: every configuration of a grid was trained
 # once. From the package's root (some five minutes in one process), with the data of the README beside it:
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback-tables.R [cnn|logistic]
-# - inst/extdata/cnn-mnist.csv: the network of cnn.cpp on MNIST. Only the official 10,000 test images are to be
+# - inst/extdata/cnn-mnist.csv.gz: the network of cnn.cpp on MNIST. Only the official 10,000 test images are to be
 #   had: images in a random order, 8,000 to train on, 2,000 to validate.
-# - inst/extdata/logistic-wdbc.csv: logistic regression by stochastic gradient descent on WDBC, 70/30 by class.
+# - inst/extdata/logistic-wdbc.csv.gz: logistic regression by stochastic gradient descent on WDBC, 70/30 by class.
 # Rates and decays lie on a logarithmic grid.
 data <- Sys.getenv("GPBANDITS_DATA")
 stopifnot(nzchar(data))
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- c("cnn", "logistic")
 
-write_table <- function(table, file, about, seconds) {
-  writeLines(c(sprintf("# %s", about), sprintf("# vignettes/precompute/delayed-feedback-tables.R: %.0f s, %s", seconds, R.version.string)),
-             file)
-  suppressWarnings(write.table(table, file, append = TRUE, sep = ",", row.names = FALSE, quote = FALSE))
+source("vignettes/precompute/results.R")
+write_table <- function(name, table, about, seconds) {
+  write_results(name, table, about, "delayed-feedback-tables.R", seconds, quote = FALSE)
 }
 
 read_idx <- function(name, header, count) {
@@ -38,7 +37,7 @@ if ("cnn" %in% wanted) {
                    table$decay[i], epochs = 2L, seed = i)
     }, 0)
   })[[3]]
-  write_table(table, "inst/extdata/cnn-mnist.csv",
+  write_table("cnn-mnist", table,
               "CNN on MNIST: validation accuracy after 2 epochs, 8,000 training and 2,000 validation images, seed 2022", seconds)
 }
 
@@ -73,6 +72,6 @@ if ("logistic" %in% wanted) {
       logistic_accuracy(x, y, train, table$batch[i], table$rate[i], table$decay[i])
     }, 0)
   })[[3]]
-  write_table(table, "inst/extdata/logistic-wdbc.csv",
+  write_table("logistic-wdbc", table,
               "Logistic regression on WDBC: validation accuracy after 20 epochs, 70/30 by class, seed 2022", seconds)
 }

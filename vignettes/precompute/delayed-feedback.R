@@ -1,11 +1,12 @@
 # The experiments of vignettes/delayed-feedback.Rmd without contexts: SVM on Pima (linear and logarithmic scale), synthetic functions,
-# and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.
+# and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.gz.
 # From the package's root, with gpbandits and e1071 installed (about 20 minutes in one process):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R synthetic tables       (some parts, three minutes)
-# delayed-tasks.csv and delayed-growing.csv are of an earlier version of this script (kernel fitted beforehand); delayed-contexts.R, with
+# delayed-tasks.csv.gz and delayed-growing.csv.gz are of an earlier version of this script (kernel fitted beforehand); delayed-contexts.R, with
 # refits as in the paper, is to replace them.
 library(gpbandits)
+source("vignettes/precompute/results.R")
 data <- Sys.getenv("GPBANDITS_DATA")
 stopifnot(nzchar(data), requireNamespace("e1071"))
 runs <- 10
@@ -73,11 +74,6 @@ svm_experiment <- function(scale) {
 }
 
 # ---- synthetic functions, and the tables of the CNN and of logistic regression: the article's own chunks ----------------
-article <- readLines("vignettes/delayed-feedback.Rmd")
-chunk <- function(name) {
-  from <- grep(paste0("^```\\{r ", name, "[,}]"), article)
-  article[(from + 1):(from + which(article[-seq_len(from)] == "```")[1] - 1)]
-}
 # Comparisons by panel: mean curves, and every run at some rounds.
 curves_of <- function(panels, mean_curves) do.call(rbind, lapply(names(panels), function(name) {
   one <- mean_curves(panels[[name]])
@@ -95,7 +91,7 @@ runs_at <- function(panels, rounds, value) do.call(rbind, lapply(names(panels), 
 
 synthetic_part <- function() {
   here <- new.env(parent = globalenv())
-  for (one in c("look", "synthetic", "synthetic-run")) eval(parse(text = chunk(one)), here)
+  run_chunks("delayed-feedback", c("look", "synthetic", "synthetic-run"), here)
   panels <- c(here$synthetic, "c, refits" = list(here$refits$c), "d, refits" = list(here$refits$d))
   known <- function(v) ifelse(is.na(v), 1, v)
   write_part("synthetic-runs", runs_at(panels[1:8], c(60, 150), known), "Simple regret of every run of Figures 1 and 5 after 60 and 150 rounds, seed 2022, 100 functions")
@@ -103,7 +99,7 @@ synthetic_part <- function() {
 }
 tables_part <- function() {
   here <- new.env(parent = globalenv())
-  for (one in c("look", "synthetic", "tables-run")) eval(parse(text = chunk(one)), here)
+  run_chunks("delayed-feedback", c("look", "synthetic", "tables-run"), here)
   error <- function(name) {
     best <- max(here$measured(if (startsWith(name, "CNN")) "cnn-mnist" else "logistic-wdbc")$accuracy)
     function(v) 100 * (v + 1 - best)
@@ -118,11 +114,8 @@ tables_part <- function() {
   runs <- do.call(rbind, lapply(names(here$tuned), function(name) runs_at(here$tuned[name], 100, error(name))))
   write_part("tables-runs", runs[seq_len(13)], "Validation error (per cent) of every run after 100 queries, seed 2022")
 }
-write_part <- function(name, table, what) {
-  file <- sprintf("inst/extdata/delayed-%s.csv", name)
-  writeLines(c(sprintf("# %s, by vignettes/precompute/delayed-feedback.R", what),
-               sprintf("# %.0f s of processor time so far, gpbandits %s, %s", proc.time()[["user.self"]], packageVersion("gpbandits"), R.version.string)), file)
-  suppressWarnings(write.table(table, file, append = TRUE, sep = ",", row.names = FALSE, na = ""))
+write_part <- function(name, table, about, seconds = proc.time()[["user.self"]]) {
+  write_results(paste0("delayed-", name), table, about, "delayed-feedback.R", seconds)
 }
 
 # ---- one part after the other, or one by name: tasks, growing, svm-linear, svm-log -----------------------------------
@@ -133,8 +126,5 @@ if (length(wanted) == 0) wanted <- c(names(parts), names(own))
 for (name in intersect(wanted, names(own))) own[[name]]()
 for (name in intersect(wanted, names(parts))) {
   seconds <- system.time(results <- parts[[name]]())[[1]]
-  file <- sprintf("inst/extdata/delayed-%s.csv", name)
-  writeLines(c("# Mean curves computed by vignettes/precompute/delayed-feedback.R",
-               sprintf("# seed %d, %d runs, %.0f s of processor time, %s", seed, max(results$n), seconds, R.version.string)), file)
-  suppressWarnings(write.table(results, file, append = TRUE, sep = ",", row.names = FALSE, quote = which(names(results) == "bandit")))
+  write_part(name, results, sprintf("Mean curves, seed %d, %d runs", seed, max(results$n)), seconds)
 }

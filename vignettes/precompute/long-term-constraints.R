@@ -4,16 +4,12 @@
 #   Rscript vignettes/precompute/long-term-constraints.R ours "fresh epochs"      (some parts; the other rows are kept)
 # Seed 2022, 100 runs of 350 rounds each unless the article says otherwise.
 library(gpbandits)
-article <- readLines("vignettes/long-term-constraints.Rmd")
-chunk <- function(name) {
-  from <- grep(paste0("^```\\{r ", name, "[,}]"), article)
-  article[(from + 1):(from + which(article[-seq_len(from)] == "```")[1] - 1)]
-}
-for (name in c("rules", "rivals", "tools")) eval(parse(text = chunk(name)))
-eval(parse(text = head(chunk("stored"), -1)))                            # all but the reading of results
+source("vignettes/precompute/results.R")
+run_chunks("long-term-constraints", c("rules", "rivals", "tools"))
+eval(parse(text = head(article_chunk("long-term-constraints", "stored"), -1)))   # all but the reading of results
 
 # Which rows a part makes: as (experiment, bandit).
-file <- "inst/extdata/long-term-constraints.csv"
+file <- results_file("long-term-constraints")
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- names(parts)
 numbers <- c("mean", "q05", "q25", "q50", "q75", "q95")
@@ -27,9 +23,7 @@ for (part in wanted) {
   kept <- if (file.exists(file)) utils::read.csv(file, comment.char = "#")
   made <- paste(new$experiment, new$bandit)
   table <- rbind(kept[!paste(kept$experiment, kept$bandit) %in% made, ], new)
-  writeLines(c("# Mean and quantiles over the runs of time-averaged regret and violation, by vignettes/precompute/long-term-constraints.R",
-               sprintf("# seed 2022; last part played: %s, %.0f s of processor time; gpbandits %s, %s", part, seconds,
-                       packageVersion("gpbandits"), R.version.string)), file)
-  suppressWarnings(write.table(table, file, append = TRUE, sep = ",", row.names = FALSE, quote = 1:2, na = ""))
+  write_results("long-term-constraints", table, quote = 1:2, script = "long-term-constraints.R", seconds = seconds, about =
+                sprintf("Mean and quantiles over the runs of time-averaged regret and violation, seed 2022; last part played: %s", part))
   message(part, ": ", round(seconds), " s")
 }

@@ -2,26 +2,16 @@
 # Figures 1 to 3 (64 runs each), the rivals (16 runs) and Figure 1 with other constants. From the package's root, gpbandits installed:
 #   Rscript vignettes/precompute/nonstationary.R                      (everything: about ten minutes of one core)
 #   Rscript vignettes/precompute/nonstationary.R runs figure3         (some: runs, figure3, rivals, sensitivity)
-# Writes inst/extdata/nonstationary-*.csv.
+# Writes inst/extdata/nonstationary-*.csv.gz.
 library(gpbandits)
-article <- readLines("vignettes/nonstationary.Rmd")
-chunk <- function(name) {
-  from <- grep(paste0("^```\\{r ", name, "[,}]"), article)
-  article[(from + 1):(from + which(article[-seq_len(from)] == "```")[1] - 1)]
-}
-for (name in c("method", "problems", "fit")) eval(parse(text = chunk(name)))
-eval(parse(text = head(chunk("experiment3"), -2)))                  # all but the reading of results
+source("vignettes/precompute/results.R")
+run_chunks("nonstationary", c("method", "problems", "fit"))
+eval(parse(text = head(article_chunk("nonstationary", "experiment3"), -2)))   # all but the reading of results
 horizons <- c(900, 1275, 1650, 2025, 2400)
 periods <- 3:9
 
-write_results <- function(name, table, what) {
-  path <- sprintf("inst/extdata/nonstationary-%s.csv", name)
-  writeLines(c(paste0("# ", what, ", by vignettes/precompute/nonstationary.R"),
-               sprintf("# %.0f s of processor time, one process; gpbandits %s, %s", proc.time()[["user.self"]] - started,
-                       utils::packageVersion("gpbandits"), R.version.string)), path)
-  numbers <- vapply(table, is.double, NA)
-  table[numbers] <- lapply(table[numbers], signif, 5)
-  suppressWarnings(utils::write.table(table, path, append = TRUE, sep = ",", row.names = FALSE))
+store <- function(name, table, about) {
+  write_results(paste0("nonstationary-", name), table, about, "nonstationary.R", proc.time()[["user.self"]] - started, digits = 5)
 }
 
 one_cell <- function(rounds, K, seed, bandit = cpd(rounds)) {
@@ -43,7 +33,7 @@ curves_of <- function(comparison, experiment) {
 figures12 <- function() {
   cells <- c(lapply(horizons, function(rounds) cbind(experiment = 1, size = rounds, one_cell(rounds, 3, rounds))),
              lapply(periods, function(K) cbind(experiment = 2, size = K, one_cell(2700, K, K))))
-  write_results("runs", do.call(rbind, cells), "Final regret, share of changes found and other restarts of every run of Figures 1 and 2 (64 runs; seeds: the sizes)")
+  store("runs", do.call(rbind, cells), "Final regret, share of changes found and other restarts of every run of Figures 1 and 2 (64 runs; seeds: the sizes)")
 }
 
 # ---- Figure 3 and the rivals ------------------------------------------------------------------------------------------
@@ -52,15 +42,15 @@ figure3 <- function() {
   runs <- as.data.frame(third)
   at <- function(round) runs[runs$round == round, ]
   saveRDS(curves_of(third, "figure 3"), "build/nonstationary-figure3.rds")
-  write_results("figure3", data.frame(bandit = as.character(at(300)$bandit), run = at(300)$replication, regret300 = at(300)$cumulative_regret,
+  store("figure3", data.frame(bandit = as.character(at(300)$bandit), run = at(300)$replication, regret300 = at(300)$cumulative_regret,
                                       regret1200 = at(1200)$cumulative_regret),
                 "Regret of every run of Figure 3 before the first change and at the end (64 runs, seed 33)")
 }
 rivals_here <- function() {
-  eval(parse(text = chunk("rivals")), globalenv())
+  run_chunks("nonstationary", "rivals")
   jumps <- compare_bandits(rivals, jumping, rounds, runs_of_rivals, seed = 33, every = 50)
   drift <- compare_bandits(rivals, drifting, rounds, runs_of_rivals, seed = 35, every = 50)
-  write_results("curves", rbind(readRDS("build/nonstationary-figure3.rds"), curves_of(jumps, "jumps"), curves_of(drift, "drift")),
+  store("curves", rbind(readRDS("build/nonstationary-figure3.rds"), curves_of(jumps, "jumps"), curves_of(drift, "drift")),
                 "Mean cumulative regret of Figure 3 (64 runs, seed 33) and of the rivals under jumps (16 runs, seed 33) and drift (16 runs, seed 35)")
 }
 
@@ -82,7 +72,7 @@ sensitivity <- function() {
                high = fit$high, found = mean(vapply(cells, function(cell) mean(cell$found), 0)),
                other = mean(vapply(cells, function(cell) mean(cell$other), 0))))
   })
-  write_results("sensitivity", do.call(rbind, rows), "Figure 1 with other constants (seeds: the horizons, 64 runs per horizon)")
+  store("sensitivity", do.call(rbind, rows), "Figure 1 with other constants (seeds: the horizons, 64 runs per horizon)")
 }
 
 parts <- list(runs = figures12, figure3 = figure3, rivals = rivals_here, sensitivity = sensitivity)

@@ -4,6 +4,7 @@
 #   Rscript vignettes/precompute/real-workers.R
 # Seeds 1..10; Branin, 40 evaluations, each of which takes half a second.
 library(gpbandits)
+source("vignettes/precompute/results.R")
 branin <- test_function("branin")
 seconds_each <- 0.5
 evaluations <- 40
@@ -39,12 +40,7 @@ invisible(maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 12))   # all 
 table <- do.call(rbind, lapply(1:10, function(seed) rbind(play(1, seed), play(2, seed))))
 future::plan(old)
 
-file <- "inst/extdata/real-workers.csv"
-writeLines(c(
-  "# Seconds (wall-clock) until Branin's optimum is known to an accuracy; accuracy NA: until the end. By",
-  sprintf("# vignettes/precompute/real-workers.R: seeds 1 to 10, %g s an evaluation, %g evaluations, a machine of 2 cores in use",
-          seconds_each, evaluations),
-  sprintf("# gpbandits %s, future %s, %s", packageVersion("gpbandits"), packageVersion("future"), R.version.string)
-), file)
-suppressWarnings(write.table(table, file, append = TRUE, sep = ",", row.names = FALSE, quote = FALSE))
+about <- paste("Seconds (wall-clock) until Branin's optimum is known to an accuracy (NA: until the end), seeds 1 to 10,",
+               sprintf("%g s an evaluation, %g evaluations, a machine of 2 cores in use", seconds_each, evaluations))
+write_results("real-workers", table, about, "real-workers.R", proc.time()[["user.self"]], quote = FALSE)
 print(aggregate(cbind(seconds, evaluations) ~ workers + accuracy, transform(table, accuracy = ifelse(is.na(accuracy), 0, accuracy)), median))
