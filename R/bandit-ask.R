@@ -53,15 +53,15 @@ contexts_for <- function(bandit, context, count = NULL) {
   allowed <- sprintf("a context of %d value(s) (%s)%s", size, paste(config$context_names, collapse = ", "),
                      if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else "")
   if (is.null(context)) stop_argument("context", "NULL", allowed)
-  given <- check_matrix(context, "context", columns = size)
+  given <- check_points(context, config$context_names, "context")
   if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
   if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]
   row <- integer(nrow(given))
   if (!is.null(config$contexts)) {
     row <- match_rows(given, config$contexts) - 1L
     if (anyNA(row)) {
-      stop_argument("context", paste(format(given[which(is.na(row))[1], ]), collapse = ", "),
-                    sprintf("one of the bandit's %d contexts", nrow(config$contexts)))
+      stop_argument("context", paste(exact_words(unname(given[which(is.na(row))[1], ])), collapse = ", "),
+                    sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts), rows_in_words(config$contexts)))
     }
   }
   if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)

@@ -40,7 +40,9 @@ print_bandit <- function(bandit) {
 describe_place <- function(place, bandit) {
   inputs <- unlist(place[input_names(bandit$config)])
   text <- paste(names(inputs), "=", format(inputs, digits = 4, trim = TRUE), collapse = ", ")
-  if (is.null(place$arm)) text else sprintf("arm %d (%s)", place$arm, text)
+  if (is.null(place$arm)) return(text)
+  label <- arm_labels(bandit$config$domain)[place$arm]
+  sprintf("arm %d (%s)", place$arm, paste(c(label, text), collapse = "; "))
 }
 
 #' Print, summarise and convert bandits and runs
@@ -52,7 +54,7 @@ describe_place <- function(place, bandit) {
 #'
 #' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at (all arms if `NULL`).
-#' @param arm instead of `newdata` numbers of arms; over a [product_domain()] the rows of points whose `newdata` are the
+#' @param arm instead of `newdata` numbers or names of arms; over a [product_domain()] the rows of points whose `newdata` are the
 #'   box's inputs.
 #' @param context the context, where the bandit has contexts.
 #' @param rounds the rounds to summarise; by default the last one.
@@ -118,8 +120,7 @@ print.summary_gp_bandit <- function(x, ...) {
 #' @export
 predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL, ...) {
   check_dots_empty(..., allowed = c("newdata", "context", "arm"))
-  if (!is.null(newdata)) check_matrix(newdata)
-  bandit_posterior(object, newdata, context, arm)
+  bandit_posterior(object, newdata, context, arm, arg = "newdata")
 }
 
 #' @rdname bandit-methods

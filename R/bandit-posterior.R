@@ -1,22 +1,22 @@
 # `x`: points by their inputs (of a product: of the box alone, where `arm` gives the rows); `arm`: by their numbers.
-bandit_posterior <- function(bandit, x, context, arm = NULL, ...) {
+bandit_posterior <- function(bandit, x, context, arm = NULL, ..., arg = "x") {
   check_dots_empty(..., allowed = c("x", "context", "arm"))
   heal(bandit)
-  places <- asked_places(bandit$config$domain, x, arm)
+  places <- asked_places(bandit$config$domain, x, arm, arg)
   posterior_at(bandit, places, context)
 }
 
 # Where a posterior is asked for: unlike places that are played these may lie outside the domain.
-asked_places <- function(domain, x, arm) {
-  if (!is.null(arm)) return(find_places(domain, x, arm))
+asked_places <- function(domain, x, arm, arg = "x") {
+  if (!is.null(arm)) return(find_places(domain, x, arm, arg))
   # Arms may share their inputs: all arms are asked for by number, not by what they look like.
   if (is.null(x)) {
     if (!can_count(domain)) {
-      stop_argument("x", "NULL", paste("points to predict at, where the domain is", describe_domain(domain)))
+      stop_argument(arg, "NULL", paste("points to predict at, where the domain is", describe_domain(domain)))
     }
     return(all_places(domain))
   }
-  x <- check_matrix(x, "x", columns = length(domain$names))
+  x <- check_points(x, domain$names, arg)
   list(arm = arms_at(domain, x), inputs = to_model_inputs(domain, x))
 }
 

@@ -60,6 +60,9 @@
 #' * `$reset()`: forgets every event. `$copy()`: an independent bandit in the same state
 #'   (without a journal). `$show()`: prints.
 #'
+#' Points and contexts are found by the names of the inputs where they have names, see [finite_domain()]; arms by their numbers, or by
+#' their names where the domain has such (`$history()` then has them, too).
+#'
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
 #' to another process all give a bandit that goes on exactly as the original would.
 #'
@@ -68,7 +71,7 @@
 #' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared) and at
 #'   least 1e-12 of the largest prior variance, see Accuracy.
 #' @param policy one of the [policies].
-#' @param mean prior mean: a number, or one per arm (of a product: per row).
+#' @param mean prior mean: a number, or one per arm (of a product: per row), in their order or with their names.
 #' @param pending one of the [pending] rules.
 #' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
 #' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].

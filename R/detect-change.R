@@ -180,6 +180,9 @@ regression_pairs <- function(x, y, kernel, domain) {
     if (length(domain$names) != ncol(x)) {
       stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
     }
+    if (!same_names(names, domain$names)) {
+      stop_argument("domain", paste("one with the inputs", quoted(domain$names)), paste("one with those of `x`:", quoted(names)))
+    }
     if (any(x[, log_inputs(domain)] <= 0)) {
       stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
     }

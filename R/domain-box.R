@@ -8,6 +8,10 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
     names <- base::names(lower)
     if (is.null(names)) names <- base::names(upper)
   }
+  if (is.character(names)) {
+    lower <- by_name(lower, names, "lower")
+    upper <- by_name(upper, names, "upper")
+  }
   if (d < 1) stop_argument("lower", describe(lower), "at least one number")
   for (arg in c("lower", "upper")) {
     if (!length(get(arg)) %in% c(1, d)) {
@@ -64,6 +68,9 @@ place_count.box_domain <- function(domain) Inf
 arm_count.box_domain <- function(domain) NULL
 
 #' @export
+arm_labels.box_domain <- function(domain) NULL
+
+#' @export
 all_places.box_domain <- function(domain) NULL
 
 # Points of a box have no numbers.
@@ -79,11 +86,12 @@ find_places.box_domain <- function(domain, x, arm = NULL, arg = "x") {
 }
 
 points_in_box <- function(domain, x, arg) {
-  x <- check_matrix(x, arg, columns = length(domain$names))
+  x <- check_points(x, domain$names, arg)
   outside <- which(x < rep(domain$lower, each = nrow(x)) | x > rep(domain$upper, each = nrow(x)), arr.ind = TRUE)
   if (nrow(outside)) {
-    stop_argument(arg, sprintf("%s = %g", domain$names[outside[1, 2]], x[outside[1, , drop = FALSE]]),
-                  sprintf("within [%g, %g]", domain$lower[outside[1, 2]], domain$upper[outside[1, 2]]))
+    stop_argument(arg, sprintf("%s = %s", domain$names[outside[1, 2]], exact_words(x[outside[1, , drop = FALSE]])),
+                  sprintf("within [%s, %s]", exact_words(domain$lower[[outside[1, 2]]]),
+                          exact_words(domain$upper[[outside[1, 2]]])))
   }
   fraction <- x[, domain$integer, drop = FALSE]
   if (any(fraction != round(fraction))) {

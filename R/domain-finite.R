@@ -6,8 +6,13 @@
 #' is read as `finite_domain()` of it, and a named list of `c(lower, upper)`
 #' pairs as `box_domain()`.
 #'
+#' Names decide: wherever points are given, named columns (of a data.frame or a matrix) or a named vector's elements are found by
+#' the names of the inputs, and unknown or missing names are refused; points without names go by position. An arm is found again
+#' within 1e-8 of each input's range.
+#'
 #' @param x numeric vector, matrix or data.frame: one row per arm, one column
-#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none.
+#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none. Names of the rows (of a vector: its names), or a
+#'   column of labels, are names of the arms: they stand in histories, and wherever an `arm` is asked for.
 #' @param lower,upper numeric vectors of length `d` (or one number for all):
 #'   the box's bounds, `lower < upper`.
 #' @param names names of the inputs; `x1..xd` if `NULL` and `lower` has none.
@@ -25,13 +30,46 @@
 #' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))
 #' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
 #' @export
-finite_domain <- function(x) arms_domain(x, "x")
+finite_domain <- function(x) {
+  if (missing(x)) stop_argument("x", "missing", "numbers, one row per arm")
+  arms_domain(x, "x")
+}
 
 arms_domain <- function(x, arg) {
+  labels <- labels_of_rows(x, arg)
+  if (is.data.frame(x)) x <- x[setdiff(names(x), labels$column)]
   x <- check_matrix(x, arg)
   if (nrow(x) < 1 || ncol(x) < 1) stop_argument(arg, describe(x), "at least one arm and one input")
   colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
-  structure(list(type = "finite", names = colnames(x), x = x), class = c("finite_domain", "bandit_domain"))
+  domain <- list(type = "finite", names = colnames(x), x = x)
+  if (!is.null(labels)) {
+    if (labels$name %in% domain$names) stop_argument(arg, "a column \"label\" beside names of rows", "without such a column")
+    domain$labels <- labels$values
+    domain$label_name <- labels$name
+  }
+  structure(domain, class = c("finite_domain", "bandit_domain"))
+}
+
+# What the rows are called: `values`, the `name` of their column in histories and, where they stand in a column of a
+# data.frame, that `column`. NULL where they have no names of their own.
+labels_of_rows <- function(x, arg) {
+  if (is.data.frame(x)) {
+    column <- names(x)[vapply(x, function(values) is.character(values) || is.factor(values), NA)]
+    if (length(column) == 1) {
+      values <- as.character(x[[column]])
+      if (anyNA(values) || anyDuplicated(values) || !all(nzchar(values))) {
+        stop_argument(arg, sprintf("one with equal or missing labels in the column %s", dQuote(column, FALSE)),
+                      "numbers, with at most one column of distinct labels")
+      }
+      return(list(values = values, name = column, column = column))
+    }
+    values <- if (is.character(attr(x, "row.names"))) row.names(x)
+  } else {
+    values <- if (is.null(dim(x))) names(x) else rownames(x)
+    # Numbers of rows, from a data.frame that a matrix was made of, are no names; nor are some that agree.
+    if (anyNA(values) || anyDuplicated(values) || !all(nzchar(values)) || all(grepl("^[0-9]+$", values))) return(NULL)
+  }
+  if (length(values)) list(values = values, name = "label", column = character())
 }
 
 #' @export
@@ -39,6 +77,9 @@ place_count.finite_domain <- function(domain) nrow(domain$x)
 
 #' @export
 arm_count.finite_domain <- function(domain) nrow(domain$x)
+
+#' @export
+arm_labels.finite_domain <- function(domain) domain$labels
 
 #' @export
 all_places.finite_domain <- function(domain) arm_places(domain, seq_len(nrow(domain$x)) - 1L)
@@ -54,8 +95,8 @@ find_places.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (is.null(x) == is.null(arm)) {
     stop_argument("arm", if (is.null(x)) "missing, like `x`" else "given together with `x`", "given where `x` is not")
   }
-  if (!is.null(arm)) return(arm_places(domain, check_arms(arm, nrow(domain$x))))
-  x <- check_matrix(x, arg, columns = ncol(domain$x))
+  if (!is.null(arm)) return(arm_places(domain, check_arms(arm, domain)))
+  x <- check_points(x, domain$names, arg)
   arm <- arms_at(domain, x)
   if (anyNA(arm)) stop_stranger(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
   arm_places(domain, arm)
@@ -150,8 +191,8 @@ domain_story.finite_domain <- function(domain) {
 place_labels.finite_domain <- function(domain, arm, inputs) {
   at <- arm + 1L
   columns <- list(arm = at)
-  for (j in seq_along(domain$names)) columns[[j + 1L]] <- unname(domain$x[at, j])
-  names(columns) <- c("arm", domain$names)
+  if (!is.null(domain$labels)) columns[[domain$label_name]] <- domain$labels[at]
+  for (j in seq_along(domain$names)) columns[[domain$names[j]]] <- unname(domain$x[at, j])
   columns
 }
 

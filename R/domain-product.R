@@ -58,6 +58,9 @@ place_count.product_domain <- function(domain) Inf
 arm_count.product_domain <- function(domain) arm_count(domain$rows)
 
 #' @export
+arm_labels.product_domain <- function(domain) arm_labels(domain$rows)
+
+#' @export
 all_places.product_domain <- function(domain) NULL
 
 #' @export
@@ -67,7 +70,7 @@ input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows),
 #' @export
 find_places.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
-  x <- check_matrix(x, arg, columns = length(domain$names))
+  x <- check_points(x, domain$names, arg)
   arm <- arms_at(domain, x)
   if (anyNA(arm)) {
     stop_stranger(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
@@ -77,7 +80,7 @@ find_places.product_domain <- function(domain, x, arm = NULL, arg = "x") {
 }
 
 find_by_row <- function(domain, x, arm, arg) {
-  arm <- check_arms(arm, arm_count(domain))
+  arm <- check_arms(arm, domain)
   if (is.null(x)) stop_argument(arg, "NULL", "the box's inputs, where `arm` gives the row of a product")
   inputs <- find_places(domain$box, x, arg = arg)$inputs
   if (!length(arm) %in% c(1L, nrow(inputs))) {

@@ -13,6 +13,9 @@ place_count <- function(domain) UseMethod("place_count")
 # How many arms, or rows, places are numbered by; NULL where they have no numbers.
 arm_count <- function(domain) UseMethod("arm_count")
 
+# What the arms, or rows, are called; NULL where they have no names.
+arm_labels <- function(domain) UseMethod("arm_labels")
+
 # Every place, in order; NULL where they cannot be counted.
 all_places <- function(domain) UseMethod("all_places")
 
@@ -155,22 +158,51 @@ check_input_names <- function(names, d, arg) {
   if (is.null(names)) return(paste0("x", seq_len(d)))
   if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
       anyDuplicated(names)) {
-    given <- if (is.character(names)) paste("names", paste(dQuote(names, FALSE), collapse = ", ")) else describe(names)
-    stop_argument(arg, given,
-                  sprintf("%d distinct, non-empty name(s)", d))
+    given <- if (is.character(names)) paste("with the names", quoted(names)) else describe(names)
+    stop_argument(arg, given, if (d == 1) "one input with a name" else sprintf("%d inputs, each with a name of its own", d))
   }
   names
 }
 
-# Arm numbers as users write them, checked; 0-based.
-check_arms <- function(arm, count) {
-  arm <- check_numbers(arm, "arm")
+# Arms, or rows of a product, as users write them: by numbers, or by names where they have such; 0-based.
+check_arms <- function(arm, domain, arg = "arm") {
+  labels <- arm_labels(domain)
+  count <- arm_count(domain)
+  if (is.factor(arm)) arm <- as.character(arm)
+  if (is.character(arm) && !is.null(labels)) {
+    at <- match(arm, labels)
+    if (anyNA(at)) {
+      stop_argument(arg, describe(arm[is.na(at)][1]), sprintf("names of arms (%s), or numbers", quoted(labels)))
+    }
+    return(at - 1L)
+  }
+  if (is.character(arm)) stop_argument(arg, describe(arm), "whole numbers, where the arms of the domain have no names")
+  arm <- check_numbers(arm, arg)
   bad <- which(arm != round(arm) | arm < 1 | arm > count)
-  if (length(bad)) stop_argument("arm", sprintf("%g", arm[bad[1]]), sprintf("whole numbers from 1 to %d", count))
+  if (length(bad)) stop_argument(arg, exact_words(arm[bad[1]]), sprintf("whole numbers from 1 to %d", count))
   as.integer(arm) - 1L
 }
 
+# A value per arm, a vector or the rows of a matrix: found by the arms' names where both have names.
+by_arm <- function(values, domain, arg) {
+  labels <- arm_labels(domain)
+  given <- if (is.null(dim(values))) names(values) else if (is.character(attr(values, "row.names"))) row.names(values)
+           else if (is.matrix(values)) rownames(values)
+  if (is.null(labels) || is.null(given) || identical(given, labels)) return(values)
+  if (anyDuplicated(given) || !setequal(given, labels)) {
+    stop_argument(arg, paste("one with the names", quoted(given)),
+                  sprintf("without names or with those of the arms (%s)", quoted(labels)))
+  }
+  if (is.null(dim(values))) values[labels] else values[labels, , drop = FALSE]
+}
+
+# Do two lists of input names mean the same inputs, in the same order? x1, x2, .. and z1, z2, .. are no names.
+same_names <- function(names, other) {
+  unnamed <- function(names) any(vapply(c("x", "z"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
+  length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
+}
+
 stop_stranger <- function(x, arg, what, where) {
-  stranger <- paste(format(x), collapse = ", ")
+  stranger <- paste(exact_words(unname(x)), collapse = ", ")
   stop_argument(arg, sprintf("a point (%s) that is no %s", stranger, what), where)
 }

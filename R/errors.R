@@ -10,7 +10,7 @@
 #' @param call the call to report.
 #' @return Does not return.
 #' @noRd
-stop_argument <- function(argument, given, allowed, call = NULL) {
+stop_argument <- function(argument, given, allowed, call = user_call()) {
   stop(structure(
     class = c("gpbandits_error", "error", "condition"),
     list(message = sprintf("`%s` must be %s, not %s.", argument, allowed, given),
@@ -19,12 +19,38 @@ stop_argument <- function(argument, given, allowed, call = NULL) {
 }
 
 # A classed error that is not about the form of one argument.
-stop_gpbandits <- function(..., argument = NA_character_, call = NULL) {
+stop_gpbandits <- function(..., argument = NA_character_, call = user_call()) {
   stop(structure(
     class = c("gpbandits_error", "error", "condition"),
     list(message = paste0(...), call = call, argument = argument,
          given = NA_character_, allowed = NA_character_)
   ))
+}
+
+# Of the frames under way the one that the user called: the innermost function of ours whose caller is not ours.
+# 0 if there is none.
+user_frame <- function() {
+  ours <- topenv()
+  parents <- sys.parents()
+  home_of <- function(frame) if (frame == 0) globalenv() else topenv(sys.frame(frame))
+  # Functions of base R (lapply(), tryCatch(), do.call()) stand in between.
+  caller_of <- function(frame) {
+    repeat {
+      frame <- parents[frame]
+      if (frame == 0 || !identical(home_of(frame), baseenv()) && !identical(home_of(frame), .BaseNamespaceEnv)) return(frame)
+    }
+  }
+  for (frame in rev(seq_along(parents))) {
+    if (identical(home_of(frame), ours) && !identical(home_of(caller_of(frame)), ours)) return(frame)
+  }
+  0L
+}
+
+# Its call; NULL where do.call() has put the function itself into it.
+user_call <- function() {
+  frame <- user_frame()
+  call <- if (frame > 0) sys.call(frame)
+  if (is.call(call) && !is.function(call[[1]])) call
 }
 
 # A bound was computed where its theorem says nothing. Of a class of its own, so that who knows what
@@ -45,7 +71,7 @@ describe <- function(x) {
   if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", typeof(x), nrow(x), ncol(x)))
   if (is.atomic(x) && is.null(attr(x, "class"))) {
     if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
-    shown <- if (is.character(x)) dQuote(x, FALSE) else format(x, trim = TRUE, digits = 6)
+    shown <- if (is.character(x)) dQuote(x, FALSE) else format(x, trim = TRUE, digits = 7)
     if (length(x) == 1) return(shown)
     more <- if (length(x) > 4) ", ..." else ""
     return(sprintf("%s vector of length %d (%s%s)", typeof(x), length(x),
@@ -54,6 +80,20 @@ describe <- function(x) {
   sprintf("an object of class %s", paste(class(x), collapse = "/"))
 }
 
+# A number to as many digits as it takes to tell it from its neighbours.
+exact_words <- function(x) {
+  vapply(x, function(value) {
+    for (digits in c(7, 15, 17)) {
+      words <- format(value, digits = digits)
+      if (isTRUE(as.double(words) == value)) break
+    }
+    words
+  }, "")
+}
+
+# (integer64 keeps whole numbers in the bits of doubles.)
+is_number <- function(x) is.numeric(x) && !inherits(x, "integer64")
+
 # Each check returns its (normalised) value or stops with a gpbandits_error.
 check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = Inf,
                          open_lower = FALSE, open_upper = FALSE, infinite = FALSE) {
@@ -61,7 +101,7 @@ check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = 
   delayedAssign("allowed", paste0("one ", if (infinite) "" else "finite ", "number",
                                   range_words(lower, upper, open_lower, open_upper)))
   if (missing(x)) stop_argument(arg, "missing", allowed)
-  if (!is.numeric(x) || length(x) != 1 || is.na(x) || (!infinite && !is.finite(x)) ||
+  if (!is_number(x) || length(x) != 1 || is.na(x) || (!infinite && !is.finite(x)) ||
       x < lower || x > upper || (open_lower && x <= lower) || (open_upper && x >= upper)) {
     stop_argument(arg, describe(x), allowed)
   }
@@ -69,21 +109,21 @@ check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = 
 }
 
 range_words <- function(lower, upper, open_lower, open_upper) {
-  low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", format(lower)) else ""
-  high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", format(upper)) else ""
+  low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", exact_words(lower)) else ""
+  high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", exact_words(upper)) else ""
   if (nzchar(low) && nzchar(high)) paste0(low, " and", high) else paste0(low, high)
 }
 
 check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Machine$integer.max,
                         infinite = FALSE) {
-  if (!missing(x) && is.numeric(x) && length(x) == 1 && is.finite(x) && x == round(x) && x >= lower && x <= upper) {
+  if (!missing(x) && is_number(x) && length(x) == 1 && is.finite(x) && x == round(x) && x >= lower && x <= upper) {
     return(as.double(x))
   }
   delayedAssign("allowed", paste0(
     "one whole number", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE),
     if (infinite) " (or Inf)" else ""))
   if (missing(x)) stop_argument(arg, "missing", allowed)
-  if (is.numeric(x) && length(x) == 1 && infinite && identical(as.double(x), Inf)) return(Inf)
+  if (is_number(x) && length(x) == 1 && infinite && identical(as.double(x), Inf)) return(Inf)
   stop_argument(arg, describe(x), allowed)
 }
 
@@ -93,7 +133,7 @@ check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower
                                   range_words(lower, upper, open_lower, FALSE),
                                   if (!is.null(lengths)) paste0(", length ", paste(lengths, collapse = " or "))))
   if (missing(x)) stop_argument(arg, "missing", allowed)
-  if (!is.numeric(x) || (!is.null(lengths) && !length(x) %in% lengths)) {
+  if (!is_number(x) || (!is.null(lengths) && !length(x) %in% lengths)) {
     stop_argument(arg, describe(x), allowed)
   }
   known <- x[!is.na(x)]
@@ -149,12 +189,12 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
                     if (!is.null(columns)) paste0(" with ", columns, " column(s)"))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (is.data.frame(x)) {
-    if (!all(vapply(x, is.numeric, logical(1)))) {
+    if (!all(vapply(x, is_number, NA))) {
       stop_argument(arg, "a data.frame with columns that are not numeric", allowed)
     }
     x <- as.matrix(x)
   }
-  if (!is.numeric(x) || length(dim(x)) > 2) stop_argument(arg, describe(x), allowed)
+  if (!is_number(x) || length(dim(x)) > 2) stop_argument(arg, describe(x), allowed)
   if (is.null(dim(x))) {
     x <- if (!is.null(columns) && columns > 1 && length(x) == columns) {
       matrix(x, nrow = 1, dimnames = list(NULL, names(x)))
@@ -171,6 +211,34 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
   x
 }
 
+# Points as users write them, a column for each of `names`: found by name where they have names, by position where
+# they have none.
+check_points <- function(x, names, arg, rows = NULL) {
+  check_matrix(by_name(x, names, arg), arg, columns = length(names), rows = rows)
+}
+
+# Columns of a data.frame or a matrix, or elements of a vector, in the order of `names`.
+by_name <- function(x, names, arg) {
+  given <- if (is.null(dim(x))) base::names(x) else colnames(x)
+  if (is.null(given) || identical(given, names) || made_up(given)) return(x)
+  if (is.null(dim(x)) && length(names) == 1 && all(given == names)) return(unname(x))
+  if (anyDuplicated(given) || !setequal(given, names)) {
+    stop_argument(arg, paste("one with the names", quoted(given)),
+                  sprintf("without names or with the names %s", quoted(names)))
+  }
+  if (is.null(dim(x))) x[names] else x[, names, drop = FALSE]
+}
+
+# Names that expand.grid() and as.data.frame() make up for columns that have none.
+made_up <- function(names) {
+  any(vapply(c("Var", "V"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
+}
+
+quoted <- function(names, most = 8) {
+  shown <- paste(dQuote(utils::head(names, most), FALSE), collapse = ", ")
+  if (length(names) > most) sprintf("%s, ... (%d in all)", shown, length(names)) else shown
+}
+
 # Calls a function of the user's. Its error becomes one of ours that says which function
 # failed and `where`; errors that are ours already pass through.
 call_user <- function(code, arg, where) {
@@ -180,17 +248,22 @@ call_user <- function(code, arg, where) {
   })
 }
 
-# `...` that a function passes nowhere must be empty: this catches misspelt names.
+# `...` that a function passes nowhere must be empty: this catches misspelt names. What may be given are the
+# arguments of the function that the user called, and `allowed` where that passes its own `...` on.
 check_dots_empty <- function(..., allowed = character()) {
-  count <- ...length()
-  if (count == 0) return(invisible())
+  if (...length() == 0) return(invisible())
+  frame <- user_frame()
+  if (frame > 0) allowed <- union(names(formals(sys.function(frame))), allowed)
+  allowed <- setdiff(allowed, "...")
   given <- ...names()
-  if (is.null(given)) given <- rep("", count)
-  given[!nzchar(given)] <- "(unnamed)"
-  near <- unlist(lapply(given, function(name) {
-    allowed[utils::adist(name, allowed, ignore.case = TRUE) <= 2]
-  }))
-  stop_argument(given[1], sprintf("an argument this function does not know%s",
-                                  if (length(near)) paste0(" (did you mean `", near[1], "`?)") else ""),
+  if (is.null(given)) given <- rep("", ...length())
+  name <- given[1]
+  if (is.na(name) || !nzchar(name)) {
+    stop_argument("...", sprintf("an argument without a name that no place is left for (%s)", describe(...elt(1))),
+                  paste("one of", paste0("`", allowed, "`", collapse = ", ")))
+  }
+  near <- allowed[utils::adist(name, allowed, ignore.case = TRUE) <= 2]
+  stop_argument(name, sprintf("an argument this function does not know%s",
+                              if (length(near)) paste0(" (did you mean `", near[1], "`?)") else ""),
                 if (length(allowed)) paste("one of", paste0("`", allowed, "`", collapse = ", ")) else "absent")
 }

@@ -123,14 +123,9 @@ regression_points <- function(object, x, arg) {
 
 # Points given to a method: a matrix with the columns of object$x.
 regression_newdata <- function(object, newdata, arg = "newdata") {
-  given <- colnames(newdata)
-  if (!is.null(given) && all(object$names %in% given)) {
-    newdata <- newdata[, object$names, drop = FALSE]
-  } else if (!is.null(given) && object$named) {
-    stop_argument(arg, paste("columns", paste(dQuote(given, FALSE), collapse = ", ")),
-                  paste("points with the inputs",
-                        paste(dQuote(object$names, FALSE), collapse = ", ")))
-  }
+  # As predict() of other models: columns besides the inputs, the response for instance, do no harm.
+  if (all(object$names %in% colnames(newdata))) newdata <- newdata[, object$names, drop = FALSE]
+  else if (object$named) newdata <- by_name(newdata, object$names, arg)
   newdata <- check_matrix(newdata, arg, columns = length(object$names))
   colnames(newdata) <- object$names
   newdata

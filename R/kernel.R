@@ -368,8 +368,9 @@ kernel_gram <- function(kernel, x, y = x) {
   resolved <- resolve_kernel(kernel, names, arms)
   points <- gram_points(x, arms, "x")
   if (same) return(cpp_kernel_gram_symmetric(resolved, points))
+  if (!is.null(colnames(x))) y <- by_name(y, colnames(x), "y")
   y <- check_matrix(y, "y", columns = ncol(x))
-  cpp_kernel_gram(resolved, points, gram_points(align_columns(y, colnames(x)), arms, "y"))
+  cpp_kernel_gram(resolved, points, gram_points(y, arms, "y"))
 }
 
 # How many arms the kernel's matrices have; NULL if there are none.
@@ -377,15 +378,6 @@ matrix_size <- function(kernel) {
   if (!is_composite(kernel)) return(if (kernel$type == "matrix") nrow(kernel$K))
   sizes <- unlist(lapply(kernel$parts, matrix_size))
   if (is.null(sizes)) NULL else sizes[1]
-}
-
-align_columns <- function(y, names) {
-  if (is.null(names) || is.null(colnames(y)) || identical(colnames(y), names)) return(y)
-  if (!setequal(colnames(y), names)) {
-    stop_argument("y", paste("columns", paste(colnames(y), collapse = ", ")),
-                  paste("a matrix with the columns of `x`:", paste(names, collapse = ", ")))
-  }
-  y[, names, drop = FALSE]
 }
 
 # The core counts arms from 0.

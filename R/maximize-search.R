@@ -185,7 +185,12 @@ check_initial <- function(initial, domain) {
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
     stop_argument("initial", describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
-  x <- check_matrix(initial[domain$names], "initial", columns = length(domain$names))
+  strange <- setdiff(names(initial), c(wanted, "status"))
+  if (length(strange)) {
+    stop_argument("initial", sprintf("one with a column %s", dQuote(strange[1], FALSE)),
+                  paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+  }
+  x <- check_points(initial[domain$names], domain$names, "initial")
   find_places(domain, x, arg = "initial")
   list(x = x, reward = as.double(check_numbers(initial$reward, "initial")))
 }

@@ -47,7 +47,7 @@ view_context <- function(bandit, context) {
     }
     context <- if (nrow(last)) last else known[1, , drop = FALSE]
   }
-  context <- check_matrix(context, "context", columns = length(names), rows = 1)
+  context <- check_points(context, names, "context", rows = 1)
   colnames(context) <- names
   context
 }

@@ -1,7 +1,43 @@
 # Sets of points: told apart, found again, spread out.
 
-# For each row of `given` the first equal row of `known`, NA if there is none.
-match_rows <- function(given, known) match(row_keys(given + 0), row_keys(known + 0))
+# For each row of `given` the first row of `known` that is equal, or equal up to rounding: within 1e-8 of each
+# column's range. NA if there is none.
+match_rows <- function(given, known) {
+  keys <- row_keys(known + 0)
+  row <- match(row_keys(given + 0), keys)
+  strange <- which(is.na(row))
+  if (length(strange) == 0 || nrow(known) == 0) return(row)
+  near <- given[strange, , drop = FALSE]
+  columns <- lapply(seq_len(ncol(known)), function(j) sort(unique(known[, j])))
+  tolerance <- vapply(columns, function(x) 1e-8 * if (length(x) > 1) x[length(x)] - x[1] else abs(x), 0)
+  crowded <- any(mapply(function(x, within) any(diff(x) <= 2 * within), columns, tolerance))
+  if (crowded) {
+    row[strange] <- apply(near, 1, function(x) {
+      which(rowSums(abs(known - rep(x, each = nrow(known))) > rep(tolerance, each = nrow(known))) == 0)[1]
+    })
+    return(row)
+  }
+  for (j in seq_along(columns)) near[, j] <- nearest_known(near[, j], columns[[j]], tolerance[j])
+  row[strange] <- match(row_keys(near + 0), keys)
+  row
+}
+
+# Values moved to the nearest of the known ones (in order) within a tolerance, if there is one.
+nearest_known <- function(x, known, tolerance) {
+  below <- pmax(findInterval(x, known), 1L)
+  above <- pmin(below + 1L, length(known))
+  nearest <- ifelse(abs(known[above] - x) < abs(known[below] - x), known[above], known[below])
+  ifelse(abs(nearest - x) <= tolerance, nearest, x)
+}
+
+# The first rows of a matrix, in words.
+rows_in_words <- function(x, most = 4) {
+  shown <- vapply(seq_len(min(nrow(x), most)), function(i) {
+    values <- paste(exact_words(unname(x[i, ])), collapse = ", ")
+    if (ncol(x) > 1) sprintf("(%s)", values) else values
+  }, "")
+  paste(c(shown, if (nrow(x) > most) "..."), collapse = ", ")
+}
 
 # Exact row identities, to every bit.
 row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))

@@ -148,7 +148,7 @@ set_reward <- function(problem, reward) {
                   sprintf("a vectorised function of the input matrix on %s%s", describe_domain(problem$domain),
                           if (has_contexts(problem)) " with contexts" else ""))
   }
-  problem$reward_values <- check_reward_values(reward, place_count(problem$domain), K)
+  problem$reward_values <- check_reward_values(by_arm(reward, problem$domain, "reward"), place_count(problem$domain), K)
   problem
 }
 
@@ -180,7 +180,7 @@ set_constraints <- function(problem, constraints, constraint_noise) {
       stop_argument("constraints", describe(constraints),
                     paste("a vectorised function of the input matrix on", describe_domain(problem$domain)))
     }
-    values <- check_matrix(constraints, "constraints")
+    values <- check_matrix(by_arm(constraints, problem$domain, "constraints"), "constraints")
     if (nrow(values) != n || ncol(values) < 1) {
       stop_argument("constraints", describe(constraints), sprintf("a matrix with one row per arm (%d arms)", n))
     }
@@ -300,9 +300,9 @@ draw_contexts <- function(problem, rounds) {
   }
   c <- length(problem$context_names)
   contexts <- call_user(problem$contexts(rounds), "contexts", sprintf("for %.0f rounds", rounds))
-  # check_matrix() would read a vector as one row when it has c elements.
+  # A vector of as many elements would be read as one row.
   if (is.null(dim(contexts)) && c == 1) contexts <- matrix(contexts, ncol = 1)
-  contexts <- check_matrix(contexts, "contexts", columns = c, rows = rounds)
+  contexts <- check_points(contexts, problem$context_names, "contexts", rows = rounds)
   colnames(contexts) <- problem$context_names
   contexts
 }

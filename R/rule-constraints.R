@@ -93,6 +93,7 @@ check_constraint_values <- function(values, bandit, count) {
   }
   allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
   if (is.null(values)) stop_argument("constraints", "NULL", allowed)
+  if (!is.null(dim(values)) || m > 1) values <- by_name(values, constraint_names(bandit$config, "g"), "constraints")
   if (is.data.frame(values)) values <- as.matrix(values)
   if (!is.numeric(values) || any(!is.finite(values)) || length(values) != count * m ||
       (is.matrix(values) && ncol(values) != m) || (!is.matrix(values) && m > 1 && count > 1)) {

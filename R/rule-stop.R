@@ -52,7 +52,7 @@ check_tolerance <- function(tolerance) check_number(tolerance, "tolerance", lowe
 #' @rdname stopping
 #' @export
 stop_gap <- function(tolerance, width = NULL) {
-  if (!is.null(width)) as_width(width)
+  if (!is.null(width)) width <- as_width(width)
   new_stop("gap", "gap between upper and lower bounds", tolerance = check_tolerance(tolerance), width = width)
 }
 

@@ -62,6 +62,10 @@ check_same_domain <- function(config, problem) {
     stop_argument("problem", paste("a problem over", describe_domain(theirs)),
                   paste("a problem over the bandit's own domain,", describe_domain(ours)))
   }
+  if (!same_names(theirs$names, ours$names)) {
+    stop_argument("problem", paste("a problem with the inputs", quoted(theirs$names)),
+                  paste("a problem with the bandit's inputs, in their order:", quoted(ours$names)))
+  }
   if (!constraint_count(config) %in% c(0, problem$constraint_count)) {
     stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
                   sprintf("a problem with %d constraint(s), like the bandit's", constraint_count(config)))
@@ -69,6 +73,10 @@ check_same_domain <- function(config, problem) {
   if (length(config$context_names) != length(problem$context_names)) {
     stop_argument("problem", sprintf("a problem with contexts of %d value(s)", length(problem$context_names)),
                   sprintf("a problem with contexts of %d value(s), like the bandit's", length(config$context_names)))
+  }
+  if (!same_names(problem$context_names, config$context_names)) {
+    stop_argument("problem", paste("a problem with the contexts", quoted(problem$context_names)),
+                  paste("a problem with the bandit's contexts, in their order:", quoted(config$context_names)))
   }
 }
 
@@ -138,7 +146,7 @@ cumulative_violation <- function(g) {
 
 # The problem's contexts as the bandit knows them.
 problem_contexts <- function(bandit, contexts, rounds) {
-  tryCatch(contexts_for(bandit, contexts, rounds), gpbandits_error = function(e) {
+  tryCatch(contexts_for(bandit, unname(contexts), rounds), gpbandits_error = function(e) {
     stop_argument("problem", paste("a problem with a context of", e$given),
                   "a problem whose contexts are all among the bandit's")
   })

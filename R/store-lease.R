@@ -44,7 +44,7 @@ open_leases <- function(log) {
 in_context <- function(bandit, ids, context) {
   names <- bandit$config$context_names
   if (length(names) == 0 || length(ids) == 0) return(rep(TRUE, length(ids)))
-  given <- check_matrix(context, "context", columns = length(names))
+  given <- check_points(context, names, "context")
   asked <- as.matrix(query_frame(bandit, ids)[names])
   apply(asked, 1, function(z) any(apply(given, 1, function(row) all(row == z))))
 }

@@ -8,7 +8,7 @@
 #' last restart or fresh epoch, \eqn{\lambda}{lambda} the bandit's `noise_var`, and
 #' \eqn{L = \log\det(I + K_{t-1}/\lambda)}{L = log det(I + K_{t-1} / lambda)} over the points played.
 #'
-#' * `width_constant(value)`: the same in every round.
+#' * `width_constant(value)`: the same in every round. Wherever a width is taken, a number means this.
 #' * `width_function(f)`: `f(t)`, one finite number >= 0.
 #' * `width_srinivas_finite`: \eqn{\sqrt{s \cdot 2\log(n t^2\pi^2/(6\delta))}}{sqrt(scale * 2 log(n t^2 pi^2 / (6 delta)))},
 #'   \eqn{n} arms. Theorem 1 of Srinivas et al. (a function drawn from the prior) at `scale = 1`;
@@ -211,8 +211,13 @@ width_cpd <- function(D, nu, d, horizon) {
             horizon = check_number(horizon, lower = 1))
 }
 
+# A number is a width that is always the same.
 as_width <- function(width, arg = "width") {
-  check_class(width, "bandit_width", arg, hint = "width_constant(), width_srinivas_finite(), ...")
+  if (!missing(width) && inherits(width, "bandit_width")) return(width)
+  allowed <- "a number >= 0, or a width (made by width_constant(), width_srinivas_finite(), ...)"
+  if (missing(width)) stop_argument(arg, "missing", allowed)
+  if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) stop_argument(arg, describe(width), allowed)
+  width_constant(width)
 }
 
 # A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.

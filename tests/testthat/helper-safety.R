@@ -19,6 +19,7 @@ bad_values <- list(
   numbers = c(not_numbers, list(NaN, Inf, c(1, NA), c(1, -Inf))),
   positives = c(not_numbers, list(NaN, Inf, 0, -1, c(1, NA), c(1, 0))),
   flag = list(NULL, NA, 1, "TRUE", c(TRUE, FALSE), logical(), list(TRUE), mean),
+  width = list(-1, NaN, "a", NA, c(1, 2), list(), mean, structure(list(), class = "something")),
   fun = list(NULL, 1, "mean", NA, list(mean), quote(x)),
   object = not_objects,
   word = list(NULL, 1, NA, NA_character_, "no such thing", character(), list("a"), mean),
