@@ -28,7 +28,7 @@
 #' @section Bounds: where `lower` and `upper` say nothing, with \eqn{w} the
 #'   range of an input in `x` and \eqn{s^2} the mean of \eqn{r^2}: lengthscales
 #'   within \eqn{[w / 200, 100 w]} (of a periodic kernel: \eqn{[0.05, 50]}),
-#'   periods within \eqn{[w / 100, 10 w]}, `alpha` within \eqn{[0.01, 1000]},
+#'   periods within \eqn{[w / 100, 10 w]}, `alpha` within \eqn{[0.01, 1000]}, correlations within \eqn{[0.01, 1]},
 #'   variances within \eqn{[10^{-6} s^2, 10^6 s^2]} (of a linear kernel: divided by
 #'   the mean square of its inputs; of the second and further factors of a
 #'   product: with 1 for \eqn{s^2}), the noise variance within
@@ -163,6 +163,8 @@ fit_ranges <- function(object, s2, fix_noise, lower, upper) {
                                  given$lower)),
               upper = log(ifelse(is.na(given$upper), pmax(table[, 2], start, given$lower, na.rm = TRUE),
                                  given$upper)))
+  correlations <- grepl("correlation", names(start))
+  out$upper[correlations] <- pmin(out$upper[correlations], 0)
   if (fix_noise) out$lower["noise_var"] <- out$upper["noise_var"] <- out$start["noise_var"]
   crossed <- out$lower > out$upper
   if (any(crossed)) {
@@ -200,6 +202,7 @@ field_ranges <- function(field, kernel, x, s2) {
       matrix(s2 * c(1e-6, 1e6, 0.3, 3), 1)
     },
     alpha = matrix(c(0.01, 1000, 0.3, 10), 1),
+    correlation = matrix(c(0.01, 1, 0.1, 0.9), count, 4, byrow = TRUE),
     period = outer_ranges(column_ranges(x, count), c(0.01, 10, 0.1, 1)),
     lengthscale = if (kernel$type == "periodic") {
       matrix(c(0.05, 50, 0.3, 3), count, 4, byrow = TRUE)

@@ -18,8 +18,13 @@
 #' | `kernel_rq` | \eqn{v (1 + s / (2 \alpha))^{-\alpha}}{v (1 + s / (2 alpha))^(-alpha)} |
 #' | `kernel_periodic` | \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)}{v exp(-2 sum_i sin^2(pi (x_i - x'_i) / p_i) / l_i^2)} |
 #' | `kernel_linear` | \eqn{v\, x \cdot x'}{v x.x'}, without a constant |
+#' | `kernel_categorical` | \eqn{v \prod_i \rho_i^{[x_i \ne x'_i]}}{v prod_i rho_i^[x_i != x'_i]} |
 #' | `kernel_matrix` | \eqn{K_{ab}}{K[a, b]} for the arms with numbers \eqn{a} and \eqn{b} |
 #' | `k1 + k2`, `k1 * k2` | the sum, the product of the two values |
+#'
+#' `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two different values have the
+#' same `correlation` \eqn{\rho} (exchangeable, or compound symmetry); it is the covariance of a common effect and one of each value.
+#' Over several inputs it is the product.
 #'
 #' \eqn{K_\nu} is the modified Bessel function of the second kind. Matérn kernels
 #' with `nu` 1/2, 3/2 and 5/2 are computed in closed form, others with R's
@@ -35,7 +40,7 @@
 #'   context's. One `lengthscale` (or `period`) serves all inputs of `dims`,
 #'   or there is one for each of them, in the order of `dims`.
 #'   Names and numbers of `dims` are checked when the kernel meets a domain.
-#' @section Parameters that are fitted: all variances, lengthscales, periods and
+#' @section Parameters that are fitted: all variances, lengthscales, periods, correlations (at most 1) and
 #'   `alpha`, each as its logarithm; `nu` and the matrix of `kernel_matrix` stay
 #'   as they are. One lengthscale for all inputs is one parameter. In a
 #'   product only the product of the factors' variances matters: their ratio
@@ -55,7 +60,7 @@
 #'   `NULL` for all.
 #' @return An object of class `bandit_kernel`.
 #' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
-#'   Learning*, chapter 4. Large orders: Abramowitz and Stegun (1964), 9.3.8.
+#'   Learning*, chapter 4. Categorical: Qian, Wu and Wu (2008). Large orders: Abramowitz and Stegun (1964), 9.3.8.
 #' @seealso [kernel_gram()], [gp_bandit()].
 #' @examples
 #' k <- kernel_matern(nu = 2.5, lengthscale = 0.2)
@@ -65,6 +70,8 @@
 #' kernel_linear(dims = "day") + kernel_se(90, dims = "day") * kernel_periodic(365, dims = "day")
 #' # one lengthscale per input
 #' kernel_se(lengthscale = c(0.1, 2))
+#' # a machine's setting and its maker, which has no order
+#' kernel_se(0.2, dims = 1) * kernel_categorical(0.3, dims = 2)
 #' # five sensors with a known covariance
 #' kernel_matrix(0.5^abs(outer(1:5, 1:5, "-")))
 #' @name kernels
@@ -111,6 +118,16 @@ kernel_periodic <- function(period = 1, lengthscale = 1, variance = 1, dims = NU
 #' @export
 kernel_linear <- function(variance = 1, dims = NULL) {
   new_kernel("linear", variance = check_positive(variance), dims = check_dims(dims))
+}
+
+#' @rdname kernels
+#' @param correlation between different values, above 0 and at most 1: one number, or one for each input of `dims`.
+#' @export
+kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL) {
+  dims <- check_dims(dims)
+  correlation <- check_per_input(correlation, dims)
+  if (any(correlation > 1)) stop_argument("correlation", describe(correlation), "above 0 and at most 1")
+  new_kernel("categorical", correlation = correlation, variance = check_positive(variance), dims = dims)
 }
 
 #' @rdname kernels
@@ -220,6 +237,7 @@ fitted_fields <- function(type) {
   switch(type, se = c("lengthscale", "variance"), matern = c("lengthscale", "variance"),
          rq = c("alpha", "lengthscale", "variance"),
          periodic = c("period", "lengthscale", "variance"),
+         categorical = c("correlation", "variance"),
          linear = "variance", matrix = character())
 }
 
@@ -245,8 +263,11 @@ kernel_parameters <- function(kernel) {
 
 # The same kernel with other values, in the order of kernel_parameters().
 kernel_with_parameters <- function(kernel, values) {
-  values <- check_numbers(values, lengths = length(kernel_parameters(kernel)), lower = 0,
-                          open_lower = TRUE)
+  known <- kernel_parameters(kernel)
+  values <- check_numbers(values, lengths = length(known), lower = 0, open_lower = TRUE)
+  if (any(values[grepl("correlation", names(known))] > 1)) {
+    stop_argument("values", describe(values), "at most 1 for a correlation")
+  }
   replace_parameters(kernel, as.vector(values, "double"))
 }
 
@@ -288,10 +309,11 @@ resolve_part <- function(kernel, input_names, arms) {
   if (kernel$type == "matrix") return(resolve_matrix(kernel, input_names, arms))
   out <- unclass(kernel)
   out$dims <- resolve_dims(kernel$dims, input_names)
-  for (field in intersect(c("lengthscale", "period"), names(out))) {
+  for (field in intersect(c("lengthscale", "period", "correlation"), names(out))) {
     out[[field]] <- expand_per_input(out[[field]], length(out$dims), field, kernel)
   }
-  if (kernel$type != "linear") out$isotropic <- length(kernel$lengthscale) == 1
+  if (kernel$type == "categorical") out$one_correlation <- length(kernel$correlation) == 1
+  else if (kernel$type != "linear") out$isotropic <- length(kernel$lengthscale) == 1
   if (kernel$type == "periodic") out$one_period <- length(kernel$period) == 1
   out
 }
@@ -417,6 +439,7 @@ kernel_title <- function(kernel) {
          rq = "rational quadratic (smooth functions of many lengthscales)",
          periodic = "periodic (smooth functions that repeat)",
          linear = "linear (weighted sums of the inputs)",
+         categorical = "categorical (different values equally related)",
          matrix = sprintf("covariance matrix over %d arms (variances %s to %s)", nrow(kernel$K),
                           format(min(diag(kernel$K)), digits = 4), format(max(diag(kernel$K)), digits = 4)))
 }

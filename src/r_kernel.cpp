@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "kernels/kernel_categorical.h"
 #include "kernels/kernel_compose.h"
 #include "kernels/kernel_linear.h"
 #include "kernels/kernel_matrix.h"
@@ -119,6 +120,10 @@ std::unique_ptr<Kernel> parse(const Rcpp::List& kernel) {
   if (type == "periodic") {
     return std::make_unique<Periodic>(scaling_of(kernel), field<VectorXd>(kernel, "period"),
                                       field<bool>(kernel, "one_period"), variance);
+  }
+  if (type == "categorical") {
+    return std::make_unique<Categorical>(dims_of(kernel), field<VectorXd>(kernel, "correlation"),
+                                         field<bool>(kernel, "one_correlation"), variance);
   }
   throw std::invalid_argument("unknown kernel type: " + type);
 }

@@ -82,6 +82,16 @@ ref_kernel_linear <- function(variance = 1, dims = NULL) {
   ref_on_dims(function(x, y) variance * x %*% t(y), dims)
 }
 
+# Different values of an input: its correlation; over several inputs the product.
+ref_kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL) {
+  ref_on_dims(function(x, y) {
+    correlation <- rep(correlation, length.out = ncol(x))
+    K <- matrix(variance, nrow(x), nrow(y))
+    for (j in seq_len(ncol(x))) K <- K * ifelse(outer(x[, j], y[, j], "=="), 1, correlation[j])
+    K
+  }, dims)
+}
+
 # Inputs are arm numbers.
 ref_kernel_matrix <- function(K) {
   function(x, y = x) K[as.vector(x), as.vector(y), drop = FALSE]

@@ -23,6 +23,7 @@ exports <- list(
   kernel_periodic = list(list(), c(period = "positives", lengthscale = "positives", variance = "positive",
                                    dims = "dims")),
   kernel_linear = list(list(), c(variance = "positive", dims = "dims")),
+  kernel_categorical = list(list(), c(correlation = "positives", variance = "positive", dims = "dims")),
   kernel_matrix = list(list(K = diag(3)), c(K = "covariance")),
   kernel_gram = list(list(kernel = safe_kernel, x = 1:3, y = 1:2), c(kernel = "object", x = "points", y = "points")),
   width_constant = list(list(value = 1), c(value = "nonnegative")),

@@ -2,13 +2,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace gpb {
 
 namespace {
 constexpr double kTwoPi = 6.28318530717958647693;
 constexpr Index kRows = 64;  // points evaluated together: bounds the work space
+
+std::uint64_t bits_of(double value) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit depends on all.
+std::uint64_t scramble(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
 }  // namespace
+
+double RandomSign::of(double value) const {
+  const std::uint64_t bits = scramble(bits_of(seed) ^ scramble(bits_of(value + 0.0)));
+  return (bits & 1) ? 1.0 : -1.0;
+}
 
 PriorPath PriorPath::waves(std::vector<Feature> features, Rng& rng) {
   const auto fewer = [](const Feature& a, const Feature& b) {
@@ -33,12 +54,15 @@ PriorPath::Group PriorPath::group_of(std::vector<Feature>::const_iterator first,
   const Index count = static_cast<Index>(last - first);
   Group group{MatrixXd(inputs, count),
               std::vector<MatrixXd>(first->directions.size(), MatrixXd(inputs, count)),
-              VectorXd(count), VectorXd(count), MatrixXd(), -1};
+              VectorXd(count), VectorXd(count), MatrixXd(), -1, {}};
   const auto tabled = std::find_if(first, first + count,
                                    [](const Feature& f) { return f.by_arm.size() > 0; });
   if (tabled != first + count) {
     group.by_arm = MatrixXd::Ones(tabled->by_arm.size(), count);
     group.arm_column = tabled->arm_column;
+  }
+  if (std::any_of(first, first + count, [](const Feature& f) { return !f.signs.empty(); })) {
+    for (auto f = first; f != first + count; ++f) group.signs.push_back(f->signs);
   }
   for (Index m = 0; m < count; ++m, ++first) {
     group.frequency.col(m) = first->frequency;
@@ -57,6 +81,12 @@ Index PriorPath::Group::arm_of(double number) const {
   const Index arm = static_cast<Index>(std::llround(number));
   if (arm < 0 || arm >= by_arm.rows()) throw std::invalid_argument("this point is no arm");
   return arm;
+}
+
+double PriorPath::Group::sign(std::size_t feature, const Eigen::Ref<const VectorXd>& x) const {
+  double out = 1.0;
+  for (const RandomSign& one : signs[feature]) out *= one.of(x[one.input]);
+  return out;
 }
 
 PriorPath PriorPath::line(VectorXd slope) {
@@ -99,6 +129,11 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
     for (Index i = 0; group.by_arm.size() > 0 && i < count; ++i) {
       wave.row(i).array() *= group.by_arm.row(group.arm_of(points(i, group.arm_column))).array();
     }
+    for (std::size_t m = 0; m < group.signs.size(); ++m) {
+      for (Index i = 0; i < count; ++i) {
+        wave(i, static_cast<Index>(m)) *= group.sign(m, points.row(i).transpose());
+      }
+    }
     out.segment(start, count).noalias() += wave * group.weight;
   }
 }
@@ -119,6 +154,9 @@ double PriorPath::add_gradient(const Group& group, const VectorXd& x, VectorXd& 
   Eigen::ArrayXd weight = group.weight.array();
   if (group.by_arm.size() > 0) {
     weight *= group.by_arm.row(group.arm_of(x[group.arm_column])).transpose().array();
+  }
+  for (std::size_t m = 0; m < group.signs.size(); ++m) {
+    weight[static_cast<Index>(m)] *= group.sign(m, x);
   }
   const Eigen::ArrayXd wave = angle.cos() * weight;
   std::vector<Eigen::ArrayXd> factors;

@@ -10,8 +10,15 @@
 
 namespace gpb {
 
-// amplitude * prod_j (directions_j'x) * by_arm[x's arm] * (a cosine of this frequency, whose
-// random amplitude and phase are drawn last, once for all factors).
+// +1 or -1 for each value that an input takes, independent and with equal chances.
+struct RandomSign {
+  Index input;
+  double seed;
+  double of(double value) const;
+};
+
+// amplitude * prod_j (directions_j'x) * by_arm[x's arm] * prod (signs of x's inputs) * (a cosine of
+// this frequency, whose random amplitude and phase are drawn last, once for all factors).
 struct Feature {
   explicit Feature(Index inputs) : frequency(VectorXd::Zero(inputs)) {}
   double amplitude = 1.0;
@@ -19,6 +26,7 @@ struct Feature {
   std::vector<VectorXd> directions;
   VectorXd by_arm;        // empty: 1 for every arm
   Index arm_column = -1;  // of a point, where its arm's number stands
+  std::vector<RandomSign> signs;
 };
 
 // One function drawn (approximately) from GP(0, k). Plain data: copy it freely.
@@ -37,7 +45,7 @@ class PriorPath {
   double value_and_gradient(const VectorXd& x, VectorXd& gradient) const;
 
  private:
-  // weight_m prod_j (directions_j.col(m)'x) by_arm(arm, m) cos(frequency.col(m)'x + phase_m).
+  // weight_m prod_j (directions_j.col(m)'x) by_arm(arm, m) signs_m(x) cos(frequency.col(m)'x + phase_m).
   struct Group {
     MatrixXd frequency;                // inputs x features
     std::vector<MatrixXd> directions;  // the same shape each
@@ -45,7 +53,9 @@ class PriorPath {
     VectorXd weight;
     MatrixXd by_arm;  // arms x features; empty where no feature has a table
     Index arm_column;
+    std::vector<std::vector<RandomSign>> signs;  // empty where no feature has any
     Index arm_of(double number) const;
+    double sign(std::size_t feature, const Eigen::Ref<const VectorXd>& x) const;
   };
   static Group group_of(std::vector<Feature>::const_iterator first,
                         std::vector<Feature>::const_iterator last, Index total, Rng& rng);
