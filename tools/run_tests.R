@@ -32,7 +32,9 @@ work <- function(queue) {
     bad <- result$stopped || any(result$table$failed > 0 | result$table$error)
     cat(sprintf("%s: %d tests, %.0f s%s\n", file, nrow(result$table), sum(result$table$real), if (bad) ": FAILED" else ""))
     if (bad) writeLines(result$said)
-    saveRDS(result[c("table", "stopped")], file.path(queue, file, "result.rds"))
+    # There as a whole or not at all: the other process looks for it.
+    saveRDS(result[c("table", "stopped")], file.path(queue, file, "result.part"))
+    file.rename(file.path(queue, file, "result.part"), file.path(queue, file, "result.rds"))
   }
 }
 
