@@ -77,6 +77,10 @@ cpp_bandit_facts <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_facts`, handle)
 }
 
+cpp_bandit_prior_scale <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_prior_scale`, handle)
+}
+
 cpp_bandit_width_of <- function(handle, width) {
     .Call(`_gpbandits_cpp_bandit_width_of`, handle, width)
 }

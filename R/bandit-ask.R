@@ -1,8 +1,9 @@
-bandit_suggest <- function(bandit, n, context, time, ...) {
-  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, ...))
-  check_dots_empty(..., allowed = c("n", "context", "time"))
+bandit_suggest <- function(bandit, n, context, time, arms, ...) {
+  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, ...))
+  check_dots_empty(...)
   n <- check_count(n, upper = 1e6)
-  contexts <- contexts_for(bandit, context, n)
+  contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
+  if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
   refit <- bandit$config$refit
@@ -31,7 +32,21 @@ ask_and_refit <- function(bandit, n, contexts, time) {
 }
 
 subset_contexts <- function(contexts, rows) {
-  list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE])
+  c(list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE]),
+    if (!is.null(contexts$eligible)) contexts["eligible"])
+}
+
+# Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.
+with_arms <- function(contexts, bandit, arms) {
+  if (is.null(arms)) return(contexts)
+  domain <- bandit$config$domain
+  if (is.null(arm_count(domain))) stop_argument("arms", describe(arms), paste("NULL on", describe_domain(domain)))
+  if (has_rule(bandit)) stop_argument("arms", describe(arms), "NULL for a rival")
+  chosen <- check_arms(arms, domain, "arms")
+  if (length(chosen) == 0) stop_argument("arms", describe(arms), "at least one arm")
+  eligible <- logical(arm_count(domain))
+  eligible[chosen + 1L] <- TRUE
+  if (all(eligible)) contexts else c(contexts, list(eligible = eligible))
 }
 
 # One context, as users give it; NULL where there are none.

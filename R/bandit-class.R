@@ -9,8 +9,8 @@ GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
   methods = list(
-    suggest = function(n = 1, context = NULL, time = NULL, ...) {
-      bandit_suggest(own_fields(), n, context, time, ...)
+    suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, ...) {
+      bandit_suggest(own_fields(), n, context, time, arms, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
       bandit_observe(own_fields(), id, reward, constraints, time, noise_var, ...)

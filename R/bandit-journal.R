@@ -2,6 +2,7 @@
 # happens at once or not at all), made of parts separated by ";", each a letter and values:
 #   q  a query: the columns of the log's queries that are known at the choice
 #   e  an event: kind, id, reward, time, constraint values
+#   a  the arms that could be played at a query, where it was not all of them: its id and the arms
 #   m  what a rival's rule remembers after the change (serialised)
 #   f  a refit's parameters        x  the log was emptied
 #   r  the state of R's random generator after the change; p: only its position moved
@@ -104,7 +105,8 @@ keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits
   config <- bandit$config
   journal_write(bandit, c(
     if (!is.null(queries)) rows_as_text("q", queries[names(journal_query_columns(config))]),
-    rows_as_text("e", c(events[names(event_columns())], g_columns(config, events$g))),
+    rows_as_text("e", c(events, g_columns(config, events$g))[names(journal_event_columns(config))]),
+    arms_as_text(events),
     vapply(refits, function(refit) paste("f", pack(refit)), ""),
     if (!is.null(memory)) paste("m", pack(memory))
   ))
@@ -124,11 +126,31 @@ journal_query_columns <- function(config) {
 }
 
 journal_event_columns <- function(config) {
-  c(event_columns(), stats::setNames(rep(list(double()), constraint_count(config)), constraint_names(config, "g")))
+  columns <- event_columns()
+  c(columns[names(columns) != "arms"], stats::setNames(rep(list(double()), constraint_count(config)), constraint_names(config, "g")))
 }
 
 g_columns <- function(config, g) {
   stats::setNames(lapply(seq_len(constraint_count(config)), function(j) g[, j]), constraint_names(config, "g"))
+}
+
+arms_as_text <- function(events) {
+  some <- which(!is.na(events$arms))
+  if (length(some)) paste("a", events$id[some], events$arms[some])
+}
+
+# The column `arms` of some events from what arms_as_text() wrote.
+text_as_arms <- function(text, events) {
+  arms <- rep(NA_character_, length(events$kind))
+  if (length(text) == 0) return(arms)
+  words <- strsplit(text, " ", fixed = TRUE)
+  if (any(lengths(words) != 2)) stop("eligible arms of the wrong form")
+  ids <- suppressWarnings(as.integer(vapply(words, `[`, "", 1)))
+  asked <- which(events$kind == event_kind[["query"]])
+  at <- asked[match(ids, events$id[asked])]
+  if (anyNA(at) || anyDuplicated(at)) stop("eligible arms of a query that is not there")
+  arms[at] <- vapply(words, `[`, "", 2)
+  arms
 }
 
 rows_as_text <- function(letter, columns) {
@@ -219,6 +241,7 @@ replay_lines <- function(config, lines, seed) {
     text <- text[kept]
   }
   events <- text_as_rows(text[letter == "e"], journal_event_columns(config))
+  events$arms <- text_as_arms(text[letter == "a"], events)
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
   queries <- add_rewards(queries, events, constraint_names(config, "g"))
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),

@@ -20,8 +20,9 @@ constraint_names <- function(config, letter) {
   paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 }
 
+# `arms`: those that could be played at a query, as the core writes them; NA for all.
 event_columns <- function() {
-  list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double())
+  list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), arms = character())
 }
 
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,

@@ -8,6 +8,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
         !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward)) {
     count <- length(id)
     time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
+    warn_of_prior(bandit, reward, bandit$queries$arm[id])
     return(tell(bandit, "reward", id, reward, matrix(0, count, 0), time, rep(NA_real_, count)))
   }
   if (is.data.frame(id)) {
@@ -22,6 +23,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
   new <- check_untold(bandit, id, reward, constraints)
   if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  warn_of_prior(bandit, reward[new], bandit$queries$arm[id[new]])
   tell(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new], noise_var[new])
 }
 
@@ -146,6 +148,7 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
   noise_var <- check_noise_vars(noise_var, count)
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
+  if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)
   if (has_rule(bandit)) return(rival_give(bandit, places, contexts, reward, constraints, time, noise_var))
   given <- places_in_log(bandit$config, places, contexts)
   transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, noise_var))

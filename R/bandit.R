@@ -30,9 +30,10 @@
 #' Repeats of one point together have the noise `noise_var` / repeats; below 1e-13 of the prior variance it counts as that much.
 #'
 #' @section Methods:
-#' * `$suggest(n = 1, context = NULL, time = NULL)`: plays the next `n` queries and returns a data.frame, one row
+#' * `$suggest(n = 1, context = NULL, time = NULL, arms = NULL)`: plays the next `n` queries and returns a data.frame, one row
 #'   each: `id` (the round), `arm` (finite domains, rows of products) and the inputs. `n > 1` is the same as asking `n` times in a
-#'   row with nothing observed between.
+#'   row with nothing observed between. `arms`: numbers or names of the arms (of a product: rows) that can be played now; the others do
+#'   not exist for these queries (nor does their best mean, for EI and PI). It stands in the log.
 #' * `$observe(id, reward, constraints = NULL, time = NULL, noise_var = NULL)`: rewards of earlier queries, any order, any time,
 #'   vectorised; or `$observe(data)`, a data.frame with columns `id` and `reward` (`g1`.. and `noise_var` if there are such).
 #'   `noise_var`: the noise variance of these rewards, where it is not the bandit's (one number, or one each). The same value

@@ -40,13 +40,14 @@ user_frame <- function() {
       if (frame == 0 || !identical(home_of(frame), baseenv()) && !identical(home_of(frame), .BaseNamespaceEnv)) return(frame)
     }
   }
-  for (frame in rev(seq_along(parents))) {
-    if (identical(home_of(frame), ours) && !identical(home_of(caller_of(frame)), ours)) return(frame)
-  }
-  0L
+  entries <- Filter(function(frame) identical(home_of(frame), ours) && !identical(home_of(caller_of(frame)), ours),
+                    seq_along(parents))
+  # (Calls without a name come from C++, or from do.call() with a function.)
+  named <- Filter(function(frame) !is.function(sys.call(frame)[[1]]), entries)
+  if (length(named)) max(named) else max(0L, entries)
 }
 
-# Its call; NULL where do.call() has put the function itself into it.
+# Its call; NULL where that is a function itself.
 user_call <- function() {
   frame <- user_frame()
   call <- if (frame > 0) sys.call(frame)

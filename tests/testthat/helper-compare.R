@@ -33,12 +33,12 @@ worst_of <- function(worst, name, ours, ref) {
 
 # One query by both. Chance (uniform play, Thompson) is taken from the bandit's own arm.
 # Returns the oracle's new state; stops when the arms differ, with both scores.
-suggest_beside <- function(bandit, ref, context = NULL, number = 1) {
-  query <- if (is.null(context)) bandit$suggest() else bandit$suggest(context = context)
+suggest_beside <- function(bandit, ref, context = NULL, number = 1, arms = seq_len(ref$n_arms)) {
+  query <- bandit$suggest(context = context, arms = if (length(arms) < ref$n_arms) arms)
   point <- query$arm + (number - 1) * ref$n_arms
   ready <- ref_before_query(ref)
   chance <- ref_explores_now(ready) || ref$policy$kind %in% c("ts", "uniform")
-  after <- ref_suggest(ref, if (chance) point, number)
+  after <- ref_suggest(ref, if (chance) point, number, arms)
   if (after$rows[query$id] != point) {
     info <- after$at_choice[[query$id]]$info
     stop(sprintf("round %d: bandit plays %d, oracle %d (mean %.12g %.12g, sd %.12g %.12g)", query$id,

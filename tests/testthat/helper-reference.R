@@ -534,7 +534,7 @@ ref_bandit_fit <- function(b, v, which) {
 }
 
 # Everything a width or policy may ask for at the next choice.
-ref_bandit_info <- function(b, context = 1) {
+ref_bandit_info <- function(b, context = 1, arms = seq_len(b$n_arms)) {
   post <- ref_bandit_posterior(b)
   ids <- ref_current(b)
   info <- list(t = length(ids) + 1, n = b$n_arms, K = b$K, lambda = b$lambda, rows = post$rows,
@@ -543,7 +543,7 @@ ref_bandit_info <- function(b, context = 1) {
   window <- which(ids > ref_queries(b) - b$pending$m)
   info$window <- b$rows[ids[window]]
   info$window_known <- ref_visible(b)$known[window]
-  info$candidates <- (context - 1) * b$n_arms + seq_len(b$n_arms)
+  info$candidates <- (context - 1) * b$n_arms + sort(arms)
   info$incumbent <- ref_incumbent(post$mean, b$rows[ids], b$prior_mean, info$candidates)
   info$width <- b$policy$width(info)
   info
@@ -585,9 +585,9 @@ ref_explores_now <- function(b) {
 # The choice of the next query. `point`: the point really played where chance decides
 # (uniform exploration, Thompson sampling); it must be NULL where the oracle decides.
 # The state's last element of at_choice tells what the history must say.
-ref_suggest <- function(b, point = NULL, context = 1) {
+ref_suggest <- function(b, point = NULL, context = 1, arms = seq_len(b$n_arms)) {
   b <- ref_before_query(b)
-  info <- ref_bandit_info(b, context)
+  info <- ref_bandit_info(b, context, arms)
   action <- if (ref_explores_now(b)) "explore" else "policy"
   chance <- action == "explore" || b$policy$kind %in% c("ts", "uniform")
   if (!chance) point <- ref_choose(b$policy, info, info$candidates)

@@ -165,6 +165,7 @@ double Bandit::incumbent(const Context& context) const {
   for (const Index id : played_) {
     const Place& place = fold_.query(id).place;
     if (!space().in_context(place, context)) continue;
+    if (context.eligible && !context.allows(place.arm)) continue;
     places.push_back(&place);
     slots.push_back(known_->slot(id));
   }
@@ -191,6 +192,7 @@ Round Bandit::round(const Context& context) const {
   round.variance = &variance();
   for (const auto& companion : companions_) round.companions.push_back(&companion->posterior());
   round.candidates = &beliefs_.space->candidates(context);
+  round.eligible = context.eligible;
   round.prior_scale = space().prior_scale();
   round.noise_var = beliefs_.noise_var;
   round.state = width_state();
@@ -270,7 +272,14 @@ bool Bandit::awaits_rewards() const {
   return false;
 }
 
+void Bandit::check_eligible(const std::vector<char>& arms) const {
+  const bool some = std::any_of(arms.begin(), arms.end(), [](char arm) { return arm != 0; });
+  if (static_cast<Index>(arms.size()) == space().numbered_arms() && some) return;
+  throw std::invalid_argument("the eligible arms must be some of the bandit's");
+}
+
 Query Bandit::propose(const Context& context, Rng& rng) {
+  if (context.eligible) check_eligible(*context.eligible);
   settle_what_is_due();
   Query q;
   q.context = context;

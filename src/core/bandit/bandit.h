@@ -89,6 +89,7 @@ class Bandit final : private FoldListener {
   double recent_sd(bool pending_only) const;
   double guarded(double width) const;
   bool awaits_rewards() const;
+  void check_eligible(const std::vector<char>& arms) const;
   double incumbent(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;

@@ -2,7 +2,7 @@
 #ifndef GPB_PLACE_H
 #define GPB_PLACE_H
 
-#include "base/types.h"
+#include "base/arm_set.h"
 
 namespace gpb {
 
@@ -24,8 +24,10 @@ struct Place {
 struct Context {
   Index row = 0;    // which of the known contexts
   VectorXd values;  // its values, where they are not tabulated
-  // The arms that can be played now, by number; null: all.
-  std::shared_ptr<const std::vector<char>> eligible;
+  // The arms, or rows of a product, that can be played now; null: all.
+  ArmSet eligible;
+
+  bool allows(Index arm) const { return !eligible || (*eligible)[static_cast<std::size_t>(arm)]; }
 };
 
 }  // namespace gpb

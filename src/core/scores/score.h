@@ -30,6 +30,7 @@ struct Round {
   const Posterior* variance = nullptr;       // another one where pending queries are known to it
   std::vector<const Posterior*> companions;  // with the noise variances that the policy asked for
   const Candidates* candidates = nullptr;
+  ArmSet eligible;              // null: all arms
   double prior_scale = 1.0;     // largest prior standard deviation: the unit of ties
   double noise_var = 1.0;
   bool awaits_rewards = false;  // some query's, and the variance knows it

@@ -1,5 +1,6 @@
 #include "spaces/arm_space.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "posteriors/table_posterior.h"
@@ -10,9 +11,18 @@ Index draw_arm(const Context& context, Index arms, Rng& rng) {
   if (!context.eligible) return rng.index(arms);
   std::vector<Index> allowed;
   for (Index arm = 0; arm < arms; ++arm) {
-    if ((*context.eligible)[static_cast<std::size_t>(arm)]) allowed.push_back(arm);
+    if (context.allows(arm)) allowed.push_back(arm);
   }
   return allowed[static_cast<std::size_t>(rng.index(static_cast<Index>(allowed.size())))];
+}
+
+double largest_of_arms(const PriorMean& mean, const Context& context, Index arms) {
+  if (!context.eligible) return mean.largest();
+  double largest = -kInf;
+  for (Index arm = 0; arm < arms; ++arm) {
+    if (context.allows(arm)) largest = std::max(largest, mean.of_arm(arm));
+  }
+  return largest;
 }
 
 Index best_arm(const Score& score, const Candidates& candidates, const Context& context) {
@@ -20,13 +30,13 @@ Index best_arm(const Score& score, const Candidates& candidates, const Context& 
   VectorXd values;
   score.values(candidates, values);
   for (Index arm = 0; arm < values.size(); ++arm) {
-    if (!(*context.eligible)[static_cast<std::size_t>(arm)]) values[arm] = -kInf;
+    if (!context.allows(arm)) values[arm] = -kInf;
   }
   const Index best = first_best(values.data(), values.size(), kTie * score.unit());
-  if ((*context.eligible)[static_cast<std::size_t>(best)]) return best;
+  if (context.allows(best)) return best;
   // All eligible arms have a score of -Inf.
   for (Index arm = 0; arm < values.size(); ++arm) {
-    if ((*context.eligible)[static_cast<std::size_t>(arm)]) return arm;
+    if (context.allows(arm)) return arm;
   }
   throw std::invalid_argument("no arm is eligible");
 }
@@ -78,7 +88,13 @@ VectorXd ArmSpace::inputs(const Place& place) const {
 }
 
 double ArmSpace::largest_prior_mean(const Context& context) const {
-  return prior_mean_.segment(context.row * arms_, arms_).maxCoeff();
+  const auto mean = prior_mean_.segment(context.row * arms_, arms_);
+  if (!context.eligible) return mean.maxCoeff();
+  double largest = -kInf;
+  for (Index arm = 0; arm < arms_; ++arm) {
+    if (context.allows(arm)) largest = std::max(largest, mean[arm]);
+  }
+  return largest;
 }
 
 }  // namespace gpb

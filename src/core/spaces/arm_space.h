@@ -23,6 +23,7 @@ class ArmSpace final : public Space {
   double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return setting_.table->prior_scale; }
   double arms() const override { return static_cast<double>(arms_); }
+  Index numbered_arms() const override { return arms_; }
   const ArmSetting* arm_setting() const override { return &setting_; }
 
  private:
@@ -38,6 +39,8 @@ class ArmSpace final : public Space {
 
 // The number of a uniformly drawn eligible arm.
 Index draw_arm(const Context& context, Index arms, Rng& rng);
+// The largest prior mean of the eligible arms.
+double largest_of_arms(const PriorMean& mean, const Context& context, Index arms);
 // The first of the best among the eligible candidates, which are the context's arms in order.
 Index best_arm(const Score& score, const Candidates& candidates, const Context& context);
 

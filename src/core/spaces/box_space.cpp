@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "posteriors/open_posterior.h"
+#include "spaces/arm_space.h"
 #include "base/golden_points.h"
 
 namespace gpb {
@@ -107,11 +108,15 @@ bool BoxSpace::in_context(const Place& place, const Context& context) const {
   return contexts_ == 0 || place.x.segment(first, contexts_) == context.values;
 }
 
+double BoxSpace::largest_prior_mean(const Context& context) const {
+  return largest_of_arms(prior_mean_, context, rows_.rows());
+}
+
 double BoxSpace::prior_mean(const Place& place) const { return prior_mean_.at(place.x); }
 
 Place BoxSpace::uniform(const Context& context, Rng& rng) const {
   Spot spot;
-  if (rows_.rows() > 1) spot.row = rng.index(rows_.rows());
+  if (rows_.rows() > 1) spot.row = draw_arm(context, rows_.rows(), rng);
   VectorXd x(box_.inputs());
   for (Index c = 0; c < x.size(); ++c) {
     // A whole number: each with the same probability.
@@ -152,7 +157,11 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
   const auto wanted =
       static_cast<std::size_t>(std::min(kMostStarts, kStarts + rows_.rows() - 1));
   std::vector<Spot> out;
+  // Candidates that are no start: next to one, or of a row that cannot be played.
   std::vector<char> near(static_cast<std::size_t>(scores.size()), 0);
+  for (Index i = 0; i < scores.size(); ++i) {
+    near[static_cast<std::size_t>(i)] = !context.allows(i / each);
+  }
   while (out.size() < wanted) {
     Index best = -1;
     for (Index i = 0; i < scores.size(); ++i) {
@@ -168,7 +177,8 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
       if (gap.matrix().norm() <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
     }
   }
-  if (const Place* place = known.best()) {
+  const Place* place = known.best();
+  if (place && (!numbered_ || context.allows(place->arm))) {
     out.push_back(best_neighbour(spot_of(*place), score, context));
   }
   return out;

@@ -37,9 +37,10 @@ class BoxSpace final : public Space {
   bool in_context(const Place& place, const Context& context) const override;
   VectorXd inputs(const Place& place) const override { return place.x; }
   double prior_mean(const Place& place) const override;
-  double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
+  double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return prior_scale_; }
   double arms() const override { return kNaN; }
+  Index numbered_arms() const override { return numbered_ ? rows_.rows() : 0; }
 
  private:
   // A row and a point of the box.

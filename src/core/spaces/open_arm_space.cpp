@@ -41,6 +41,10 @@ Place OpenArmSpace::place_of(const Context& context, Index arm) const {
   return Place::numbered(arm, std::move(x));
 }
 
+double OpenArmSpace::largest_prior_mean(const Context& context) const {
+  return largest_of_arms(prior_mean_, context, arms_.rows());
+}
+
 Place OpenArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
   // The candidates are those of the round, which the score was prepared for.
   return place_of(context, best_arm(score, candidates_, context));

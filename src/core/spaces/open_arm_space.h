@@ -21,9 +21,10 @@ class OpenArmSpace final : public Space {
   bool in_context(const Place& place, const Context& context) const override;
   VectorXd inputs(const Place& place) const override { return place.x; }
   double prior_mean(const Place& place) const override { return prior_mean_.of_arm(place.arm); }
-  double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
+  double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return prior_scale_; }
   double arms() const override { return static_cast<double>(arms_.rows()); }
+  Index numbered_arms() const override { return arms_.rows(); }
 
  private:
   Place place_of(const Context& context, Index arm) const;

@@ -32,6 +32,7 @@ class Space {
   virtual double largest_prior_mean(const Context& context) const = 0;
   virtual double prior_scale() const = 0;  // largest prior standard deviation
   virtual double arms() const = 0;         // NaN where there are infinitely many places
+  virtual Index numbered_arms() const = 0;  // arms, or rows of a product; 0 on a box
   // The table of arms and its engine; null where there is none.
   virtual const ArmSetting* arm_setting() const { return nullptr; }
 };

@@ -1,0 +1,45 @@
+# What is no error but hardly meant: said once in a bandit's life, with the remedy.
+
+# A name in the object's environment, which is no field, remembers what was said.
+warn_once <- function(bandit, kind, ...) {
+  if (kind %in% bandit$.said) return(invisible())
+  bandit$.said <- c(bandit$.said, kind)
+  warning(structure(class = c(paste0("gpbandits_", kind), "gpbandits_warning", "warning", "condition"),
+                    list(message = paste0(...), call = user_call())))
+}
+
+# Without random numbers and without news the next choice is the one before.
+warn_of_repeats <- function(bandit, n) {
+  config <- bandit$config
+  explores <- !is.null(config$changes) && config$changes$explore > 0
+  if (config$pending$kind != "ignore" || config$policy$random || has_rule(bandit) || explores) return(invisible())
+  warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n, " times: under pending_ignore() a query is not ",
+            "known before its reward. With `pending = pending_hallucinate()` the points of a batch differ.")
+}
+
+# Rewards in units of the prior's sd (noise included) from its mean: some of them out of all reach, or the first three
+# all at the edge of what it allows.
+out_of_reach <- 10
+at_the_edge <- 3
+
+# `arm`: 0-based, of each reward, where the prior mean differs by arm.
+warn_of_prior <- function(bandit, reward, arm) {
+  config <- bandit$config
+  if (has_rule(bandit) || !is.null(config$refit) || "far" %in% bandit$.said) return(invisible())
+  heal(bandit)
+  unit <- sqrt(cpp_bandit_prior_scale(bandit$handle)^2 + config$noise_var)
+  z <- abs(reward - prior_mean_at(config, arm)) / unit
+  far <- any(z > out_of_reach)
+  if (!far && all(z > at_the_edge)) {
+    before <- which(!is.na(bandit$queries$reward[seq_len(table_size(bandit$queries))]))
+    seen <- abs(bandit$queries$reward[before] - prior_mean_at(config, bandit$queries$arm[before])) / unit
+    far <- length(before) < 3 && length(before) + length(z) >= 3 && all(seen > at_the_edge)
+  }
+  if (!far) return(invisible())
+  warn_once(bandit, "far", sprintf("rewards lie %.3g prior standard deviations from the prior mean (%s): ", max(z),
+                                   describe_prior_mean(config$mean)),
+            "the prior hardly allows them. Give it their size (`mean`, the kernel's `variance`), scale the rewards, ",
+            "or let refit_every() fit the parameters.")
+}
+
+prior_mean_at <- function(config, arm) if (length(config$mean) == 1) config$mean else config$mean[arm + 1L]
