@@ -13,6 +13,14 @@ cpp_bandit_suggest <- function(handle, contexts, time) {
     invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, contexts, time))
 }
 
+cpp_bandit_explore <- function(handle, places, contexts, time) {
+    invisible(.Call(`_gpbandits_cpp_bandit_explore`, handle, places, contexts, time))
+}
+
+cpp_map_outputs <- function(map, x, back) {
+    .Call(`_gpbandits_cpp_map_outputs`, map, x, back)
+}
+
 cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }

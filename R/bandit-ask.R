@@ -6,9 +6,7 @@ bandit_suggest <- function(bandit, n, context, time, arms, ...) {
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
-  refit <- bandit$config$refit
-  if (is.null(refit) || rounds_since_refit(bandit) + n <= refit$rounds) ask(bandit, contexts, time)
-  else ask_and_refit(bandit, n, contexts, time)
+  if (is_refit_due(bandit, n)) ask_and_refit(bandit, n, contexts, time) else ask(bandit, contexts, time)
   query_frame(bandit, first + seq_len(n))
 }
 

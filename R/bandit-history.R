@@ -27,13 +27,27 @@ place_frame <- function(bandit, arm, context, inputs) {
   frame_of(place_columns(bandit, arm, context, inputs))
 }
 
+# `mean` and `sd` of some queries, as they were at the choice: under the map of outputs that was in force then.
+beliefs_at_choice <- function(bandit, ids) {
+  beliefs <- frame_of(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
+  if (is.null(bandit$config$outputs)) return(beliefs)
+  fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") == event_kind[["refit"]]]
+  before <- findInterval(ids - 1, fits)
+  for (k in unique(before)) {
+    rows <- before == k
+    config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
+    beliefs[rows, ] <- in_user_units(beliefs[rows, , drop = FALSE], config)
+  }
+  beliefs
+}
+
 # The history of some queries; columns of the log are picked, never the whole log converted.
 bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
   columns <- c(query_frame(bandit, ids),
-               list(reward = of("reward"), mean = of("mean"), sd = of("sd"), width = of("width"),
-                    action = action_names[of("action")], segment = of("segment"),
+               list(reward = of("reward")), beliefs_at_choice(bandit, ids),
+               list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                     status = status_names[of("status")]),
                if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),
                stats::setNames(lapply(extra, of), extra))

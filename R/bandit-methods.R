@@ -9,6 +9,7 @@ bandit_story <- function(bandit) {
     sprintf("%s over %s", if (has_posterior(bandit)) "Gaussian-process bandit" else "Bandit",
             describe_domain(config$domain)),
     sprintf("  policy     %s", describe_policy(config$policy)),
+    if (!is.null(config$outputs)) sprintf("  outputs    %s", describe_outputs(config)),
     if (has_posterior(bandit)) {
       sprintf("  prior      mean %s, noise variance %g", describe_prior_mean(config$mean), config$noise_var)
     },

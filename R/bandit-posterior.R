@@ -23,6 +23,11 @@ asked_places <- function(domain, x, arm, arg = "x") {
 # A data.frame of `mean` and `sd` at places, in one context or one each.
 posterior_at <- function(bandit, places, context) {
   if (has_rule(bandit)) return(rival_posteriors(bandit, places, context))
+  in_user_units(scaled_posterior_at(bandit, places, context), current_config(bandit))
+}
+
+# The same in the model's units.
+scaled_posterior_at <- function(bandit, places, context) {
   config <- bandit$config
   count <- place_total(places)
   one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
@@ -62,7 +67,10 @@ bandit_draw <- function(bandit, n, context, ...) {
                    "a finite domain and `engine = \"weights\"`.",
                    argument = "engine")
   }
-  core(cpp_bandit_draw(bandit$handle, n, 1, contexts_for(bandit, context, 1L)))
+  drawn <- core(cpp_bandit_draw(bandit$handle, n, 1, contexts_for(bandit, context, 1L)))
+  config <- current_config(bandit)
+  if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, config$noise_var)
+  drawn
 }
 
 bandit_best <- function(bandit, context, ...) {
@@ -72,11 +80,15 @@ bandit_best <- function(bandit, context, ...) {
   contexts <- contexts_for(bandit, context, 1L)
   found <- if (has_rule(bandit)) rival_best(bandit, contexts)
            else core(cpp_bandit_best(bandit$handle, contexts))
-  arm <- found$arm
-  frame <- place_frame(bandit, arm, contexts$row, found$inputs)
+  frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
-  places <- if (is_tabulated_space(config)) list(arm = arm)
-            else list(arm = arm, inputs = found$inputs[, seq_along(config$domain$names), drop = FALSE])
+  places <- places_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
   cbind(frame, posterior_at(bandit, places, context))
+}
+
+# Places as the core gives them, with the context's values behind their inputs.
+places_found <- function(config, found) {
+  if (is_tabulated_space(config)) return(list(arm = found$arm))
+  list(arm = found$arm, inputs = found$inputs[, seq_along(config$domain$names), drop = FALSE])
 }

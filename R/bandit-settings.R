@@ -49,6 +49,7 @@ core_config <- function(config) {
     pending = unclass(config$pending), engine = config$engine
   )
   common["changes"] <- list(resolve_changes(config$changes, config))
+  common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
   common
 }

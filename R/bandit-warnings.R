@@ -25,7 +25,7 @@ at_the_edge <- 3
 # `arm`: 0-based, of each reward, where the prior mean differs by arm.
 warn_of_prior <- function(bandit, reward, arm) {
   config <- bandit$config
-  if (has_rule(bandit) || !is.null(config$refit) || "far" %in% bandit$.said) return(invisible())
+  if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) return(invisible())
   heal(bandit)
   unit <- sqrt(cpp_bandit_prior_scale(bandit$handle)^2 + config$noise_var)
   z <- abs(reward - prior_mean_at(config, arm)) / unit

@@ -81,6 +81,7 @@
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
 #'   sees the actions followed by the context.
 #' @param engine `"auto"`, `"weights"` or `"played"`, see Engines.
+#' @param outputs `NULL`: rewards are seen as they are, and maximised; or [scale_outputs()].
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
 #'   anything else happens; [resume_bandit()] goes on from it after a crash.
 #' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
@@ -121,7 +122,7 @@
 #' @export
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL,
-                      engine = c("auto", "weights", "played"), journal = NULL, store = NULL, ...) {
+                      engine = c("auto", "weights", "played"), outputs = NULL, journal = NULL, store = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
     domain = as_domain(domain),
@@ -139,6 +140,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   if (!is.null(changes)) {
     config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
   }
+  config$outputs <- check_outputs(outputs, config)
   check_free_names(config$domain$names, "domain")
   config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)

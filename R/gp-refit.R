@@ -89,37 +89,55 @@ check_start_within <- function(start, settings) {
 # Queries that may be played before the next refit falls due.
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
+  if (!is.null(bandit$config$outputs) && output_map(current_config(bandit))$count < settled_outputs) return(1)
   if (is.null(rule)) return(.Machine$integer.max)
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
 
+# Before any of the next `n` queries.
+is_refit_due <- function(bandit, n) {
+  rule <- bandit$config$refit
+  (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || is_rescale_due(bandit)
+}
+
 rounds_since_refit <- function(bandit) {
   fits <- which(bandit$events$kind == event_kind[["refit"]])
+  fits <- fits[!vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA)]
   last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
   table_size(bandit$queries) - last
 }
 
 refit_if_due <- function(bandit) {
   rule <- bandit$config$refit
-  if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(invisible(FALSE))
+  if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
   heal(bandit)
   known <- cpp_bandit_known(bandit$handle)
-  if (length(known$id) < rule$minimum) return(invisible(FALSE))
-  current <- current_config(bandit)[c("kernel", "noise_var", "mean")]
+  if (length(known$id) < rule$minimum) return(rescale_if_due(bandit))
+  current <- refitted_parameters(bandit)
   apply_refit(bandit, fitted_parameters(bandit, known, current), current)
+}
+
+# What refits have changed last.
+refitted_parameters <- function(bandit) {
+  config <- current_config(bandit)
+  config[intersect(c("kernel", "noise_var", "mean", "output_map"), names(config))]
 }
 
 # The current parameters, or better ones.
 fitted_parameters <- function(bandit, known, current) {
   prior <- if (bandit$config$refit$mean == "fit") "fit" else 0
   x <- known_inputs(bandit, known$id)
-  y <- known$value - (if (identical(prior, "fit")) 0 else known_prior_mean(bandit, known$id, current$mean))
+  outputs <- bandit$config$outputs
+  map <- if (!is.null(outputs)) fit_output_map(outputs, known$value)
+  y <- if (is.null(map)) known$value else map_outputs(map, known$value)
+  if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
   tryCatch({
     fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior),
                                           bandit$config$refit$settings)))
     if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
-    list(kernel = fit$kernel, noise_var = fit$noise_var,
-         mean = if (identical(prior, "fit")) fit$mean else current$mean)
+    c(list(kernel = fit$kernel, noise_var = fit$noise_var,
+           mean = if (identical(prior, "fit")) fit$mean else current$mean),
+      if (!is.null(map)) list(output_map = map))
   }, error = function(e) {
     warn_refit(bandit, e)
     current
@@ -165,6 +183,7 @@ refitted_config <- function(config, fit) {
   config$kernel <- fit$kernel
   config$noise_var <- fit$noise_var
   config$mean <- fit$mean
+  config$output_map <- fit$output_map
   config
 }
 

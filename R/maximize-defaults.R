@@ -1,17 +1,75 @@
+# What maximize_bandit() and auto_bandit() choose by themselves.
+
 default_kernel <- function(domain) kernel_matern(2.5, lengthscale = default_lengthscales(domain))
 
 default_lengthscales <- function(domain) {
-  bounds <- input_ranges(domain)
-  range <- bounds[2, ] - bounds[1, ]
-  unname(0.4 * sqrt(length(range)) * ifelse(range > 0, range, 1))
+  range <- input_sides(domain)
+  unname(0.4 * sqrt(length(range)) * range)
 }
 
-# With a kernel of the user's the likelihood alone decides.
-default_refit <- function(domain, kernel) {
-  if (!is.null(kernel)) return(refit_every(5, mean = "fit"))
-  at <- kernel_parameters(default_kernel(domain))
-  at <- at[grep("lengthscale", names(at))]
-  refit_every(5, mean = "fit", priors = lapply(log(at), function(meanlog) c(meanlog = meanlog, sdlog = 1)))
+# Lengths of the model inputs' ranges, 1 for an input that has one value only.
+input_sides <- function(domain) {
+  bounds <- input_ranges(domain)
+  range <- bounds[2, ] - bounds[1, ]
+  ifelse(range > 0, range, 1)
+}
+
+default_policy <- function() policy_ucb(width_constant(2))
+
+default_prior_noise <- c(meanlog = log(1e-3), sdlog = 2)
+default_prior_variance <- c(meanlog = 0, sdlog = 1)
+
+# `refit` with priors for what it has none for: those of our own kernel, and those that the user wants.
+with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale) {
+  prior_noise <- check_prior(prior_noise, "prior_noise")
+  ours <- is.null(kernel)
+  if (identical(prior_lengthscale, "auto")) {
+    prior_lengthscale <- if (ours) c(meanlog = log(0.4 * sqrt(length(domain$names))), sdlog = 1)
+  }
+  prior_lengthscale <- check_prior(prior_lengthscale, "prior_lengthscale")
+  if (is.null(refit)) return(NULL)
+  check_class(refit, "bandit_refit", hint = "refit_every()")
+  if (ours) kernel <- default_kernel(domain)
+  priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale),
+              if (ours) list(matern.variance = default_prior_variance),
+              if (!is.null(prior_noise)) list(noise_var = prior_noise))
+  refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
+  if (length(refit$settings$priors) == 0) refit$settings$priors <- NULL
+  refit
+}
+
+check_prior <- function(prior, arg) {
+  if (is.null(prior)) return(NULL)
+  if (identical(prior, "auto")) stop_argument(arg, "\"auto\"", "NULL or c(meanlog, sdlog)")
+  made <- fit_priors(stats::setNames(list(prior), arg), arg)
+  c(meanlog = made$prior_mean, sdlog = made$prior_sd)
+}
+
+# A prior for every lengthscale of a kernel, given in units of the range of its input (of several: the
+# geometric mean of theirs).
+lengthscale_priors <- function(kernel, domain, prior, prefix = "") {
+  if (is.null(prior)) return(list())
+  if (is_composite(kernel)) {
+    parts <- Map(function(part, k) lengthscale_priors(part, domain, prior, sprintf("%s%d.", prefix, k)),
+                 kernel$parts, seq_along(kernel$parts))
+    return(do.call(c, parts))
+  }
+  count <- length(kernel$lengthscale)
+  if (count == 0) return(list())
+  # A periodic kernel's lengthscale is a share of its period.
+  side <- if (kernel$type == "periodic") 1 else lengthscale_sides(kernel, domain)
+  names <- paste0(prefix, kernel$type, ".lengthscale", if (count > 1) seq_len(count) else "")
+  stats::setNames(lapply(log(rep_len(side, count)), function(unit) prior + c(unit, 0)), names)
+}
+
+lengthscale_sides <- function(kernel, domain) {
+  # Contexts have no range that is known.
+  known <- input_sides(domain)
+  at <- if (is.null(kernel$dims)) seq_along(known) else if (is.character(kernel$dims)) match(kernel$dims, domain$names)
+        else kernel$dims
+  side <- known[at]
+  side[is.na(side)] <- 1
+  if (length(kernel$lengthscale) > 1) unname(side) else exp(mean(log(side)))
 }
 
 # Points to evaluate first, a column per input.

@@ -1,32 +1,127 @@
-new_maximum <- function(search) {
-  bandit <- search$bandit
-  history <- search$history
-  names <- bandit$config$domain$names
-  seen <- which.max(history$reward)
-  best <- if (length(seen)) bandit$best()
+# ---- what a search comes to ---------------------------------------------------------
+
+maximum_of_search <- function(search) {
   certificate <- if (search$stopped && inherits(search$stop_when, "bandit_stop")) {
-    stop_certificate(search$stop_when, as.environment(bandit), NULL, search$scale)
+    stop_certificate(search$stop_when, as.environment(search$bandit), NULL)
   }
-  structure(list(par = if (!is.null(best)) unlist(best[names]),
-                 value = if (!is.null(best)) search$centre + search$scale * best$mean,
+  new_maximum(search$history, search$bandit, interrupted = search$interrupted, stopped = search$stopped,
+              out_of_time = search$out_of_time, certificate = certificate)
+}
+
+new_maximum <- function(history, bandit, ...) {
+  names <- bandit$config$domain$names
+  seen <- best_row(history$reward, bandit$config)
+  best <- if (length(seen)) bandit$best()
+  structure(list(par = if (!is.null(best)) unlist(best[names]), value = best$mean, sd = best$sd,
                  best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
-                 centre = search$centre, scale = search$scale, interrupted = search$interrupted,
-                 stopped = search$stopped, certificate = certificate),
+                 centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
 }
 
+#' What a search found
+#'
+#' Methods for the result of [maximize_bandit()] and [minimize_bandit()]. All are in the objective's own units and sign, all inputs in the
+#' user's.
+#'
+#' @param x,object the result.
+#' @param newdata points: a data.frame or matrix with a column per input; `NULL` for the points that were evaluated.
+#' @param row.names,optional as in [as.data.frame()].
+#' @param ... must be empty.
+#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point. `as.data.frame()`: the history with
+#'   `best`, the best reward so far. `summary()`: an object that prints the recommended point, the five best evaluations, what became of
+#'   all of them and the fitted model; a list with `best`, `top`, `counts`, `model`.
+#' @section Errors: a `gpbandits_error` for points that are none.
+#' @seealso [input_importance()], [plot.bandit_maximum()].
+#' @examples
+#' set.seed(1)
+#' found <- minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)
+#' summary(found)
+#' predict(found, data.frame(x = c(1.5, 2)))
+#' tail(as.data.frame(found), 2)
+#' @name bandit_maximum
+NULL
+
+#' @rdname bandit_maximum
 #' @export
 print.bandit_maximum <- function(x, ...) {
-  failed <- sum(is.na(x$history$reward))
-  cat(sprintf("Maximum found with %d evaluations%s%s\n", sum(x$history$status != "given"),
-              if (failed) sprintf(" (%d failed)", failed) else "",
-              if (x$interrupted) ", interrupted" else ""))
-  if (is.null(x$par)) {
-    cat("  no evaluation has succeeded\n")
-    return(invisible(x))
-  }
-  show <- function(point) paste(names(point), "=", format(point, digits = 5, trim = TRUE), collapse = ", ")
-  cat(sprintf("  recommended  %s: %.5g expected\n", show(x$par), x$value))
-  cat(sprintf("  best seen    %s: %.5g\n", show(unlist(x$best_seen[names(x$par)])), x$best_seen$reward))
+  cat(maximum_story(x), sep = "\n")
   invisible(x)
+}
+
+maximum_story <- function(x) {
+  failed <- sum(is.na(x$history$reward))
+  head <- sprintf("%s found with %d evaluations%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum",
+                  sum(x$history$status != "given"), if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
+  if (is.null(x$par)) return(c(head, "  no evaluation has succeeded"))
+  c(head,
+    sprintf("  recommended  %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
+    sprintf("  best seen    %s: %.5g", describe_point(x$best_seen[names(x$par)]), x$best_seen$reward))
+}
+
+ended_by <- function(x) {
+  if (x$interrupted) ", interrupted" else if (isTRUE(x$stopped)) ", stopped by its rule"
+  else if (isTRUE(x$out_of_time)) ", out of time" else ""
+}
+
+# Values by name, each as its type has it.
+describe_point <- function(point) {
+  paste(names(point), "=", vapply(as.list(point), function(v) format(v, digits = 5, trim = TRUE), ""), collapse = ", ")
+}
+
+#' @rdname bandit_maximum
+#' @export
+summary.bandit_maximum <- function(object, ...) {
+  check_dots_empty(...)
+  history <- object$history
+  config <- current_config(as.environment(object$bandit))
+  order <- order(output_sign(config) * history$reward, decreasing = TRUE, na.last = NA)
+  status <- history$status
+  counts <- c(evaluated = sum(status == "ok"), given = sum(status == "given"), failed = sum(is.na(history$reward)))
+  structure(list(story = maximum_story(object), best = c(as.list(object$par), mean = object$value, sd = object$sd),
+                 top = history[utils::head(order, 5), ], counts = counts,
+                 reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
+                 model = list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var,
+                              outputs = describe_outputs(config)),
+                 certificate = object$certificate), class = "summary_bandit_maximum")
+}
+
+#' @export
+print.summary_bandit_maximum <- function(x, ...) {
+  cat(x$story, sep = "\n")
+  cat(sprintf("  evaluations  %d succeeded, %d failed, %d given\n", x$counts[["evaluated"]], x$counts[["failed"]],
+              x$counts[["given"]]))
+  for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
+  cat(sprintf("  outputs      %s\n", x$model$outputs))
+  parameters <- c(x$model$parameters, noise_var = x$model$noise_var)
+  cat(sprintf("  model        %s\n", paste(names(parameters), "=", format(parameters, digits = 3, trim = TRUE), collapse = ", ")))
+  if (!is.null(x$certificate)) cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
+  if (nrow(x$top)) {
+    cat("  best evaluations:\n")
+    print(x$top, row.names = FALSE, digits = 5)
+  }
+  invisible(x)
+}
+
+#' @rdname bandit_maximum
+#' @export
+as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
+  frame <- x$history
+  frame$best <- best_so_far(frame$reward, x$direction)
+  frame
+}
+
+# NA before the first reward.
+best_so_far <- function(reward, direction) {
+  sign <- if (identical(direction, "minimize")) -1 else 1
+  best <- cummax(ifelse(is.na(reward), -Inf, sign * reward))
+  ifelse(is.finite(best), sign * best, NA_real_)
+}
+
+#' @rdname bandit_maximum
+#' @export
+predict.bandit_maximum <- function(object, newdata = NULL, ...) {
+  check_dots_empty(..., allowed = "newdata")
+  names <- object$bandit$config$domain$names
+  if (is.null(newdata)) newdata <- object$history[names]
+  predict(object$bandit, newdata)
 }

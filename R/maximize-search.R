@@ -31,7 +31,8 @@ open_search <- function(bandit, known, design, journal) {
 new_search <- function(bandit, known, points) {
   history <- known_history(known, bandit$config$domain)
   list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(), history = history,
-                origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE), parent = emptyenv())
+                origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE, out_of_time = FALSE,
+                begun = Sys.time()), parent = emptyenv())
 }
 
 resumed_search <- function(bandit, known, notes, journal) {
@@ -42,8 +43,6 @@ resumed_search <- function(bandit, known, notes, journal) {
   }
   search <- new_search(bandit, known, start$design)
   for (row in named("evaluation")) add_row(search, row)
-  scale <- named("scale")
-  if (length(scale)) list2env(scale[[1]], search)
   search$todo <- setdiff(search$todo, -search$origin)
   # What was under way when the process ended is evaluated again.
   search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
@@ -61,24 +60,28 @@ new_task <- function(origin, x) {
 
 query_task <- function(id, bandit) new_task(id, as.matrix(query_frame(bandit, id)[bandit$config$domain$names]))
 
+# Once the time is up no evaluation is begun.
+is_out_of_time <- function(search) {
+  search$out_of_time <- seconds_since(search$begun) >= search$time_limit
+  search$out_of_time
+}
+
 # The next point to evaluate, NULL if there is none (yet).
 next_task <- function(search, busy) {
-  if (length(search$redo)) {
+  if (length(search$redo) && !is_out_of_time(search)) {
     task <- search$redo[[1]]
     search$redo <- search$redo[-1]
     return(task)
   }
   begun <- nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
-  if (begun >= search$evaluations) return(NULL)
+  if (begun >= search$evaluations || is_out_of_time(search)) return(NULL)
   if (length(search$todo)) {
     k <- search$todo[1]
     search$todo <- search$todo[-1]
     return(new_task(-k, search$design[k, , drop = FALSE]))
   }
-  # The first rewards give the scale; with none of them known, wait for those under way.
-  if (is.null(search$scale) && busy > 0 && nrow(search$history) == 0) return(NULL)
-  set_scale(search)
-  settle(search)
+  # With no reward known, wait for those under way.
+  if (busy > 0 && nrow(search$history) == 0) return(NULL)
   if (search_stops(search)) return(NULL)
   if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
   query_task(search$bandit$suggest()$id, search$bandit)
@@ -91,7 +94,7 @@ search_stops <- function(search) {
   # The bandit is refitted when it is asked for the next point: the rule sees what it will see then.
   refit_if_due(bandit)
   subject <- list(history = search$history, bandit = search$bandit)
-  search$stopped <- time_to_stop(search$stop_when, bandit, subject, search$scale)
+  search$stopped <- time_to_stop(search$stop_when, bandit, subject)
   search$stopped
 }
 
@@ -126,7 +129,33 @@ take_outcome <- function(search, task, outcome, bar) {
   row <- c(list(origin = task$origin, point = task$point), read_outcome(outcome, task$attempts))
   journal_note(search$bandit, "evaluation", row)
   add_row(search, row)
+  check_signature(search$objective, outcome$error)
+  if (search$verbose) message(evaluation_line(search))
   if (!is.null(bar)) bar()
+}
+
+# R's own words, in its language, for an objective that wants more than one argument: no point will do.
+check_signature <- function(objective, error) {
+  if (is.null(error)) return(invisible())
+  wants <- formals(args(objective))
+  required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
+  required <- setdiff(utils::tail(required, -1), "...")
+  said <- vapply(required, function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R"), "")
+  unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
+  if (error %in% said || startsWith(error, unused)) {
+    stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
+                  "a function of one point (a vector or list with the names of the inputs)")
+  }
+}
+
+evaluation_line <- function(search) {
+  config <- search$bandit$config
+  row <- search$history[nrow(search$history), ]
+  best <- search$history$reward[best_row(search$history$reward, config)]
+  sprintf("%*d of %d: %s%s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations),
+          if (is.na(row$reward)) row$status else format(row$reward, digits = 6),
+          if (length(best)) sprintf("  (best %s)", format(best, digits = 6)) else "",
+          describe_point(row[config$domain$names]))
 }
 
 # Whatever came of an evaluation: its reward, or NA and why.
@@ -151,9 +180,9 @@ add_row <- function(search, row) {
 # Tells the bandit what it does not know yet: points that it did not ask for, in their order, and
 # rewards of its queries.
 settle <- function(search) {
-  if (is.null(search$scale)) return(invisible())
+  reward <- told_rewards(search)
+  if (anyNA(reward)) return(invisible())
   bandit <- search$bandit
-  reward <- scaled_rewards(search)
   told <- table_size(bandit$queries) - length(asked_queries(bandit))
   given <- which(search$origin <= 0)
   given <- given[seq_along(given) > told]
@@ -165,15 +194,22 @@ settle <- function(search) {
   if (length(asked)) bandit$observe(search$origin[asked], reward[asked])
 }
 
+# A failure counts as the worst so far; NA while no reward is known.
+told_rewards <- function(search) {
+  reward <- search$history$reward
+  reward[is.na(reward)] <- worst_reward(reward, search$bandit$config)
+  reward
+}
+
 # What has ended by now is kept, whatever ended the search.
 close_search <- function(search, pool, bar) {
   if (search$interrupted) {
     pool$look()
     take_outcomes(search, pool, bar)
   }
-  set_scale(search)
   settle(search)
-  if (!search$interrupted && !search$stopped && evaluated(search) < search$evaluations) {
+  rescale_if_due(as.environment(search$bandit))
+  if (!search$interrupted && !search$stopped && !search$out_of_time && evaluated(search) < search$evaluations) {
     warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
     search$interrupted <- TRUE
   }
@@ -199,24 +235,4 @@ known_history <- function(known, domain) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
   cbind(frame, reward = known$reward, status = rep("given", length(known$reward)))
-}
-
-# What the bandit is told: scaled, and the worst so far for a failure.
-scaled_rewards <- function(search) {
-  reward <- search$history$reward
-  worst <- if (all(is.na(reward))) 0 else min(reward, na.rm = TRUE)
-  reward[is.na(reward)] <- worst
-  (reward - search$centre) / search$scale
-}
-
-# The first rewards set centre and scale, once.
-set_scale <- function(search) {
-  if (!is.null(search$scale)) return(invisible())
-  seen <- search$history$reward[!is.na(search$history$reward)]
-  spread <- if (length(seen) > 1) stats::sd(seen) else 0
-  # One value, or several equal ones: their size is the only unit there is.
-  chosen <- list(centre = if (length(seen)) mean(seen) else 0,
-                 scale = if (spread > 0) spread else if (length(seen) && abs(seen[1]) > 0) abs(seen[1]) else 1)
-  journal_note(search$bandit, "scale", chosen)
-  list2env(chosen, search)
 }

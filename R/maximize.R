@@ -1,11 +1,14 @@
-#' Maximise a noisy function in one call
+#' Maximise or minimise a noisy function in one call
 #'
 #' For the person who just has a function whose every evaluation is noisy and costly. An initial design (a Latin
 #' hypercube; random arms on a finite domain; both on a product) is followed by a bandit whose hyperparameters are refitted as it goes.
+#' `minimize_bandit()` is `maximize_bandit(direction = "minimize")`; all that it takes and reports has the objective's own sign.
 #'
-#' The rewards are centred and scaled inside, by mean and standard deviation of the first ones, and reported as they are:
-#' rewards of size 1e-8 or 1e8 serve as well. An evaluation that stops with an error, or returns `NA` or something that is not one
+#' The model sees rewards as [scale_outputs()] says: centred and scaled by median and median absolute deviation, bad outliers drawn
+#' in, and bent by a power transform where that pays; all is chosen anew at every refit, and undone in every result. An evaluation
+#' that stops with an error, or returns `NA` or something that is not one
 #' finite number, is recorded (column `status` of the history) and avoided: the bandit takes it for the worst reward seen so far.
+#' An objective that cannot take one point (it wants more arguments, or none) stops the search at its first call.
 #' An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
 #'
 #' @section Several workers:
@@ -30,23 +33,27 @@
 #' worker, else mirai daemons (those that the user has set with `mirai::daemons()`: local, over SSH, on a cluster; or local ones of its
 #' own, replaced when they die) or, without package mirai or with a future plan, the plan's workers. Further workers may join with [work_on()]
 #' from anywhere. The same call again, after a crash of this process or beside it, goes on with the same search; `evaluations` counts all
-#' that were begun. Rewards are kept in their own units: the first ones set centre and scale of the prior instead (bounds in
-#' [refit_every()] are then in those units).
+#' that were begun. `stop_when` and `time_limit` are not for stores.
 #'
-#' @param objective a function of one point, a named numeric vector, that returns one number: to be maximised.
+#' @param objective a function of one point, a named numeric vector, that returns one number.
 #' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)`, one more for each further worker, and at most
 #'   half of the evaluations (but one for each worker).
+#' @param direction `"maximize"` or `"minimize"`.
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
 #' @param policy default: GP-UCB two standard deviations wide.
-#' @param refit [refit_every()], or `NULL` for a fixed kernel. By default every 5 rounds, with a fitted mean and, where `kernel` is
-#'   `NULL`, a log-normal prior on each lengthscale: its first value is the median, `sdlog` 1. Without priors, in many
-#'   inputs, a lengthscale for each is fitted to too few points, and the search does worse than random points.
+#' @param refit [refit_every()], or `NULL` for a fixed kernel.
+#' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
+#'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, or `NULL` for none. `"auto"`: with our
+#'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
+#'   `c(0, 1)`. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
+#'   search promises what it does not keep. Priors in `refit` go before these.
+#' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
 #' @param initial a data.frame of points that are known already: a column per input and a column `reward`.
 #' @param pending one of the [pending] rules, for points that are suggested while others are being evaluated.
 #' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
@@ -59,12 +66,13 @@
 #' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that returns `TRUE` to
 #'   stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the design; evaluations under way
 #'   are waited for. The answer of a rule is the result's `certificate`.
-#' @param progress show a progress bar through package progressr.
-#' @return An object of class `bandit_maximum`: a list with `par` (the recommended point: largest posterior mean), `value` (that mean,
-#'   in units of the reward), `best_seen` (the row of the history with the largest reward), `history` (a data.frame: inputs,
-#'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; its rewards are scaled), `centre` and `scale` (reward =
-#'   centre + scale * the bandit's), `interrupted` (the search ended early),
-#'   `stopped` (by `stop_when`) and its `certificate`.
+#' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for.
+#' @param verbose a message for each evaluation?
+#' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
+#' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point: best
+#'   posterior mean), `value` and `sd` (posterior mean and sd of the expected reward there), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
+#'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
+#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()].
@@ -73,42 +81,93 @@
 #' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + rnorm(1, sd = 0.05),
 #'                          list(x = c(1, 3)), evaluations = 15)
 #' found
+#' minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
 #' @export
-maximize_bandit <- function(objective, domain, evaluations, ..., design = NULL, kernel = NULL,
-                            noise_var = 0.01, policy = policy_ucb(width_constant(2)),
-                            pending = pending_hallucinate(), refit = default_refit(domain, kernel),
-                            initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL,
-                            store = NULL, stop_when = NULL, progress = FALSE) {
+maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
+                            kernel = NULL, noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
+                            refit = refit_every(5, mean = "fit"), prior_noise = default_prior_noise,
+                            prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
+                            workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
+                            time_limit = Inf, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
-  force(refit)                          # before `kernel` is changed
   evaluations <- check_count(evaluations)
   check_flag(progress)
+  check_flag(verbose)
   check_stop(stop_when)
-  if (!is.null(store) && !is.null(stop_when)) stop_argument("stop_when", "given together with `store`", "NULL where `store` is given")
-  if (!is.null(store) && !is.null(journal)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
+  time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
+  check_alone_with_store(store, list(stop_when = stop_when, journal = journal, time_limit = if (time_limit < Inf) time_limit))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
   design <- design_size(design, domain, evaluations, workers)
-  if (is.null(kernel)) kernel <- default_kernel(domain)
   known <- check_initial(initial, domain)
-  bandit <- gp_bandit(domain, kernel, noise_var, policy, pending = pending, refit = refit, ...)
-  assign(".said", "far", envir = as.environment(bandit))    # rewards are scaled here
+  bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
+                          transform, ...)
   if (!is.null(store)) {
     search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }
   search <- open_search(bandit, known, design, journal)
-  search$evaluations <- evaluations
-  search$stop_when <- stop_when
-  search$attempts <- attempts
+  list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = attempts,
+                time_limit = time_limit, verbose = verbose), search)
   pool <- if (workers == 1) local_pool(objective, timeout) else future_pool(objective, workers, timeout)
-  bar <- if (progress && requireNamespace("progressr", quietly = TRUE)) progressr::progressor(steps = evaluations)
-  if (!is.null(bar) && evaluated(search)) bar(amount = evaluated(search))
-  tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
-  close_search(search, pool, bar)
-  new_maximum(search)
+  with_bar(progress, evaluations, evaluated(search), function(bar) {
+    tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
+    close_search(search, pool, bar)
+  })
+  maximum_of_search(search)
+}
+
+#' @rdname maximize_bandit
+#' @export
+minimize_bandit <- function(objective, domain, evaluations, ...) {
+  if ("direction" %in% ...names()) stop_argument("direction", "given to minimize_bandit()", "left out, or given to maximize_bandit()")
+  maximize_bandit(objective, domain, evaluations, ..., direction = "minimize")
+}
+
+check_alone_with_store <- function(store, others) {
+  if (is.null(store)) return(invisible())
+  given <- names(Filter(Negate(is.null), others))
+  if (length(given)) {
+    stop_argument(given[1], "given together with `store`", "left out where `store` is given")
+  }
+}
+
+# The bandit behind maximize_bandit() and auto_bandit().
+scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
+                          transform, ...) {
+  if ("outputs" %in% ...names()) {
+    stop_argument("outputs", "given to maximize_bandit() or auto_bandit()", "left out: `direction` and `transform` say it")
+  }
+  refit <- with_priors(refit, domain, kernel, prior_noise, prior_lengthscale)
+  outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")),
+                           check_choice(transform, c("auto", "none", "power")))
+  gp_bandit(domain, if (is.null(kernel)) default_kernel(domain) else kernel, noise_var, policy, pending = pending,
+            refit = refit, outputs = outputs, ...)
+}
+
+# Calls f(bar), bar() after each step; NULL for no bar.
+with_bar <- function(show, steps, done, f) {
+  if (!show) return(f(NULL))
+  if (requireNamespace("progressr", quietly = TRUE) && progress_is_handled()) {
+    bar <- progressr::progressor(steps = steps)
+    if (done) bar(amount = done)
+    return(f(bar))
+  }
+  own <- utils::txtProgressBar(max = steps, initial = done, style = 3, file = stderr())
+  on.exit(close(own))
+  f(function() {
+    done <<- done + 1
+    utils::setTxtProgressBar(own, done)
+  })
+}
+
+# Has the user set progressr up, for good or around this call?
+progress_is_handled <- function() {
+  if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
+  around <- list(progressr::with_progress, progressr::without_progress)
+  any(vapply(seq_len(sys.nframe()), function(k) any(vapply(around, identical, NA, sys.function(k))), NA))
 }
 
 design_size <- function(design, domain, evaluations, workers) {

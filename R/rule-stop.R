@@ -92,7 +92,7 @@ known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$
 # ---- asking -------------------------------------------------------------------
 
 # Is it time? `subject`: what a user's function is given.
-time_to_stop <- function(rule, bandit, subject = bandit, unit = 1) {
+time_to_stop <- function(rule, bandit, subject = bandit) {
   if (is.null(rule)) return(FALSE)
   if (is.function(rule)) {
     answer <- call_user(rule(subject), "stop_when", "after a round")
@@ -102,7 +102,7 @@ time_to_stop <- function(rule, bandit, subject = bandit, unit = 1) {
     return(answer)
   }
   if (!length(known_ids(bandit))) return(FALSE)
-  stop_certificate(rule, bandit, NULL, unit)$certified
+  stop_certificate(rule, bandit, NULL)$certified
 }
 
 # By hand. Without a rule: the gap of the policy's own bounds or, where it has none, the regret
@@ -116,13 +116,12 @@ bandit_certificate <- function(bandit, rule, context, ...) {
     rule <- if (is.null(own) || own$type %in% c("dmm", "irgp")) new_stop("draws", "quantile of draws", delta = 0.05)
             else new_stop("gap", "gap", tolerance = 0)
   }
-  stop_certificate(rule, bandit, context, 1)
+  stop_certificate(rule, bandit, context)
 }
 
-# `unit`: so many units of the user's are one of the bandit's rewards.
-stop_certificate <- function(rule, bandit, context, unit) {
+stop_certificate <- function(rule, bandit, context) {
   certify <- switch(rule$kind, gap = certify_gap, prb = certify_prb, draws = certify_draws, stalled = certify_stalled)
-  certify(rule, bandit, context, unit)
+  certify(rule, bandit, context)
 }
 
 new_certificate <- function(gap, probability, assumptions, certified, point = NULL, ...) {
@@ -131,7 +130,7 @@ new_certificate <- function(gap, probability, assumptions, certified, point = NU
 
 # ---- bounds -------------------------------------------------------------------
 
-certify_gap <- function(rule, bandit, context, unit) {
+certify_gap <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   width <- if (is.null(rule$width)) bandit$config$policy$width else rule$width
   w <- stop_width(bandit, rule$width)
@@ -140,7 +139,8 @@ certify_gap <- function(rule, bandit, context, unit) {
   lower <- bound(-w)
   # Intervals of a misspecified model are wider by its error on either side.
   error <- if (width$type == "ec") width$epsilon else 0
-  gap <- (upper$value - lower$value + 2 * error) * unit
+  config <- current_config(bandit)
+  gap <- reward_gap(config, lower$value - error, upper$value - lower$value + 2 * error)
   claim <- width_claim(width, bandit)
   new_certificate(gap, claim$probability, claim$assumptions, gap <= rule$tolerance,
                   place_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
@@ -207,9 +207,21 @@ on_a_side_stream <- function(code) {
   })
 }
 
-# By how much the recommended point falls short, in joint draws of f.
+# By how much the recommended point falls short, in joint draws of f and units of the reward.
 shortfalls <- function(bandit, contexts, draws) {
-  core(cpp_bandit_shortfalls(bandit$handle, contexts, draws))
+  short <- core(cpp_bandit_shortfalls(bandit$handle, contexts, draws))
+  config <- current_config(bandit)
+  if (is.null(config$outputs)) return(short)
+  best <- core(cpp_bandit_best(bandit$handle, contexts))
+  at <- scaled_posterior_at(bandit, places_found(config, best), context_row(config, contexts))
+  reward_gap(config, at$mean, short)
+}
+
+# How many units of the reward a gap above a value of the model is.
+reward_gap <- function(config, from, gap) {
+  if (is.null(config$outputs)) return(gap)
+  map <- output_map(config)
+  abs(expected_rewards(map, from + gap, config$noise_var) - expected_rewards(map, from, config$noise_var))
 }
 
 # An engine that keeps only the arms played cannot draw over all of them: the log played again can.
@@ -227,6 +239,7 @@ prior_story <- function(config) {
             if (is.null(config$refit)) "prior" else "prior with the hyperparameters fitted so far (as if they were given)",
             config$noise_var),
     voided_by(config[names(config) != "refit"]),
+    if (!is.null(config$outputs)) "gaps in units of the reward are measured from the recommended point's mean",
     if (!can_count(config$domain)) "the draws are paths from random features, maximised by search")
 }
 
@@ -249,12 +262,12 @@ failure_interval <- function(draw, tolerance, share, risk) {
 # Undecided after so many samples (about 20,000 draws): not certified.
 prb_samples <- 18
 
-certify_prb <- function(rule, bandit, context, unit) {
+certify_prb <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   twin <- drawing_twin(bandit)
   t <- table_size(bandit$queries)
   found <- on_a_side_stream(failure_interval(
-    function(n) shortfalls(twin, contexts, n) * unit, rule$tolerance, rule$delta / 2,
+    function(n) shortfalls(twin, contexts, n), rule$tolerance, rule$delta / 2,
     rule$delta / 2 * max(1, t)^-1.1 / 11
   ))
   new_certificate(rule$tolerance, max(0, 1 - found$upper - rule$delta / 2), prior_story(current_config(bandit)),
@@ -262,11 +275,11 @@ certify_prb <- function(rule, bandit, context, unit) {
                   failures = found$failures, draws = found$draws, lower = found$lower, upper = found$upper)
 }
 
-certify_draws <- function(rule, bandit, context, unit) {
+certify_draws <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   twin <- drawing_twin(bandit)
   draws <- if (can_count(bandit$config$domain)) 1000L else 200L
-  gap <- on_a_side_stream(shortfalls(twin, contexts, draws)) * unit
+  gap <- on_a_side_stream(shortfalls(twin, contexts, draws))
   # The order statistic that is above the quantile with probability 1 - delta / 2.
   rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
   new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(current_config(bandit)), FALSE,
@@ -275,10 +288,11 @@ certify_draws <- function(rule, bandit, context, unit) {
 
 # ---- rewards alone -------------------------------------------------------------
 
-certify_stalled <- function(rule, bandit, context, unit) {
+certify_stalled <- function(rule, bandit, context) {
   known <- known_ids(bandit)
   reward <- bandit$queries$reward[known]
-  since <- if (length(reward)) length(reward) - which.max(reward) else 0
+  best <- best_row(reward, bandit$config)
+  since <- if (length(reward)) length(reward) - best else 0
   new_certificate(NA_real_, NA_real_, "none: rewards that do not grow say nothing about the maximum", since >= rule$n,
-                  if (length(known)) query_frame(bandit, known[which.max(reward)]), since = since)
+                  if (length(known)) query_frame(bandit, known[best]), since = since)
 }

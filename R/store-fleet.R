@@ -1,5 +1,5 @@
 # maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
-# only keeps them company. Rewards stay in their own units: instead of scaling them, a first refit scales the prior.
+# only keeps them company.
 
 # `search`: `points` (the design), `known` (points with rewards), `evaluations`.
 maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts) {
@@ -23,7 +23,7 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
 # The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
 open_search_in <- function(store, bandit, search) {
   config <- bandit$config
-  config$search <- list(known = length(search$known$reward), rescale = max(2, min(4, nrow(search$points))))
+  config$search <- list(known = length(search$known$reward))
   bandit$config <- config
   ours <- tryCatch({
     start_store(as.environment(bandit), store)
@@ -50,34 +50,6 @@ search_design <- function(domain, count, store) {
   check_store(store)
   if (is.null(store$seed)) return(initial_design(domain, count))
   with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]), initial_design(domain, count))
-}
-
-# Centre and scale of the first rewards as a prior, once: the same bandit as with scaled rewards.
-rescale_if_due <- function(bandit) {
-  search <- bandit$config$search
-  if (is.null(search) || length(bandit$refits)) return(invisible())
-  reward <- table_column(bandit$queries, "reward")
-  reward <- reward[!is.na(reward)]
-  if (length(reward) < search$rescale) return(invisible())
-  spread <- stats::sd(reward)
-  scale <- if (spread > 0) spread else if (abs(reward[1]) > 0) abs(reward[1]) else 1
-  current <- current_config(bandit)[c("kernel", "noise_var", "mean")]
-  fit <- list(kernel = scaled_kernel(current$kernel, scale^2), noise_var = current$noise_var * scale^2,
-              mean = mean(reward) + scale * current$mean)
-  apply_refit(bandit, fit, current)
-}
-
-# The kernel times a number: in a sum every part, in a product one.
-scaled_kernel <- function(kernel, factor) {
-  if (is_composite(kernel)) {
-    parts <- if (kernel$type == "sum") seq_along(kernel$parts) else 1L
-    kernel$parts[parts] <- lapply(kernel$parts[parts], scaled_kernel, factor)
-  } else if (kernel$type == "matrix") {
-    kernel$K <- kernel$K * factor
-  } else {
-    kernel$variance <- kernel$variance * factor
-  }
-  kernel
 }
 
 # ---- workers ---------------------------------------------------------------------------
@@ -193,9 +165,5 @@ new_store_maximum <- function(bandit, store, interrupted) {
   history$status <- ifelse(history$id <= known, "given", ifelse(failed, reason, "ok"))
   history <- history[shown, c(names, "reward", "status")]
   row.names(history) <- NULL
-  seen <- which.max(history$reward)
-  best <- if (length(seen)) bandit$best()
-  structure(list(par = if (!is.null(best)) unlist(best[names]), value = if (!is.null(best)) best$mean,
-                 best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit, centre = 0, scale = 1,
-                 interrupted = interrupted), class = "bandit_maximum")
+  new_maximum(history, bandit, interrupted = interrupted)
 }

@@ -82,10 +82,7 @@ ask_new <- function(bandit, n, context, arms, before) {
   for (k in seq_len(n)) {
     id <- table_size(bandit$queries) + 1L
     one <- if (is.null(rows)) context else context[rows[k], , drop = FALSE]
-    with_stream(query_stream(log, id), {
-      rescale_if_due(bandit)
-      bandit_suggest(bandit, 1, one, time, arms)
-    })
+    with_stream(query_stream(log, id), bandit_suggest(bandit, 1, one, time, arms))
     ids <- c(ids, id)
   }
   ids

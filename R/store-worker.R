@@ -113,8 +113,12 @@ fail_with_worst <- function(bandit, id) {
   bandit_withdraw(bandit, id, failed = TRUE)
   config <- current_config(bandit)
   if (length(config$context_names) || constraint_count(config) > 0) return(invisible())
-  reward <- table_column(bandit$queries, "reward")
-  worst <- if (all(is.na(reward))) mean(config$mean) else min(reward, na.rm = TRUE)
+  worst <- worst_reward(table_column(bandit$queries, "reward"), config)
+  if (is.na(worst)) {
+    # Nothing says yet what is bad: with rewards in units of their own, no number does.
+    if (!is.null(config$outputs)) return(invisible())
+    worst <- mean(config$mean)
+  }
   x <- as.matrix(query_frame(bandit, id)[config$domain$names])
   bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
 }

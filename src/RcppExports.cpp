@@ -43,6 +43,30 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_bandit_explore
+void cpp_bandit_explore(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, double time);
+RcppExport SEXP _gpbandits_cpp_bandit_explore(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
+    cpp_bandit_explore(handle, places, contexts, time);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_map_outputs
+Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVector& x, bool back);
+RcppExport SEXP _gpbandits_cpp_map_outputs(SEXP mapSEXP, SEXP xSEXP, SEXP backSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type back(backSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_map_outputs(map, x, back));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_best
 Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts);
 RcppExport SEXP _gpbandits_cpp_bandit_best(SEXP handleSEXP, SEXP contextsSEXP) {
@@ -1012,6 +1036,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
     {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
+    {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
+    {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandit_shortfalls", (DL_FUNC) &_gpbandits_cpp_bandit_shortfalls, 3},

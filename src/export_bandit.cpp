@@ -90,6 +90,31 @@ void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
   }
 }
 
+// Plays places of a design, one after the other.
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_explore(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
+                        double time) {
+  const PlacesFromR place(places);
+  const auto context = gpb::contexts_from_list(contexts);
+  BanditChange bandit(handle);
+  bandit->set_clock(time);
+  for (R_xlen_t k = 0; k < place.size(); ++k) {
+    bandit->explore(place.at(bandit->space(), k), context.at(static_cast<std::size_t>(k)));
+  }
+}
+
+// Values of rewards under a map of outputs, or (back) rewards of values.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVector& x,
+                                    bool back) {
+  const gpb::OutputMap outputs = gpb::make_output_map(gpb::RSettings(map));
+  Rcpp::NumericVector out(x.size());
+  for (R_xlen_t k = 0; k < x.size(); ++k) {
+    out[k] = back ? outputs.reward(x[k]) : outputs.value(x[k]);
+  }
+  return out;
+}
+
 namespace {
 
 Rcpp::List places_to_r(const std::vector<gpb::Place>& places) {

@@ -19,6 +19,7 @@ Beliefs beliefs_from_config(const Rcpp::List& config) {
     width = make_width(*policy->part("width"), out.space->arm_setting(), out.noise_var);
   }
   out.policy = make_policy(*policy, std::move(width));
+  if (settings.has("outputs")) out.outputs = make_output_map(*settings.part("outputs"));
   return out;
 }
 

@@ -89,16 +89,83 @@ test_that("bad arguments are refused", {
   expect_error(maximize_bandit(f, 1:3, 5, desgin = 2), class = "gpbandits_error")
 })
 
-test_that("lengthscales get priors with the default kernel only, as long as the inputs are many and wide", {
+test_that("lengthscales, variance and noise get priors, in units of the inputs' ranges; those of a refit go first", {
   refit_of <- function(...) {
     set.seed(7)
     maximize_bandit(function(p) 1, ..., evaluations = 4)$bandit$config$refit
   }
   priors <- refit_of(box_domain(c(a = 0, b = 1), c(a = 2, b = 1e6), log = "b"))$settings$priors
-  expect_named(priors, c("matern.lengthscale1", "matern.lengthscale2"))
-  expect_equal(exp(c(priors[[1]][["meanlog"]], priors[[2]][["meanlog"]])), 0.4 * sqrt(2) * c(2, log(1e6)))
-  one <- refit_of(1:5)$settings$priors
-  expect_equal(one, list(matern.lengthscale = c(meanlog = log(0.4 * 4), sdlog = 1)))
-  expect_null(refit_of(1:5, kernel = kernel_se(2))$settings$priors)
+  expect_named(priors, c("matern.lengthscale1", "matern.lengthscale2", "matern.variance", "noise_var"))
+  expect_equal(exp(priors[[1]][["meanlog"]] - priors[[2]][["meanlog"]]), 2 / log(1e6))
+  own <- refit_of(1:5, prior_lengthscale = c(meanlog = log(0.3), sdlog = 0.5), prior_noise = NULL)$settings$priors
+  expect_equal(own$matern.lengthscale, c(meanlog = log(0.3 * 4), sdlog = 0.5))
+  expect_null(own$noise_var)
+  theirs <- refit_of(1:5, kernel = kernel_se(2), prior_noise = c(sdlog = 1, meanlog = -4))$settings$priors
+  expect_equal(theirs, list(noise_var = c(meanlog = -4, sdlog = 1)))
+  both <- refit_of(1:5, kernel = kernel_se(2) + kernel_periodic(3, 1), prior_lengthscale = c(0, 1), prior_noise = c(-4, 1),
+                   refit = refit_every(2, priors = list(noise_var = c(-9, 2))))$settings$priors
+  expect_equal(both[["1.se.lengthscale"]], c(meanlog = log(4), sdlog = 1))
+  expect_equal(both[["2.periodic.lengthscale"]], c(meanlog = 0, sdlog = 1))
+  expect_equal(both$noise_var, c(-9, 2))
   expect_null(refit_of(1:5, refit = NULL))
+})
+
+test_that("minimising reports the objective's own sign", {
+  set.seed(8)
+  found <- minimize_bandit(function(p) 100 + (p[["x"]] - 2.2)^2, list(x = c(1, 3)), 20)
+  expect_lt(abs(found$par[["x"]] - 2.2), 0.05)
+  expect_lt(abs(found$value - 100), 0.05)
+  expect_equal(found$best_seen$reward, min(found$history$reward))
+  expect_equal(as.data.frame(found)$best, cummin(found$history$reward))
+  expect_true(all(found$history$reward >= 100))
+  expect_output(print(found), "Minimum found with 20 evaluations\n.*x = 2\\.[12].*: (99|100).* expected")
+  expect_output(print(summary(found)), "20 succeeded, 0 failed, 0 given.*minimised")
+  expect_equal(predict(found, data.frame(x = 2.2))$mean, 100, tolerance = 1e-3)
+  expect_equal(nrow(predict(found)), 20)
+  expect_error(minimize_bandit(function(p) 1, 1:3, 2, direction = "maximize"), class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p) 1, 1:3, 2, outputs = scale_outputs()), class = "gpbandits_error")
+})
+
+test_that("an outlier and failures leave a minimum findable", {
+  set.seed(9)
+  found <- minimize_bandit(function(p) {
+    if (p[["x"]] > 0.9) stop("diverged")
+    if (p[["x"]] > 0.8) return(1e6)
+    0.35 + 0.05 * (p[["x"]] - 0.4)^2
+  }, list(x = c(0, 1)), 25)
+  expect_lt(abs(found$par[["x"]] - 0.4), 0.1)
+  expect_lt(abs(found$value - 0.35), 0.005)
+})
+
+test_that("a time limit keeps what there is", {
+  set.seed(10)
+  found <- maximize_bandit(function(p) {
+    Sys.sleep(0.05)
+    -p[["x"]]^2
+  }, list(x = c(-1, 1)), 1000, time_limit = 0.3)
+  expect_true(found$out_of_time)
+  expect_false(found$interrupted)
+  expect_true(nrow(found$history) >= 1 && nrow(found$history) <= 7)
+  expect_error(maximize_bandit(function(p) 1, 1:3, 2, time_limit = 0), class = "gpbandits_error")
+})
+
+test_that("an objective that cannot take a point stops the search at its first call, with the error's text", {
+  calls <- 0
+  expect_error(maximize_bandit(function(x, y) {
+    calls <<- calls + 1
+    x + y
+  }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"y\" is missing", class = "gpbandits_error")
+  expect_equal(calls, 1)
+  expect_error(maximize_bandit(function() 1, 1:3, 20), "unused argument", class = "gpbandits_error")
+  # An error of its own, even of the same kind, is an outcome.
+  inner <- function(a, b) a + b
+  expect_equal(sum(is.na(maximize_bandit(function(p) inner(p), 1:3, 4)$history$reward)), 4)
+})
+
+test_that("evaluations are told as they come, and a bar is shown without set-up", {
+  set.seed(11)
+  expect_message(maximize_bandit(function(p) 5, 1:3, 2, verbose = TRUE), "^2 of 2: 5  \\(best 5\\)  at x1 = ")
+  shown <- capture.output(maximize_bandit(function(p) 1, 1:3, 3, progress = TRUE), type = "message")
+  expect_true(any(grepl("100%", shown)))
+  expect_silent(maximize_bandit(function(p) 1, 1:3, 3))
 })

@@ -58,7 +58,12 @@ void Bandit::advance() {
 double Bandit::weight(Index id) const {
   const Query& q = fold_.query(id);
   const bool own = q.status == Status::known && !std::isnan(q.noise_var);
-  return own ? beliefs_.noise_var / q.noise_var : 1.0;
+  return own ? beliefs_.noise_var / mapped_noise(q.reward, q.noise_var) : 1.0;
+}
+
+double Bandit::mapped_noise(double reward, double noise_var) const {
+  const double slope = beliefs_.outputs.slope(reward);
+  return noise_var * slope * slope;
 }
 
 void Bandit::note_played(Index id) {
@@ -79,8 +84,9 @@ void Bandit::asked(Index id) {
   if (all_) all_->put(id, place, space().prior_mean(place), 1.0);
 }
 
-void Bandit::learned(Index id, double value) {
+void Bandit::learned(Index id, double reward) {
   const Place& place = fold_.query(id).place;
+  const double value = beliefs_.outputs.value(reward);
   const double w = weight(id);
   known_->put(id, place, value, w);
   for (auto& companion : companions_) companion->put(id, place, value, w);
@@ -101,7 +107,9 @@ void Bandit::dropped(Index id) {
 void Bandit::cleared() { begin_anew(fold_.rounds() + 1); }
 
 void Bandit::retargeted() {
-  const auto value_of = [this](Index id) { return fold_.known_value(fold_.query(id)); };
+  const auto value_of = [this](Index id) {
+    return beliefs_.outputs.value(fold_.known_value(fold_.query(id)));
+  };
   known_->revalue(value_of);
   for (auto& companion : companions_) companion->revalue(value_of);
 }
@@ -311,8 +319,18 @@ Index Bandit::commit(Query query) {
   return id;
 }
 
+Index Bandit::explore(const Place& place, const Context& context) {
+  settle_what_is_due();
+  Query q;
+  q.place = place;
+  q.context = context;
+  q.action = Action::explore;
+  look(q);
+  return commit(std::move(q));
+}
+
 void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_var) {
-  check_own_noise(noise_var);
+  check_own_noise(mapped_noise(reward, noise_var));
   const bool alarm = fold_.reward(id, reward, g, noise_var);
   events_.push_back({EventKind::reward, id, fold_.clock(), reward, noise_var, g});
   if (alarm) restart();
@@ -320,7 +338,7 @@ void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_va
 
 Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
                    double noise_var) {
-  check_own_noise(noise_var);
+  check_own_noise(mapped_noise(reward, noise_var));
   settle_what_is_due();
   Query q;
   q.place = place;

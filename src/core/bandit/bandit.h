@@ -5,6 +5,7 @@
 #define GPB_BANDIT_H
 
 #include "events/fold.h"
+#include "events/output_map.h"
 #include "spaces/space.h"
 
 namespace gpb {
@@ -24,6 +25,7 @@ struct Beliefs {
   std::unique_ptr<Space> space;
   std::unique_ptr<Policy> policy;
   double noise_var = 1.0;
+  OutputMap outputs;
 };
 
 class Bandit final : private FoldListener {
@@ -37,6 +39,8 @@ class Bandit final : private FoldListener {
   Query propose(const Context& context, Rng& rng);
   // Plays it; returns its id (1-based).
   Index commit(Query query);
+  // Plays a place that was chosen beforehand, of a design.
+  Index explore(const Place& place, const Context& context);
   void observe(Index id, double reward, const VectorXd& g = VectorXd(), double noise_var = kNaN);
   // A point that the bandit did not ask for; its reward may be unknown (NaN).
   Index give(const Place& place, const Context& context, double reward,
@@ -74,7 +78,7 @@ class Bandit final : private FoldListener {
 
  private:
   void asked(Index id) override;
-  void learned(Index id, double value) override;
+  void learned(Index id, double reward) override;
   void dropped(Index id) override;
   void cleared() override;
   void retargeted() override;
@@ -93,6 +97,8 @@ class Bandit final : private FoldListener {
   double incumbent(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
+  // A reward's noise variance, among values.
+  double mapped_noise(double reward, double noise_var) const;
   // Throws where a noise variance is too little for the posterior's digits.
   void check_own_noise(double noise_var) const;
   void make_posteriors();

@@ -1,0 +1,206 @@
+# What rewards are to the model. The log has rewards as they are; the posterior sees their values under a map, which is
+# chosen with the hyperparameters: at every refit, and before the first one as soon as rewards are known. A map is a list
+# of numbers (see src/core/events/output_map.h, whose code does the arithmetic) and `count`, from how many rewards it was made.
+
+#' Rewards in any units: robust scaling, power transforms, minimising
+#'
+#' For `outputs` of [gp_bandit()] and its presets ([maximize_bandit()] and [auto_bandit()] have it by themselves): the model sees
+#' rewards centred, scaled and, where that pays, transformed; all that goes in or comes out is in the reward's own units and
+#' sign. Kernel, `noise_var` and prior mean are then those of the scaled rewards, whose variance is about 1.
+#'
+#' A reward \eqn{y} is seen as
+#' \deqn{v = \frac{\tau(\psi_\lambda(z) / b) - m}{d}, \qquad z = \pm\frac{y - c}{s}}{v = (tau(psi(z) / b) - m) / d, z = (y - c) / s,}
+#' \eqn{c} the median of the rewards, \eqn{s} 1.4826 times their median absolute deviation (its 80% quantile where more than half are equal; minus
+#' for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power transform: with `"auto"` \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} of the largest
+#' normal likelihood if it beats \eqn{\lambda = 1}{lambda = 1} (none) by 2 at least, from 8 rewards on; with `"power"` always; \eqn{b} is the
+#' spread of what it gives, measured like \eqn{s}. \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
+#' \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what
+#' comes out. The numbers are chosen anew at every refit, and with every reward as long as there are fewer than 4.
+#'
+#' Posteriors are turned back by quadrature: `mean` and `sd` are those of the expected reward
+#' \eqn{u(f) = E\,v^{-1}(f + \epsilon)}{u(f) = E v^-1(f + e)} under the posterior of \eqn{f} (the mean and sd, scaled, where nothing is bent);
+#' nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}. Widths, and what a [policy_function()] is given, stay those of the model.
+#'
+#' @param direction `"maximize"` or `"minimize"`: the largest, or the smallest, reward is looked for.
+#' @param transform `"auto"`, `"none"` or `"power"`.
+#' @return An object of class `bandit_outputs`.
+#' @section Errors: a `gpbandits_error` for other choices. [gp_bandit()] refuses outputs together with `changes`, `constraints` and rivals.
+#' @section Guarantee: none: the map is fitted to the data.
+#' @references Yeo and Johnson (2000) <doi:10.1093/biomet/87.4.954>; Cowen-Rivers et al. (2022) <arXiv:2012.03826> (HEBO).
+#' @seealso [refit_every()], [auto_bandit()].
+#' @examples
+#' b <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 1e-4, outputs = scale_outputs("minimize"))
+#' b$add(x = c(0, 0.3, 0.7, 1), reward = 500 + 100 * (c(0, 0.3, 0.7, 1) - 0.4)^2)
+#' b$suggest()
+#' b$best()
+#' @export
+scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("auto", "none", "power")) {
+  structure(list(direction = check_choice(direction, c("maximize", "minimize")),
+                 transform = check_choice(transform, c("auto", "none", "power"))), class = "bandit_outputs")
+}
+
+#' @export
+print.bandit_outputs <- function(x, ...) {
+  cat(sprintf("<outputs: %s, transform %s>\n", x$direction, x$transform))
+  invisible(x)
+}
+
+check_outputs <- function(outputs, config) {
+  if (is.null(outputs)) return(NULL)
+  check_class(outputs, "bandit_outputs", hint = "scale_outputs()")
+  for (rule in c("changes", "constraints")) {
+    if (!is.null(config[[rule]])) stop_argument("outputs", sprintf("given together with `%s`", rule), "NULL there")
+  }
+  scale_outputs(outputs$direction, outputs$transform)
+}
+
+# The row of the best reward, none where none is known; and the worst reward, NA likewise.
+best_row <- function(reward, config) which.max(output_sign(config) * reward)
+
+worst_reward <- function(reward, config) {
+  known <- reward[!is.na(reward)]
+  if (length(known) == 0) NA_real_ else if (is_minimising(config)) max(known) else min(known)
+}
+
+# ---- choosing a map ------------------------------------------------------------
+
+# From so many rewards on the map changes at refits only.
+settled_outputs <- 4
+kTail <- 4
+# So many scales below the worst reward predictions end.
+kWorseRoom <- 6
+
+output_sign <- function(config) if (identical(config$outputs$direction, "minimize")) -1 else 1
+
+is_minimising <- function(config) output_sign(config) < 0
+
+# What the map does before any reward is known.
+first_output_map <- function(outputs) {
+  new_output_map(0, if (outputs$direction == "minimize") -1 else 1)
+}
+
+new_output_map <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN, count = 0) {
+  list(centre = centre, scale = scale, lambda = lambda, bulk = bulk, tail = tail, shift = shift, spread = spread,
+       worst = worst, count = count)
+}
+
+# NULL where rewards are seen as they are.
+output_map <- function(config) {
+  if (is.null(config$outputs) || !is.null(config$output_map)) return(config$output_map)
+  first_output_map(config$outputs)
+}
+
+fit_output_map <- function(outputs, reward) {
+  if (length(reward) == 0) return(first_output_map(outputs))
+  sign <- if (outputs$direction == "minimize") -1 else 1
+  map <- new_output_map(stats::median(reward), sign * robust_spread(reward), count = length(reward))
+  z <- map_outputs(map, reward)
+  if (outputs$transform != "none") map$lambda <- power_for(z, always = outputs$transform == "power")
+  if (map$lambda != 1) map$bulk <- robust_spread(map_outputs(map, reward))
+  map$tail <- kTail
+  v <- map_outputs(map, reward)
+  spread <- stats::sd(v)
+  if (length(v) > 1 && is.finite(spread) && spread > 0) {
+    map$shift <- mean(v)
+    map$spread <- spread
+  }
+  map$worst <- (if (sign < 0) max(reward) else min(reward)) - kWorseRoom * map$scale
+  map
+}
+
+# The median absolute deviation or, where more than half of the rewards are (nearly) equal, how far the others lie.
+# One value, or several equal ones: their size is the only unit there is.
+robust_spread <- function(reward) {
+  deviation <- abs(reward - stats::median(reward))
+  others <- stats::quantile(deviation, 0.8, names = FALSE)
+  spread <- 1.4826 * stats::median(deviation)
+  if (spread > 1e-3 * others) return(spread)
+  if (others > 0) return(others)
+  if (mean(deviation) > 0) return(mean(deviation))
+  if (abs(reward[1]) > 0) abs(reward[1]) else 1
+}
+
+# Yeo and Johnson's power of the largest normal likelihood; 1 where it does not pay.
+power_for <- function(z, always) {
+  if (length(z) < 8 || length(unique(z)) < 4) return(1)
+  found <- stats::optimize(function(lambda) power_likelihood(z, lambda), c(0, 2), maximum = TRUE)
+  if (always || found$objective > power_likelihood(z, 1) + 2) found$maximum else 1
+}
+
+power_likelihood <- function(z, lambda) {
+  w <- map_outputs(new_output_map(0, 1, lambda), z)
+  -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
+}
+
+# ---- there and back ---------------------------------------------------------------
+
+map_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FALSE)
+
+unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
+
+# Nodes and weights that integrate against the standard normal density (Golub and Welsch).
+normal_quadrature <- local({
+  n <- 15
+  off <- sqrt(seq_len(n - 1))
+  jacobi <- matrix(0, n, n)
+  jacobi[cbind(1:(n - 1), 2:n)] <- jacobi[cbind(2:n, 1:(n - 1))] <- off
+  parts <- eigen(jacobi, symmetric = TRUE)
+  list(at = parts$values, weight = parts$vectors[1, ]^2)
+})
+
+is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)
+
+# The expected reward where f is `value`: noise does not average out under a bent map.
+expected_rewards <- function(map, value, noise_var) {
+  if (is_linear_map(map)) return(unmap_outputs(map, value))
+  at <- rep(value, each = length(normal_quadrature$at)) + sqrt(noise_var) * normal_quadrature$at
+  colSums(matrix(unmap_outputs(map, at) * normal_quadrature$weight, length(normal_quadrature$at)))
+}
+
+# A data.frame with columns `mean` and `sd` of the model, in the user's units. `config`: the one in force.
+in_user_units <- function(frame, config) {
+  map <- output_map(config)
+  if (is.null(map) || nrow(frame) == 0) return(frame)
+  known <- which(is.finite(frame$mean) & is.finite(frame$sd))
+  mean <- frame$mean[known]
+  sd <- frame$sd[known]
+  nodes <- normal_quadrature
+  if (is_linear_map(map)) {
+    frame$mean[known] <- unmap_outputs(map, mean)
+    frame$sd[known] <- abs(map$scale) * map$bulk * map$spread * sd
+    return(frame)
+  }
+  at <- rep(mean, each = length(nodes$at)) + rep(sd, each = length(nodes$at)) * nodes$at
+  reward <- matrix(expected_rewards(map, at, config$noise_var), length(nodes$at))
+  frame$mean[known] <- colSums(reward * nodes$weight)
+  frame$sd[known] <- sqrt(colSums((reward - rep(frame$mean[known], each = nrow(reward)))^2 * nodes$weight))
+  frame
+}
+
+# ---- when ---------------------------------------------------------------------------
+
+# Few rewards so far, and more than the map was made from?
+is_rescale_due <- function(bandit) {
+  if (is.null(bandit$config$outputs)) return(FALSE)
+  seen <- output_map(current_config(bandit))$count
+  seen < settled_outputs && known_count(bandit) > seen
+}
+
+known_count <- function(bandit) sum(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+
+rescale_if_due <- function(bandit) {
+  if (!is_rescale_due(bandit)) return(invisible(FALSE))
+  heal(bandit)
+  current <- refitted_parameters(bandit)
+  fit <- current
+  fit$output_map <- fit_output_map(bandit$config$outputs, cpp_bandit_known(bandit$handle)$value)
+  # No refit in the sense of refit_every().
+  fit$rescaled <- TRUE
+  apply_refit(bandit, fit, current)
+}
+
+describe_outputs <- function(config) {
+  map <- output_map(config)
+  sprintf("%s; centre %.4g, scale %.4g%s", if (map$scale < 0) "minimised" else "maximised", map$centre, abs(map$scale),
+          if (map$lambda == 1) "" else sprintf(", power %.2f", map$lambda))
+}

@@ -1,0 +1,84 @@
+// What a reward is to the posterior: a smooth increasing (or, where rewards are minimised,
+// decreasing) function of it, chosen with the hyperparameters. The log has rewards as they are.
+#ifndef GPB_OUTPUT_MAP_H
+#define GPB_OUTPUT_MAP_H
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/settings.h"
+
+namespace gpb {
+
+// z = (reward - centre) / scale; Yeo and Johnson's power lambda in [0, 2] of it (2000, equation 2.1),
+// divided by `bulk`; what lies below -tail comes closer and closer to -tail - kTailRoom; then
+// (. - shift) / spread. The way back does not lead beyond `worst`, a reward.
+struct OutputMap {
+  static constexpr double kTailRoom = 2.0;
+  double centre = 0.0, scale = 1.0, lambda = 1.0, bulk = 1.0, tail = kInf, shift = 0.0,
+         spread = 1.0, worst = kNaN;
+
+  double value(double reward) const {
+    return (saturated(power((reward - centre) / scale) / bulk) - shift) / spread;
+  }
+  double reward(double value) const {
+    const double r = desaturated(shift + spread * value);
+    const double back = centre + scale * inverse_power(bulk * r);
+    if (std::isnan(worst)) return back;
+    return scale > 0.0 ? std::max(back, worst) : std::min(back, worst);
+  }
+  // d value / d reward, as if nothing were drawn in: that would make noise vanish.
+  double slope(double reward) const {
+    const double z = (reward - centre) / scale;
+    const double rise = std::pow(1.0 + std::abs(z), z < 0.0 ? 1.0 - lambda : lambda - 1.0);
+    return rise / (scale * bulk * spread);
+  }
+  void check() const {
+    const bool right = std::isfinite(centre) && std::isfinite(scale) && scale != 0.0 &&
+                       lambda >= 0.0 && lambda <= 2.0 && std::isfinite(bulk) && bulk > 0.0 &&
+                       tail >= 0.0 && std::isfinite(shift) && std::isfinite(spread) &&
+                       spread > 0.0 && !std::isinf(worst);
+    if (!right) throw std::invalid_argument("no map of outputs has such numbers");
+  }
+
+ private:
+  double saturated(double r) const {
+    return r < -tail ? -tail + kTailRoom * std::expm1((tail + r) / kTailRoom) : r;
+  }
+  double desaturated(double x) const {
+    if (!(x < -tail)) return x;
+    return -tail + kTailRoom * std::log1p(std::max((x + tail) / kTailRoom, -1.0));
+  }
+  static double box_cox(double x, double power) {
+    return power == 0.0 ? std::log1p(x) : std::expm1(power * std::log1p(x)) / power;
+  }
+  static double inverse_box_cox(double x, double power) {
+    return power == 0.0 ? std::expm1(x) : std::expm1(std::log1p(power * x) / power);
+  }
+  double power(double z) const {
+    if (lambda == 1.0) return z;
+    return z < 0.0 ? -box_cox(-z, 2.0 - lambda) : box_cox(z, lambda);
+  }
+  double inverse_power(double w) const {
+    if (lambda == 1.0) return w;
+    return w < 0.0 ? -inverse_box_cox(-w, 2.0 - lambda) : inverse_box_cox(w, lambda);
+  }
+};
+
+inline OutputMap make_output_map(const Settings& settings) {
+  OutputMap out;
+  out.centre = settings.number("centre");
+  out.scale = settings.number("scale");
+  out.lambda = settings.number("lambda");
+  out.bulk = settings.number("bulk");
+  out.tail = settings.number("tail");
+  out.shift = settings.number("shift");
+  out.spread = settings.number("spread");
+  out.worst = settings.number("worst");
+  out.check();
+  return out;
+}
+
+}  // namespace gpb
+
+#endif
