@@ -26,20 +26,6 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
   })
 })
 
-test_that("scaling the prior is scaling the rewards", {
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  kernel <- kernel_se(0.2) + kernel_linear(0.5) * kernel_periodic(1)
-  x <- c(0.1, 0.4, 0.9)
-  ours <- kernel_gram(gpbandits:::scaled_kernel(kernel, 9), x)
-  expect_equal(ours, 9 * kernel_gram(kernel, x), tolerance = 1e-14)
-  same <- lapply(c(1, 1e6), function(unit) {
-    maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, design = 4, refit = NULL,
-                    store = store_at(sqlite_place(), seed = 7))
-  })
-  expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
-  expect_equal(same[[2]]$value, 1e6 * same[[1]]$value, tolerance = 1e-6)
-})
-
 test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
