@@ -6,7 +6,7 @@ bandit_suggest <- function(bandit, n, context, time, arms, ...) {
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
-  if (is_refit_due(bandit, n)) ask_and_refit(bandit, n, contexts, time) else ask(bandit, contexts, time)
+  if (is_refit_due(bandit, n) || design_left(bandit, contexts) > 0) ask_and_refit(bandit, n, contexts, time) else ask(bandit, contexts, time)
   query_frame(bandit, first + seq_len(n))
 }
 
@@ -15,18 +15,38 @@ ask <- function(bandit, contexts, time) {
   transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
 }
 
-# A refit falls due before some of the queries, as if they were asked one by one: all that is one change.
+# A refit falls due before some of the queries, or a design comes first, as if they were asked one by one: all that is
+# one change.
 ask_and_refit <- function(bandit, n, contexts, time) {
   check_idle(bandit)
   as_one_change(bandit, "refits", list(handle = NULL), function(draft) {
     at <- 1
     while (at <= n) {
-      refit_if_due(draft)
-      stretch <- seq(at, min(n, at + rounds_to_refit(draft) - 1))
-      ask(draft, subset_contexts(contexts, stretch), time)
+      left <- design_left(draft, contexts)
+      if (left == 0) refit_if_due(draft)
+      stretch <- seq(at, min(n, at + (if (left > 0) left else rounds_to_refit(draft)) - 1))
+      here <- subset_contexts(contexts, stretch)
+      if (left > 0) ask_design(draft, here, time) else ask(draft, here, time)
       at <- at + length(stretch)
     }
   }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
+}
+
+# Places of the settings' design that are still to be played before the policy is asked; none where only some arms are eligible.
+design_left <- function(bandit, contexts) {
+  design <- bandit$config$design
+  if (is.null(design) || !is.null(contexts$eligible)) return(0)
+  max(0, place_total(design) - explored_queries(bandit))
+}
+
+explored_queries <- function(bandit) sum(table_column(bandit$queries, "action") == match("explore", action_names))
+
+ask_design <- function(bandit, contexts, time) {
+  config <- bandit$config
+  places <- subset_places(config$design, explored_queries(bandit) + seq_along(contexts$row))
+  transact(bandit, function(handle) {
+    cpp_bandit_explore(handle, places_in_log(config, places, contexts), contexts, time)
+  })
 }
 
 subset_contexts <- function(contexts, rows) {

@@ -215,20 +215,23 @@ close_search <- function(search, pool, bar) {
   }
 }
 
-check_initial <- function(initial, domain) {
+# `unknown`: may rewards be missing?
+check_initial <- function(initial, domain, arg = "initial", unknown = FALSE) {
   if (is.null(initial)) return(list(x = matrix(0, 0, length(domain$names)), reward = numeric()))
   wanted <- c(domain$names, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
-    stop_argument("initial", describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+    stop_argument(arg, describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   strange <- setdiff(names(initial), c(wanted, "status"))
   if (length(strange)) {
-    stop_argument("initial", sprintf("one with a column %s", dQuote(strange[1], FALSE)),
+    stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
-  x <- check_points(initial[domain$names], domain$names, "initial")
-  find_places(domain, x, arg = "initial")
-  list(x = x, reward = as.double(check_numbers(initial$reward, "initial")))
+  x <- check_points(initial[domain$names], domain$names, arg)
+  find_places(domain, x, arg = arg)
+  reward <- initial$reward
+  if (unknown && all(is.na(reward))) reward <- as.double(reward)
+  list(x = x, reward = as.double(check_numbers(reward, arg, na = unknown)))
 }
 
 known_history <- function(known, domain) {

@@ -85,7 +85,7 @@
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
                             kernel = NULL, noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
-                            refit = refit_every(5, mean = "fit"), prior_noise = default_prior_noise,
+                            refit = default_refit(), prior_noise = default_prior_noise,
                             prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
                             workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
                             time_limit = Inf, verbose = FALSE, progress = interactive()) {
