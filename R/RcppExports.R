@@ -29,6 +29,14 @@ cpp_bandit_bound <- function(handle, context, width) {
     .Call(`_gpbandits_cpp_bandit_bound`, handle, context, width)
 }
 
+cpp_bandit_intervals <- function(handle, context) {
+    .Call(`_gpbandits_cpp_bandit_intervals`, handle, context)
+}
+
+cpp_bandit_covariance <- function(handle, context, points) {
+    .Call(`_gpbandits_cpp_bandit_covariance`, handle, context, points)
+}
+
 cpp_bandit_shortfalls <- function(handle, context, draws) {
     .Call(`_gpbandits_cpp_bandit_shortfalls`, handle, context, draws)
 }

@@ -40,6 +40,7 @@ GPBandit <- setRefClass("GPBandit",
     certificate = function(rule = NULL, context = NULL, ...) {
       bandit_certificate(own_fields(), rule, context, ...)
     },
+    levels = function(context = NULL, ...) bandit_levels(own_fields(), context, ...),
     best = function(context = NULL, ...) bandit_best(own_fields(), context, ...),
     history = function() bandit_history(own_fields()),
     information_gain = function() bandit_facts(own_fields())$log_det / 2,

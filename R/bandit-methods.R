@@ -19,6 +19,10 @@ bandit_story <- function(bandit) {
   if (config$pending$kind != "ignore") {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
+  if (isTRUE(facts$refutations > 0)) {
+    lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
+  }
+  if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    clipped to +- %g", config$rewards$b))
   if (has_rule(bandit)) lines <- c(lines, rival_story(bandit))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines

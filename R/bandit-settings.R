@@ -46,8 +46,10 @@ core_config <- function(config) {
   common <- list(
     space = core_space(config$domain, config), kernel = kernel, noise_var = config$noise_var,
     policy = resolve_policy(config$policy, config),
-    pending = unclass(config$pending), engine = config$engine
+    pending = c(unclass(config$pending), list(actions = length(config$domain$names))),
+    engine = config$engine
   )
+  if (!is.null(config$rewards)) common$clip <- config$rewards$b
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))

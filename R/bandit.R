@@ -50,6 +50,7 @@
 #' * `$best(context = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
 #'   a list, see [stopping]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
+#' * `$levels(context = NULL)`: what [gp_lse()] says of every place: data.frame `arm`, `label`, `lower`, `upper`.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
 #'   of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see [pending_censor()]), `"withdrawn"` or `"failed"`.
@@ -76,6 +77,7 @@
 #' @param pending one of the [pending] rules.
 #' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
 #' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].
+#' @param rewards `NULL`, or [rewards_clip()] where noise has heavy tails.
 #' @param refit `NULL` for a fixed kernel, or [refit_every()].
 #' @param contexts a matrix with one row per context that can occur; or, where they are not known
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
@@ -121,7 +123,7 @@
 #' b
 #' @export
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
-                      changes = NULL, constraints = NULL, contexts = NULL, refit = NULL,
+                      changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played"), outputs = NULL, journal = NULL, store = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
@@ -141,6 +143,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
   }
   config$outputs <- check_outputs(outputs, config)
+  if (!is.null(rewards)) {
+    if (!is.null(outputs)) stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
+    config$rewards <- check_class(rewards, "bandit_rewards", hint = "rewards_clip()")
+  }
   check_free_names(config$domain$names, "domain")
   config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)

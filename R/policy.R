@@ -6,7 +6,8 @@
 #' * `policy_ts(width)`: the maximiser of one joint draw from
 #'   \eqn{GP(\mu, w_t^2 k_{t-1})}{GP(mu, width^2 k_{t-1})} over the whole decision set (exact over arms).
 #' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
-#'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}.
+#'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}; with `cost` that divided by what a query costs there. (For costs that nobody knows
+#'   beforehand see [gp_ei_cost()].)
 #' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}.
 #' * `policy_mes(samples)`: max-value entropy search, the mean over samples \eqn{y^*}{y*} of the largest value of
 #'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
@@ -22,8 +23,15 @@
 #' * `policy_function(f, name)`: the largest of your own scores, `f(mean, sd, round)`: vectors of means and standard
 #'   deviations of as many points, and the number of the round; a score per point out. Of equal scores the first arm's is played.
 #'   On a box it is climbed by its slopes in mean and sd, which are taken by differences, so `f` should be smooth in both.
+#' * `policy_kg()`: the knowledge gradient, \eqn{\arg\max_x E[\max_i\mu'_i] - \max_i\mu_i}{argmax_x E[max mu'] - max mu}, \eqn{\mu'}{mu'} the posterior means after an observation at
+#'   \eqn{x}, exact by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i}, \eqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x))}. Over all
+#'   arms, or the 500 with the largest \eqn{\mu + 2\sigma}{mu + 2 sd}; on a box over as many of its candidates.
 #' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
 #'   variance (experimental design), and a uniform draw.
+#'
+#' `repeats(policy, C)` plays each choice of another policy \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI, Calandriello et al.
+#' 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Every sd shrinks at most \eqn{C}-fold meanwhile, so that intervals hold, and widths of UCB
+#' keep their bound up to a factor of about \eqn{C}, with of the order of \eqn{\gamma_T}{gamma_T} distinct points played.
 #'
 #' EI and PI compare with \eqn{\mu^+}{best}, the largest posterior mean among the points played so far
 #' (pending ones count as played; with a context, among those played in this context; with nothing played, the
@@ -37,6 +45,9 @@
 #' @param random draw the straddle's width anew each round?
 #' @param f a function of `mean`, `sd` and `round`; it must be vectorised over points and return no NaN. It is saved with the bandit.
 #' @param name what plots and prints call it.
+#' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for each.
+#' @param C a number > 1.
+#' @param policy a policy.
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
 #' @return An object of class `bandit_policy`.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
@@ -83,7 +94,23 @@ policy_ts <- function(width) {
 
 #' @rdname policies
 #' @export
-policy_ei <- function(xi = 0) new_policy("ei", "expected improvement", xi = check_number(xi, lower = 0))
+policy_ei <- function(xi = 0, cost = NULL) {
+  if (!is.null(cost)) check_function(cost)
+  new_policy("ei", paste0("expected improvement", if (!is.null(cost)) " per cost"), xi = check_number(xi, lower = 0),
+             cost = cost)
+}
+
+#' @rdname policies
+#' @export
+policy_kg <- function() new_policy("kg", "knowledge gradient")
+
+#' @rdname policies
+#' @export
+repeats <- function(policy, C = 1.1) {
+  check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ...")
+  policy$repeats <- check_number(C, lower = 1, open_lower = TRUE)
+  policy
+}
 
 #' @rdname policies
 #' @export
@@ -135,7 +162,8 @@ print.bandit_policy <- function(x, ...) {
 describe_policy <- function(policy) {
   extra <- if (!is.null(policy$width)) paste0(", width ", describe_width(policy$width))
            else if (!is.null(policy$xi) && policy$xi > 0) sprintf(", xi = %g", policy$xi)
-  paste0(policy$title, extra)
+  repeated <- if (!is.null(policy$repeats)) sprintf(", repeated while sd shrinks less than %g-fold", policy$repeats)
+  paste0(policy$title, extra, repeated)
 }
 
 # As the core takes it.
@@ -146,5 +174,29 @@ resolve_policy <- function(policy, config) {
   if (!is.null(f)) {
     out$f <- function(mean, sd, round) call_user(f(mean, sd, round), "f", sprintf("for %d points", length(mean)))
   }
+  if (!is.null(policy$cost)) out <- utils::modifyList(out, resolve_cost(policy$cost, config))
+  if (policy$kind == "stable") out$radius <- check_radius(policy$radius, config$domain)
+  if (policy$kind == "level_set") check_can_keep_intervals(config)
   out
+}
+
+# Costs of all arms, or a function of places as the kernel sees them.
+resolve_cost <- function(cost, config) {
+  domain <- config$domain
+  d <- length(domain$names)
+  at <- function(inputs) {
+    points <- from_model_inputs(domain, inputs[, seq_len(d), drop = FALSE])
+    colnames(points) <- domain$names
+    check_costs(call_user(cost(points), "cost", sprintf("for %d points", nrow(points))), nrow(points))
+  }
+  if (core_space_kind(domain, config) == "box") return(list(cost = at, actions = d))
+  list(costs = at(all_places(domain)$inputs), cost = NULL, actions = d)
+}
+
+check_costs <- function(costs, count) {
+  if (!is.numeric(costs) || length(costs) != count || any(!is.finite(costs) | costs <= 0)) {
+    stop_argument("cost", paste("a function that returned", describe(costs)),
+                  sprintf("a finite cost > 0 for each of %d points", count))
+  }
+  as.double(costs)
 }

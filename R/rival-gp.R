@@ -94,11 +94,11 @@ epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant
 
 # Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL where none is used.
 gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
-                           constraint_width, constraint_mean) {
+                           constraint_width, constraint_mean, least = 1) {
   domain <- as_domain(domain)
   check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ...")
   noise_var <- check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
-  count <- check_count(count, "count")
+  count <- check_count(count, "count", lower = least)
   kernels <- each_constraint(constraint_kernels, kernel, count, "bandit_kernel", "constraint_kernels",
                              "kernel_se(), kernel_matern(), ...")
   widths <- if (!is.null(width)) {

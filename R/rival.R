@@ -1,5 +1,7 @@
-# Rivals under long-term constraints: bandits whose places are chosen by a rule in R instead of by a policy in
-# the core. All else is a GPBandit's: what is asked and told, the log, the journal, files, copies, runs, pictures.
+# Bandits whose places are chosen by a rule in R instead of by a policy in the core: rivals under long-term
+# constraints, and
+# algorithms with several posteriors. All else is a GPBandit's: what is asked and told, the log, the journal, files,
+# copies, runs, pictures.
 # They have
 #   config$rule   the name of an entry of rival_rules;
 #   memory        what the rule remembers between two queries, a list of plain R data;
@@ -12,10 +14,18 @@
 #   begin(config)     the first memory;
 #   propose(rival, context)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
 #                     multipliers at the choice), `width` and `action`. It must change nothing itself;
+#                     `model` (whose mean and sd the history has, 1 if not given);
 #   recommend(rival, context)  the place that it would recommend now, changing nothing;
 #   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)? By default all;
+#   teaches(j, config)  the column of the log that model j learns from; by default reward, g1, g2, ...;
+#   learns(j, values)  what model j learns instead of these values;
+#   checks(values)    stops where constraint values cannot be;
+#   models(rival)     the models made from the log, where they are not simply told what is known;
+#   shown(rival)      the number of the model that `$posterior()` is about, where that is not 1;
+#   random            FALSE where a choice draws no random numbers;
 #   amends            why a known reward cannot be corrected, where that is so.
-# Places are those of domain.R; acquisitions are functions of places, for maximise_over(). `context` is one row, or NULL.
+# Places are those of domain.R; acquisitions are functions of places, for maximise_over(). `context` is one row, or
+# NULL.
 
 recommend_by_means <- function(rival, context) {
   best_place(rival, function(places) model_posterior(models_of(rival)[[1]], places, context)$mean,
@@ -28,21 +38,24 @@ rival_rules <- list(
     phases = function(count) "policy",
     begin = function(config) list(phi = numeric(config$constraints$count)),
     propose = function(rival, context) propose_ckb(rival, context),
-    recommend = recommend_by_means
+    recommend = recommend_by_means,
+    random = FALSE
   ),
   config_ucb = list(
     title = "CONFIG (optimistic feasible set)",
     phases = function(count) c("policy", "infeasible"),
     begin = function(config) list(),
     propose = function(rival, context) propose_config(rival, context),
-    recommend = recommend_by_means
+    recommend = recommend_by_means,
+    random = FALSE
   ),
   epbo = list(
     title = "EPBO (exact penalty)",
     phases = function(count) "policy",
     begin = function(config) list(),
     propose = function(rival, context) propose_epbo(rival, context),
-    recommend = recommend_by_means
+    recommend = recommend_by_means,
+    random = FALSE
   ),
   bandit_oco = list(
     title = "bandit OCO with constraints",
@@ -59,8 +72,75 @@ rival_rules <- list(
     propose = function(rival, context) propose_admmbo(rival),
     recommend = recommend_by_means,
     takes = function(config, phase, j) takes_admmbo(config, phase, j)
+  ),
+  safe_opt = list(
+    title = "SafeOpt",
+    phases = function(count) safe_phases,
+    begin = function(config) list(),
+    propose = function(rival, context) propose_safe_opt(rival),
+    recommend = function(rival, context) recommend_safe(rival),
+    random = FALSE
+  ),
+  stage_opt = list(
+    title = "StageOpt",
+    phases = function(count) safe_phases,
+    begin = function(config) list(stage = 1),
+    propose = function(rival, context) propose_stage_opt(rival),
+    recommend = function(rival, context) recommend_safe(rival),
+    random = FALSE
+  ),
+  lb_gp_ucb = list(
+    title = "LB-GP-UCB (lengthscales balanced)",
+    phases = function(count) scale_phases,
+    begin = function(config) list(dropped = integer()),
+    propose = function(rival, context) propose_balanced(rival, context),
+    recommend = function(rival, context) recommend_by_shown(rival, context),
+    teaches = function(j, config) "reward",
+    shown = function(rival) last_scale(rival),
+    random = FALSE
+  ),
+  a_gp_ucb = list(
+    title = "A-GP-UCB (shrinking lengthscale)",
+    phases = function(count) scale_phases,
+    begin = function(config) list(),
+    propose = function(rival, context) propose_shrinking(rival, context),
+    recommend = function(rival, context) recommend_by_shown(rival, context),
+    teaches = function(j, config) "reward",
+    shown = function(rival) last_scale(rival),
+    random = FALSE
+  ),
+  bpe = list(
+    title = "BPE (batched pure exploration)",
+    phases = function(count) "policy",
+    begin = function(config) list(batch = 0, start = 0L, queue = integer(), alive = NULL),
+    propose = function(rival, context) propose_bpe(rival),
+    recommend = function(rival, context) recommend_bpe(rival),
+    random = FALSE
+  ),
+  rahbo = list(
+    title = "RAHBO (risk-averse)",
+    phases = function(count) c("policy", "repeat"),
+    begin = function(config) list(),
+    propose = function(rival, context) propose_rahbo(rival, context),
+    recommend = function(rival, context) recommend_rahbo(rival, context),
+    models = function(rival) models_rahbo(rival),
+    random = FALSE
+  ),
+  ei_cost = list(
+    title = "expected improvement per learned cost",
+    phases = function(count) "policy",
+    begin = function(config) list(),
+    propose = function(rival, context) propose_ei_cost(rival, context),
+    recommend = function(rival, context) recommend_by_shown(rival, context),
+    learns = function(j, values) if (j == 2) log(values) else values,
+    checks = function(costs) check_numbers(costs, "constraints", lower = 0, open_lower = TRUE),
+    random = FALSE
   )
 )
+
+recommend_by_shown <- function(rival, context) {
+  best_place(rival, function(places) model_posterior(shown_model(rival), places, context)$mean)$places
+}
 
 rule_of <- function(rival) rival_rules[[rival$config$rule]]
 
@@ -71,13 +151,15 @@ has_rule <- function(bandit) !is.null(bandit$config$rule)
 BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(memory = "ANY"))
 
 # `models`: the settings of 1 + count models, none where the rule needs none; `settings`: what the rule needs besides.
-new_rival <- function(rule, domain, count, contexts = NULL, models = list(), settings = list(), journal = NULL) {
+# `least`: so many constraints there must be.
+new_rival <- function(rule, domain, count, contexts = NULL, models = list(), settings = list(), journal = NULL,
+                      least = 1) {
   check_free_names(domain$names, "domain", also = "phase")
   contexts <- check_contexts(contexts, domain)
   title <- rival_rules[[rule]]$title
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
-                   constraints = list(count = check_count(count, "count")), pending = pending_ignore(),
-                   policy = new_policy(rule, title, short = title, random = !rule %in% c("ckb", "config_ucb", "epbo"),
+                   constraints = list(count = check_count(count, "count", lower = least)), pending = pending_ignore(),
+                   policy = new_policy(rule, title, short = title, random = !isFALSE(rival_rules[[rule]]$random),
                                        width = if (length(models)) models[[1]]$width),
                    model_settings = models),
               if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)
@@ -99,6 +181,11 @@ phases_of <- function(rival, ids) phase_names(rival$config)[rival$queries$phase[
 # ---- posteriors ---------------------------------------------------------------
 
 models_of <- function(rival) rival$handle$models
+
+shown_model <- function(rival) {
+  shown <- rule_of(rival)$shown
+  models_of(rival)[[if (is.null(shown)) 1 else shown(rival)]]
+}
 
 has_posterior <- function(bandit) !has_rule(bandit) || length(bandit$config$model_settings) > 0
 
@@ -122,11 +209,13 @@ feed_models <- function(rival) {
   rival$handle <- NULL
   if (is.null(cache)) cache <- list(models = rival_models(rival$config), fed = 0L)
   size <- table_size(rival$events)
-  if (cache$fed < size) {
+  if (!is.null(rule_of(rival)$models)) {
+    if (is.null(cache$made) || cache$fed < size) cache <- list(models = rule_of(rival)$models(rival), made = TRUE)
+  } else if (cache$fed < size) {
     events <- seq(cache$fed + 1L, size)
     for (j in seq_along(cache$models)) feed_model(cache$models[[j]], rival, j, events)
-    cache$fed <- size
   }
+  cache$fed <- size
   rival$handle <- cache
   invisible(rival)
 }
@@ -151,13 +240,21 @@ teaching <- function(rival, j, events = seq_len(table_size(rival$events))) {
 
 tell_model <- function(model, rival, j, events) {
   ids <- rival$events$id[events]
+  rule <- rule_of(rival)
+  column <- if (!is.null(rule$teaches)) rule$teaches(j, rival$config) else if (j == 1) "reward" else paste0("g", j - 1)
+  values <- get(column, envir = rival$queries)[ids]
+  if (!is.null(rule$learns)) values <- rule$learns(j, values)
+  teach_model(model, rival, ids, values, if (column == "reward") rival$events$noise_var[events] else NA_real_)
+}
+
+# Values observed where some queries were.
+teach_model <- function(model, rival, ids, values, noise_var) {
   inputs <- logged_matrix(rival, ids)
   contexts <- logged_contexts(rival, list(inputs = inputs, context = rival$queries$context[ids]))
   places <- list(arm = rival$queries$arm[ids], inputs = inputs, context = contexts$row)
-  values <- get(if (j == 1) "reward" else paste0("g", j - 1), envir = rival$queries)[ids]
-  noise_var <- if (j == 1) rival$events$noise_var[events] else rep(NA_real_, length(ids))
   transact(as.environment(model), function(handle) {
-    cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_, noise_var)
+    cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_,
+                    rep_len(noise_var, length(ids)))
   })
 }
 
@@ -183,7 +280,7 @@ constraint_posteriors <- function(rival, places, context, what) {
 rival_posteriors <- function(rival, places, context) {
   check_has_posterior(rival)
   heal(rival)
-  out <- model_posterior(models_of(rival)[[1]], places, context)
+  out <- model_posterior(shown_model(rival), places, context)
   for (j in seq_len(constraint_count(rival$config))) {
     one <- model_posterior(models_of(rival)[[1 + j]], places, context)
     out[[sprintf("g%d_mean", j)]] <- one$mean
@@ -195,7 +292,7 @@ rival_posteriors <- function(rival, places, context) {
 # As bandit_facts(): those of f's posterior.
 rival_facts <- function(rival) {
   heal(rival)
-  facts <- if (has_posterior(rival)) bandit_facts(models_of(rival)[[1]])
+  facts <- if (has_posterior(rival)) bandit_facts(shown_model(rival))
            else list(engine = "none", rank = 0L, log_det = NA_real_, segment = 1L)
   times <- table_column(rival$events, "time")
   facts$rounds <- table_size(rival$queries)
@@ -277,7 +374,8 @@ rival_status <- function(count, events) {
 
 rival_row <- function(rival, choice, contexts) {
   config <- rival$config
-  seen <- if (has_posterior(rival)) model_posterior(models_of(rival)[[1]], choice$place, context_row(config, contexts))
+  seen <- if (has_posterior(rival)) model_posterior(models_of(rival)[[or_else(choice$model, 1)]], choice$place,
+                                                    context_row(config, contexts))
           else list(mean = NA_real_, sd = NA_real_)
   kappa <- or_else(choice$kappa, rep(NA_real_, constraint_count(config)))
   new_rows(config, c(places_in_log(config, choice$place, contexts),
@@ -313,7 +411,8 @@ rival_best <- function(rival, contexts) {
 # What print() says besides.
 rival_story <- function(rival) {
   phase <- phases_of(rival, seq_len(table_size(rival$queries)))
-  c(sprintf("  constraints %d", as.integer(constraint_count(rival$config))),
+  count <- as.integer(constraint_count(rival$config))
+  c(if (count > 0) sprintf("  constraints %d", count),
     if (any(phase == "infeasible")) sprintf("  declared   infeasible in round %d", which(phase == "infeasible")[1]),
     if (any(phase == "answer")) sprintf("  stopped    before round %d", which(phase == "answer")[1]))
 }
@@ -325,11 +424,12 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report) {
   first <- table_size(rival$queries)
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
-  g <- matrix(0, rounds, constraint_count(rival$config))
+  g <- matrix(0, rounds, problem$constraint_count)
+  told <- seq_len(constraint_count(rival$config))
   arrive <- function(which, now) {
     if (length(which) == 0) return()
     tell(rival, "reward", first + which, f[which] + draws$noise[which],
-         g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
+         g[which, told, drop = FALSE] + draws$constraint_noise[which, told, drop = FALSE])
     known[which] <<- now
   }
   for (t in seq_len(rounds)) {
@@ -337,7 +437,7 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report) {
     ask(rival, subset_contexts(contexts, t), NA_real_)
     place <- logged_places(rival, first + t)
     f[t] <- problem_truth(problem, place, t, place$contexts)
-    g[t, ] <- problem_constraints(problem, place, place$contexts)
+    if (ncol(g)) g[t, ] <- problem_constraints(problem, place, place$contexts)
     arrival <- ceiling(t + delay_at_place(problem, place, draws, t))
     if (arrival == t) arrive(t, t)
     else if (arrival <= rounds) due[[arrival]] <- c(due[[arrival]], t)

@@ -99,6 +99,8 @@ check_constraint_values <- function(values, bandit, count) {
       (is.matrix(values) && ncol(values) != m) || (!is.matrix(values) && m > 1 && count > 1)) {
     stop_argument("constraints", describe(values), allowed)
   }
+  check <- if (has_rule(bandit)) rule_of(bandit)$checks
+  if (!is.null(check)) check(values)
   matrix(as.double(values), count, m)
 }
 

@@ -10,6 +10,11 @@
 #' * `pending_censor(m, value)`: both know it at once, with `value` in place of the reward; the reward
 #'   replaces it when it arrives within `m` rounds (or within a time `m`), and one that takes longer stays `value` for good.
 #'
+#' * `pending_penalise(lipschitz)`: neither knows it; instead the policy's score is made smaller around it (local penalisation, Gonzalez
+#'   et al. 2016): it is multiplied by \eqn{\prod_j\Phi((L\|x - x_j\| - M + \mu_j)/\sigma_j)}{the product over pending queries j of Phi((L |x - x_j| - M + mu_j) / sd_j)}, \eqn{M}
+#'   the largest posterior mean, \eqn{L} the largest slope of the posterior mean (between arms; on a box among its candidates; 10 where it is flat).
+#'   Scores that can be negative are taken by their \eqn{\log(1 + e^s)}{log(1 + exp(s))} in prior sd. No bound.
+#'
 #' A reward observed before round \eqn{t}'s query has taken \eqn{t - s} rounds, and 0 if no query came after
 #' its own. A batch of \eqn{Q} queries asked together therefore needs `m` of at least \eqn{Q}.
 #'
@@ -21,6 +26,7 @@
 #' part of the event log, so that a copy, a file or a journal gives the same bandit. In [run_bandit()] a round is one unit of time.
 #'
 #' @param guard nats of information that pending queries may carry when another is asked, a number >= 0; 1 is a good value; `Inf`: no limit.
+#' @param lipschitz \eqn{L}, a number > 0 in units of the reward per unit of the inputs (their logarithms, where these are logarithmic); `NULL`: estimated.
 #' @param m rounds after which a reward counts as lost: a whole number >= 0, or `Inf`; with `unit = "time"` a length of time,
 #'   a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
 #' @param value what stands in place of an unknown reward: the smallest possible reward.
@@ -28,7 +34,7 @@
 #' @return An object of class `bandit_pending`.
 #' @section Errors: a `gpbandits_error` if `guard`, `m` or `value` is no such number; and at `$suggest()`, which then changes nothing, where the
 #'   guard refuses a query.
-#' @references Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
+#' @references Gonzalez, Dai, Hennig and Lawrence (2016) <arXiv:1505.08052>; Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
 #' @examples
 #' pending_censor(m = 20, value = 0)
 #' x <- seq(0, 1, length.out = 50)
@@ -54,6 +60,13 @@ pending_hallucinate <- function(guard = Inf) {
 
 #' @rdname pending
 #' @export
+pending_penalise <- function(lipschitz = NULL) {
+  if (!is.null(lipschitz)) check_number(lipschitz, lower = 0, open_lower = TRUE)
+  new_pending("penalise", lipschitz = lipschitz)
+}
+
+#' @rdname pending
+#' @export
 pending_censor <- function(m, value = 0, unit = c("rounds", "time")) {
   unit <- check_choice(unit, c("rounds", "time"))
   if (unit == "rounds") {
@@ -75,6 +88,7 @@ describe_pending <- function(pending) {
   if (pending$kind == "censor") sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
                                         if (pending$unit == "time") "units of time" else "rounds")
   else if (pending$kind == "ignore") "ignored"
+  else if (pending$kind == "penalise") "penalised around"
   else if (is_guarded(pending)) sprintf("known to the variance, at most %g nats at a time", pending$guard)
   else "known to the variance"
 }

@@ -13,6 +13,11 @@
 #'   paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} until a Clopper-Pearson interval of the share that
 #'   fails is on one side of \eqn{\delta/2}{delta / 2}. All intervals of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}: the one
 #'   of sample \eqn{j} in round \eqn{t} may fail with probability \eqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}}{(delta / 2) (t j)^-1.1 / 11^2}.
+#' * `stop_emsr(tolerance, width)`: when the last observation has changed the expected minimum simple regret by at most `tolerance` (Ishibashi et al. 2023):
+#'   \eqn{|\Delta\max\mu| + E(f(\hat x_t) - f(\hat x_{t-1}))_+ + \mathrm{gap}_{t-1}\sqrt{\mathrm{KL}/2}}{|change of max mu| + E max(f(x^_t) - f(x^_{t-1}), 0) + gap_{t-1} sqrt(KL / 2)} with the recommended points
+#'   \eqn{\hat x}{x^}, the gap as above, and \eqn{\mathrm{KL} = \frac12(\log(1+v/\lambda) - v/(v+\lambda) + v(y-\mu)^2/(v+\lambda)^2)}{KL = (log(1 + v / lambda) - v / (v + lambda) + v (y - mu)^2 /
+#'   (v + lambda)^2) / 2}, \eqn{v = \sigma^2_{t-1}(x_t)}{v = sd_{t-1}(x_t)^2}. It bounds a change, not the regret: no certificate. Costs \eqn{O(t^3)}.
+#' * `stop_levels()`: when no place of [gp_lse()] is left without a label. The certificate's `gap` is the `accuracy`.
 #' * `stop_stalled(n)`: when the largest reward has not grown for `n` rewards. No certificate.
 #'
 #' @section What is assumed:
@@ -30,7 +35,8 @@
 #' @param n a whole number >= 1.
 #' @return An object of class `bandit_stop`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has none.
-#' @references Makarova et al. (2022) <arXiv:2104.08166>; Wilson (2024) <arXiv:2402.16811>.
+#' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the gap of expected minimum simple regrets, AISTATS;
+#'   Makarova et al. (2022) <arXiv:2104.08166>; Wilson (2024) <arXiv:2402.16811>.
 #' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
@@ -64,12 +70,25 @@ stop_prb <- function(tolerance, delta = 0.05) {
 
 #' @rdname stopping
 #' @export
+stop_emsr <- function(tolerance, width = NULL) {
+  if (!is.null(width)) as_width(width)
+  new_stop("emsr", "change of the expected minimum simple regret", tolerance = check_tolerance(tolerance),
+           width = width)
+}
+
+#' @rdname stopping
+#' @export
+stop_levels <- function() new_stop("levels", "every place has a label")
+
+#' @rdname stopping
+#' @export
 stop_stalled <- function(n) new_stop("stalled", "no better reward", n = check_count(n))
 
 #' @export
 print.bandit_stop <- function(x, ...) {
   numbers <- Filter(is.numeric, unclass(x))
-  cat(sprintf("<stop rule: %s, %s>\n", x$title, paste(names(numbers), "=", unlist(numbers), collapse = ", ")))
+  numbers <- sprintf(", %s = %s", names(numbers), unlist(numbers))
+  cat("<stop rule: ", x$title, numbers, ">\n", sep = "")
   invisible(x)
 }
 
@@ -120,7 +139,8 @@ bandit_certificate <- function(bandit, rule, context, ...) {
 }
 
 stop_certificate <- function(rule, bandit, context) {
-  certify <- switch(rule$kind, gap = certify_gap, prb = certify_prb, draws = certify_draws, stalled = certify_stalled)
+  certify <- switch(rule$kind, gap = certify_gap, prb = certify_prb, draws = certify_draws, levels = certify_levels,
+                    emsr = certify_emsr, stalled = certify_stalled)
   certify(rule, bandit, context)
 }
 
@@ -165,14 +185,17 @@ width_claim <- function(width, bandit) {
   none <- function(...) list(probability = NA_real_, assumptions = c(...))
   if (width$type == "ec") {
     base <- width_claim(width$base, bandit)
-    base$assumptions <- c(base$assumptions, sprintf("this for a function from which f differs by %g at most", width$epsilon))
+    base$assumptions <- c(base$assumptions, sprintf("this for a function from which f differs by %g at most",
+                                                    width$epsilon))
     return(base)
   }
-  void <- voided_by(bandit$config)
+  void <- voided_by(bandit$config[if (width$type == "clip") names(bandit$config) != "rewards" else TRUE])
   if (length(void)) return(none(void))
-  prior <- sprintf("f is drawn from the prior and the noise is Gaussian with variance %g", current_config(bandit)$noise_var)
+  prior <- sprintf("f is drawn from the prior and the noise is Gaussian with variance %g",
+                   current_config(bandit)$noise_var)
   norm <- function() {
-    sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B, width$R)
+    sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
+            width$R)
   }
   sure <- function(assumption) list(probability = 1 - width$delta, assumptions = assumption)
   switch(width$type,
@@ -182,16 +205,25 @@ width_claim <- function(width, bandit) {
                                               if (width$type == "srinivas_finite") "1" else "2", width$scale)),
          realised = ,
          amm = sure(norm()),
+         clip = if (identical(bandit$config$rewards$b, width$b)) sure(clip_story(width))
+                else none("rewards are not clipped as the width says"),
          igp = ,
-         gp_ts = if (current_config(bandit)$noise_var > 1 && width$gain$type %in% c("realised", "spectral")) sure(norm())
+         gp_ts = if (current_config(bandit)$noise_var > 1 &&
+                     width$gain$type %in% c("realised", "spectral")) sure(norm())
                  else none("the theorem of this width needs noise_var > 1 and an upper bound of the information gain"),
          none(sprintf("no theorem makes width %s a confidence bound", width$type)))
+}
+
+clip_story <- function(width) {
+  sprintf("the RKHS norm of f is at most %g, and rewards, clipped to +- %g, have the moment that the width was told",
+          width$B, width$b)
 }
 
 # What no theorem about a width covers.
 voided_by <- function(config) {
   c(if (!is.null(config$refit)) "hyperparameters are fitted to the same data: no theorem",
     if (config$pending$kind == "censor") "unknown rewards are replaced by a constant: no theorem",
+    if (!is.null(config$rewards)) "rewards are clipped: no theorem but width_clip()'s",
     if (!is.null(config$changes)) "f changes over time: no theorem",
     if (!is.null(config$constraints)) "rewards are reduced by constraints: no theorem")
 }
@@ -284,6 +316,100 @@ certify_draws <- function(rule, bandit, context) {
   rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
   new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(current_config(bandit)), FALSE,
                   bandit_best(bandit, context), draws = draws)
+}
+
+certify_emsr <- function(rule, bandit, context) {
+  heal(bandit)
+  known <- cpp_bandit_known(bandit$handle)
+  last <- match(last_told(bandit), known$id)
+  change <- if (is.na(last)) Inf else emsr_change(rule, bandit, known, last, context)
+  new_certificate(NA_real_, NA_real_, "none: a change of the expected regret that is small bounds no regret",
+                  change <= rule$tolerance, bandit_best(bandit, context), change = change)
+}
+
+# The query whose reward came last.
+last_told <- function(bandit) {
+  size <- table_size(bandit$events)
+  told <- which(bandit$events$kind[seq_len(size)] %in% event_kind[c("reward", "given")] &
+                !is.na(bandit$events$reward[seq_len(size)]))
+  if (length(told)) bandit$events$id[max(told)] else NA_integer_
+}
+
+emsr_change <- function(rule, bandit, known, last, context) {
+  width <- rule$width
+  if (is.null(width)) width <- bandit$config$policy$width
+  if (is.null(width)) stop_argument("width", "NULL, of a bandit whose policy has no width",
+                                    "a width, such as width_amm(B, R)")
+  config <- current_config(bandit)
+  known <- in_model_units(known, config)
+  noise_var <- ifelse(is.na(known$noise_var), config$noise_var, known$noise_var)
+  before <- told_twin(bandit, width, known, -last)
+  after <- told_twin(bandit, width, known, seq_along(known$id))
+  old <- bandit_best(before, context)
+  new <- bandit_best(after, context)
+  at <- posterior_at(before, logged_places(bandit, known$id[last]), context)
+  v <- at$sd^2
+  lambda <- noise_var[last]
+  kl <- (log1p(v / lambda) - v / (v + lambda) + v * (known$value[last] - at$mean)^2 / (v + lambda)^2) / 2
+  gap <- certify_gap(list(tolerance = 0), before, context)$gap
+  improvement <- improvement_between(bandit, known, noise_var, after, new, old, context)
+  change <- abs(new$mean - old$mean) + improvement + gap * sqrt(kl / 2)
+  reward_gap(config, new$mean - change, change)
+}
+
+# What is known of rewards as the model has it, where outputs are scaled.
+in_model_units <- function(known, config) {
+  if (is.null(config$outputs)) return(known)
+  map <- output_map(config)
+  sd <- sqrt(known$noise_var)
+  known$noise_var <- ((map_outputs(map, known$value + sd) - map_outputs(map, known$value - sd)) / 2)^2
+  known$value <- map_outputs(map, known$value)
+  known
+}
+
+# A bandit that has been told some of what this one knows.
+told_twin <- function(bandit, width, known, which) {
+  config <- current_config(bandit)
+  twin <- as.environment(gp_bandit(config$domain, config$kernel, config$noise_var, policy_ucb(width),
+                                   mean = config$mean,
+                                   contexts = if (!is.null(config$contexts)) config$contexts
+                                              else if (length(config$context_names)) config$context_names))
+  if (length(known$id[which])) teach_model(twin, bandit, known$id[which], known$value[which], known$noise_var[which])
+  twin
+}
+
+# E max(f(new) - f(old), 0), jointly normal given what is known.
+improvement_between <- function(bandit, known, noise_var, after, new, old, context) {
+  config <- current_config(bandit)
+  two <- places_of_frames(bandit, new, old)
+  mean <- posterior_at(after, two, context)$mean
+  x <- known_inputs(bandit, known$id)
+  row <- if (length(config$context_names)) matrix(unlist(new[config$context_names]), 2, length(config$context_names),
+                                                  byrow = TRUE)
+  at <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
+  colnames(at) <- colnames(x)
+  cross <- kernel_gram(config$kernel, at, x)
+  covariance <- kernel_gram(config$kernel, at) - cross %*% solve(kernel_gram(config$kernel, x) +
+                                                                 diag(noise_var, length(noise_var)), t(cross))
+  sd <- sqrt(max(0, covariance[1, 1] + covariance[2, 2] - 2 * covariance[1, 2]))
+  gap <- mean[1] - mean[2]
+  if (sd > 0) gap * stats::pnorm(gap / sd) + sd * stats::dnorm(gap / sd) else max(gap, 0)
+}
+
+places_of_frames <- function(bandit, ...) {
+  frames <- rbind(...)
+  domain <- bandit$config$domain
+  if (can_count(domain) && !is.null(frames$arm)) return(subset_places(all_places(domain), frames$arm))
+  find_places(domain, if (is.null(frames$arm)) as.matrix(frames[domain$names]) else as.matrix(frames[domain$box$names]),
+              frames$arm)
+}
+
+certify_levels <- function(rule, bandit, context) {
+  check_keeps_intervals(bandit, "rule")
+  policy <- bandit$config$policy
+  claim <- width_claim(policy$width, bandit)
+  new_certificate(policy$accuracy, claim$probability, claim$assumptions,
+                  !any(bandit_levels(bandit, context)$label == "unknown"))
 }
 
 # ---- rewards alone -------------------------------------------------------------

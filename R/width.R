@@ -45,6 +45,8 @@
 #' * `width_ec`: \eqn{w_t + \epsilon\sqrt{(t-1)/\lambda}}{base_t + epsilon sqrt((t - 1) / lambda)}, for a model that is wrong by up to \eqn{\epsilon}{epsilon}: \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon}
 #'   everywhere, where `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
 #'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
+#' * `width_clip`: \eqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + v b^-alpha sqrt((t - 1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L)}, for rewards with heavy tails that
+#'   [rewards_clip()] has clipped to \eqn{\pm b}{+- b}: the second term is their bias, and clipped noise is \eqn{b}-sub-Gaussian.
 #' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
 #'   \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every width).
 #'
@@ -68,6 +70,7 @@
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
 #' @param base a width.
 #' @param epsilon largest error of the model, in units of the reward, >= 0.
+#' @param clip the rule made by [rewards_clip()], with its moment.
 #' @param B_y bound on the range of the rewards, >= 0.
 #' @param over sum over the last `m` queries (the paper's) or over pending ones only.
 #' @param D,nu,horizon constants of Avanesov's width: scale, the kernel's smoothness, rounds in all.
@@ -193,6 +196,16 @@ width_ec <- function(base, epsilon) {
   new_width("ec", base = check_base(base, c("ec", "dmm")), epsilon = check_number(epsilon, lower = 0))
 }
 
+#' @rdname widths
+#' @export
+width_clip <- function(B, clip, delta = 0.1) {
+  check_class(clip, "bandit_rewards", hint = "rewards_clip(moment = , rounds = )")
+  if (is.null(clip$moment)) stop_argument("clip", "rewards_clip() without a moment",
+                                          "rewards_clip(moment = ), which bounds the bias")
+  new_width("clip", B = check_number(B, lower = 0), b = clip$b, bias = clip$moment * clip$b^-clip$alpha,
+            delta = check_delta(delta))
+}
+
 # A width that another one is made of.
 check_base <- function(base, refused) {
   base <- as_width(base, "base")
@@ -231,6 +244,10 @@ resolve_width <- function(width, config) {
     width$gain <- resolve_gain(width$gain, config)
   }
   if (width$type %in% c("sdf", "ec")) width$base <- resolve_width(width$base, config)
+  if (width$type == "clip") {
+    width <- width_ec(width_realised(width$B, width$b, width$delta), width$bias)
+    width$base <- unclass(width$base)
+  }
   if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
   unclass(width)
 }

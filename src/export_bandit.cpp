@@ -150,6 +150,33 @@ Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width
   return out;
 }
 
+// The running intervals over a context's candidates, and how often they were empty.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
+  BanditHandle bandit(handle);
+  const Context here = gpb::contexts_from_list(context).at(0);
+  const gpb::RunningIntervals found = bandit->intervals(here);
+  const gpb::Candidates& all = bandit->space().candidates(here);
+  return Rcpp::List::create(
+      Rcpp::_["lower"] = Eigen::VectorXd(found.lower().segment(all.first, all.size())),
+      Rcpp::_["upper"] = Eigen::VectorXd(found.upper().segment(all.first, all.size())),
+      Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
+}
+
+// Joint posterior covariance of places: points as the kernel sees them where a context has no
+// table, else all its arms.
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context,
+                                      const Eigen::MatrixXd& points) {
+  BanditHandle bandit(handle);
+  const gpb::Candidates& all =
+      bandit->space().candidates(gpb::contexts_from_list(context).at(0));
+  if (all.tabled()) return bandit->variance().covariance(all);
+  gpb::Candidates asked;
+  asked.X = points;
+  return bandit->variance().covariance(asked);
+}
+
 // By how much the recommended place falls short of the maximum, in joint draws.
 // [[Rcpp::export]]
 Eigen::VectorXd cpp_bandit_shortfalls(SEXP handle, const Rcpp::List& context, int draws) {
@@ -486,7 +513,8 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["pending_information"] = bandit->pending_information(),
                             _["rounds"] = static_cast<int>(bandit->fold().rounds()),
                             _["segment"] = bandit->fold().segment(),
-                            _["clock"] = bandit->fold().latest_time());
+                            _["clock"] = bandit->fold().latest_time(),
+                            _["refutations"] = static_cast<int>(bandit->refutations()));
 }
 
 // The largest prior standard deviation.

@@ -14,6 +14,7 @@ Beliefs beliefs_from_config(const Rcpp::List& config) {
   Beliefs out;
   out.noise_var = settings.number("noise_var");
   out.space = make_space(settings, policy_draws(*policy), lbfgsb_minimizer());
+  if (policy->has("repeats")) out.repeats = policy->number("repeats");
   WidthPtr width;
   if (policy->has("width")) {
     width = make_width(*policy->part("width"), out.space->arm_setting(), out.noise_var);
@@ -31,6 +32,7 @@ FoldRules rules_from_config(const Rcpp::List& config) {
   if (settings.has("constraints")) {
     out.constraints = make_constraints(*settings.part("constraints"));
   }
+  if (settings.has("clip")) out.clip = settings.number("clip");
   return out;
 }
 

@@ -40,6 +40,11 @@ Settings::Acquisition RSettings::acquisition(const char* name) const {
   };
 }
 
+Settings::PointFunction RSettings::point_function(const char* name) const {
+  const Rcpp::Function f(value(name));
+  return [f](const Points& X) { return Rcpp::as<VectorXd>(f(X)); };
+}
+
 KernelPtr RSettings::kernel(const char* name) const { return kernel_from_list(value(name)); }
 
 std::unique_ptr<Settings> RSettings::part(const char* name) const {

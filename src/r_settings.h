@@ -18,6 +18,7 @@ class RSettings final : public Settings {
   MatrixXd matrix(const char* name) const override;
   std::function<double(double)> function(const char* name) const override;
   Acquisition acquisition(const char* name) const override;
+  PointFunction point_function(const char* name) const override;
   KernelPtr kernel(const char* name) const override;
   std::unique_ptr<Settings> part(const char* name) const override;
 

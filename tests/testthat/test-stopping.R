@@ -216,3 +216,58 @@ test_that("bad rules are refused", {
   expect_error(z$certificate(stop_gap(1)), class = "gpbandits_error")
   expect_output(print(stop_prb(0.1)), "probabilistic regret bound")
 })
+
+# The three parts of the change of the expected minimum simple regret, from their formulas.
+ref_emsr <- function(K, rows, y, noise, w) {
+  t <- length(y)
+  old <- ref_posterior_at(K, rows[-t], y[-t], noise)
+  new <- ref_posterior_at(K, rows, y, noise)
+  v <- old$sd[rows[t]]^2
+  kl <- (log(1 + v / noise) - v / (v + noise) + v * (y[t] - old$mean[rows[t]])^2 / (v + noise)^2) / 2
+  a <- which.max(new$mean)
+  b <- which.max(old$mean)
+  s <- sqrt(max(0, new$cov[a, a] + new$cov[b, b] - 2 * new$cov[a, b]))
+  gain <- if (s > 0) ref_score_ei(new$mean[a], s, new$mean[b]) else 0
+  list(kl = kl, change = abs(max(new$mean) - max(old$mean)) + gain + ref_gap(old$mean, old$sd, w) * sqrt(kl / 2))
+}
+
+test_that("the change of the expected minimum simple regret is the formula's", {
+  tiny <- ref_tiny()
+  rows <- c(tiny$rows, 2)
+  y <- c(tiny$y, 0.9)
+  ref <- ref_emsr(tiny$K, rows, y, tiny$noise, 2)
+  expect_equal(ref$kl, 1.104861, tolerance = 1e-6)
+  b <- tiny_data()
+  b$add(arm = 2, reward = 0.9)
+  found <- b$certificate(stop_emsr(1))
+  expect_equal(found$change, ref$change, tolerance = tol$engine)
+  expect_true(is.na(found$gap))
+  expect_false(b$certificate(stop_emsr(ref$change - 0.01))$certified)
+  expect_true(b$certificate(stop_emsr(ref$change + 0.01))$certified)
+  # Rewards in another order than their queries: the last to come counts.
+  late <- gp_bandit(tiny$x, kernel_se(0.3), tiny$noise, policy_ei())
+  late$add(arm = c(2, tiny$rows))
+  late$observe(2:4, tiny$y)
+  late$observe(1, 0.9)
+  expect_equal(late$certificate(stop_emsr(1, width_constant(2)))$change, ref$change, tolerance = tol$engine)
+  expect_error(late$certificate(stop_emsr(1)), class = "gpbandits_error")
+})
+
+test_that("the change on a box and over a product is that of their points", {
+  x <- c(0.1, 0.35, 0.6, 0.95)
+  y <- sin(5 * x)
+  b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ucb(width_constant(1.5)))
+  b$add(x = cbind(x), reward = y)
+  grid <- c(x, seq(0, 1, length.out = 1001))
+  ref <- ref_emsr(ref_kernel_matern(2.5, 0.3)(grid), 1:4, y, 0.01, 1.5)
+  # Neighbours of a grid are further apart than the two recommended points need be.
+  expect_equal(b$certificate(stop_emsr(1))$change, ref$change, tolerance = 5e-3)
+  p <- gp_bandit(product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))), kernel_se(0.4), 0.01,
+                 policy_ucb(width_constant(1)))
+  set.seed(1)
+  for (t in 1:5) p$observe(p$suggest()$id, t / 5)
+  expect_gt(p$certificate(stop_emsr(1))$change, 0)
+  run <- run_bandit(b$copy(), bandit_problem(box_domain(0, 1), function(x) sin(5 * x[, 1]), noise_gaussian(0.1)), 60,
+                    stop_when = stop_emsr(0.02))
+  expect_lt(run$rounds, 60)
+})

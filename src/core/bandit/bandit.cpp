@@ -7,6 +7,7 @@
 #include "scores/greedy.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
+#include "scores/weighted.h"
 
 namespace gpb {
 
@@ -46,6 +47,7 @@ void Bandit::begin_anew(Index first) {
   for (auto& companion : companions_) companion->clear(first);
   played_.clear();
   is_played_.clear();
+  intervals_.clear();
 }
 
 void Bandit::advance() {
@@ -204,6 +206,7 @@ Round Bandit::round(const Context& context) const {
   round.prior_scale = space().prior_scale();
   round.noise_var = beliefs_.noise_var;
   round.state = width_state();
+  round.inputs = [this, &context] { return candidate_inputs(context); };
   round.incumbent = [this, &context] { return incumbent(context); };
   round.awaits_rewards = all_ && awaits_rewards();
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
@@ -233,7 +236,13 @@ Round Bandit::round_of_known(const Context& context) const {
 }
 
 Place Bandit::recommend(const Context& context) {
-  return space().maximise(MeanScore(round_of_known(context)), context, *known_);
+  Round known = round_of_known(context);
+  known.inputs = [this, &context] { return candidate_inputs(context); };
+  known.state = width_state();
+  if (const auto score = beliefs_.policy->recommendation(known)) {
+    return space().maximise(*score, context, *known_);
+  }
+  return space().maximise(MeanScore(known), context, *known_);
 }
 
 std::pair<Place, double> Bandit::largest_bound(double width, const Context& context) {
@@ -286,6 +295,107 @@ void Bandit::check_eligible(const std::vector<char>& arms) const {
   throw std::invalid_argument("the eligible arms must be some of the bandit's");
 }
 
+Points Bandit::candidate_inputs(const Context& context) const {
+  const Candidates& all = beliefs_.space->candidates(context);
+  if (!all.tabled()) return all.X;
+  Points out;
+  for (Index k = 0; k < all.count; ++k) {
+    const VectorXd x = space().inputs(Place::tabled(k, all.first + k));
+    if (k == 0) out.resize(all.count, x.size());
+    out.row(k) = x.transpose();
+  }
+  return out;
+}
+
+void Bandit::narrow_intervals(RunningIntervals& intervals, const Round& round) const {
+  if (!beliefs_.policy->keeps_intervals()) return;
+  const Candidates& all = *round.candidates;
+  intervals.intersect(all.first, all.size(), mean().moments(all), round.width,
+                      kTie * round.prior_scale);
+}
+
+RunningIntervals Bandit::intervals(const Context& context) {
+  if (!beliefs_.policy->keeps_intervals()) {
+    throw std::invalid_argument("this policy keeps no running intervals");
+  }
+  Round now = round(context);
+  now.width = beliefs_.policy->width(now);
+  RunningIntervals out = intervals_;
+  narrow_intervals(out, now);
+  return out;
+}
+
+// The largest slope of the posterior mean: among candidates' gradients, or between arms.
+static double steepest(const Round& round, const Points& X, Index actions) {
+  constexpr Index kEnough = 400;
+  const Index n = X.rows(), stride = (n + kEnough - 1) / kEnough;
+  const double* mean = round.mean->moments(*round.candidates).mean;
+  double largest = 0.0;
+  for (Index i = 0; i < n; i += stride) {
+    if (!round.candidates->complete) {
+      VectorXd gradient;
+      round.mean->mean_of(X.row(i).transpose(), gradient);
+      largest = std::max(largest, gradient.head(actions).norm());
+      continue;
+    }
+    for (Index j = 0; j < i; j += stride) {
+      const double distance = (X.row(i) - X.row(j)).head(actions).norm();
+      if (distance > 0.0) largest = std::max(largest, std::abs(mean[i] - mean[j]) / distance);
+    }
+  }
+  return largest < 1e-5 ? 10.0 : largest;  // as its authors do where the mean is flat
+}
+
+std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Round& now) const {
+  const auto* rule = dynamic_cast<const PenalisePending*>(&fold_.pending());
+  if (!rule || !score) return score;
+  std::vector<Index> pending;
+  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
+    if (fold_.query(id).status == Status::pending) pending.push_back(id);
+  }
+  if (pending.empty()) return score;
+  const auto count = static_cast<Index>(pending.size());
+  const Candidates& all = *now.candidates;
+  Points X = now.inputs();
+  Penalties penalties{Points(count, rule->actions()), VectorXd(count), VectorXd(count),
+                      rule->lipschitz(), 0.0};
+  for (Index k = 0; k < count; ++k) {
+    const Place& place = fold_.query(pending[static_cast<std::size_t>(k)]).place;
+    penalties.centres.row(k) = space().inputs(place).head(rule->actions()).transpose();
+    mean().at(place, penalties.mean[k], penalties.sd[k]);
+    penalties.sd[k] = std::max(penalties.sd[k], kTie * now.prior_scale);
+  }
+  if (std::isnan(penalties.lipschitz)) penalties.lipschitz = steepest(now, X, rule->actions());
+  penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff();
+  return std::make_unique<PenalisedScore>(std::move(score), std::move(penalties), std::move(X));
+}
+
+static bool same_place(const Place& a, const Place& b) {
+  return a.kind == b.kind && a.row == b.row && a.arm == b.arm && a.x == b.x;
+}
+
+// max(1, floor((C^2 - 1) lambda / sd^2)) times in all, sd at the first of them (Calandriello et
+// al. 2022).
+Index Bandit::to_repeat(const Context& context) const {
+  const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * beliefs_.noise_var;
+  if (!(spare > 0.0)) return 0;
+  Index current = 0;
+  double left = 0.0;
+  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
+    const Query& q = fold_.query(id);
+    if (q.action != Action::policy || q.is_void()) continue;
+    if (left < 1.0 || !same_place(q.place, fold_.query(current).place)) {
+      current = id;
+      left = std::max(1.0, std::floor(spare / (q.sd * q.sd)));
+    }
+    left -= 1.0;
+  }
+  if (left < 1.0) return 0;
+  const Place& place = fold_.query(current).place;
+  const bool barred = context.eligible && !context.allows(place.arm);
+  return barred || !space().in_context(place, context) ? 0 : current;
+}
+
 Query Bandit::propose(const Context& context, Rng& rng) {
   if (context.eligible) check_eligible(*context.eligible);
   settle_what_is_due();
@@ -294,10 +404,14 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   Round now = round(context);
   now.state.rng = &rng;
   now.width = guarded(beliefs_.policy->width(now));
+  narrow_intervals(intervals_, now);
+  now.intervals = &intervals_;
+  const Index again = fold_.explores() ? 0 : to_repeat(context);
   std::unique_ptr<Score> score;
   if (fold_.explores()) q.action = Action::explore;
-  else score = beliefs_.policy->prepare(now, rng);
-  q.place = score ? space().maximise(*score, context, *known_) : space().uniform(context, rng);
+  else if (again == 0) score = penalised(beliefs_.policy->prepare(now, rng), now);
+  if (again > 0) q.place = fold_.query(again).place;
+  else q.place = score ? space().maximise(*score, context, *known_) : space().uniform(context, rng);
   look(q);
   q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);
   return q;
@@ -377,6 +491,11 @@ void Bandit::replay(const Event& event, Query query) {
   switch (event.kind) {
     case EventKind::query:
     case EventKind::given: {
+      if (query.action != Action::given && beliefs_.policy->keeps_intervals()) {
+        Round then = round(query.context);
+        then.width = guarded(beliefs_.policy->width(then));
+        narrow_intervals(intervals_, then);
+      }
       const Index id = fold_.ask(std::move(query));
       if (id != event.id) throw std::invalid_argument("queries are not in the order of their ids");
       if (event.kind == EventKind::given && !std::isnan(event.reward)) {

@@ -26,6 +26,8 @@ struct Beliefs {
   std::unique_ptr<Policy> policy;
   double noise_var = 1.0;
   OutputMap outputs;
+  // Each choice is played again until its sd has shrunk up to so many times.
+  double repeats = 1.0;
 };
 
 class Bandit final : private FoldListener {
@@ -64,6 +66,10 @@ class Bandit final : private FoldListener {
   std::pair<Place, double> largest_bound(double width, const Context& context);
   // By how much `place` falls short of the maximum, in draws of f from the real rewards' posterior.
   VectorXd shortfalls(const Place& place, Index draws, const Context& context, Rng& rng);
+  // The running intervals at a context's candidates, with what has been observed since the last
+  // choice; only of policies that keep them.
+  RunningIntervals intervals(const Context& context);
+  Index refutations() const { return intervals_.refutations(); }
   const Fold& fold() const { return fold_; }
   const Space& space() const { return *beliefs_.space; }
   Space& space() { return *beliefs_.space; }
@@ -106,6 +112,11 @@ class Bandit final : private FoldListener {
   void begin_anew(Index first);
   void rebuild();
   void advance();
+  void narrow_intervals(RunningIntervals& intervals, const Round& round) const;
+  std::unique_ptr<Score> penalised(std::unique_ptr<Score> score, const Round& round) const;
+  Points candidate_inputs(const Context& context) const;
+  // The query whose place is to be played again now; 0 if there is none.
+  Index to_repeat(const Context& context) const;
   void settle_what_is_due();
   void end_epoch();
   void note_played(Index id);
@@ -119,6 +130,7 @@ class Bandit final : private FoldListener {
   std::unique_ptr<Observations> all_;    // pending queries too, where the variance knows them
   std::vector<std::unique_ptr<Observations>> companions_;
   std::vector<Event> events_;
+  RunningIntervals intervals_;  // where the policy keeps them
   // Queries in play at distinct places (at all places where no table tells them apart).
   std::vector<Index> played_;
   std::vector<char> is_played_;  // by row of the table

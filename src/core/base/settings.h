@@ -10,6 +10,8 @@ class Settings {
  public:
   // A user's acquisition: a score per point from means, standard deviations and the round.
   using Acquisition = std::function<VectorXd(const VectorXd&, const VectorXd&, double)>;
+  // A number per point, one point a row.
+  using PointFunction = std::function<VectorXd(const Points&)>;
 
   virtual ~Settings() = default;
   virtual bool has(const char* name) const = 0;  // there, and not null
@@ -19,6 +21,7 @@ class Settings {
   virtual MatrixXd matrix(const char* name) const = 0;
   virtual std::function<double(double)> function(const char* name) const = 0;
   virtual Acquisition acquisition(const char* name) const = 0;
+  virtual PointFunction point_function(const char* name) const = 0;
   virtual KernelPtr kernel(const char* name) const = 0;
   virtual std::unique_ptr<Settings> part(const char* name) const = 0;
 

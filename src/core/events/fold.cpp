@@ -1,5 +1,6 @@
 #include "events/fold.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gpb {
@@ -34,7 +35,8 @@ bool Fold::is_known(const Query& q) const {
 
 double Fold::known_value(const Query& q) const {
   if (q.status != Status::known) return rules_.pending->stand_in();
-  return rules_.constraints ? rules_.constraints->target(q.reward, q.g, kappa_) : q.reward;
+  const double reward = std::min(std::max(q.reward, -rules_.clip), rules_.clip);
+  return rules_.constraints ? rules_.constraints->target(reward, q.g, kappa_) : reward;
 }
 
 // ---- events -----------------------------------------------------------------

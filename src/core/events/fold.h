@@ -61,6 +61,7 @@ struct FoldRules {
   std::unique_ptr<PendingRule> pending;
   std::unique_ptr<ChangeRule> changes;          // null where nothing changes
   std::unique_ptr<ConstraintRule> constraints;  // null without
+  double clip = kInf;  // rewards beyond it count as this much
 };
 
 class Fold {

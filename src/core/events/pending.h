@@ -13,6 +13,8 @@ class PendingRule {
   virtual bool variance_knows() const { return false; }
   // So much information (nats) queries may carry whose rewards are awaited when another is asked.
   virtual double guard() const { return kInf; }
+  // Are places near pending ones penalised in the score?
+  virtual bool penalises() const { return false; }
   // Does the mean know of it, as this value?
   virtual bool has_stand_in() const { return false; }
   virtual double stand_in() const { return kNaN; }
@@ -35,6 +37,19 @@ class HallucinatePending final : public PendingRule {
   double guard_;
 };
 
+// Neither knows; the score is made smaller around them (local penalisation).
+class PenalisePending final : public PendingRule {
+ public:
+  PenalisePending(Index actions, double lipschitz) : actions_(actions), lipschitz_(lipschitz) {}
+  bool penalises() const override { return true; }
+  Index actions() const { return actions_; }  // inputs that distances are measured in
+  double lipschitz() const { return lipschitz_; }  // NaN: estimated
+
+ private:
+  Index actions_;
+  double lipschitz_;
+};
+
 class CensorPending final : public PendingRule {
  public:
   CensorPending(double patience, double value, bool by_clock)
@@ -52,6 +67,10 @@ class CensorPending final : public PendingRule {
 inline std::unique_ptr<PendingRule> make_pending(const Settings& pending) {
   const std::string kind = pending.text("kind");
   if (kind == "ignore") return std::make_unique<IgnorePending>();
+  if (kind == "penalise") {
+    return std::make_unique<PenalisePending>(
+        pending.count("actions"), pending.has("lipschitz") ? pending.number("lipschitz") : kNaN);
+  }
   if (kind == "hallucinate") {
     return std::make_unique<HallucinatePending>(pending.has("guard") ? pending.number("guard")
                                                                      : kInf);

@@ -34,6 +34,9 @@ class OpenPosterior final : public Posterior {
   double mean_of(const VectorXd& x, VectorXd& gradient) const override;
   void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
              VectorXd& dsd) const override;
+  MatrixXd covariance(const Candidates& candidates) const override {
+    return settled().covariance(candidates.X);
+  }
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;

@@ -26,6 +26,10 @@ Index PriorMean::arm_of(double number) const {
   return arm;
 }
 
+MatrixXd Posterior::covariance(const Candidates&) const {
+  throw std::invalid_argument("engine \"" + engine() + "\" has no joint covariance of candidates");
+}
+
 VectorXd PriorMean::at(const Points& X) const {
   if (values_.size() == 1) return VectorXd::Constant(X.rows(), values_[0]);
   VectorXd out(X.rows());

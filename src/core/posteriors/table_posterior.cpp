@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "posteriors/dense_posterior.h"
 
@@ -215,6 +216,12 @@ void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance
   }
   dense.predict(X, mean, variance);
   mean += PriorMean(prior).at(X);
+}
+
+MatrixXd TablePosterior::covariance(const Candidates& candidates) const {
+  std::vector<Index> rows(static_cast<std::size_t>(candidates.count));
+  std::iota(rows.begin(), rows.end(), candidates.first);
+  return settled().covariance(rows);
 }
 
 VectorXd TablePosterior::means_at(const std::vector<const Place*>& places,

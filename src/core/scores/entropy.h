@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/settings.h"
+#include "scores/candidate_score.h"
 #include "scores/normal.h"
-#include "scores/score.h"
 
 namespace gpb {
 
@@ -58,7 +58,7 @@ class MaxValueEntropyPolicy final : public Policy {
     const VectorXd sd =
         Eigen::Map<const VectorXd>(round.variance->moments(*round.candidates).variance, n)
             .cwiseSqrt();
-    forget_ineligible(round, mean);
+    rule_out_ineligible(round, mean);
     const double low = quantile(mean, sd, 0.25), middle = quantile(mean, sd, 0.5),
                  high = quantile(mean, sd, 0.75);
     const double b = (low - high) / (std::log(std::log(4.0 / 3.0)) - std::log(std::log(4.0)));
@@ -68,15 +68,6 @@ class MaxValueEntropyPolicy final : public Policy {
       out[k] = std::max(least, a - b * std::log(-std::log(rng.uniform())));
     }
     return out;
-  }
-
-  // Candidates come arm by arm; those of an arm that cannot be played are below every maximum.
-  static void forget_ineligible(const Round& round, VectorXd& mean) {
-    if (!round.eligible) return;
-    const Index arms = static_cast<Index>(round.eligible->size()), each = mean.size() / arms;
-    for (Index i = 0; i < mean.size(); ++i) {
-      if (!(*round.eligible)[static_cast<std::size_t>(i / each)]) mean[i] = -kInf;
-    }
   }
 
   static double log_probability(const VectorXd& mean, const VectorXd& sd, double y) {

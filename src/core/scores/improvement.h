@@ -35,6 +35,7 @@ class ExpectedImprovementScore final : public MomentScore {
   ExpectedImprovementScore(const Round& round, double target)
       : MomentScore(round), target_(target) {}
   double unit() const override { return 1.0; }
+  bool logarithmic() const override { return true; }
   Index best(const Candidates& candidates) const override;
 
  protected:

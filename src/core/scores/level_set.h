@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scores/score.h"
+#include "scores/candidate_score.h"
 
 namespace gpb {
 
@@ -46,6 +46,51 @@ class StraddlePolicy final : public Policy {
  private:
   double level_;
   bool random_;
+};
+
+// Level-set estimation (Gotovos et al. 2013): the most ambiguous place among those whose running
+// interval C does not say yet on which side of the level f is, within `accuracy`. An implicit
+// level is a share of the maximum, of which the intervals say how large and how small it can be;
+// then the widest interval among those places and the possible maximisers is chosen.
+class LevelSetPolicy final : public Policy {
+ public:
+  LevelSetPolicy(WidthPtr width, double level, double accuracy, bool implicit)
+      : width_(std::move(width)), level_(level), accuracy_(accuracy), implicit_(implicit) {}
+  double width(const Round& round) override { return finite_width(*width_, round); }
+  bool keeps_intervals() const override { return true; }
+
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    const Candidates& all = *round.candidates;
+    VectorXd low = round.intervals->lower().segment(all.first, all.size());
+    VectorXd high = round.intervals->upper().segment(all.first, all.size());
+    const double most = implicit_ ? high.maxCoeff() : 1.0, least = implicit_ ? low.maxCoeff() : 1.0;
+    if (round.variance != round.mean) narrow(round, low, high);
+    VectorXd score(low.size());
+    bool settled = true;
+    for (Index i = 0; i < score.size(); ++i) {
+      const bool open = low[i] + accuracy_ <= level_ * most && high[i] - accuracy_ > level_ * least;
+      const bool may_be_best = implicit_ && high[i] >= least;
+      score[i] = open || may_be_best ? ambiguity(low[i], high[i]) : -kInf;
+      settled = settled && score[i] == -kInf;
+    }
+    if (settled) score = high - low;
+    return std::make_unique<CandidateScore>(round, std::move(score));
+  }
+
+ private:
+  double ambiguity(double low, double high) const {
+    return implicit_ ? high - low : std::min(high - level_, level_ - low);
+  }
+  // The variance knows of pending queries.
+  static void narrow(const Round& round, VectorXd& low, VectorXd& high) {
+    const CandidateMoments now(round);
+    low = low.cwiseMax(now.mean - round.width * now.sd);
+    high = high.cwiseMin(now.mean + round.width * now.sd);
+  }
+
+  WidthPtr width_;
+  double level_, accuracy_;
+  bool implicit_;
 };
 
 }  // namespace gpb

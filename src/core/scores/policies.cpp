@@ -3,12 +3,15 @@
 #include "scores/entropy.h"
 #include "scores/greedy.h"
 #include "scores/improvement.h"
+#include "scores/knowledge.h"
 #include "scores/level_set.h"
 #include "scores/own_function.h"
 #include "scores/region.h"
+#include "scores/robust.h"
 #include "scores/sampled_maximum.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
+#include "scores/weighted.h"
 
 namespace gpb {
 
@@ -60,6 +63,28 @@ PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
   return std::make_unique<StraddlePolicy>(policy.number("level"), policy.flag("random"));
 }
 
+PolicyPtr make_level_set(const Settings& policy, WidthPtr width) {
+  return std::make_unique<LevelSetPolicy>(std::move(width), policy.number("level"),
+                                          policy.number("accuracy"), policy.flag("implicit"));
+}
+
+PolicyPtr make_stable(const Settings& policy, WidthPtr width) {
+  return std::make_unique<StablePolicy>(std::move(width), policy.numbers("radius"));
+}
+
+PolicyPtr make_knowledge(const Settings&, WidthPtr) {
+  return std::make_unique<KnowledgeGradientPolicy>();
+}
+
+PolicyPtr make_expected_improvement(const Settings& policy, WidthPtr width) {
+  PolicyPtr plain = make_improvement<ExpectedImprovementScore>(policy, std::move(width));
+  if (!policy.has("costs") && !policy.has("cost")) return plain;
+  return std::make_unique<PerCostPolicy>(
+      std::move(plain), policy.has("costs") ? policy.numbers("costs") : VectorXd(),
+      policy.has("cost") ? policy.point_function("cost") : Settings::PointFunction(),
+      policy.count("actions"));
+}
+
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
 
 struct Entry {
@@ -71,7 +96,7 @@ struct Entry {
 constexpr Entry kPolicies[] = {
     {"ucb", make_ucb, false},
     {"ts", make_ts, true},
-    {"ei", make_improvement<ExpectedImprovementScore>, false},
+    {"ei", make_expected_improvement, false},
     {"pi", make_improvement<ImprovementProbabilityScore>, false},
     {"mean", make_greedy<MeanScore>, false},
     {"variance", make_greedy<DeviationScore>, false},
@@ -80,6 +105,9 @@ constexpr Entry kPolicies[] = {
     {"pims", make_pims, true},
     {"ucb_pe", make_pure_exploration, false},
     {"straddle", make_straddle, false},
+    {"level_set", make_level_set, false},
+    {"stable", make_stable, false},
+    {"kg", make_knowledge, false},
     {"uniform", make_uniform, false},
 };
 

@@ -4,6 +4,7 @@
 #define GPB_SCORE_H
 
 #include "base/ties.h"
+#include "events/running_intervals.h"
 #include "posteriors/posterior.h"
 #include "widths/width.h"
 
@@ -19,6 +20,10 @@ class Score {
   virtual double at(const VectorXd& x, VectorXd* gradient) const = 0;
   // How far below the best a score is still tied with it; also what a difference is measured in.
   virtual double unit() const = 0;
+  // Is it known at the candidates only, so that nothing else can be played?
+  virtual bool only_candidates() const { return false; }
+  // Is it the logarithm of what is to be made large, which is no less than 0?
+  virtual bool logarithmic() const { return false; }
   // The first of the best among all candidates.
   virtual Index best(const Candidates& candidates) const;
 };
@@ -37,6 +42,8 @@ struct Round {
   WidthState state;
   std::function<double()> incumbent;  // largest posterior mean among places played
   std::function<double(const Score&)> largest;  // value of a score among all that can be played
+  std::function<Points()> inputs;  // of the candidates, as the kernel sees them
+  const RunningIntervals* intervals = nullptr;  // where the policy keeps them
   double width = kNaN;          // the policy's own, see Policy::width
 };
 
@@ -49,6 +56,10 @@ class Policy {
   virtual double width(const Round&) { return kNaN; }
   // Null: every place is as good as any other.
   virtual std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const = 0;
+  // Does it need the intersection of all rounds' confidence intervals?
+  virtual bool keeps_intervals() const { return false; }
+  // What a recommended place makes large; null for the mean.
+  virtual std::unique_ptr<Score> recommendation(const Round&) { return nullptr; }
   // The multiplier as the history has it, at the place that was chosen.
   virtual double width_at(const Round& round, const Place&, double /*mean*/, double /*sd*/) const {
     return round.width;

@@ -88,6 +88,11 @@ VectorXd BoxSpace::input_of(const Spot& spot, const Context& context) const {
   return inputs_of(spot.row, spot.actions.transpose(), context).row(0).transpose();
 }
 
+Place BoxSpace::place_of(const Spot& spot, const Context& context) const {
+  VectorXd x = input_of(spot, context);
+  return numbered_ ? Place::numbered(spot.row, std::move(x)) : Place::point(std::move(x));
+}
+
 BoxSpace::Spot BoxSpace::spot_of(const Place& place) const {
   return {numbered_ ? place.arm : 0, place.x.segment(rows_.cols(), box_.inputs())};
 }
@@ -127,8 +132,7 @@ Place BoxSpace::uniform(const Context& context, Rng& rng) const {
     x[c] = low + rng.uniform() * (high - low);
   }
   spot.actions = box_.snap(x);
-  VectorXd input = input_of(spot, context);
-  return numbered_ ? Place::numbered(spot.row, std::move(input)) : Place::point(std::move(input));
+  return place_of(spot, context);
 }
 
 const Candidates& BoxSpace::candidates(const Context& context) {
@@ -223,6 +227,16 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
 }
 
 Place BoxSpace::maximise(const Score& score, const Context& context, const Observations& known) {
+  if (score.only_candidates()) {
+    const Index each = actions_.rows();
+    VectorXd values;
+    score.values(candidates_, values);
+    for (Index i = 0; i < values.size(); ++i) {
+      if (!context.allows(i / each)) values[i] = -kInf;
+    }
+    const Index best = first_best(values.data(), values.size(), kTie * score.unit());
+    return place_of({best / each, actions_.row(best % each).transpose()}, context);
+  }
   Spot best;
   double best_score = -kInf;
   const auto consider = [&](const Spot& spot) {
@@ -237,8 +251,7 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
     const double from = consider(start);
     consider(climb(start, from, score, context));
   }
-  VectorXd x = input_of(best, context);
-  return numbered_ ? Place::numbered(best.row, std::move(x)) : Place::point(std::move(x));
+  return place_of(best, context);
 }
 
 }  // namespace gpb

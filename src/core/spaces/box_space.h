@@ -52,6 +52,7 @@ class BoxSpace final : public Space {
   Points inputs_of(Index row, const MatrixXd& actions, const Context& context) const;
   std::vector<Spot> starts(const Score& score, const Context& context,
                            const Observations& known) const;
+  Place place_of(const Spot& spot, const Context& context) const;
   Spot spot_of(const Place& place) const;
   Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
   Spot climb(const Spot& start, double from, const Score& score, const Context& context) const;

@@ -1,0 +1,100 @@
+#' Level sets: where is f above a level?
+#'
+#' Preset of [gp_bandit()] that finds where \eqn{f > h}, \eqn{h} = `level` (LSE, Gotovos et al. 2013). Every place has a running interval \eqn{C_t}, the
+#' intersection of \eqn{\mu\pm w\sigma}{mu +- w sd} over all rounds so far. It is `"above"` once \eqn{\min C_t + \epsilon > h}{min C_t + accuracy > h}, `"below"` once
+#' \eqn{\max C_t - \epsilon \le h}{max C_t - accuracy <= h}, and `"unknown"` until then. Played is the most ambiguous of the unknown, \eqn{\arg\max\min(\max C_t - h, h - \min C_t)}{argmax min(max C_t
+#' - h, h - min C_t)}.
+#'
+#' With `implicit = TRUE` the level is a share of the unknown maximum (of \eqn{f \ge 0}{f >= 0}): above once \eqn{\min C_t + \epsilon \ge h\max_x\max C_t}{min C_t + accuracy >= level * max max
+#' C_t}, below once \eqn{\max C_t - \epsilon \le h\max_x\min C_t}{max C_t - accuracy <= level * max min C_t}; played is the widest interval among the unknown and the places with \eqn{\max C_t
+#' \ge \max_x\min C_t}{max C_t >= max min C_t}, which may be the maximiser.
+#'
+#' `$levels()` gives a data.frame with a row per arm: `arm`, `label`, `lower`, `upper` (the ends of \eqn{C_t}). On a box it is about the
+#' box's candidates, which alone are played, and has their inputs instead of `arm`. [stop_levels()] ends a run when nothing is unknown. Pending queries that the variance
+#' knows steer the choice and narrow no interval. An empty \eqn{C_t} refutes the model: that is counted (`print()`), warned of by `$levels()`, and the intersection begins
+#' again. Refits and restarts begin it again too.
+#'
+#' @section Guarantee: with a width that holds in all rounds together with probability \eqn{1-\delta}{1 - delta} (see [widths]), every label is right to within
+#'   `accuracy` with that probability: \eqn{f > h - \epsilon}{f > level - accuracy} where it says above, \eqn{f \le h + \epsilon}{f <= level + accuracy} where below. With
+#'   `width_srinivas_finite(delta)` all arms have one when \eqn{T/(w_T^2\gamma_T) \ge 2/(\log(1 + 1/\lambda)\epsilon^2)}{T / (w_T^2 gamma_T) >= 2 / (log(1 + 1/lambda) accuracy^2)} (Gotovos et al.
+#'   2013, \eqn{f} drawn from the prior, \eqn{k \le 1}{k <= 1}). Fitted hyperparameters void it.
+#' @inheritParams gp_ucb
+#' @param level \eqn{h}, a number in units of the reward; a share in (0, 1) where `implicit`.
+#' @param accuracy \eqn{\epsilon}{epsilon}, a number >= 0 in units of the reward.
+#' @param implicit is the level a share of the maximum?
+#' @param width a [width][widths], not a randomised one; `NULL`: `width_srinivas_finite(delta)` on arms.
+#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @section Errors: as [gp_bandit()]; on a box or a product with contexts, and in contexts that are not known beforehand.
+#' @references Gotovos, Casati, Hitz and Krause (2013), Active learning for level set estimation, IJCAI.
+#' @seealso [policy_straddle()], which has nothing to tune.
+#' @examples
+#' x <- seq(0, 1, length.out = 60)
+#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' b <- gp_lse(x, kernel_se(0.2), noise_var = 0.01, level = 0.5, accuracy = 0.2)
+#' set.seed(1)
+#' run_bandit(b, problem, 100, stop_when = stop_levels())$rounds
+#' table(b$levels()$label, sin(6 * x) > 0.5)
+#' @export
+gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = FALSE, width = NULL, delta = 0.1) {
+  domain <- as_domain(domain)
+  check_delta(delta)
+  if (is.null(width)) {
+    if (!can_count(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
+    width <- width_srinivas_finite(delta)
+  }
+  if (as_width(width)$type %in% c("dmm", "irgp")) {
+    stop_argument("width", sprintf("width_%s()", width$type),
+                  "a width that is one multiplier of sd and not drawn at random")
+  }
+  implicit <- check_flag(implicit)
+  level <- if (implicit) check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+           else check_number(level)
+  policy <- new_policy("level_set", "level-set estimation", short = "LSE", width = width, level = level,
+                       accuracy = check_number(accuracy, lower = 0), implicit = implicit)
+  preset(list(policy = policy), domain, kernel, noise_var, ...)
+}
+
+check_can_keep_intervals <- function(config) {
+  if (length(config$context_names) && !is_tabulated_space(config)) {
+    stop_argument("contexts", "contexts that are not tabulated",
+                  "NULL, or a table of contexts over arms, for intervals that are kept")
+  }
+}
+
+check_keeps_intervals <- function(bandit, arg) {
+  if (!identical(bandit$config$policy$kind, "level_set")) {
+    stop_argument(arg, sprintf("asked of a bandit with policy \"%s\"", bandit$config$policy$title),
+                  "asked of a bandit made by gp_lse()")
+  }
+}
+
+bandit_levels <- function(bandit, context, ...) {
+  check_dots_empty(..., allowed = "context")
+  check_keeps_intervals(bandit, "levels")
+  heal(bandit)
+  policy <- bandit$config$policy
+  found <- core(cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L)))
+  if (found$refutations > 0) warn_refuted(found$refutations)
+  most <- if (policy$implicit) max(found$upper) else 1
+  least <- if (policy$implicit) max(found$lower) else 1
+  above <- if (policy$implicit) found$lower + policy$accuracy >= policy$level * most
+           else found$lower + policy$accuracy > policy$level
+  below <- found$upper - policy$accuracy <= policy$level * least
+  frame_of(c(interval_places(bandit$config$domain, found),
+             list(label = ifelse(above, "above", ifelse(below, "below", "unknown")), lower = found$lower,
+                  upper = found$upper)))
+}
+
+# Columns that say which places the intervals are about.
+interval_places <- function(domain, found) {
+  if (ncol(found$inputs) == 0) return(list(arm = seq_along(found$lower)))
+  arm <- if (is.null(arm_count(domain))) NA_integer_ else found$inputs[, ncol(found$inputs)]
+  place_labels(domain, arm, found$inputs[, seq_along(domain$names), drop = FALSE])
+}
+
+warn_refuted <- function(times) {
+  warning(structure(class = c("gpbandits_refuted", "gpbandits_warning", "warning", "condition"), list(
+    message = sprintf(paste("The model is refuted: %d time(s) no value was within all confidence intervals of a place.",
+                            "Kernel, noise or width are wrong."), times),
+    call = NULL)))
+}

@@ -1,0 +1,249 @@
+#' Safety: SafeOpt and StageOpt
+#'
+#' Bandits that never play where a safety function may be below its threshold. `seed` is a set of places known to be safe; with \eqn{u, l = \mu\pm w\sigma}{u, l = mu +- w sd} of
+#' \eqn{f} and of every safety function \eqn{g_j} (\eqn{f} itself, if `safety` is `NULL`) and thresholds \eqn{h_j} the safe set is
+#' \deqn{S_t = \mathrm{seed}\cup\{x : l_j(x)\ge h_j\ \forall j\}}{S_t = seed and all x with l_j(x) >= h_j for every j}
+#' or, with a Lipschitz constant \eqn{L_j}, what is reached from the seed by steps to \eqn{x'} with \eqn{l_j(x) - L_j\|x-x'\|\ge h_j}{l_j(x) - L_j |x - x'| >= h_j} from some safe
+#' \eqn{x}. Within it there are
+#' * possible maximisers \eqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\}}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t}};
+#' * expanders \eqn{G_t}: those for which there is an unsafe \eqn{x'} with \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for every \eqn{j} once \eqn{(x, u_j(x))} has been observed
+#'   (with Lipschitz constants: with \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}).
+#'
+#' `safe_opt()` plays \eqn{\arg\max_{M_t\cup G_t}\max_j(u_j-l_j)/\sqrt{k_j(x,x)}}{the largest max_j (u_j - l_j) / sqrt(k_j(x, x)) in M_t or G_t}. `stage_opt()` first expands, the widest of
+#' \eqn{G_t}, until none is wider than `accuracy`, and then plays \eqn{\arg\max_{S_t}u_f}{argmax u_f over S_t}. `$best()` is \eqn{\arg\max_{S_t}l_f}{argmax l_f over S_t}. History's `phase` says
+#' why a place was played: `"maximiser"`, `"expander"`, `"both"` or, where neither is left, `"safe"`. `safe_set()` says all this of every place.
+#'
+#' On a box places are the seed and about 250 spread points per input (at most 1000). A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
+#' ignored, which is safe.
+#'
+#' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever played: with the default widths (\eqn{f} and
+#'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
+#'   the Lipschitz constant a place of the reachable safe set within `accuracy` of its best is found in finite time (Sui et al. 2015); without it safety is proven, completeness
+#'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()]; `$draw()`, contexts, refits and pending rules are not supported.
+#' @inheritParams gp_bandit
+#' @param threshold \eqn{h}: a number, or one per safety function, in their units.
+#' @param seed numbers of arms or, on a box, points, known to be safe.
+#' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions.
+#' @param width overrides the width of \eqn{f} (and, with `constraint_width = NULL`, of all).
+#' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers, or names `"g1"`, ...; their values are told by
+#'   `$observe(id, reward, constraints = )`.
+#' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their logarithms, where these are logarithmic).
+#' @param accuracy where `stage_opt()` stops expanding: a width \eqn{u - l}, a number > 0.
+#' @param count number of constraint columns; by default as many as `safety` names.
+#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [ckb()].
+#' @param bandit what `safe_opt()` or `stage_opt()` made.
+#' @return An object of reference class `BanditRival`, a `GPBandit`. `safe_set()`: a data.frame with a row per place: `arm` or inputs, `safe`, `maximiser`, `expander`, and
+#'   the bounds of \eqn{f}, `lower`, `upper`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
+#'   (2016) <arXiv:1602.04450>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <arXiv:1806.07555>.
+#' @examples
+#' x <- seq(0, 1, length.out = 60)
+#' f <- sin(9 * x) + x
+#' b <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, width = width_constant(2))
+#' set.seed(1)
+#' run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 30)
+#' min(as.data.frame(run)$f)
+#' sum(safe_set(b)$safe)
+#' @export
+safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., B, R, delta = 0.1, width = NULL, safety = NULL,
+                     lipschitz = NULL,
+                     count = NULL, mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL,
+                     constraint_width = NULL, constraint_mean = 0, journal = NULL) {
+  check_dots_empty(..., allowed = names(formals(safe_opt)))
+  safety <- check_safety(safety, count)
+  if (is.null(width)) width <- width_amm(B, R, check_delta(delta) / safety$functions)
+  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, mean, constraint_kernels,
+                          constraint_noise_var, constraint_width, constraint_mean, least = 0)
+  new_safe_rival("safe_opt", parts, safety, threshold, seed, lipschitz, list(), journal)
+}
+
+#' @rdname safe_opt
+#' @export
+stage_opt <- function(domain, kernel, noise_var, threshold, seed, accuracy, ..., B, R, delta = 0.1, width = NULL,
+                      safety = NULL,
+                      lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL,
+                      constraint_width = NULL, constraint_mean = 0, journal = NULL) {
+  check_dots_empty(..., allowed = names(formals(stage_opt)))
+  safety <- check_safety(safety, count)
+  if (is.null(width)) width <- width_amm(B, R, check_delta(delta) / safety$functions)
+  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, mean, constraint_kernels,
+                          constraint_noise_var, constraint_width, constraint_mean, least = 0)
+  settings <- list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE))
+  new_safe_rival("stage_opt", parts, safety, threshold, seed, lipschitz, settings, journal)
+}
+
+safe_phases <- c("maximiser", "expander", "both", "safe")
+
+# ---- settings -----------------------------------------------------------------
+
+# `models`: the numbers of the safety functions' models; `count`: constraint columns; `functions`: how many widths
+# share delta.
+check_safety <- function(safety, count) {
+  if (is.null(safety)) {
+    count <- if (is.null(count)) 0 else check_count(count, lower = 0)
+    return(list(models = 1, count = count, functions = 1))
+  }
+  number <- if (is.character(safety)) suppressWarnings(as.integer(sub("^g", "", safety))) else safety
+  if (!is.numeric(number) || length(number) == 0 || anyNA(number) || any(number < 1 | number != round(number)) ||
+      anyDuplicated(number)) {
+    stop_argument("safety", describe(safety),
+                  "NULL, or distinct constraint columns: \"g1\", \"g2\", ..., or their numbers")
+  }
+  count <- if (is.null(count)) max(number) else check_count(count, lower = max(number))
+  list(models = 1 + number, count = count, functions = 1 + length(number))
+}
+
+new_safe_rival <- function(rule, parts, safety, threshold, seed, lipschitz, settings, journal) {
+  size <- length(safety$models)
+  one_each <- function(x, arg, ...) rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), ...), size)
+  if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
+    stop_argument("domain", describe_domain(parts$domain), "arms or a box")
+  }
+  settings <- c(settings, list(safety = safety$models, threshold = one_each(threshold, "threshold"),
+                               seed = check_seed(seed, parts$domain)))
+  if (!is.null(lipschitz)) settings$lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
+  new_rival(rule, parts$domain, safety$count, NULL, parts$models, settings, journal, least = 0)
+}
+
+check_seed <- function(seed, domain) {
+  places <- if (is.null(arm_count(domain))) find_places(domain, seed, arg = "seed")
+            else subset_places(all_places(domain), check_arms(seed, domain, "seed") + 1L)
+  if (place_total(places) == 0) stop_argument("seed", describe(seed), "at least one place")
+  places
+}
+
+# ---- which places are what ----------------------------------------------------
+
+# All arms; of a box the seed and points spread over it.
+safe_candidates <- function(config) {
+  if (can_count(config$domain)) return(all_places(config$domain))
+  d <- length(config$domain$names)
+  spread <- spread_places(config$domain, min(1000, 250 * d))
+  list(arm = c(config$seed$arm, spread$arm), inputs = rbind(unname(config$seed$inputs), unname(spread$inputs)))
+}
+
+# Mean, sd, width, and bounds of one model at the places.
+model_bounds <- function(model, places) {
+  p <- model_posterior(model, places, NULL)
+  w <- model_width(model)
+  list(mean = p$mean, sd = p$sd, width = w, lower = p$mean - w * p$sd, upper = p$mean + w * p$sd)
+}
+
+safe_state <- function(rival) {
+  config <- rival$config
+  places <- safe_candidates(config)
+  bounds <- lapply(models_of(rival), model_bounds, places)
+  distance <- if (!is.null(config$lipschitz)) unname(as.matrix(stats::dist(places$inputs)))
+  seed <- is_seed(config, places)
+  safe <- safe_places(bounds[config$safety], seed, config$threshold, config$lipschitz, distance)
+  f <- bounds[[1]]
+  list(places = places, bounds = bounds, safe = safe, maximiser = safe & f$upper >= max(f$lower[safe]),
+       expander = expanders(rival, places, bounds[config$safety], safe, distance))
+}
+
+is_seed <- function(config, places) {
+  if (can_count(config$domain)) return(places$arm %in% config$seed$arm)
+  seq_along(places$arm) <= place_total(config$seed)
+}
+
+safe_places <- function(bounds, seed, threshold, lipschitz, distance) {
+  if (is.null(lipschitz)) return(seed | Reduce(`&`, Map(function(b, h) b$lower >= h, bounds, threshold)))
+  safe <- seed
+  repeat {
+    certified <- Reduce(`&`, Map(function(b, h, L) {
+      colSums(b$lower[safe] - L * distance[safe, , drop = FALSE] >= h) > 0
+    }, bounds, threshold, lipschitz))
+    grown <- safe | certified
+    if (identical(grown, safe)) return(safe)
+    safe <- grown
+  }
+}
+
+# Safe places whose observation may make an unsafe one safe, for all safety functions at once.
+expanders <- function(rival, places, bounds, safe, distance) {
+  out <- logical(length(safe))
+  if (all(safe)) return(out)
+  config <- rival$config
+  reaches <- lapply(seq_along(bounds), function(j) {
+    if (!is.null(config$lipschitz)) {
+      return(bounds[[j]]$upper[safe] - config$lipschitz[j] * distance[safe, !safe, drop = FALSE] >= config$threshold[j])
+    }
+    model <- models_of(rival)[[config$safety[j]]]
+    lower_after_upper(model, places, bounds[[j]], safe) >= config$threshold[j]
+  })
+  out[safe] <- rowSums(Reduce(`&`, reaches)) > 0
+  out
+}
+
+# Lower bounds of unsafe places (columns) once u(x) has been observed at a safe place x (rows).
+lower_after_upper <- function(model, places, b, safe) {
+  points <- kernel_points(model$config$domain, places)
+  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, NULL, 1L), points))[safe, !safe,
+                                                                                                 drop = FALSE]
+  spread <- b$sd[safe]^2 + model$config$noise_var
+  mean <- rep(b$mean[!safe], each = sum(safe)) + covariance * (b$width * b$sd[safe] / spread)
+  variance <- rep(b$sd[!safe]^2, each = sum(safe)) - covariance^2 / spread
+  matrix(mean - b$width * sqrt(pmax(variance, 0)), sum(safe))
+}
+
+# ---- the choice ---------------------------------------------------------------
+
+# Prior sd of every model at the places.
+prior_sds <- function(rival, places) {
+  if (is.null(rival$handle$prior)) {
+    rival$handle$prior <- lapply(rival_models(rival$config), function(model) model_posterior(model, places, NULL)$sd)
+  }
+  rival$handle$prior
+}
+
+first_largest <- function(score, among, scale) {
+  score[!among] <- -Inf
+  which(score >= max(score) - 1e-9 * scale)[1]
+}
+
+safe_choice <- function(rival, state, at, memory = list()) {
+  # 1: maximiser, 2: expander, 3: both; 4: neither is left.
+  kind <- state$maximiser[at] + 2 * state$expander[at]
+  list(place = subset_places(state$places, at), memory = memory, phase = safe_phases[if (kind == 0) 4 else kind],
+       width = state$bounds[[1]]$width)
+}
+
+propose_safe_opt <- function(rival) {
+  state <- safe_state(rival)
+  prior <- prior_sds(rival, state$places)
+  relative <- Map(function(b, sd) ifelse(sd > 0, (b$upper - b$lower) / sd, 0), state$bounds, prior)
+  functions <- union(1, rival$config$safety)
+  at <- first_largest(do.call(pmax, relative[functions]), state$maximiser | state$expander, 1)
+  safe_choice(rival, state, at)
+}
+
+propose_stage_opt <- function(rival) {
+  state <- safe_state(rival)
+  memory <- rival$memory
+  widest <- do.call(pmax, lapply(state$bounds[rival$config$safety], function(b) b$upper - b$lower))
+  if (memory$stage == 1 && !any(widest[state$expander] > rival$config$accuracy)) memory$stage <- 2
+  at <- if (memory$stage == 1) first_largest(widest, state$expander, rival$config$scale)
+        else first_largest(state$bounds[[1]]$upper, state$safe, rival$config$scale)
+  safe_choice(rival, state, at, memory)
+}
+
+recommend_safe <- function(rival) {
+  state <- safe_state(rival)
+  subset_places(state$places, first_largest(state$bounds[[1]]$lower, state$safe, rival$config$scale))
+}
+
+#' @rdname safe_opt
+#' @export
+safe_set <- function(bandit) {
+  rival <- if (inherits(bandit, "GPBandit")) as.environment(bandit)
+  if (is.null(rival) || is.null(rival$config$safety)) {
+    stop_argument("bandit", describe(bandit), "a bandit made by safe_opt() or stage_opt()")
+  }
+  heal(rival)
+  state <- safe_state(rival)
+  frame_of(c(place_labels(rival$config$domain, state$places$arm, state$places$inputs),
+             list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
+                  lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)))
+}

@@ -1,0 +1,157 @@
+// Scores that are weighed, on the scale of logarithms: by what a query costs, and by how far a
+// place is from pending queries.
+#ifndef GPB_WEIGHTED_H
+#define GPB_WEIGHTED_H
+
+#include "scores/improvement.h"
+
+namespace gpb {
+
+// Improvement per cost: the logarithm of the one less that of the other.
+class PerCostScore final : public Score {
+ public:
+  // `costs`: of the candidates; `cost`: of other points, whose first `actions` inputs it knows.
+  PerCostScore(std::unique_ptr<Score> inner, const VectorXd& costs, Settings::PointFunction cost,
+               Index actions)
+      : inner_(std::move(inner)),
+        log_costs_(costs.array().log()),
+        cost_(std::move(cost)),
+        actions_(actions) {}
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    inner_->values(candidates, out);
+    out -= log_costs_;
+  }
+  VectorXd at(const Points& X) const override {
+    return inner_->at(X) - VectorXd(cost_(X).array().log());
+  }
+  // The cost's slope by central differences.
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    const double value = inner_->at(x, gradient);
+    if (!gradient) return value - std::log(cost_(x.transpose())[0]);
+    Points around = x.transpose().replicate(2 * actions_ + 1, 1);
+    VectorXd step(actions_);
+    for (Index c = 0; c < actions_; ++c) {
+      step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
+      around(1 + 2 * c, c) += step[c];
+      around(2 + 2 * c, c) -= step[c];
+    }
+    const VectorXd log_cost = cost_(around).array().log();
+    for (Index c = 0; c < actions_; ++c) {
+      (*gradient)[c] -= (log_cost[1 + 2 * c] - log_cost[2 + 2 * c]) / (2.0 * step[c]);
+    }
+    return value - log_cost[0];
+  }
+  double unit() const override { return inner_->unit(); }
+  bool logarithmic() const override { return true; }
+
+ private:
+  std::unique_ptr<Score> inner_;
+  VectorXd log_costs_;
+  Settings::PointFunction cost_;
+  Index actions_;
+};
+
+// Expected improvement per cost. `costs`: by arm; empty where `cost` is asked for every point.
+class PerCostPolicy final : public Policy {
+ public:
+  PerCostPolicy(std::unique_ptr<Policy> inner, VectorXd costs, Settings::PointFunction cost,
+                Index actions)
+      : inner_(std::move(inner)),
+        costs_(std::move(costs)),
+        cost_(std::move(cost)),
+        actions_(actions) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
+    const VectorXd costs = costs_.size() > 0 ? costs_ : cost_(round.candidates->X);
+    return std::make_unique<PerCostScore>(inner_->prepare(round, rng), costs, cost_, actions_);
+  }
+
+ private:
+  std::unique_ptr<Policy> inner_;
+  VectorXd costs_;
+  Settings::PointFunction cost_;
+  Index actions_;
+};
+
+// Balls around pending queries within which the maximum is probably not (Gonzalez et al. 2016): f
+// at centre j and a Lipschitz constant say how far away the value `top` is.
+struct Penalties {
+  Points centres;    // a row each, the actions' inputs
+  VectorXd mean, sd;
+  double lipschitz, top;
+  Index size() const { return centres.rows(); }
+
+  // The sum of log Phi((lipschitz |x - x_j| - top + mean_j) / sd_j), and its slope by x.
+  double at(const VectorXd& x, VectorXd* slope) const {
+    double sum = 0.0;
+    if (slope) slope->setZero(x.size());
+    for (Index j = 0; j < size(); ++j) {
+      const VectorXd away = x - centres.row(j).transpose();
+      const double distance = away.norm();
+      const double z = (lipschitz * distance - top + mean[j]) / sd[j];
+      sum += normal_log_cdf(z);
+      if (slope && distance > 0.0) {
+        *slope += normal_hazard(z) * lipschitz / (sd[j] * distance) * away;
+      }
+    }
+    return sum;
+  }
+};
+
+// The logarithm of a score (of log(1 + e^score) where it may be negative), penalised.
+class PenalisedScore final : public Score {
+ public:
+  // `inputs`: the candidates'.
+  PenalisedScore(std::unique_ptr<Score> inner, Penalties penalties, Points inputs)
+      : inner_(std::move(inner)), penalties_(std::move(penalties)), inputs_(std::move(inputs)) {}
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    inner_->values(candidates, out);
+    weigh(inputs_, out);
+  }
+  VectorXd at(const Points& X) const override {
+    VectorXd out = inner_->at(X);
+    weigh(X, out);
+    return out;
+  }
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    const double value = inner_->at(x, gradient);
+    VectorXd slope;
+    const double penalty =
+        penalties_.at(x.head(penalties_.centres.cols()), gradient ? &slope : nullptr);
+    if (gradient) {
+      *gradient *= slope_of_logarithm(value);
+      gradient->head(slope.size()) += slope;
+    }
+    return logarithm(value) + penalty;
+  }
+  double unit() const override { return 1.0; }
+  bool only_candidates() const override { return inner_->only_candidates(); }
+  bool logarithmic() const override { return true; }
+
+ private:
+  void weigh(const Points& X, VectorXd& out) const {
+    const Index d = penalties_.centres.cols();
+    for (Index i = 0; i < out.size(); ++i) {
+      out[i] = logarithm(out[i]) + penalties_.at(X.row(i).head(d).transpose(), nullptr);
+    }
+  }
+  double logarithm(double value) const {
+    if (inner_->logarithmic()) return value;
+    const double s = value / inner_->unit();
+    return s < -30.0 ? s : std::log(s > 30.0 ? s : std::log1p(std::exp(s)));
+  }
+  double slope_of_logarithm(double value) const {
+    if (inner_->logarithmic()) return 1.0;
+    const double s = value / inner_->unit();
+    if (s < -30.0) return 1.0 / inner_->unit();
+    const double soft = s > 30.0 ? s : std::log1p(std::exp(s));
+    return 1.0 / (soft * (1.0 + std::exp(-s)) * inner_->unit());
+  }
+
+  std::unique_ptr<Score> inner_;
+  Penalties penalties_;
+  Points inputs_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,145 @@
+# Batched pure exploration, risk aversion, learned costs: numbers and choices from their descriptions.
+
+test_that("batch sizes and the width are the specification's", {
+  expect_equal(bpe_sizes(1000), c(32, 179, 424, 365))
+  b <- bpe(1:5, kernel_se(1), 0.01, rounds = 1000, B = 2, R = 0.1, delta = 0.1)
+  b$suggest()
+  expect_equal(b$history()$width, 5.461637, tolerance = 1e-6)
+})
+
+# One BPE life: batches by variance, eliminations by each batch's own rewards known by then.
+test_that("choices of BPE are the oracle's, with delays too", {
+  for (late in c(0, 3)) {
+    set.seed(441)
+    x <- sort(runif(25))
+    K <- ref_kernel_se(0.15)(x)
+    f <- sin(6 * x)
+    b <- bpe(x, kernel_se(0.15), 0.04, rounds = 60, B = 1, R = 0.1, width = 1.5)
+    alive <- 1:25
+    arm <- integer()
+    y <- numeric()
+    told <- 0
+    for (size in bpe_sizes(60)) {
+      start <- length(arm)
+      batch <- integer()
+      for (k in seq_len(size)) {
+        sd <- ref_posterior_at(K, batch, numeric(length(batch)), 0.04)$sd
+        batch[k] <- alive[ref_argmax(sd[alive], 1e-9)]
+        arm <- c(arm, b$suggest()$arm)
+        expect_equal(arm[start + k], batch[k])
+        y <- c(y, f[batch[k]] + rnorm(1, sd = 0.2))
+        while (told < length(arm) - late) {
+          told <- told + 1
+          b$observe(told, y[told])
+        }
+      }
+      seen <- seq_len(max(0, told - start))
+      p <- ref_posterior_at(K, batch[seen], y[start + seen], 0.04)
+      alive <- alive[(p$mean + 1.5 * p$sd)[alive] >= max((p$mean - 1.5 * p$sd)[alive])]
+    }
+    expect_lt(length(alive), 20)
+    expect_true(which.max(f) %in% alive)
+    p <- ref_posterior_at(K, arm[seq_len(told)], y[seq_len(told)], 0.04)
+    expect_equal(b$posterior()$mean, p$mean, tolerance = tol$engine)
+    b$suggest()
+    expect_equal(b$best()$arm, alive[which.max(p$mean[alive])])
+  }
+})
+
+test_that("BPE goes on after its horizon, from a file, over a box, past given points", {
+  b <- bpe(box_domain(0, 1), kernel_se(0.2), 0.01, rounds = 6, B = 1, R = 0.1)
+  b$add(x = 0.123, reward = 0.3)
+  for (t in 2:12) b$observe(b$suggest()$id, 0)
+  b <- unserialize(serialize(b, NULL))
+  expect_equal(nrow(b$suggest(4)), 4)
+  expect_error(bpe(1:3, kernel_se(1), 0.1, rounds = 0, B = 1, R = 1), class = "gpbandits_error")
+  expect_error(bpe(1:3, kernel_se(1), 0.1, rounds = 5, width = -1), class = "gpbandits_error")
+  expect_error(bpe(1:3, kernel_se(1), 0.1, rounds = 5, B = 1), class = "gpbandits_error")
+})
+
+test_that("RAHBO's score of the tiny example is the specification's", {
+  tiny <- ref_tiny()
+  score <- (tiny$mean + sqrt(2) * tiny$sd) - (c(.1, .2, .3, .2, .1) - sqrt(2) * .05)
+  expect_equal(score, c(.312230, 1.228493, .899786, .899157, -.182801), tolerance = 1e-5)
+})
+
+# Posteriors of f and rho^2 from all rewards known, place by place.
+ref_rahbo <- function(K, V, arm, y, noise, variance_noise, width) {
+  at <- unique(arm)
+  s2 <- vapply(at, function(a) if (sum(arm == a) > 1) stats::var(y[arm == a]) else NA_real_, 0)
+  n <- vapply(at, function(a) sum(arm == a), 0)
+  several <- !is.na(s2)
+  rho <- ref_posterior_at(V, at[several], s2[several], variance_noise, noise)
+  upper <- pmax(rho$mean + width * rho$sd, 1e-6 * noise)
+  f <- ref_posterior_at(K, at, vapply(at, function(a) mean(y[arm == a]), 0), upper[at] / n)
+  list(f = f, upper = upper, lower = pmax(rho$mean - width * rho$sd, 0), at = at)
+}
+
+test_that("choices and recommendations of RAHBO are the oracle's", {
+  set.seed(442)
+  x <- sort(runif(15))
+  K <- ref_kernel_se(0.2)(x)
+  V <- ref_kernel_se(0.3, 0.02)(x)
+  f <- sin(6 * x)
+  rho <- 0.05 + 0.5 * (x < 0.5)
+  b <- rahbo(x, kernel_se(0.2), 0.1, alpha = 2, variance_kernel = kernel_se(0.3, 0.02), repeats = 4)
+  arm <- integer()
+  y <- numeric()
+  for (t in 1:40) {
+    if (t %% 4 == 1) {
+      r <- ref_rahbo(K, V, arm, y, 0.1, 2 * 0.01 / 3, sqrt(2))
+      due <- ref_argmax(r$f$mean + sqrt(2) * r$f$sd - 2 * r$lower, 1e-9)
+    }
+    arm[t] <- b$suggest()$arm
+    expect_equal(arm[t], due)
+    b$observe(t, y[t] <- f[due] + rnorm(1, sd = rho[due]))
+  }
+  r <- ref_rahbo(K, V, arm, y, 0.1, 2 * 0.01 / 3, sqrt(2))
+  expect_equal(b$posterior()$mean, r$f$mean, tolerance = tol$engine)
+  safe <- (r$f$mean - sqrt(2) * r$f$sd - 2 * r$upper)[r$at]
+  expect_equal(b$best()$arm, r$at[which.max(safe)])
+  expect_equal(table(b$history()$phase)[["repeat"]], 30)
+  expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
+})
+
+test_that("RAHBO runs on boxes, in contexts, with late rewards, and refuses bad settings", {
+  b <- rahbo(box_domain(0, 1), kernel_se(0.3), 0.1, alpha = 1, variance_kernel = kernel_se(0.3, 0.02), repeats = 2)
+  problem <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise_gaussian(0.2), delay = delay_fixed(3))
+  set.seed(1)
+  expect_equal(nrow(as.data.frame(run_bandit(b, problem, 7))), 7)
+  z <- rahbo(1:4, kernel_se(1), 0.1, alpha = 1, variance_kernel = kernel_se(1, 0.02), repeats = 3,
+             contexts = cbind(c(0, 5)))
+  for (t in 1:6) z$observe(z$suggest(context = c(0, 5)[1 + t %% 2])$id, t)
+  expect_equal(z$history()$phase, rep("policy", 6))
+  expect_equal(nrow(z$best(context = 5)), 1)
+  expect_error(rahbo(1:3, kernel_se(1), 0.1, alpha = -1, variance_kernel = kernel_se(1)), class = "gpbandits_error")
+  expect_error(rahbo(1:3, kernel_se(1), 0.1, alpha = 1, variance_kernel = kernel_se(1), repeats = 1),
+               class = "gpbandits_error")
+  expect_error(rahbo(1:3, kernel_se(1), 0.1, alpha = 1), class = "gpbandits_error")
+})
+
+test_that("improvement per learned cost is the oracle's", {
+  set.seed(443)
+  x <- sort(runif(20))
+  K <- ref_kernel_se(0.2)(x)
+  C <- ref_kernel_se(0.5)(x)
+  b <- gp_ei_cost(x, kernel_se(0.2), 0.01, cost_kernel = kernel_se(0.5), cost_noise_var = 0.02)
+  rows <- integer()
+  y <- cost <- numeric()
+  for (t in 1:15) {
+    p <- ref_posterior_at(K, rows, y, 0.01)
+    best <- if (t == 1) 0 else max(p$mean[rows])
+    score <- ref_log_ei(p$mean, p$sd, best) - ref_posterior_at(C, rows, log(cost), 0.02)$mean
+    rows[t] <- b$suggest()$arm
+    expect_equal(rows[t], ref_argmax(score, 1e-8))
+    y[t] <- sin(6 * x[rows[t]]) + rnorm(1, sd = 0.1)
+    cost[t] <- exp(2 * x[rows[t]] + rnorm(1, sd = 0.1))
+    b$observe(t, y[t], constraints = cost[t])
+  }
+  expect_gt(length(unique(rows)), 3)
+  q <- b$suggest()
+  expect_error(b$observe(q$id, 1, constraints = 0), class = "gpbandits_error")
+  gap <- c(-50, -3, 0, 2, 1, -1)
+  sd <- c(1, 0.5, 1, 1, 0, 0)
+  expect_equal(log_improvement(gap, sd), ref_log_ei(gap, sd, 0), tolerance = 1e-6)
+})

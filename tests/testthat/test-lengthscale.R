@@ -1,0 +1,118 @@
+# Unknown lengthscales: the specification's numbers, the oracle's choices.
+
+ref_suspected <- function(n, theta, theta0, rate) {
+  gamma <- rate(n) / theta
+  sqrt(n) * (sqrt(theta0 / theta) * sqrt(gamma) + gamma)
+}
+
+test_that("plays by suspected regret alone are the specification's", {
+  rate <- function(n) log(n + 1)^2
+  theta <- 0.6 * exp(-(0:2))
+  ours <- theirs <- c(0, 0, 0)
+  for (t in 1:60) {
+    i <- which.min(ref_suspected(theirs + 1, theta, 0.6, rate))
+    theirs[i] <- theirs[i] + 1
+    j <- which.min(suspected_regret(ours + 1, theta, exp((0:2) / 2), rate))
+    ours[j] <- ours[j] + 1
+  }
+  expect_equal(theirs, c(39, 15, 6))
+  expect_equal(ours, theirs)
+})
+
+test_that("the test that drops a lengthscale is the specification's", {
+  xi <- 2 * 0.1^2 * log(2 * pi^2 * 8^2 / (3 * 0.1))
+  expect_equal(xi, .166909, tolerance = 1e-5)
+  expect_equal(c(.2 + 2 * .1 + sqrt(xi / 4), 1 - sqrt(xi / 4)), c(.604273, .795727), tolerance = 1e-5)
+  expect_equal(is_suspect(c(4, 4), c(.8, 4), c(.4, .4), 8, .1, .1), c(TRUE, FALSE))
+  expect_equal(is_suspect(c(4, 4), c(.8, 4), c(.9, .4), 8, .1, .1), c(FALSE, FALSE))
+})
+
+# LB-GP-UCB from its description.
+test_that("choices of LB-GP-UCB are the oracle's", {
+  set.seed(431)
+  x <- seq(0, 1, length.out = 30)
+  f <- sin(25 * x)
+  b <- lb_gp_ucb(x, kernel_se(1), 0.04, B = 1, R = 0.05, growth = function(t) max(exp(2), t), delta = 0.1)
+  grams <- lapply(0:5, function(i) ref_kernel_se(exp(-i))(x))
+  rows <- integer()
+  y <- numeric()
+  played <- integer()
+  reach <- numeric()
+  dropped <- integer()
+  for (t in 1:40) {
+    active <- setdiff(seq_len(1 + floor(log(max(exp(2), max(1, t - 1))) + 1e-9)), dropped)
+    if (t > 1) {
+      n <- vapply(active, function(j) sum(played == j), 0)
+      if (all(n > 0)) {
+        xi <- 2 * 0.05^2 * log(length(active) * pi^2 * (t - 1)^2 / (3 * 0.1))
+        S <- vapply(active, function(j) sum(y[played == j]), 0)
+        W <- vapply(active, function(j) sum(reach[played == j]), 0)
+        out <- (S + 2 * W) / n + sqrt(xi / n) < max(S / n - sqrt(xi / n))
+        dropped <- c(dropped, active[out])
+        active <- active[!out]
+      }
+    }
+    n <- vapply(active, function(j) sum(played == j), 0)
+    j <- active[which.min(ref_suspected(n + 1, exp(-(active - 1)), 1, function(n) log(n + 1)^2))]
+    p <- ref_posterior_at(grams[[j]], rows, y, 0.04)
+    beta <- exp((j - 1) / 2) + 0.05 * sqrt(2 * (ref_information_gain(grams[[j]], rows, 0.04) + 1 + log(2 / 0.1)))
+    q <- b$suggest()
+    h <- b$history()[t, ]
+    expect_equal(h$phase, paste0("scale", j - 1))
+    expect_equal(q$arm, ref_argmax(p$mean + beta * p$sd, 1e-9))
+    expect_equal(c(h$width, h$mean, h$sd), c(beta, p$mean[q$arm], p$sd[q$arm]), tolerance = tol$engine)
+    rows[t] <- q$arm
+    played[t] <- j
+    reach[t] <- beta * p$sd[q$arm]
+    b$observe(t, y[t] <- f[q$arm] + rnorm(1, sd = 0.05))
+    if (t == 20) b <- unserialize(serialize(b, NULL))
+  }
+  expect_gt(length(unique(played)), 3)
+  expect_gt(max(played), 3)
+})
+
+test_that("A-GP-UCB plays the last lengthscale that has come, at its own width", {
+  set.seed(432)
+  x <- seq(0, 1, length.out = 30)
+  f <- sin(20 * x)
+  b <- a_gp_ucb(x, kernel_matern(2.5, 0.8), 0.04, B = 1, R = 0.1, growth = function(t) t^0.4,
+                norm_growth = function(t) 1 + log(t) / 10)
+  rows <- integer()
+  y <- numeric()
+  for (t in 1:25) {
+    i <- floor(log(t^0.4) + 1e-9)
+    K <- ref_kernel_matern(2.5, 0.8 * exp(-i))(x)
+    p <- ref_posterior_at(K, rows, y, 0.04)
+    width <- (1 + log(t) / 10) * exp(i / 2) +
+      0.1 * sqrt(2 * (ref_information_gain(K, rows, 0.04) + 1 + log((i + 1) * (i + 2) / 0.1)))
+    rows[t] <- b$suggest()$arm
+    expect_equal(rows[t], ref_argmax(p$mean + width * p$sd, 1e-9))
+    expect_equal(b$history()$width[t], width, tolerance = tol$engine)
+    b$observe(t, y[t] <- f[rows[t]] + rnorm(1, sd = 0.1))
+  }
+  expect_equal(b$posterior()$mean, ref_posterior_at(K, rows, y, 0.04)$mean, tolerance = tol$engine)
+  expect_gt(i, 0)
+})
+
+test_that("a too long lengthscale is overcome", {
+  x <- seq(0, 1, length.out = 60)
+  problem <- bandit_problem(x, sin(30 * x) * x, noise_gaussian(0.05))
+  set.seed(433)
+  run <- as.data.frame(run_bandit(lb_gp_ucb(x, kernel_se(2), 0.01, B = 1, R = 0.05), problem, 80))
+  expect_lt(run$simple_regret[80], 0.05)
+})
+
+test_that("several inputs, boxes and contexts run, and bad settings are refused", {
+  b <- lb_gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(c(1, 2)), 0.1, B = 1, R = 0.1)
+  expect_equal(length(b$config$model_settings), 1 + floor(2 * log(sqrt(1000))))
+  expect_equal(b$config$model_settings[[2]]$kernel$lengthscale, c(1, 2) * exp(-1 / 2))
+  b$suggest(2)
+  z <- a_gp_ucb(1:4, kernel_se(1), 0.1, B = 1, R = 0.1, contexts = cbind(c(0, 1)))
+  expect_equal(nrow(z$suggest(2, context = 1)), 2)
+  expect_error(lb_gp_ucb(1:3, kernel_linear(), 0.1, B = 1, R = 0.1), class = "gpbandits_error")
+  expect_error(lb_gp_ucb(1:3, kernel_se(1), 0.1, B = -1, R = 0.1), class = "gpbandits_error")
+  expect_error(lb_gp_ucb(1:3, kernel_se(1), 0.1, R = 0.1), class = "gpbandits_error")
+  expect_error(lb_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, growth = function(t) 0), class = "gpbandits_error")
+  expect_error(a_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, norm_growth = 3), class = "gpbandits_error")
+  expect_error(a_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, refit = 3), class = "gpbandits_error")
+})

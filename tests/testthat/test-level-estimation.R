@@ -1,0 +1,151 @@
+# Level-set estimation over running intervals: the specification's numbers, the oracle's choices, the promise.
+
+ref_running <- function(n) list(lower = rep(-Inf, n), upper = rep(Inf, n))
+
+ref_narrow <- function(C, p, w) {
+  list(lower = pmax(C$lower, p$mean - w * p$sd), upper = pmin(C$upper, p$mean + w * p$sd))
+}
+
+ref_lse_labels <- function(C, h, eps) ifelse(C$lower + eps > h, "above", ifelse(C$upper - eps <= h, "below", "unknown"))
+
+ref_lse_implicit <- function(C, share, eps) {
+  ifelse(C$lower + eps >= share * max(C$upper), "above",
+         ifelse(C$upper - eps <= share * max(C$lower), "below", "unknown"))
+}
+
+ref_lse_choice <- function(C, h, eps) {
+  open <- ref_lse_labels(C, h, eps) == "unknown"
+  if (!any(open)) return(ref_argmax(C$upper - C$lower, 1e-9))
+  ref_argmax(ifelse(open, pmin(C$upper - h, h - C$lower), -Inf), 1e-9)
+}
+
+ref_implicit_choice <- function(C, share, eps) {
+  open <- ref_lse_implicit(C, share, eps) == "unknown" | C$upper >= max(C$lower)
+  ref_argmax(ifelse(open, C$upper - C$lower, -Inf), 1e-9)
+}
+
+tiny_lse <- function(level, accuracy, ...) {
+  tiny <- ref_tiny()
+  b <- gp_lse(tiny$x, kernel_se(0.3), tiny$noise, level, accuracy, width = width_constant(2), ...)
+  b$add(arm = tiny$rows, reward = tiny$y)
+  b
+}
+
+test_that("labels and choices of the tiny example are the specification's", {
+  tiny <- ref_tiny()
+  C <- ref_narrow(ref_running(5), tiny, 2)
+  expect_equal(pmin(C$upper - 0.4, 0.4 - C$lower)[c(2, 4)], c(.556743, .886079), tolerance = 1e-5)
+  expect_equal(ref_lse_labels(C, 0.4, 0.1), c("below", "unknown", "above", "unknown", "below"))
+  expect_equal(ref_lse_implicit(C, 0.8, 0.1), c("below", rep("unknown", 3), "below"))
+  b <- tiny_lse(0.4, 0.1)
+  found <- b$levels()
+  expect_equal(found$label, ref_lse_labels(C, 0.4, 0.1))
+  expect_equal(found$arm, 1:5)
+  expect_equal(cbind(found$lower, found$upper), cbind(C$lower, C$upper), tolerance = tol$engine)
+  expect_equal(b$suggest()$arm, 4)
+  expect_equal(tiny_lse(0.8, 0.1, implicit = TRUE)$levels()$label, ref_lse_implicit(C, 0.8, 0.1))
+})
+
+for (implicit in c(FALSE, TRUE)) {
+  test_that(paste("choices and labels over running intervals are the oracle's, implicit =", implicit), {
+    set.seed(401)
+    x <- sort(runif(25))
+    K <- ref_kernel_se(0.15)(x)
+    reward <- compare_rewards(K, 0, 0.2, 40)
+    level <- if (implicit) 0.6 else 0.3
+    b <- gp_lse(x, kernel_se(0.15), 0.04, level, 0.1, implicit = implicit, delta = 0.2)
+    labels <- if (implicit) ref_lse_implicit else ref_lse_labels
+    choose <- if (implicit) ref_implicit_choice else ref_lse_choice
+    rows <- integer()
+    y <- numeric()
+    C <- ref_running(25)
+    tighter <- FALSE
+    for (t in 1:40) {
+      p <- ref_posterior_at(K, rows, y, 0.04)
+      w <- ref_width_srinivas_finite(0.2)(list(n = 25, t = t))
+      C <- ref_narrow(C, p, w)
+      tighter <- tighter || any(C$upper < p$mean + w * p$sd - 1e-6)
+      expect_equal(b$levels()$label, labels(C, level, 0.1))
+      rows[t] <- b$suggest()$arm
+      expect_equal(rows[t], choose(C, level, 0.1))
+      b$observe(t, y[t] <- reward(t, rows[t]))
+    }
+    expect_true(tighter)
+    C <- ref_narrow(C, ref_posterior_at(K, rows, y, 0.04), ref_width_srinivas_finite(0.2)(list(n = 25, t = 41)))
+    found <- b$levels()
+    expect_equal(cbind(found$lower, found$upper), cbind(C$lower, C$upper), tolerance = tol$engine)
+    expect_equal(unserialize(serialize(b, NULL))$levels(), found, tolerance = tol$replay)
+    expect_equal(b$copy()$levels(), found, tolerance = tol$replay)
+  })
+}
+
+test_that("labels are right to within the accuracy on draws from the prior, and a run ends when all have one", {
+  runs <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 200 else 15
+  x <- seq(0, 1, length.out = 30)
+  wrong <- vapply(seq_len(runs), function(seed) {
+    set.seed(seed)
+    f <- as.vector(ref_draw_normal(1, rep(0, 30), ref_kernel_matern(2.5, 0.3)(x)))
+    b <- gp_lse(x, kernel_matern(2.5, 0.3), 0.01, 0.2, 0.3, delta = 0.1)
+    run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 150, stop_when = stop_levels())
+    found <- b$levels()
+    expect_true(b$certificate(stop_levels())$certified)
+    expect_equal(b$certificate(stop_levels())$probability, 0.9)
+    expect_lt(run$rounds, 150)
+    any(found$label == "above" & f <= 0.2 - 0.3 | found$label == "below" & f > 0.2 + 0.3)
+  }, TRUE)
+  expect_gt(stats::binom.test(sum(wrong), runs, 0.1, "greater")$p.value, tol$p_value)
+})
+
+test_that("pending queries narrow no interval and a batch spreads", {
+  tiny <- ref_tiny()
+  b <- gp_lse(tiny$x, kernel_se(0.3), tiny$noise, 0.4, 0.1, width = width_constant(2), pending = pending_hallucinate())
+  b$add(arm = tiny$rows, reward = tiny$y)
+  before <- b$levels()
+  batch <- b$suggest(2)
+  expect_equal(batch$arm, c(4, 2))
+  expect_equal(b$levels(), before, tolerance = tol$identity)
+})
+
+test_that("an empty interval is counted, warned of, and forgotten", {
+  b <- gp_lse(1:3, kernel_se(0.5), 0.01, 0, 0.1, width = width_constant(1))
+  b$add(arm = rep(2, 20), reward = rep(1, 20))
+  b$suggest()
+  b$add(arm = rep(2, 200), reward = rep(-1, 200))
+  b$suggest()
+  expect_warning(found <- b$levels(), class = "gpbandits_refuted")
+  p <- b$posterior()
+  expect_equal(c(found$lower[2], found$upper[2]), p$mean[2] + c(-1, 1) * p$sd[2], tolerance = tol$engine)
+  expect_output(print(b), "refuted    1 time")
+  expect_output(print(unserialize(serialize(b, NULL))), "refuted    1 time")
+})
+
+test_that("contexts have intervals of their own", {
+  b <- gp_lse(1:4, kernel_se(1), 0.01, 0, 0.1, width = width_constant(2), contexts = cbind(c(0, 5)))
+  b$suggest(context = 0)
+  b$observe(1, 1.5)
+  b$suggest(context = 5)
+  one <- b$levels(context = 0)
+  two <- b$levels(context = 5)
+  expect_gt(max(one$lower), 0)
+  expect_lt(max(two$lower), 0)
+  expect_error(b$levels(), class = "gpbandits_error")
+})
+
+test_that("on a box levels are about its candidates", {
+  b <- gp_lse(box_domain(0, 1), kernel_se(0.2), 0.01, 0.3, 0.1, width = width_constant(2))
+  q <- b$suggest()
+  found <- b$levels()
+  expect_true(any(found$x1 == q$x1))
+  expect_true(all(c("label", "lower", "upper") %in% names(found)))
+  expect_error(gp_lse(box_domain(0, 1), kernel_se(0.2), 0.01, 0.3, 0.1, width = width_constant(2), contexts = 1),
+               class = "gpbandits_error")
+})
+
+test_that("bad levels are refused", {
+  expect_error(gp_lse(1:3, kernel_se(1), 0.1, NA, 0.1), class = "gpbandits_error")
+  expect_error(gp_lse(1:3, kernel_se(1), 0.1, 2, 0.1, implicit = TRUE), class = "gpbandits_error")
+  expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, -1), class = "gpbandits_error")
+  expect_error(gp_lse(box_domain(0, 1), kernel_se(1), 0.1, 0, 0.1), class = "gpbandits_error")
+  expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, 0.1, width = width_irgp()), class = "gpbandits_error")
+  expect_error(gp_ucb(1:3, kernel_se(1), 0.1)$levels(), class = "gpbandits_error")
+})

@@ -1,0 +1,185 @@
+# Safety: safe sets, maximisers and expanders against their formulas, the specification's numbers, and the promise.
+
+tiny_safe <- function(maker = safe_opt, threshold, seed = 3, ...) {
+  tiny <- ref_tiny()
+  b <- maker(tiny$x, kernel_se(0.3), tiny$noise, threshold = threshold, seed = seed, width = width_constant(2), ...)
+  b$add(arm = tiny$rows, reward = tiny$y)
+  b
+}
+
+test_that("the safe sets of the tiny example are the specification's", {
+  b <- tiny_safe(threshold = -0.48)
+  found <- safe_set(b)
+  expect_equal(which(found$safe), 1:3)
+  expect_equal(which(found$maximiser), 2:3)
+  expect_equal(which(found$expander), 3)
+  expect_equal(b$suggest()$arm, 2)
+  expect_equal(b$history()$phase[4], "maximiser")
+  tiny <- ref_tiny()
+  expect_equal(found$lower, tiny$mean - 2 * tiny$sd, tolerance = tol$engine)
+  lipschitz <- tiny_safe(threshold = 0, lipschitz = 3)
+  found <- safe_set(lipschitz)
+  expect_equal(which(found$safe), 2:4)
+  expect_equal(which(found$expander), c(2, 4))
+  expect_equal(which(found$maximiser), 2:4)
+  expect_equal(lipschitz$suggest()$arm, 2)
+  stage <- tiny_safe(stage_opt, threshold = -0.48, accuracy = 0.1)
+  expect_equal(stage$suggest()$arm, 3)
+  late <- tiny_safe(stage_opt, threshold = -0.48, accuracy = 0.5)
+  expect_equal(late$suggest()$arm, 2)
+  expect_equal(stage$best()$arm, 3)
+})
+
+# Everything of a round from its formulas. `known`: per function (f first) its Gram matrix, rewards, noise and width.
+ref_safe_round <- function(functions, safety, h, seed, rows) {
+  bounds <- lapply(functions, function(g) {
+    p <- ref_posterior_at(g$K, rows, g$y, g$noise)
+    c(p, list(lower = p$mean - g$width * p$sd, upper = p$mean + g$width * p$sd))
+  })
+  n <- nrow(functions[[1]]$K)
+  ok <- function(lower) Reduce(`&`, Map(function(l, h) l >= h, lower, h))
+  safe <- seq_len(n) %in% seed | ok(lapply(bounds[safety], function(b) b$lower))
+  expander <- vapply(seq_len(n), function(x) {
+    if (!safe[x] || all(safe)) return(FALSE)
+    after <- Map(function(g, b) {
+      p <- ref_posterior_at(g$K, c(rows, x), c(g$y, b$upper[x]), g$noise)
+      p$mean - g$width * p$sd
+    }, functions[safety], bounds[safety])
+    any(ok(after)[!safe])
+  }, TRUE)
+  maximiser <- safe & bounds[[1]]$upper >= max(bounds[[1]]$lower[safe])
+  relative <- Map(function(g, b) (b$upper - b$lower) / sqrt(diag(g$K)), functions, bounds)
+  width <- do.call(pmax, relative[union(1, safety)])
+  list(safe = safe, maximiser = maximiser, expander = expander, bounds = bounds,
+       play = ref_argmax(ifelse(maximiser | expander, width, -Inf), 1e-9))
+}
+
+test_that("choices of SafeOpt on its own function are the oracle's", {
+  set.seed(421)
+  x <- seq(0, 1, length.out = 25)
+  K <- ref_kernel_se(0.2)(x)
+  f <- sin(7 * x)
+  b <- safe_opt(x, kernel_se(0.2), 0.01, threshold = -0.2, seed = c(5, 6), B = 2, R = 0.1)
+  rows <- integer()
+  y <- numeric()
+  for (t in 1:20) {
+    w <- sqrt(4 + 0.01 / 0.01 * (ref_logdet(K, rows, 0.01) + 2 * log(10)))
+    ref <- ref_safe_round(list(list(K = K, y = y, noise = 0.01, width = w)), 1, -0.2, 5:6, rows)
+    found <- safe_set(b)
+    expect_equal(found[c("safe", "maximiser", "expander")], as.data.frame(ref[c("safe", "maximiser", "expander")]))
+    rows[t] <- b$suggest()$arm
+    expect_equal(rows[t], ref$play)
+    expect_equal(b$history()$width[t], w, tolerance = tol$engine)
+    b$observe(t, y[t] <- f[rows[t]] + rnorm(1, sd = 0.1))
+  }
+  expect_gt(sum(safe_set(b)$safe), 4)
+})
+
+test_that("with two safety functions, one of other scale, choices are the oracle's", {
+  set.seed(422)
+  x <- seq(0, 1, length.out = 20)
+  K <- ref_kernel_se(0.2)(x)
+  L <- ref_kernel_matern(2.5, 0.3, 4)(x)
+  truth <- cbind(f = sin(7 * x), g1 = 1 - 2 * x, g2 = 3 * cos(3 * x))
+  b <- safe_opt(x, kernel_se(0.2), 0.01, threshold = c(-0.3, 0.2), seed = 2, safety = c("g1", "g2"),
+                width = width_constant(2),
+                constraint_kernels = list(kernel_se(0.2), kernel_matern(2.5, 0.3, 4)), constraint_noise_var = c(0.01,
+                                                                                                                0.04))
+  rows <- integer()
+  told <- matrix(0, 0, 3)
+  for (t in 1:15) {
+    functions <- list(list(K = K, y = told[, 1], noise = 0.01, width = 2),
+                      list(K = K, y = told[, 2], noise = 0.01, width = 2),
+                      list(K = L, y = told[, 3], noise = 0.04, width = 2))
+    ref <- ref_safe_round(functions, 2:3, c(-0.3, 0.2), 2, rows)
+    rows[t] <- b$suggest()$arm
+    expect_equal(rows[t], ref$play)
+    told <- rbind(told, truth[rows[t], ] + rnorm(3, sd = 0.1))
+    b$observe(t, told[t, 1], constraints = told[t, 2:3])
+  }
+  expect_gt(length(unique(rows)), 4)
+  expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
+})
+
+test_that("no place is played whose lower bound was under the threshold, but for the seed", {
+  x <- seq(0, 1, length.out = 40)
+  for (maker in list(safe_opt, function(...) stage_opt(..., accuracy = 0.2))) for (lipschitz in list(NULL, 8)) {
+    set.seed(423)
+    f <- as.vector(sample_gp(kernel_se(0.2), x))
+    seed <- which.max(f)
+    h <- f[seed] - 1
+    b <- maker(x, kernel_se(0.2), 0.01, threshold = h, seed = seed, width = width_constant(2), lipschitz = lipschitz)
+    for (t in 1:12) {
+      safe <- safe_set(b)
+      q <- b$suggest()
+      expect_true(safe$safe[q$arm])
+      if (is.null(lipschitz)) expect_true(q$arm == seed || safe$lower[q$arm] >= h)
+      b$observe(q$id, f[q$arm] + rnorm(1, sd = 0.1))
+    }
+  }
+})
+
+test_that("on draws from the prior unsafe plays are as rare as promised", {
+  runs <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 1000 else 15
+  x <- seq(0, 1, length.out = 20)
+  outcome <- vapply(seq_len(runs), function(seed) {
+    set.seed(seed)
+    f <- as.vector(ref_draw_normal(1, rep(0, 20), ref_kernel_se(0.25)(x)))
+    first <- which.max(f)
+    h <- f[first] - 1
+    b <- safe_opt(x, kernel_se(0.25), 0.01, threshold = h, seed = first, width = width_srinivas_finite(0.1))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 12))
+    c(violated = any(run$f < h), found = sum(safe_set(b)$safe) / sum(f >= h))
+  }, c(0, 0))
+  expect_gt(stats::binom.test(sum(outcome["violated", ]), runs, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(mean(outcome["found", ]), 0.3)
+})
+
+test_that("on a box the seed and spread points are played", {
+  b <- safe_opt(box_domain(c(a = 0, b = 1), c(a = 1, b = 3)), kernel_se(0.5), 0.01, threshold = -0.5,
+                seed = cbind(a = c(0.5, 0.6), b = 2), width = width_constant(2))
+  first <- b$suggest()
+  expect_equal(c(first$a, first$b), c(0.5, 2))
+  b$observe(1, 1)
+  q <- b$suggest()
+  b$observe(2, 1)
+  expect_gt(sum(safe_set(b)$safe), 2)
+  expect_true(all(safe_set(b)$lower[safe_set(b)$safe][-(1:2)] >= -0.5))
+  stage <- stage_opt(box_domain(0, 1), kernel_se(0.5), 0.01, threshold = -0.5, seed = 0.5, accuracy = 0.2,
+                     width = width_constant(2))
+  set.seed(1)
+  run <- run_bandit(stage, bandit_problem(box_domain(0, 1), function(x) 1 - x[, 1], noise_gaussian(0.1)), 15)
+  expect_gte(min(as.data.frame(run)$f), -0.5)
+  expect_equal(as.environment(stage)$memory$stage, 2)
+})
+
+test_that("safety functions that are a problem's constraints run, with late rewards and a journal", {
+  x <- seq(0, 1, length.out = 20)
+  problem <- bandit_problem(x, sin(6 * x), noise_gaussian(0.1), delay = delay_fixed(2), constraints = cbind(x - 0.5))
+  path <- tempfile()
+  b <- safe_opt(x, kernel_se(0.2), 0.01, threshold = -0.4, seed = 10, safety = 1, width = width_constant(2),
+                journal = path)
+  set.seed(1)
+  run <- as.data.frame(run_bandit(b, problem, 15))
+  expect_gte(min(run$violation1), -0.4)
+  expect_equal(resume_bandit(path)$history(), b$history())
+  plain <- safe_opt(x, kernel_se(0.2), 0.01, threshold = -2, seed = 10, width = width_constant(2))
+  expect_true("violation1" %in% names(as.data.frame(run_bandit(plain, problem, 5))))
+})
+
+test_that("bad safety is refused", {
+  make <- function(...) safe_opt(1:5, kernel_se(1), 0.1, ..., width = width_constant(2))
+  expect_error(make(threshold = NA, seed = 1), class = "gpbandits_error")
+  expect_error(make(threshold = c(0, 1), seed = 1), class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 6), "seed", class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = integer()), class = "gpbandits_error")
+  expect_error(make(threshold = 0), class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, safety = "h1"), class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, safety = 2, count = 1), class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, lipschitz = -1), class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, contexts = 1), class = "gpbandits_error")
+  expect_error(safe_opt(1:5, kernel_se(1), 0.1, threshold = 0, seed = 1), class = "gpbandits_error")
+  expect_error(safe_set(gp_ucb(1:5, kernel_se(1), 0.1)), class = "gpbandits_error")
+  expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 2, width = width_constant(1)),
+               class = "gpbandits_error")
+})
