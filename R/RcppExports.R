@@ -33,8 +33,8 @@ cpp_bandit_intervals <- function(handle, context) {
     .Call(`_gpbandits_cpp_bandit_intervals`, handle, context)
 }
 
-cpp_bandit_covariance <- function(handle, context, points) {
-    .Call(`_gpbandits_cpp_bandit_covariance`, handle, context, points)
+cpp_bandit_covariance <- function(handle, context, arms, points) {
+    .Call(`_gpbandits_cpp_bandit_covariance`, handle, context, arms, points)
 }
 
 cpp_bandit_shortfalls <- function(handle, context, draws) {

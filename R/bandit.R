@@ -102,8 +102,13 @@
 #'   * UCB with [change_detect()]: [gp_ucb_cpd()]; with a window, weights or restarts under a bounded variation budget: the presets there.
 #'   * UCB with [constraints_noiseless()] or [constraints_noisy()], `reuse = FALSE`; Thompson sampling with the former:
 #'     [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
+#'   * UCB with [width_irgp()] and [policy_pims()] in expectation; [gp_ucb_pe()] in batches, [bpe()] in batches and with delays; UCB with
+#'     `pending_hallucinate(guard = )`.
+#'   * UCB with [width_ec()] (a wrong model), with [rewards_clip()] and [width_clip()] (heavy tails), repeated by [repeats()]; [lb_gp_ucb()] and
+#'     [a_gp_ucb()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
+#'   * No regret but right labels: [gp_lse()], `policy_straddle(random = TRUE)`; no unsafe play: [safe_opt()], [stage_opt()]. [guarantees] has one table of all.
 #'
-#'   EI, PI, mean, variance and uniform play have no regret bound here (variance: only of the information gained). With contexts and
+#'   EI, PI, KG, MES, local penalisation, mean, variance and uniform play have no regret bound here (variance: only of the information gained). With contexts and
 #'   no delays UCB keeps its bound against the best action of each context (Krause and Ong 2011). Where several rules meet: rewards
 #'   reach a change detector in the order in which they arrive; a reward of a query from before the restart, or from before an epoch
 #'   that started afresh, teaches nothing and triggers nothing.

@@ -30,8 +30,8 @@
 #'   variance (experimental design), and a uniform draw.
 #'
 #' `repeats(policy, C)` plays each choice of another policy \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI, Calandriello et al.
-#' 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Every sd shrinks at most \eqn{C}-fold meanwhile, so that intervals hold, and widths of UCB
-#' keep their bound up to a factor of about \eqn{C}, with of the order of \eqn{\gamma_T}{gamma_T} distinct points played.
+#' 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Where that is more than once every sd shrinks at most \eqn{C}-fold meanwhile, so that UCB keeps
+#' its bound up to the factor \eqn{C}.
 #'
 #' EI and PI compare with \eqn{\mu^+}{best}, the largest posterior mean among the points played so far
 #' (pending ones count as played; with a context, among those played in this context; with nothing played, the

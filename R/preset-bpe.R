@@ -9,8 +9,8 @@
 #' places that are left, use all rewards. On a box the places are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
 #'
 #' @section Guarantee: regret \eqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))} up to \eqn{\log\log T}{log log T} with probability \eqn{1-\delta}{1 - delta}, for \eqn{f} of RKHS norm
-#'   at most `B` and `R`-sub-Gaussian noise, optimal for common kernels up to logarithms; with late rewards of bounded mean delay an additive term more. The width is Vakili et al.'s (2021), two-sided,
-#'   for points that do not depend on rewards. Below some 500 rounds it wastes much on exploration.
+#'   at most `B` and `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is Vakili et al.'s (2021), two-sided,
+#'   for points that do not depend on rewards. Late rewards, if their delays do not depend on the rewards, leave the eliminations right; the bound then has the observed points' sd. Below some 500 rounds it wastes much on exploration.
 #' @inheritParams safe_opt
 #' @param rounds the horizon \eqn{T}, a whole number >= 1.
 #' @param B,R,delta bound of the RKHS norm, scale of the noise, failure probability.

@@ -34,7 +34,7 @@
 #' @param mean,contexts,journal see [gp_bandit()].
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Ziomek, Adachi and Osborne (2024), Time-varying and unknown hyperparameters: Bayesian optimisation with length-scale balancing <arXiv:2410.10384>; Berkenkamp, Schoellig
+#' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <arXiv:2410.10384>; Berkenkamp, Schoellig
 #'   and Krause (2019), No-regret Bayesian optimization with unknown hyperparameters <arXiv:1901.03357>.
 #' @seealso [refit_every()], [regret_bound()].
 #' @examples

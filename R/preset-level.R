@@ -16,8 +16,8 @@
 #'
 #' @section Guarantee: with a width that holds in all rounds together with probability \eqn{1-\delta}{1 - delta} (see [widths]), every label is right to within
 #'   `accuracy` with that probability: \eqn{f > h - \epsilon}{f > level - accuracy} where it says above, \eqn{f \le h + \epsilon}{f <= level + accuracy} where below. With
-#'   `width_srinivas_finite(delta)` all arms have one when \eqn{T/(w_T^2\gamma_T) \ge 2/(\log(1 + 1/\lambda)\epsilon^2)}{T / (w_T^2 gamma_T) >= 2 / (log(1 + 1/lambda) accuracy^2)} (Gotovos et al.
-#'   2013, \eqn{f} drawn from the prior, \eqn{k \le 1}{k <= 1}). Fitted hyperparameters void it.
+#'   an explicit level all have one after round \eqn{T} if \eqn{T/(w_T^2\gamma_T) > 2/(\log(1 + 1/\lambda)\epsilon^2)}{T / (w_T^2 gamma_T) > 2 / (log(1 + 1/lambda) accuracy^2)}, \eqn{k \le 1}{k <= 1}: the ambiguity of
+#'   what is played is at most \eqn{w_t\sigma}{w_t sd}, and no less than that of any place that stays unknown. Fitted hyperparameters void both.
 #' @inheritParams gp_ucb
 #' @param level \eqn{h}, a number in units of the reward; a share in (0, 1) where `implicit`.
 #' @param accuracy \eqn{\epsilon}{epsilon}, a number >= 0 in units of the reward.
@@ -42,7 +42,8 @@ gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = F
     if (!can_count(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
     width <- width_srinivas_finite(delta)
   }
-  if (as_width(width)$type %in% c("dmm", "irgp")) {
+  width <- as_width(width)
+  if (width$type %in% c("dmm", "irgp")) {
     stop_argument("width", sprintf("width_%s()", width$type),
                   "a width that is one multiplier of sd and not drawn at random")
   }
@@ -55,6 +56,7 @@ gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = F
 }
 
 check_can_keep_intervals <- function(config) {
+  if (!is.null(config$outputs)) stop_argument("outputs", "a scale of outputs", "NULL, where a level is in units of the reward")
   if (length(config$context_names) && !is_tabulated_space(config)) {
     stop_argument("contexts", "contexts that are not tabulated",
                   "NULL, or a table of contexts over arms, for intervals that are kept")

@@ -7,8 +7,8 @@
 #' \deqn{\arg\max_x u_f(x) - \alpha\max(l_{\rho^2}(x), 0);}{argmax u_f(x) - alpha max(l_rho2(x), 0);}
 #' `$best()` is the place played with the largest \eqn{l_f - \alpha u_{\rho^2}}{l_f - alpha u_rho2}. `$posterior()` is \eqn{f}'s. History's `phase` is `"policy"`, then `"repeat"`.
 #'
-#' @section Guarantee: with widths that are confidence bounds, risk-averse regret sublinear in \eqn{T}, of the order of GP-UCB's for \eqn{f} and for \eqn{\rho^2}{rho^2} together
-#'   (Makarova et al. 2021, sub-Gaussian noise, both in their RKHS). The constant default width is their practice, outside the theorem.
+#' @section Guarantee: Makarova et al. (2021) prove a bound of the risk-averse regret for widths that are confidence bounds of both functions; it is not restated here. The constant
+#'   default width is their practice, outside the theorem.
 #' @inheritParams gp_bandit
 #' @param noise_var prior mean of \eqn{\rho^2}{rho^2}, a number > 0.
 #' @param alpha \eqn{\alpha}{alpha}, how much a unit of variance costs, a number >= 0.

@@ -18,7 +18,7 @@
 #'
 #' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever played: with the default widths (\eqn{f} and
 #'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
-#'   the Lipschitz constant a place of the reachable safe set within `accuracy` of its best is found in finite time (Sui et al. 2015); without it safety is proven, completeness
+#'   Lipschitz constants the papers also bound how long it takes to find the best place that can be reached safely; without them safety is proven, completeness
 #'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
 #' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()]; `$draw()`, contexts, refits and pending rules are not supported.
 #' @inheritParams gp_bandit
@@ -101,13 +101,22 @@ new_safe_rival <- function(rule, parts, safety, threshold, seed, lipschitz, sett
   if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
     stop_argument("domain", describe_domain(parts$domain), "arms or a box")
   }
+  check_few_places(parts$domain, 4000)
   settings <- c(settings, list(safety = safety$models, threshold = one_each(threshold, "threshold"),
                                seed = check_seed(seed, parts$domain)))
   if (!is.null(lipschitz)) settings$lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
   new_rival(rule, parts$domain, safety$count, NULL, parts$models, settings, journal, least = 0)
 }
 
+# What takes time or memory of the order of their number squared.
+check_few_places <- function(domain, most) {
+  if (can_count(domain) && place_count(domain) > most) {
+    stop_argument("domain", describe_domain(domain), sprintf("at most %g arms", most))
+  }
+}
+
 check_seed <- function(seed, domain) {
+  if (missing(seed)) stop_argument("seed", "missing", "arms or points that are known to be safe")
   places <- if (is.null(arm_count(domain))) find_places(domain, seed, arg = "seed")
             else subset_places(all_places(domain), check_arms(seed, domain, "seed") + 1L)
   if (place_total(places) == 0) stop_argument("seed", describe(seed), "at least one place")
@@ -180,8 +189,8 @@ expanders <- function(rival, places, bounds, safe, distance) {
 # Lower bounds of unsafe places (columns) once u(x) has been observed at a safe place x (rows).
 lower_after_upper <- function(model, places, b, safe) {
   points <- kernel_points(model$config$domain, places)
-  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, NULL, 1L), points))[safe, !safe,
-                                                                                                 drop = FALSE]
+  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, NULL, 1L), as.integer(places$arm), points))
+  covariance <- covariance[safe, !safe, drop = FALSE]
   spread <- b$sd[safe]^2 + model$config$noise_var
   mean <- rep(b$mean[!safe], each = sum(safe)) + covariance * (b$width * b$sd[safe] / spread)
   variance <- rep(b$sd[!safe]^2, each = sum(safe)) - covariance^2 / spread
@@ -237,8 +246,8 @@ recommend_safe <- function(rival) {
 #' @rdname safe_opt
 #' @export
 safe_set <- function(bandit) {
-  rival <- if (inherits(bandit, "GPBandit")) as.environment(bandit)
-  if (is.null(rival) || is.null(rival$config$safety)) {
+  rival <- as.environment(check_class(bandit, "GPBandit", hint = "safe_opt() or stage_opt()"))
+  if (is.null(rival$config$safety)) {
     stop_argument("bandit", describe(bandit), "a bandit made by safe_opt() or stage_opt()")
   }
   heal(rival)

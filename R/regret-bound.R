@@ -130,6 +130,23 @@
 #'   \eqn{\epsilon}{eps} (the
 #'   denominator is positive) fails: it then says nothing.
 #'
+#' **Any width** \eqn{w_t} that holds in all rounds together with some probability (see [widths]; `width`: a number, one per round, or a function
+#' of \eqn{t}), \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}; with that probability, by \eqn{r_t\le 2w_t\sigma_{t-1}(x_t)}{r_t <= 2 w_t sd_{t-1}(x_t)} and
+#' \eqn{\sum\sigma^2\le c\gamma_T}{sum of sd^2 <= c gamma_T}:
+#' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1`): \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of
+#'   [pending_hallucinate()], \eqn{C} = `repeats` of [repeats()] (where one play of a place shrinks its sd at most so); `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
+#'   \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)} to the width and \eqn{2\epsilon T}{2 epsilon T} to the bound.
+#' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with `rewards_clip(moment = , rounds = T)`.
+#' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()], \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T
+#'   gamma_T)} (Takeno et al. 2023, 2024).
+#' * `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1`): [bpe()], \eqn{2B\sqrt v}{2 B sqrt(v)} a round in the first batch, then \eqn{4w\sqrt{c\gamma_N/N}}{4 w sqrt(c gamma_N / N)}, \eqn{N}
+#'   the size of the batch before.
+#' * `"lse"` (`noise_var, width, variance = 1`): the accuracy to which [gp_lse()] has labelled everything by round \eqn{T}, \eqn{w_T\sqrt{c\gamma_T/T}}{w_T sqrt(c gamma_T / T)}; `"stable"` (the
+#'   same): how far [stable_opt()] is from the best worst case, twice that. `"straddle"` (`noise_var, variance = 1`): the expected loss of labels, averaged over rounds,
+#'   \eqn{\sqrt{2c\gamma_T/T}}{sqrt(2 c gamma_T / T)}.
+#' * `"lb_gp_ucb"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL`) and `"a_gp_ucb"` (and `norm_growth = function(t) 1`): orders with an unknown
+#'   `constant`, \eqn{\max(1, d\log g(t))}{max(1, d log g(t))} and \eqn{b(t)g(t)^d}{b(t) g(t)^d} times `"igp_ucb"` with the true lengthscale's `gain` and norm `B`.
+#'
 #' Bounds are loose by orders of magnitude: what they show is the growth.
 #'
 #' @param theorem which theorem, see Details.
@@ -163,7 +180,8 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy"),
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "clip", "irgp",
+                                     "straddle", "lse", "stable", "bpe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem, names(regret_theorems()))
   rounds <- check_count(rounds)
@@ -429,5 +447,7 @@ regret_theorems <- function() list(
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
-  constraints_noisy = regret_constraints_noisy
+  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, clip = regret_clip, irgp = regret_irgp,
+  straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, lb_gp_ucb = regret_lb,
+  a_gp_ucb = regret_a_ucb
 )

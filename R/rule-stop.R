@@ -71,7 +71,7 @@ stop_prb <- function(tolerance, delta = 0.05) {
 #' @rdname stopping
 #' @export
 stop_emsr <- function(tolerance, width = NULL) {
-  if (!is.null(width)) as_width(width)
+  if (!is.null(width)) width <- as_width(width)
   new_stop("emsr", "change of the expected minimum simple regret", tolerance = check_tolerance(tolerance),
            width = width)
 }

@@ -102,14 +102,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_covariance
-Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context, const Eigen::MatrixXd& points);
-RcppExport SEXP _gpbandits_cpp_bandit_covariance(SEXP handleSEXP, SEXP contextSEXP, SEXP pointsSEXP) {
+Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context, const Rcpp::IntegerVector& arms, const Eigen::MatrixXd& points);
+RcppExport SEXP _gpbandits_cpp_bandit_covariance(SEXP handleSEXP, SEXP contextSEXP, SEXP armsSEXP, SEXP pointsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arms(armsSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_covariance(handle, context, points));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_covariance(handle, context, arms, points));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1064,7 +1065,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
-    {"_gpbandits_cpp_bandit_covariance", (DL_FUNC) &_gpbandits_cpp_bandit_covariance, 3},
+    {"_gpbandits_cpp_bandit_covariance", (DL_FUNC) &_gpbandits_cpp_bandit_covariance, 4},
     {"_gpbandits_cpp_bandit_shortfalls", (DL_FUNC) &_gpbandits_cpp_bandit_shortfalls, 3},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},

@@ -2,6 +2,7 @@
 #include "r_bandit.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "r_interrupt.h"
 #include "r_rng.h"
@@ -163,18 +164,23 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
       Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
 }
 
-// Joint posterior covariance of places: points as the kernel sees them where a context has no
-// table, else all its arms.
+// Joint posterior covariance of arms in a context by their numbers (0-based), where there is a
+// table of them, else of points as the kernel sees them.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context,
+                                      const Rcpp::IntegerVector& arms,
                                       const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
   const gpb::Candidates& all =
       bandit->space().candidates(gpb::contexts_from_list(context).at(0));
-  if (all.tabled()) return bandit->variance().covariance(all);
+  if (all.tabled()) {
+    return bandit->variance().covariance(all, std::vector<Index>(arms.begin(), arms.end()));
+  }
   gpb::Candidates asked;
   asked.X = points;
-  return bandit->variance().covariance(asked);
+  std::vector<Index> every(static_cast<std::size_t>(points.rows()));
+  std::iota(every.begin(), every.end(), Index(0));
+  return bandit->variance().covariance(asked, every);
 }
 
 // By how much the recommended place falls short of the maximum, in joint draws.

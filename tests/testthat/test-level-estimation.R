@@ -147,5 +147,6 @@ test_that("bad levels are refused", {
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, -1), class = "gpbandits_error")
   expect_error(gp_lse(box_domain(0, 1), kernel_se(1), 0.1, 0, 0.1), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, 0.1, width = width_irgp()), class = "gpbandits_error")
+  expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, 0.1, outputs = scale_outputs()), class = "gpbandits_error")
   expect_error(gp_ucb(1:3, kernel_se(1), 0.1)$levels(), class = "gpbandits_error")
 })

@@ -108,7 +108,8 @@ test_that("bounds outside their theorems warn, and the warning can be silenced",
 test_that("any regulariser: what the proof of Verma et al. drops comes back", {
   c1 <- sqrt(2 / log(1 + 1 / 0.25))
   beta <- 1 + 1.8 / 0.5 * sqrt(2 * (0.9 + 1 + log(2 / 0.1)))
-  bound <- regret_bound("sdf", 4, gains, noise_var = 0.25, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8, any_noise_var = TRUE)
+  bound <- regret_bound("sdf", 4, gains, noise_var = 0.25, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8,
+                        any_noise_var = TRUE)
   expect_equal(bound[3], 2 / 0.8 * (c1 * beta * sqrt(3 * 1.2) + 6 * 1.5 / 0.25 * c1^2 * 1.2))
   # Contexts: over pairs.
   ask <- function(theorem, ...) {
@@ -233,4 +234,71 @@ test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
     # Cauchy-Schwarz and Lemma 5.4: holds whatever f is
     expect_true(all(cumsum(2 * run$width * run$sd) <= bound))
   }
+})
+
+test_that("bounds of any width that holds, by hand at round 3", {
+  c1 <- 2 / log(1 + 1 / 0.25)
+  ask <- function(theorem, ...) regret_bound(theorem, 4, gains, noise_var = 0.25, ...)[3]
+  expect_equal(ask("ucb", width = 1.5), 2 * 1.5 * sqrt(c1 * 3 * 1.2))
+  expect_equal(ask("ucb", width = function(t) sqrt(t)), 2 * sqrt(3) * sqrt(c1 * 3 * 1.2))
+  expect_equal(ask("ucb", width = c(2, 1, 1, 1)), 4 * sqrt(c1 * 3 * 1.2))
+  expect_equal(ask("ucb", width = 1, guard = 1, repeats = 1.1), 2 * exp(1) * 1.1 * sqrt(c1 * 3 * 1.2))
+  expect_equal(ask("ucb", width = 1, epsilon = 0.1), 2 * (1 + 0.1 * sqrt(2 / 0.25)) * sqrt(c1 * 3 * 1.2) + 0.6)
+  expect_equal(ask("irgp", arms = 50), sqrt(c1 * (2 + 2 * log(25)) * 3 * 1.2))
+  expect_equal(ask("lse", width = 2), 2 * sqrt(c1 * 1.2 / 3))
+  expect_equal(ask("stable", width = 2), 4 * sqrt(c1 * 1.2 / 3))
+  expect_equal(ask("straddle"), sqrt(2 * c1 * 1.2 / 3))
+  # Theorem 1's width gives Theorem 1.
+  expect_equal(regret_bound("ucb", 4, gains, noise_var = 0.25,
+                            width = function(t) sqrt(2 * log(50 * t^2 * pi^2 / 0.6))),
+               regret_bound("srinivas1", 4, gains, noise_var = 0.25, arms = 50))
+  b <- 4^(1 / 4)
+  w <- 1 + 1 / b * sqrt(2 / 1) + b * sqrt(2 * 0.9 + 2 * log(10))
+  expect_equal(regret_bound("clip", 4, gains, noise_var = 1, B = 1, moment = 1)[3], 2 * w * sqrt(2 / log(2) * 3 * 1.2))
+})
+
+test_that("the bound of pure exploration in batches, batch by batch", {
+  gain <- function(s) log(1 + s)
+  sizes <- c(7, 17, 16)
+  expect_equal(bpe_sizes(40), sizes)
+  w <- 1 + 0.1 / 0.5 * sqrt(2 * log(2 * 30 * 3 / 0.1))
+  each <- function(n) min(2, 4 * w * sqrt(2 / log(1 + 1 / 0.25) * log(1 + n) / n))
+  bound <- regret_bound("bpe", 40, gain, noise_var = 0.25, B = 1, R = 0.1, arms = 30)
+  expect_equal(bound[c(7, 24, 40)], cumsum(c(2 * 7, 17 * each(7), 16 * each(17))))
+})
+
+test_that("unknown lengthscales cost their factor", {
+  oracle <- regret_bound("igp_ucb", 4, gains, B = 1, R = 0.1)
+  expect_equal(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),
+               pmax(1, 2 * log(10 * 1:4)) * oracle)
+  expect_equal(regret_bound("a_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = sqrt, norm_growth = function(t) 1 + t,
+                            constant = 3),
+               3 * (1 + 1:4) * (1:4) * oracle)
+  expect_error(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = 3), class = "gpbandits_error")
+  expect_error(regret_bound("ucb", 4, gains, noise_var = 1, width = c(1, 2)), class = "gpbandits_error")
+  expect_error(regret_bound("ucb", 4, gains, noise_var = 1, width = -1), class = "gpbandits_error")
+})
+
+test_that("regret of UCB with a width that holds is within its bound", {
+  x <- seq(0, 1, length.out = 40)
+  f <- as.vector(ref_kernel_se(0.2)(x, 0.4))
+  b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_amm(1, 0.1)))
+  set.seed(7)
+  run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 60))
+  bound <- regret_bound("ucb", 60, max_information_gain(kernel_se(0.2), x, 60, 0.01, method = "spectral"),
+                        noise_var = 0.01,
+                        width = max(run$width))
+  expect_true(all(run$cumulative_regret <= bound))
+})
+
+test_that("the table of guarantees has every preset and every rival", {
+  exports <- getNamespaceExports("gpbandits")
+  makers <- Filter(function(name) {
+    f <- getExportedValue("gpbandits", name)
+    is.function(f) && all(c("domain", "kernel", "noise_var") %in% names(formals(f))) && name != "gp_bandit"
+  }, exports)
+  expect_gt(length(makers), 25)
+  page <- paste(unlist(tools::Rd_db("gpbandits")[["guarantees.Rd"]]), collapse = " ")
+  missing <- makers[!vapply(paste0(makers, "()"), grepl, NA, x = page, fixed = TRUE)]
+  expect_equal(missing, character())
 })

@@ -116,7 +116,7 @@ test_that("shortfalls have the distribution of the joint posterior's, on arms", 
 test_that("shortfalls on a box are those of joint draws over a fine grid", {
   x <- c(0.1, 0.35, 0.6, 0.95)
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
-  b$add(x = cbind(x), reward = sin(5 * x))
+  b$add(x = x, reward = sin(5 * x))
   ours <- {
     set.seed(324)
     shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 120)
@@ -206,7 +206,7 @@ test_that("bad rules are refused", {
   p <- stop_problem(1)
   b <- gp_ucb(p$x, kernel_se(0.2), 0.01)
   expect_error(stop_gap(0), class = "gpbandits_error")
-  expect_error(stop_gap(1, 2), class = "gpbandits_error")
+  expect_error(stop_gap(1, -2), class = "gpbandits_error")
   expect_error(stop_prb(0.1, 1), class = "gpbandits_error")
   expect_error(stop_stalled(0), class = "gpbandits_error")
   expect_error(run_bandit(b, p$problem, 5, stop_when = 3), class = "gpbandits_error")
@@ -257,7 +257,7 @@ test_that("the change on a box and over a product is that of their points", {
   x <- c(0.1, 0.35, 0.6, 0.95)
   y <- sin(5 * x)
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ucb(width_constant(1.5)))
-  b$add(x = cbind(x), reward = y)
+  b$add(x = x, reward = y)
   grid <- c(x, seq(0, 1, length.out = 1001))
   ref <- ref_emsr(ref_kernel_matern(2.5, 0.3)(grid), 1:4, y, 0.01, 1.5)
   # Neighbours of a grid are further apart than the two recommended points need be.

@@ -34,8 +34,13 @@ class OpenPosterior final : public Posterior {
   double mean_of(const VectorXd& x, VectorXd& gradient) const override;
   void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
              VectorXd& dsd) const override;
-  MatrixXd covariance(const Candidates& candidates) const override {
-    return settled().covariance(candidates.X);
+  MatrixXd covariance(const Candidates& candidates,
+                      const std::vector<Index>& some) const override {
+    Points X(static_cast<Index>(some.size()), candidates.X.cols());
+    for (Index k = 0; k < X.rows(); ++k) {
+      X.row(k) = candidates.X.row(some[static_cast<std::size_t>(k)]);
+    }
+    return settled().covariance(X);
   }
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;

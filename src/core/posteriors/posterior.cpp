@@ -26,7 +26,7 @@ Index PriorMean::arm_of(double number) const {
   return arm;
 }
 
-MatrixXd Posterior::covariance(const Candidates&) const {
+MatrixXd Posterior::covariance(const Candidates&, const std::vector<Index>&) const {
   throw std::invalid_argument("engine \"" + engine() + "\" has no joint covariance of candidates");
 }
 

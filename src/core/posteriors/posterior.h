@@ -98,8 +98,8 @@ class Posterior {
   // Mean and sd with their gradients at one point; not where a table says it all.
   virtual void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                      VectorXd& dsd) const;
-  // Joint covariance of f at candidates; not every engine has it.
-  virtual MatrixXd covariance(const Candidates& candidates) const;
+  // Joint covariance of f at some candidates, by their numbers; not every engine has it.
+  virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
   // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.
   virtual VectorXd means_at(const std::vector<const Place*>& places,
                             const std::vector<Index>& slots) const = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "posteriors/dense_posterior.h"
 
@@ -218,9 +217,10 @@ void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance
   mean += PriorMean(prior).at(X);
 }
 
-MatrixXd TablePosterior::covariance(const Candidates& candidates) const {
-  std::vector<Index> rows(static_cast<std::size_t>(candidates.count));
-  std::iota(rows.begin(), rows.end(), candidates.first);
+MatrixXd TablePosterior::covariance(const Candidates& candidates,
+                                    const std::vector<Index>& some) const {
+  std::vector<Index> rows = some;
+  for (Index& row : rows) row += candidates.first;
   return settled().covariance(rows);
 }
 

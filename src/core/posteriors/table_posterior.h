@@ -31,7 +31,7 @@ class TablePosterior final : public Posterior {
   void at(const Place& place, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
-  MatrixXd covariance(const Candidates& candidates) const override;
+  MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;

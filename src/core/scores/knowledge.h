@@ -46,16 +46,14 @@ class KnowledgeGradientPolicy final : public Policy {
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     const CandidateMoments now(round);
     const std::vector<Index> some = promising(now);
-    const MatrixXd covariance = round.variance->covariance(*round.candidates);
+    const MatrixXd covariance = round.variance->covariance(*round.candidates, some);
     const auto m = static_cast<Index>(some.size());
-    VectorXd mean(m), response(m);
+    VectorXd mean(m), response;
     for (Index i = 0; i < m; ++i) mean[i] = now.mean[some[static_cast<std::size_t>(i)]];
     VectorXd gain = VectorXd::Constant(now.mean.size(), -kInf);
-    for (const Index x : some) {
-      const double spread = std::sqrt(round.noise_var + now.sd[x] * now.sd[x]);
-      for (Index i = 0; i < m; ++i) {
-        response[i] = covariance(some[static_cast<std::size_t>(i)], x) / spread;
-      }
+    for (Index k = 0; k < m; ++k) {
+      const Index x = some[static_cast<std::size_t>(k)];
+      response = covariance.col(k) / std::sqrt(round.noise_var + now.sd[x] * now.sd[x]);
       gain[x] = expected_envelope_gain(mean, response);
     }
     return std::make_unique<CandidateScore>(round, std::move(gain));

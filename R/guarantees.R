@@ -1,0 +1,80 @@
+#' What is proven, of all algorithms in the package
+#'
+#' One line for each: the setting, what is proven there, where it is in the package, and whose it is. Help pages have conditions and formulas, [regret_bound()] has the
+#' bounds. \eqn{T} rounds, \eqn{\gamma}{gamma} the information gain, `prior`: \eqn{f} drawn from the prior; `norm`: RKHS norm of \eqn{f} bounded, noise sub-Gaussian. None
+#' covers hyperparameters that are fitted to the same data.
+#'
+#' **The maximum, one query at a time**
+#'
+#' | algorithm | setting | proven | where | source |
+#' |---|---|---|---|---|
+#' | GP-UCB | prior, arms or a box | regret \eqn{\sqrt{T\beta_T\gamma_T}}{sqrt(T beta_T gamma_T)}, w.p. \eqn{1-\delta}{1 - delta} | [gp_ucb()] | Srinivas 2010 |
+#' | EI, PI | | none | [gp_ei()], [gp_pi()] | |
+#' | KernelUCB | norm | of its Sup version only | [kernel_ucb()] | Valko 2013 |
+#' | IGP-UCB, GP-TS | norm | \eqn{\sqrt T(B\sqrt{\gamma_T} + \gamma_T)}{sqrt(T) (B sqrt(gamma_T) + gamma_T)}, with logarithms for TS | [igp_ucb()], [gp_ts()] | Chowdhury 2017 |
+#' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realised()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025 |
+#' | growing ridge | norm, Matern | sublinear for every smoothness | [ridge_rate()] | Whitehouse 2023 |
+#' | IRGP-UCB, PIMS | prior, arms | expected regret, nothing to tune | [width_irgp()], [policy_pims()] | Takeno 2023, 2024 |
+#' | MINI | as UCB | factor \eqn{C}, fewer switches | [repeats()] | Calandriello 2022 |
+#' | max-value entropy, knowledge gradient | | none | [policy_mes()], [policy_kg()] | Wang 2017, Frazier 2009 |
+#' | a search in one call | hyperparameters fitted | none | [maximize_bandit()], [auto_bandit()] | |
+#' | EI per cost | | none | [policy_ei()], [gp_ei_cost()] | Snoek 2012 |
+#'
+#' **Wrong or unknown models**
+#'
+#' | algorithm | setting | proven | where | source |
+#' |---|---|---|---|---|
+#' | LB-GP-UCB | norm, lengthscale unknown | \eqn{d\log g(T)} times that of the true one | [lb_gp_ucb()] | Ziomek 2024 |
+#' | A-GP-UCB | norm, lengthscale and norm unknown | \eqn{b(T)g(T)^d} times | [a_gp_ucb()] | Berkenkamp 2019 |
+#' | EC-GP-UCB | model wrong by \eqn{\epsilon}{epsilon} | regret plus \eqn{\epsilon T\sqrt{\gamma_T}}{epsilon T sqrt(gamma_T)} | [width_ec()] | Bogunovic 2021 |
+#' | clipped rewards | norm, heavy tails | \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))} | [rewards_clip()] | after Ray Chowdhury 2019 |
+#' | StableOpt | inputs perturbed | near the best worst case | [stable_opt()] | Bogunovic 2018 |
+#' | RAHBO | noise unknown, risk-averse | see the paper | [rahbo()] | Makarova 2021 |
+#'
+#' **Late rewards and batches**
+#'
+#' | algorithm | setting | proven | where | source |
+#' |---|---|---|---|---|
+#' | GP-UCB-SDF, GP-TS-SDF | norm, stochastic delays, contexts | regret over \eqn{\rho_m}{rho_m} | [gp_ucb_sdf()], [gp_ts_sdf()] | Verma 2022 |
+#' | Asy-TS | | none | [asy_ts()] | |
+#' | GP-BUCB, GP-BTS | prior, batches | after an initialisation, or with a wider width | [gp_bucb()], [gp_bts()] | Desautels 2014 |
+#' | GP-AUCB's guard | as UCB | factor \eqn{e^C}{exp(C)} | [pending_hallucinate()] | Desautels 2014 |
+#' | GP-UCB-PE | prior, batches, arms | best of batch | [gp_ucb_pe()] | Contal 2013 |
+#' | TS-RSR | prior, batches | see the paper; PIMS one by one | [ts_rsr()] | Ren 2024 |
+#' | BPE | norm, batches, delays | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)} | [bpe()] | Li 2022 |
+#' | local penalisation | batches | none | [pending_penalise()] | Gonzalez 2016 |
+#'
+#' **Change**
+#'
+#' | algorithm | setting | proven | where | source |
+#' |---|---|---|---|---|
+#' | GP-UCB-CPD | abrupt changes | a rate with unknown constants | [gp_ucb_cpd()] | Avanesov |
+#' | restarts, windows, weights | bounded variation | dynamic regret | [r_gp_ucb()], [sw_gp_ucb()], [wgp_ucb()] | Zhou 2021, Deng 2022 |
+#' | TV-GP-UCB, event triggers | a prior that drifts | expected regret, linear with a small slope | [tv_gp_ucb()], [et_gp_ucb()] | Bogunovic 2016, Brunzema |
+#'
+#' **Constraints and safety**
+#'
+#' | algorithm | setting | proven | where | source |
+#' |---|---|---|---|---|
+#' | GP-UCB with long-term constraints | norm | regret and violation sublinear | [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()] | Shi 2022 |
+#' | CKB, CONFIG, EPBO | norm | regret and violation sublinear | [ckb()], [config_ucb()], [epbo()] | Zhou 2022, Xu 2023, Lu 2022 |
+#' | bandit OCO, ADMMBO | | see their pages | [bandit_oco()], [admmbo()] | |
+#' | SafeOpt, StageOpt | norm, seed known to be safe | no unsafe play, w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()], [stage_opt()] | Sui 2015, 2018 |
+#'
+#' **Level sets and stopping**
+#'
+#' | algorithm | setting | proven | where | source |
+#' |---|---|---|---|---|
+#' | LSE | a width that holds | every label right to within the accuracy | [gp_lse()] | Gotovos 2013 |
+#' | randomised straddle | prior | average loss of labels | [policy_straddle()] | Inatsu 2024 |
+#' | gap | a width that holds | regret of the point, at any time | [stop_gap()] | Makarova 2022 |
+#' | probabilistic regret bound | prior | regret of the point, given the data | [stop_prb()] | Wilson 2024 |
+#' | change of minimum simple regret | | a change only | [stop_emsr()] | Ishibashi 2023 |
+#'
+#' @seealso Combinations in [gp_bandit()]; [regret_bound()].
+#' @examples
+#' # What a width is good for, in words:
+#' b <- igp_ucb(1:5, kernel_se(1), noise_var = 1.1, B = 1, R = 0.1)
+#' b$certificate()$assumptions
+#' @name guarantees
+NULL

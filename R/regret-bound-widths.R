@@ -1,0 +1,75 @@
+# Bounds that rest on widths which hold in all rounds together: r_t <= 2 w_t sd_{t-1}(x_t), and the sum of the
+# variances is at most c gamma_T, c = 2 v / log(1 + v / lambda).
+
+variance_sum <- function(gain, noise_var, variance) {
+  noise_var <- check_positive(noise_var, "noise_var")
+  variance <- check_positive(variance, "variance")
+  2 * variance / log1p(variance / noise_var) * gain[-1]
+}
+
+# w_1..w_T from a number, as many numbers, or a function of the round.
+width_values <- function(width, rounds) {
+  if (is.function(width)) width <- vapply(seq_len(rounds), checked_function(width, "width"), 0)
+  width <- check_numbers(width, "width", lower = 0)
+  if (!length(width) %in% c(1, rounds)) stop_argument("width", describe(width),
+                                                      sprintf("1 or %g numbers, or a function", rounds))
+  cummax(rep_len(width, rounds))
+}
+
+regret_ucb <- function(rounds, gain, noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1) {
+  t <- seq_len(rounds)
+  epsilon <- check_number(epsilon, lower = 0)
+  width <- width_values(width, rounds) + epsilon * sqrt((t - 1) / check_positive(noise_var, "noise_var"))
+  factor <- exp(check_number(guard, lower = 0)) * check_number(repeats, lower = 1)
+  2 * factor * width * sqrt(t * variance_sum(gain, noise_var, variance)) + 2 * epsilon * t
+}
+
+regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1) {
+  clip <- rewards_clip(moment = moment, alpha = alpha, rounds = rounds)
+  root <- sqrt(check_positive(noise_var, "noise_var"))
+  bias <- clip$moment * clip$b^-clip$alpha * sqrt(seq_len(rounds) - 1) / root
+  noise <- clip$b / root * sqrt(2 * gain[seq_len(rounds)] + 2 * log(1 / check_delta(delta)))
+  width <- check_number(B, lower = 0) + bias + noise
+  regret_ucb(rounds, gain, noise_var, width, variance = variance)
+}
+
+regret_irgp <- function(rounds, gain, noise_var, arms, variance = 1) {
+  arms <- check_count(arms, lower = 2)
+  sqrt((2 + 2 * log(arms / 2)) * seq_len(rounds) * variance_sum(gain, noise_var, variance))
+}
+
+regret_straddle <- function(rounds, gain, noise_var, variance = 1) {
+  sqrt(2 * variance_sum(gain, noise_var, variance) / seq_len(rounds))
+}
+
+regret_lse <- function(rounds, gain, noise_var, width, variance = 1) {
+  width_values(width, rounds) * sqrt(variance_sum(gain, noise_var, variance) / seq_len(rounds))
+}
+
+regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
+  2 * regret_lse(rounds, gain, noise_var, width, variance)
+}
+
+# The first batch costs what it may; a survivor of a batch of N costs at most 4 w sqrt(c gamma_N / N).
+regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1) {
+  sizes <- bpe_sizes(rounds)
+  B <- check_number(B, lower = 0)
+  width <- B + check_number(R, lower = 0) / sqrt(check_positive(noise_var, "noise_var")) *
+    sqrt(2 * log(2 * check_count(arms) * length(sizes) / check_delta(delta)))
+  worst <- 2 * B * sqrt(check_positive(variance))
+  spread <- variance_sum(gain, noise_var, variance)
+  survivor <- 4 * width * sqrt(spread[sizes] / sizes)
+  cumsum(rep(pmin(worst, c(worst, survivor[-length(sizes)])), sizes))
+}
+
+regret_lb <- function(rounds, gain, B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL) {
+  g <- vapply(seq_len(rounds), checked_function(check_function(growth), "growth"), 0)
+  check_positive(constant) * pmax(1, check_count(d) * log(g)) * regret_igp_ucb(rounds, gain, B, R, delta, noise_var)
+}
+
+regret_a_ucb <- function(rounds, gain, B, R, d, growth, norm_growth = function(t) 1, delta = 0.1, constant = 1,
+                         noise_var = NULL) {
+  values <- function(f, arg) vapply(seq_len(rounds), checked_function(check_function(f, arg), arg), 0)
+  check_positive(constant) * values(norm_growth, "norm_growth") * values(growth, "growth")^check_count(d) *
+    regret_igp_ucb(rounds, gain, B, R, delta, noise_var)
+}
