@@ -241,6 +241,21 @@ box_axis <- function(domain, i, resolution) {
 }
 
 #' @export
+input_axis.box_domain <- function(domain, i, count) box_axis(domain, i, count)
+
+#' @export
+input_quantiles.box_domain <- function(domain, i, u) {
+  low <- domain$lower[[i]]
+  high <- domain$upper[[i]]
+  if (domain$log[i]) {
+    x <- low * (high / low)^u
+    return(if (domain$integer[i]) pmin(pmax(round(x), low), high) else x)
+  }
+  # Whole numbers: each as often.
+  if (domain$integer[i]) pmin(floor(low + u * (high - low + 1)), high) else low + u * (high - low)
+}
+
+#' @export
 log_inputs.box_domain <- function(domain) domain$log
 
 #' @export

@@ -214,6 +214,17 @@ is_full_grid <- function(x) {
 picture_places.finite_domain <- function(domain, type, played, resolution) all_places(domain)
 
 #' @export
+input_axis.finite_domain <- function(domain, i, count) {
+  ends <- range(domain$x[, i])
+  if (ends[1] == ends[2]) ends[1] else seq(ends[1], ends[2], length.out = count)
+}
+
+#' @export
+input_quantiles.finite_domain <- function(domain, i, u) {
+  unname(sort(domain$x[, i])[pmin(floor(u * nrow(domain$x)) + 1, nrow(domain$x))])
+}
+
+#' @export
 log_inputs.finite_domain <- function(domain) rep(FALSE, length(domain$names))
 
 #' @export

@@ -178,6 +178,18 @@ picture_places.product_domain <- function(domain, type, played, resolution) {
 }
 
 #' @export
+input_axis.product_domain <- function(domain, i, count) {
+  d <- length(domain$rows$names)
+  if (i <= d) input_axis(domain$rows, i, count) else input_axis(domain$box, i - d, count)
+}
+
+#' @export
+input_quantiles.product_domain <- function(domain, i, u) {
+  d <- length(domain$rows$names)
+  if (i <= d) input_quantiles(domain$rows, i, u) else input_quantiles(domain$box, i - d, u)
+}
+
+#' @export
 log_inputs.product_domain <- function(domain) c(log_inputs(domain$rows), log_inputs(domain$box))
 
 #' @export

@@ -87,6 +87,12 @@ picture_types <- function(domain, smooth) UseMethod("picture_types")
 # `resolution`: how many values of a continuous input, or NULL.
 picture_places <- function(domain, type, played, resolution) UseMethod("picture_places")
 
+# Values of input `i` along its axis, about `count` of them.
+input_axis <- function(domain, i, count) UseMethod("input_axis")
+
+# Values of input `i` where shares `u` of its range, evenly counted on its scale, lie below.
+input_quantiles <- function(domain, i, u) UseMethod("input_quantiles")
+
 # Which inputs are logarithmic.
 log_inputs <- function(domain) UseMethod("log_inputs")
 

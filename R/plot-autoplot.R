@@ -3,7 +3,7 @@
 
 #' Plot a bandit, a run or a comparison with ggplot2
 #'
-#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws, as ggplot objects to
+#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws (but slices and sd maps), as ggplot objects to
 #' which layers, scales and themes can be added. They are there as soon as ggplot2 is; gpbandits itself does
 #' not need it.
 #'
@@ -233,8 +233,8 @@ play_breaks <- function(plays) unique(round(exp(seq(0, log(max(plays)), length.o
 
 map_marks <- function(view, surface) {
   row <- function(kind, at, at_y) data.frame(kind = kind, at = at, at_y = at_y)
-  best <- which.max(surface$mean)
-  top <- which.max(view$frame$truth)
+  best <- which.max(view$sign * surface$mean)
+  top <- which.max(view$sign * view$frame$truth)
   rbind(
     if (!is_flat(surface$mean)) row("largest mean", surface$at[best], surface$at_y[best]),
     if (length(top)) row("true maximum", surface$at[top], surface$at_y[top]),

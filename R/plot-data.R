@@ -19,7 +19,7 @@ bandit_view <- function(bandit, context, truth, type, width, next_choice, resolu
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
   context <- view_context(bandit, context)
   view <- list(type = view_type(bandit$config, type), context = context,
-               names = bandit$config$domain$names)
+               names = bandit$config$domain$names, sign = output_sign(bandit$config))
   view$log <- view_log(bandit$config$domain, view$type)
   view$queries <- view_queries(bandit, context)
   places <- picture_places(bandit$config$domain, view$type, view$queries, resolution)
@@ -182,7 +182,7 @@ played_points <- function(queries) {
 # Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
 next_height <- function(bandit, view) {
   ahead <- view$next_choice
-  ahead$mean + if (bandit$config$policy$bound) view$band$width * ahead$sd else 0
+  ahead$mean + if (bandit$config$policy$bound) output_sign(bandit$config) * view$band$width * ahead$sd else 0
 }
 
 # --- runs and comparisons ---------------------------------------------------------------

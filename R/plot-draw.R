@@ -114,12 +114,13 @@ draw_map <- function(bandit, view, frame) {
   draw_surface(xs, ys, z, edges)
   graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
                    col = "black", bg = ifelse(played$pending, mark$pending, grDevices::adjustcolor("white", 0.75)))
+  draw_colour_key(range(z))
   if (!is_flat(z)) {
-    best <- which.max(view$frame$mean)
+    best <- which.max(view$sign * view$frame$mean)
     graphics::points(view$x[best], view$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
   }
   if (!is.null(view$frame$truth)) {
-    top <- which.max(view$frame$truth)
+    top <- which.max(view$sign * view$frame$truth)
     graphics::points(view$x[top], view$y[top], pch = 2, cex = 1.7, lwd = 2.2, col = "black")
   }
   if (!is.null(view$next_choice)) {
@@ -167,8 +168,8 @@ map_key <- function(view, played) {
                 size = play_size(counts, played$plays))
     },
     if (any(played$pending)) key_entry("pending query", "black", pch = 21, bg = mark$pending),
-    if (!is_flat(view$frame$mean)) key_entry("largest mean", "black", pch = 3, size = 1.2),
-    if (!is.null(view$frame$truth)) key_entry("true maximum", "black", pch = 2, size = 1.2),
+    if (!is_flat(view$frame$mean)) key_entry(if (view$sign < 0) "smallest mean" else "largest mean", "black", pch = 3, size = 1.2),
+    if (!is.null(view$frame$truth)) key_entry(if (view$sign < 0) "true minimum" else "true maximum", "black", pch = 2, size = 1.2),
     if (!is.null(view$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
   )
 }

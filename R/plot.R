@@ -11,6 +11,9 @@
 #' * `"map"` (two inputs, and arms that are a full grid, a box, or a product): the posterior mean as an image with
 #'   contours, the points played with size by their number of plays, the next choice, the best point by
 #'   posterior mean and, if the truth is given, its maximiser.
+#' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` says otherwise) along each input, the others
+#'   as in the best point by posterior mean.
+#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two inputs that matter most ([input_importance()]), the others as in the best point.
 #' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
 #'   For a box or product of more than two inputs the distinct points played take the place of arms.
 #'
@@ -37,7 +40,7 @@
 #'   one row); by default that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, the context's columns
 #'   last), or one number per arm; `NULL` for none.
-#' @param type `"auto"`, `"curve"`, `"map"` or `"arms"`.
+#' @param type `"auto"`, `"curve"`, `"map"`, `"arms"`, `"slices"` or `"sd"`.
 #' @param width \eqn{w}, how many posterior standard deviations the band is wide, a number >= 0. `NULL`: the
 #'   policy's width in the next round where the policy has one (one multiplier: not `width_dmm()`), else 2; the
 #'   legend says which.
@@ -81,16 +84,54 @@ NULL
 #' @rdname bandit-plots
 #' @method plot GPBandit
 #' @export
-plot.GPBandit <- function(x, context = NULL, truth = NULL, type = c("auto", "curve", "map", "arms"), width = NULL,
-                          next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
+plot.GPBandit <- function(x, context = NULL, truth = NULL, type = c("auto", "curve", "map", "arms", "slices", "sd"),
+                          width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
                           ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
+  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))
+  if (type %in% c("slices", "sd") || (type == "auto" && prefers_slices(x$config))) {
+    return(invisible(plot_through_best(x, type, view_context(x, context), width, resolution, frame)))
+  }
   view <- bandit_view(x, context, truth, type, width, next_choice, resolution)
   frame$main <- or_else(main, view$title)
   frame$log <- view$log
   if (view$type == "map") draw_map(x, view, frame) else draw_profile(x, view, frame)
   invisible(drawn_frame(view))
+}
+
+# Boxes and products of more inputs than a page has.
+prefers_slices <- function(config) {
+  length(config$domain$names) > 2 && !can_count(config$domain) && !has_matrix(config$kernel)
+}
+
+plot_through_best <- function(bandit, type, context, width, resolution, frame) {
+  check_has_posterior(bandit)
+  width <- if (is.null(width)) 2 else check_number(width, lower = 0)
+  if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
+  config <- bandit$config
+  names <- config$domain$names
+  if (has_matrix(config$kernel) || (type == "sd" && length(names) < 2)) {
+    stop_argument("type", dQuote(type, FALSE), "another one: slices and sd maps need a kernel that is a function of the inputs, sd maps two inputs")
+  }
+  through <- recommended_point(bandit, context)
+  log <- stats::setNames(log_inputs(config$domain), names)
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old))
+  graphics::par(mfrow = panel_layout(if (type == "sd") 2 else length(names)), oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
+  if (type == "sd") {
+    ranked <- names[order(input_importance(bandit, 512, context)$total, decreasing = TRUE)]
+    view <- plane_view(bandit, context, through, ranked[1:2], resolution)
+    for (what in c("mean", "sd")) {
+      draw_plane(view, ranked[1:2], view[[what]], unname(log[ranked[1:2]]), paste("posterior", what), bandit_history(bandit), through)
+    }
+  } else {
+    view <- slices_view(bandit, context, through, names, width, resolution)
+    draw_slices(view, through, log, or_else(frame$ylab, "reward"), frame$ylim)
+  }
+  title <- or_else(frame$main, view_title(bandit, list(context = context)))
+  graphics::mtext(title, outer = TRUE, line = 0.2, font = 2)
+  view
 }
 
 drawn_frame <- function(view) {

@@ -50,6 +50,8 @@ dice_optim <- function(f, d, n) {
 }
 
 mlr3mbo_default <- function(f, d, n) {
+  loadNamespace("mlr3mbo")
+  lgr::get_logger("mlr3/bbotk")$set_threshold("warn")
   domain <- do.call(paradox::ps, stats::setNames(rep(list(paradox::p_dbl(-5, 5)), d), paste0("x", seq_len(d))))
   objective <- bbotk::ObjectiveRFun$new(function(xs) list(y = f(unlist(xs))), domain,
                                         codomain = paradox::ps(y = paradox::p_dbl(tags = "minimize")))
@@ -98,7 +100,7 @@ one_run <- function(method, fid, iid, d, evaluations, noise, seed) {
   gaps <- log10(pmax(best[at], 1e-8))
   data.frame(q25 = gaps[1], q50 = gaps[2], q75 = gaps[3], gap = gaps[4],
              recommended = log10(pmax(recommended, 1e-8)), seconds = seconds, calls = length(best),
-             failed = gsub("[\\n\",]", " ", failed))
+             failed = gsub("[[:space:],\"]+", " ", failed))
 }
 
 main <- function() {

@@ -159,9 +159,9 @@ test_that("boxes are drawn on a grid of the posterior", {
   expect_identical(nrow(data), 81L)
   expect_equal(data$mean, flat$posterior(data[c("x1", "x2")])$mean)
   deep <- gp_bandit(box_domain(rep(0, 3), 1), kernel_se(0.4), 0.01, policy_ucb(width_constant(2)))
-  refused(draw(plot(deep)))
+  refused(draw(plot(deep, type = "arms")))
   deep$add(x = rbind(1:3, 1:3, 3:1) / 4, reward = c(1, 0.8, 0))
-  expect_identical(nrow(draw(plot(deep))), 2L)
+  expect_identical(nrow(draw(plot(deep, type = "arms"))), 2L)
 })
 
 test_that("logarithmic inputs have logarithmic axes, whole-number inputs whole values", {

@@ -1,0 +1,130 @@
+#' Plot what a search found
+#'
+#' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge.
+#' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others as recommended.
+#' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the points evaluated lie
+#'   where their two inputs say.
+#' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`.
+#' * `"all"`: all of these on one page, slices of the four inputs that matter most.
+#'
+#' @param x a result of [maximize_bandit()].
+#' @param which the picture.
+#' @param inputs names of the inputs of slices, or of the two of a map; `NULL`: all, or those that matter most.
+#' @param width half-width of bands, in posterior sd: a number >= 0.
+#' @param resolution values per input, 2 to 1000; `NULL`: 101 in slices, 45 in maps.
+#' @param ... must be empty.
+#' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`, `status`), `slices`,
+#'   `map`, `importance`.
+#' @section Errors: a `gpbandits_error` for a bad argument, or where no evaluation has succeeded.
+#' @seealso [bandit-plots], [input_importance()].
+#' @examples
+#' set.seed(1)
+#' found <- minimize_bandit(function(p) (p["x"] - 2)^2 + 0.1 * p["y"], list(x = c(1, 3), y = c(0, 1)), 15)
+#' plot(found)
+#' plot(found, "slices")
+#' @export
+plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance"), inputs = NULL, width = 2,
+                                resolution = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
+  which <- check_choice(which, c("all", "progress", "slices", "map", "importance"))
+  width <- check_number(width, lower = 0)
+  if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
+  if (is.null(x$par)) stop_argument("x", "a search in which no evaluation has succeeded", "one with a result to draw")
+  names <- x$bandit$config$domain$names
+  if (!is.null(inputs) && (!is.character(inputs) || !all(inputs %in% names) || length(inputs) == 0)) {
+    stop_argument("inputs", describe(inputs), paste("names among", paste(dQuote(names, FALSE), collapse = ", ")))
+  }
+  view <- maximum_view(x, which, inputs, width, resolution)
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old))
+  if (which == "all") graphics::par(mfrow = panel_layout(panel_count(view)), mar = c(3.6, 3.8, 2.2, 2.6))
+  else if (panel_count(view) > 1) graphics::par(mfrow = panel_layout(panel_count(view)))
+  draw_maximum(x, view)
+  invisible(view)
+}
+
+maximum_view <- function(found, which, inputs, width, resolution) {
+  wants <- function(name) which %in% c("all", name)
+  names <- found$bandit$config$domain$names
+  through <- recommended_point(found$bandit, NULL)
+  ranked <- names
+  view <- list()
+  if (wants("progress")) {
+    frame <- as.data.frame(found)
+    view$progress <- data.frame(evaluation = seq_len(nrow(frame)), frame[c("reward", "best", "status")])
+  }
+  if (has_matrix(found$bandit$config$kernel)) return(view)
+  if (length(names) > 1) {
+    importance <- input_importance(found)
+    ranked <- names[order(importance$total, decreasing = TRUE)]
+    if (wants("importance")) view$importance <- importance
+  }
+  if (wants("slices")) {
+    shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 4) else names
+    view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
+  }
+  if (wants("map") && length(names) > 1) {
+    pair <- if (length(inputs) == 2) inputs else utils::head(ranked, 2)
+    view$map <- plane_view(found$bandit, NULL, through, pair, resolution)
+  }
+  view
+}
+
+panel_count <- function(view) {
+  length(unique(view$slices$input)) + sum(2 * ("map" %in% names(view)), c("progress", "importance") %in% names(view))
+}
+
+draw_maximum <- function(found, view) {
+  domain <- found$bandit$config$domain
+  through <- recommended_point(found$bandit, NULL)
+  log <- stats::setNames(log_inputs(domain), domain$names)
+  shown <- worthwhile_range(found$history$reward, found$direction)
+  if (!is.null(view$progress)) draw_progress(view$progress, found$direction, shown)
+  if (!is.null(view$importance)) draw_importance(view$importance)
+  if (!is.null(view$slices)) {
+    range <- range(view$slices$lower, view$slices$upper)
+    draw_slices(view$slices, through, log, "expected reward", pmin(pmax(range, shown[1] - diff(shown)), shown[2] + diff(shown)))
+  }
+  if (!is.null(view$map)) {
+    pair <- names(view$map)[1:2]
+    draw_plane(view$map, pair, view$map$mean, unname(log[pair]), "posterior mean", found$history, through, shown)
+    draw_plane(view$map, pair, view$map$sd, unname(log[pair]), "posterior sd", found$history, through)
+  }
+}
+
+# Of the rewards, where a few disasters would squeeze the rest.
+worthwhile_range <- function(reward, direction) {
+  known <- reward[!is.na(reward)]
+  most <- stats::quantile(known, if (identical(direction, "minimize")) c(0, 0.9) else c(0.1, 1), names = FALSE)
+  room <- 0.25 * diff(most)
+  range(pmin(pmax(known, most[1] - room), most[2] + room))
+}
+
+draw_progress <- function(data, direction, ylim) {
+  frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = "reward", main = NULL, xlim = NULL, ylim = NULL)
+  failed <- is.na(data$reward)
+  within <- pmin(pmax(data$reward, ylim[1]), ylim[2])
+  beyond <- !failed & within != data$reward
+  key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2), key_entry("reward", mark$seen, pch = 16, size = 0.8),
+               if (any(beyond)) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
+               if (any(failed)) key_entry("failed", mark$pending, pch = 4, size = 0.9))
+  open_picture(frame, data$evaluation, ylim, key)
+  graphics::lines(data$evaluation, data$best, type = "s", col = mark$mean, lwd = 2)
+  graphics::points(data$evaluation, within, pch = ifelse(beyond, 1, 16), cex = 0.8,
+                   col = grDevices::adjustcolor(mark$seen, 0.6))
+  worst <- ylim[if (identical(direction, "minimize")) 2 else 1]
+  graphics::points(data$evaluation[failed], rep(worst, sum(failed)), pch = 4, cex = 0.9, col = mark$pending)
+}
+
+draw_importance <- function(data) {
+  data <- data[order(data$total), ]
+  n <- nrow(data)
+  graphics::plot.new()
+  graphics::plot.window(c(0, 1), c(0.4, n + 0.6), xaxs = "i", yaxs = "i")
+  graphics::abline(v = seq(0, 1, 0.2), col = "grey92", lwd = 0.8)
+  graphics::rect(0, seq_len(n) - 0.3, data$total, seq_len(n) + 0.3, col = mark$band, border = mark$mean)
+  graphics::rect(0, seq_len(n) - 0.3, data$first, seq_len(n) + 0.3, col = mark$mean, border = NA)
+  graphics::axis(1, at = seq(0, 1, 0.2), lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
+  graphics::axis(2, at = seq_len(n), labels = data$input, lwd = 0, las = 1, mgp = c(3, 0.5, 0))
+  graphics::title(xlab = "share of the variance (filled: alone)", line = 2)
+}
