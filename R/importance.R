@@ -20,7 +20,7 @@
 #' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + 0.1 * p["y"], list(x = c(1, 3), y = c(0, 1)), 15)
 #' input_importance(found)
 #' @export
-input_importance <- function(x, points = 1024, context = NULL) {
+input_importance <- function(x, points = 2048, context = NULL) {
   bandit <- if (inherits(x, "bandit_maximum")) x$bandit else x
   check_bandit(bandit)
   points <- check_count(points, lower = 16)

@@ -138,23 +138,24 @@ map_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FAL
 
 unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
 
-# Nodes and weights that integrate against the standard normal density (Golub and Welsch).
-normal_quadrature <- local({
-  n <- 15
-  off <- sqrt(seq_len(n - 1))
+# Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).
+normal_rule <- function(n) {
   jacobi <- matrix(0, n, n)
-  jacobi[cbind(1:(n - 1), 2:n)] <- jacobi[cbind(2:n, 1:(n - 1))] <- off
+  jacobi[cbind(1:(n - 1), 2:n)] <- jacobi[cbind(2:n, 1:(n - 1))] <- sqrt(seq_len(n - 1))
   parts <- eigen(jacobi, symmetric = TRUE)
   list(at = parts$values, weight = parts$vectors[1, ]^2)
-})
+}
+
+posterior_rule <- normal_rule(15)
+noise_rule <- normal_rule(7)
 
 is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)
 
 # The expected reward where f is `value`: noise does not average out under a bent map.
 expected_rewards <- function(map, value, noise_var) {
   if (is_linear_map(map)) return(unmap_outputs(map, value))
-  at <- rep(value, each = length(normal_quadrature$at)) + sqrt(noise_var) * normal_quadrature$at
-  colSums(matrix(unmap_outputs(map, at) * normal_quadrature$weight, length(normal_quadrature$at)))
+  at <- rep(value, each = length(noise_rule$at)) + sqrt(noise_var) * noise_rule$at
+  colSums(matrix(unmap_outputs(map, at) * noise_rule$weight, length(noise_rule$at)))
 }
 
 # A data.frame with columns `mean` and `sd` of the model, in the user's units. `config`: the one in force.
@@ -164,7 +165,7 @@ in_user_units <- function(frame, config) {
   known <- which(is.finite(frame$mean) & is.finite(frame$sd))
   mean <- frame$mean[known]
   sd <- frame$sd[known]
-  nodes <- normal_quadrature
+  nodes <- posterior_rule
   if (is_linear_map(map)) {
     frame$mean[known] <- unmap_outputs(map, mean)
     frame$sd[known] <- abs(map$scale) * map$bulk * map$spread * sd
