@@ -100,6 +100,9 @@ check_stop <- function(rule, arg = "stop_when") {
 
 check_stop_in_run <- function(rule, config) {
   check_stop(rule)
+  if (inherits(rule, "bandit_stop") && rule$kind == "levels" && config$policy$kind != "level_set") {
+    stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
+  }
   if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && length(config$context_names)) {
     stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
                   "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")

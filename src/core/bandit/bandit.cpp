@@ -325,27 +325,6 @@ RunningIntervals Bandit::intervals(const Context& context) {
   return out;
 }
 
-// The largest slope of the posterior mean: among candidates' gradients, or between arms.
-static double steepest(const Round& round, const Points& X, Index actions) {
-  constexpr Index kEnough = 400;
-  const Index n = X.rows(), stride = (n + kEnough - 1) / kEnough;
-  const double* mean = round.mean->moments(*round.candidates).mean;
-  double largest = 0.0;
-  for (Index i = 0; i < n; i += stride) {
-    if (!round.candidates->complete) {
-      VectorXd gradient;
-      round.mean->mean_of(X.row(i).transpose(), gradient);
-      largest = std::max(largest, gradient.head(actions).norm());
-      continue;
-    }
-    for (Index j = 0; j < i; j += stride) {
-      const double distance = (X.row(i) - X.row(j)).head(actions).norm();
-      if (distance > 0.0) largest = std::max(largest, std::abs(mean[i] - mean[j]) / distance);
-    }
-  }
-  return largest < 1e-5 ? 10.0 : largest;  // as its authors do where the mean is flat
-}
-
 std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Round& now) const {
   const auto* rule = dynamic_cast<const PenalisePending*>(&fold_.pending());
   if (!rule || !score) return score;
@@ -365,7 +344,7 @@ std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Rou
     mean().at(place, penalties.mean[k], penalties.sd[k]);
     penalties.sd[k] = std::max(penalties.sd[k], kTie * now.prior_scale);
   }
-  if (std::isnan(penalties.lipschitz)) penalties.lipschitz = steepest(now, X, rule->actions());
+  if (std::isnan(penalties.lipschitz)) penalties.lipschitz = steepest_mean(now, X, rule->actions());
   penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff();
   return std::make_unique<PenalisedScore>(std::move(score), std::move(penalties), std::move(X));
 }

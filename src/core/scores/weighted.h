@@ -97,6 +97,28 @@ struct Penalties {
   }
 };
 
+// The largest slope of the posterior mean: among candidates' gradients, or between arms. X: the
+// candidates' inputs, the actions' first.
+inline double steepest_mean(const Round& round, const Points& X, Index actions) {
+  constexpr Index kEnough = 400;
+  const Index n = X.rows(), stride = (n + kEnough - 1) / kEnough;
+  const double* mean = round.mean->moments(*round.candidates).mean;
+  double largest = 0.0;
+  for (Index i = 0; i < n; i += stride) {
+    if (!round.candidates->complete) {
+      VectorXd gradient;
+      round.mean->mean_of(X.row(i).transpose(), gradient);
+      largest = std::max(largest, gradient.head(actions).norm());
+      continue;
+    }
+    for (Index j = 0; j < i; j += stride) {
+      const double distance = (X.row(i) - X.row(j)).head(actions).norm();
+      if (distance > 0.0) largest = std::max(largest, std::abs(mean[i] - mean[j]) / distance);
+    }
+  }
+  return largest < 1e-5 ? 10.0 : largest;  // as its authors do where the mean is flat
+}
+
 // The logarithm of a score (of log(1 + e^score) where it may be negative), penalised.
 class PenalisedScore final : public Score {
  public:
