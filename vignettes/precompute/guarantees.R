@@ -1,4 +1,4 @@
-# Results of the article on guarantees: Rscript vignettes/precompute/guarantees.R from the package's root, about ten minutes
+# Results of the article on guarantees: Rscript vignettes/precompute/guarantees.R from the package's root, about two minutes
 # of one processor. Writes vignettes/articles/guarantees.csv, a row per section, problem, rule, measure and round.
 
 library(gpbandits)
@@ -39,9 +39,9 @@ volcano_map <- local({
 })
 
 problems <- list(
-  "prior draws" = list(make = draw_problem, replications = 6),
-  "RKHS functions" = list(make = rkhs_problem, replications = 6),
-  "Maunga Whau" = list(make = function(seed) volcano_map, replications = 3)
+  "prior draws" = list(make = draw_problem, replications = 20),
+  "RKHS functions" = list(make = rkhs_problem, replications = 20),
+  "Maunga Whau" = list(make = function(seed) volcano_map, replications = 5)
 )
 
 # ---- rules ------------------------------------------------------------------------
@@ -137,7 +137,7 @@ level_run <- function(make, p, seed, at) {
 compare_levels <- function(at = c(10, 20, 40, 60, 80, 100, 150)) {
   do.call(rbind, lapply(names(level_rules), function(rule) {
     message("levels: ", rule)
-    f1 <- vapply(1:4, function(seed) level_run(level_rules[[rule]], volcano_map, seed, at), at)
+    f1 <- vapply(1:8, function(seed) level_run(level_rules[[rule]], volcano_map, seed, at), at)
     do.call(rbind, lapply(seq_along(at), function(k) row_of("levels", "Maunga Whau", rule, "F1", f1[k, ], at[k])))
   }))
 }
@@ -147,13 +147,13 @@ compare_levels <- function(at = c(10, 20, 40, 60, 80, 100, 150)) {
 stop_run <- function(rule, seed) {
   p <- draw_problem(3000 + seed)
   bandit <- gp_bandit(p$x, p$kernel, noise_var, policy_ucb(width_srinivas_finite(0.1)))
-  run <- run_bandit(bandit, bandit_problem(p$x, p$f, noise_gaussian(R)), 150, stop_when = rule)
+  run <- run_bandit(bandit, bandit_problem(p$x, p$f, noise_gaussian(R)), 400, stop_when = rule)
   found <- bandit$certificate(rule)
   regret <- max(p$f) - p$f[bandit$best()$arm]
   c(rounds = run$rounds, certified = found$certified, wrong = found$certified && regret > 0.2)
 }
 
-compare_stops <- function(replications = 20) {
+compare_stops <- function(replications = 40) {
   kinds <- list("gap" = stop_gap(0.2), "probabilistic" = stop_prb(0.2, 0.05), "change" = stop_emsr(0.02), "stalled" = stop_stalled(20))
   do.call(rbind, lapply(names(kinds), function(name) {
     message("stop: ", name)
@@ -177,7 +177,7 @@ safe_run <- function(make, seed) {
     simple = min(run$simple_regret))
 }
 
-compare_safety <- function(replications = 20) {
+compare_safety <- function(replications = 60) {
   width <- width_srinivas_finite(0.1)
   makers <- list(
     "SafeOpt" = function(p, h, seed) safe_opt(p$x, p$kernel, noise_var, threshold = h, seed = seed, width = width),
