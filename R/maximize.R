@@ -46,12 +46,13 @@
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
-#' @param policy default: GP-UCB two standard deviations wide.
-#' @param refit [refit_every()], or `NULL` for a fixed kernel.
+#' @param policy default: GP-UCB two standard deviations wide, which does as well as [policy_ei()] on the BBOB functions
+#'   (`bench/optimisation.R`, `bench/results/optimisation.md`).
+#' @param refit [refit_every()], by default every 2 rounds with a fitted mean; or `NULL` for a fixed kernel.
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
 #'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, or `NULL` for none. `"auto"`: with our
 #'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
-#'   `c(0, 1)`. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
+#'   `c(log(2), 2)`, the noise by default `c(log(1e-3), 2)`. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
 #'   search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
 #' @param initial a data.frame of points that are known already: a column per input and a column `reward`.

@@ -80,3 +80,13 @@ test_that("a store is watched from another session", {
   on.exit(grDevices::dev.off())
   expect_silent(plot(store_at(place)))
 })
+
+test_that("a search in a store sees rewards in any units", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  same <- lapply(c(1, -1e6), function(unit) {
+    maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, design = 4, refit = NULL,
+                    direction = if (unit > 0) "maximize" else "minimize", store = store_at(sqlite_place(), seed = 7))
+  })
+  expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
+  expect_equal(same[[2]]$value, -1e6 * same[[1]]$value, tolerance = 1e-6)
+})
