@@ -35,8 +35,8 @@ input_importance <- function(x, points = 2048, context = NULL) {
     posterior_of(bandit, frame_of(stats::setNames(columns, inputs)), context)$mean
   }
   indices <- sobol_indices(mean, length(inputs), points)
-  structure(data.frame(input = inputs, first = indices$first, total = indices$total),
-            method = sprintf("Sobol indices of the posterior mean, Jansen's estimators, %d pairs of points", as.integer(points)))
+  method <- sprintf("Sobol indices of the posterior mean, Jansen's estimators, %d pairs of points", as.integer(points))
+  structure(data.frame(input = inputs, first = indices$first, total = indices$total), method = method)
 }
 
 # Of a function of the rows of a matrix of points in the unit cube.

@@ -93,8 +93,11 @@ print.summary_bandit_maximum <- function(x, ...) {
   for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
   cat(sprintf("  outputs      %s\n", x$model$outputs))
   parameters <- c(x$model$parameters, noise_var = x$model$noise_var)
-  cat(sprintf("  model        %s\n", paste(names(parameters), "=", format(parameters, digits = 3, trim = TRUE), collapse = ", ")))
-  if (!is.null(x$certificate)) cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
+  shown <- paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
+  cat(sprintf("  model        %s\n", shown))
+  if (!is.null(x$certificate)) {
+    cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
+  }
   if (nrow(x$top)) {
     cat("  best evaluations:\n")
     print(x$top, row.names = FALSE, digits = 5)

@@ -140,7 +140,8 @@ check_signature <- function(objective, error) {
   wants <- formals(args(objective))
   required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
   required <- setdiff(utils::tail(required, -1), "...")
-  said <- vapply(required, function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R"), "")
+  missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
+  said <- vapply(required, missing_words, "")
   unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
   if (error %in% said || startsWith(error, unused)) {
     stop_argument("objective", sprintf("one that stops at its first call with: %s", error),

@@ -97,7 +97,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_flag(verbose)
   check_stop(stop_when)
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
-  check_alone_with_store(store, list(stop_when = stop_when, journal = journal, time_limit = if (time_limit < Inf) time_limit))
+  check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
+                                     time_limit = if (time_limit < Inf) time_limit))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
@@ -123,7 +124,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
 #' @rdname maximize_bandit
 #' @export
 minimize_bandit <- function(objective, domain, evaluations, ...) {
-  if ("direction" %in% ...names()) stop_argument("direction", "given to minimize_bandit()", "left out, or given to maximize_bandit()")
+  if ("direction" %in% ...names()) {
+    stop_argument("direction", "given to minimize_bandit()", "left out, or given to maximize_bandit()")
+  }
   maximize_bandit(objective, domain, evaluations, ..., direction = "minimize")
 }
 
@@ -139,7 +142,8 @@ check_alone_with_store <- function(store, others) {
 scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, ...) {
   if ("outputs" %in% ...names()) {
-    stop_argument("outputs", "given to maximize_bandit() or auto_bandit()", "left out: `direction` and `transform` say it")
+    stop_argument("outputs", "given to maximize_bandit() or auto_bandit()",
+                  "left out: `direction` and `transform` say it")
   }
   refit <- with_priors(refit, domain, kernel, prior_noise, prior_lengthscale)
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")),

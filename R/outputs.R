@@ -79,7 +79,8 @@ first_output_map <- function(outputs) {
   new_output_map(0, if (outputs$direction == "minimize") -1 else 1)
 }
 
-new_output_map <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN, count = 0) {
+new_output_map <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN,
+                           count = 0) {
   list(centre = centre, scale = scale, lambda = lambda, bulk = bulk, tail = tail, shift = shift, spread = spread,
        worst = worst, count = count)
 }

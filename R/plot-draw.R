@@ -168,8 +168,12 @@ map_key <- function(view, played) {
                 size = play_size(counts, played$plays))
     },
     if (any(played$pending)) key_entry("pending query", "black", pch = 21, bg = mark$pending),
-    if (!is_flat(view$frame$mean)) key_entry(if (view$sign < 0) "smallest mean" else "largest mean", "black", pch = 3, size = 1.2),
-    if (!is.null(view$frame$truth)) key_entry(if (view$sign < 0) "true minimum" else "true maximum", "black", pch = 2, size = 1.2),
+    if (!is_flat(view$frame$mean)) {
+      key_entry(if (view$sign < 0) "smallest mean" else "largest mean", "black", pch = 3, size = 1.2)
+    },
+    if (!is.null(view$frame$truth)) {
+      key_entry(if (view$sign < 0) "true minimum" else "true maximum", "black", pch = 2, size = 1.2)
+    },
     if (!is.null(view$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
   )
 }

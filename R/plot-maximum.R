@@ -23,8 +23,8 @@
 #' plot(found)
 #' plot(found, "slices")
 #' @export
-plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance"), inputs = NULL, width = 2,
-                                resolution = NULL, ...) {
+plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance"), inputs = NULL,
+                                width = 2, resolution = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
   which <- check_choice(which, c("all", "progress", "slices", "map", "importance"))
   width <- check_number(width, lower = 0)
@@ -83,7 +83,8 @@ draw_maximum <- function(found, view) {
   if (!is.null(view$importance)) draw_importance(view$importance)
   if (!is.null(view$slices)) {
     range <- range(view$slices$lower, view$slices$upper)
-    draw_slices(view$slices, through, log, "expected reward", pmin(pmax(range, shown[1] - diff(shown)), shown[2] + diff(shown)))
+    ylim <- pmin(pmax(range, shown[1] - diff(shown)), shown[2] + diff(shown))
+    draw_slices(view$slices, through, log, "expected reward", ylim)
   }
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
@@ -105,7 +106,8 @@ draw_progress <- function(data, direction, ylim) {
   failed <- is.na(data$reward)
   within <- pmin(pmax(data$reward, ylim[1]), ylim[2])
   beyond <- !failed & within != data$reward
-  key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2), key_entry("reward", mark$seen, pch = 16, size = 0.8),
+  key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2),
+               key_entry("reward", mark$seen, pch = 16, size = 0.8),
                if (any(beyond)) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
                if (any(failed)) key_entry("failed", mark$pending, pch = 4, size = 0.9))
   open_picture(frame, data$evaluation, ylim, key)

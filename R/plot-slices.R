@@ -44,10 +44,11 @@ draw_slices <- function(view, through, log, label, ylim = NULL) {
 
 draw_slice <- function(part, through, log, label, ylim) {
   name <- part$input[1]
-  frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = name, ylab = label, main = NULL, xlim = NULL, ylim = ylim)
+  frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = name, ylab = label, ylim = ylim)
   open_picture(frame, part$value, ylim, NULL)
   inside <- function(y) pmin(pmax(y, graphics::par("usr")[3]), graphics::par("usr")[4])
-  graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band, border = NA)
+  graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band,
+                    border = NA)
   graphics::lines(part$value, inside(part$mean), col = mark$mean, lwd = 2)
   at <- if (is.numeric(through)) through else part$value[match(as.character(through), part$label)]
   graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
@@ -60,10 +61,13 @@ draw_plane <- function(plane, pair, values, log, title, points = NULL, through =
   ys <- axis_positions(plane[[pair[2]]])
   z <- matrix(pmin(pmax(values, shown[1]), shown[2]), length(xs$at), length(ys$at))
   edges <- list(x = cell_edges(xs$at, log[1]), y = cell_edges(ys$at, log[2]))
-  frame <- list(log = paste(c("x", "y")[log], collapse = ""), legend = FALSE, xlab = pair[1], ylab = pair[2], main = title)
+  frame <- list(log = paste(c("x", "y")[log], collapse = ""), legend = FALSE, xlab = pair[1], ylab = pair[2],
+                main = title)
   open_picture(frame, edges$x, edges$y, NULL, grid = FALSE)
   draw_surface(xs$at, ys$at, z, edges)
-  place <- function(rows, axis, name) if (is.numeric(rows[[name]])) rows[[name]] else match(as.character(rows[[name]]), axis$labels)
+  place <- function(rows, axis, name) {
+    if (is.numeric(rows[[name]])) rows[[name]] else match(as.character(rows[[name]]), axis$labels)
+  }
   if (!is.null(points)) {
     graphics::points(place(points, xs, pair[1]), place(points, ys, pair[2]), pch = 21, cex = 0.7, col = "black",
                      bg = grDevices::adjustcolor("white", 0.75))

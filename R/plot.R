@@ -112,18 +112,22 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   config <- bandit$config
   names <- config$domain$names
   if (has_matrix(config$kernel) || (type == "sd" && length(names) < 2)) {
-    stop_argument("type", dQuote(type, FALSE), "another one: slices and sd maps need a kernel that is a function of the inputs, sd maps two inputs")
+    stop_argument("type", dQuote(type, FALSE),
+                  "another one: slices and sd maps need a kernel that is a function of the inputs, sd maps two inputs")
   }
   through <- recommended_point(bandit, context)
   log <- stats::setNames(log_inputs(config$domain), names)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  graphics::par(mfrow = panel_layout(if (type == "sd") 2 else length(names)), oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
+  panels <- panel_layout(if (type == "sd") 2 else length(names))
+  graphics::par(mfrow = panels, oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
   if (type == "sd") {
     ranked <- names[order(input_importance(bandit, 512, context)$total, decreasing = TRUE)]
-    view <- plane_view(bandit, context, through, ranked[1:2], resolution)
+    pair <- ranked[1:2]
+    view <- plane_view(bandit, context, through, pair, resolution)
+    played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
-      draw_plane(view, ranked[1:2], view[[what]], unname(log[ranked[1:2]]), paste("posterior", what), bandit_history(bandit), through)
+      draw_plane(view, pair, view[[what]], unname(log[pair]), paste("posterior", what), played, through)
     }
   } else {
     view <- slices_view(bandit, context, through, names, width, resolution)

@@ -132,7 +132,8 @@ print_summary <- function(rows) {
   rows$rank <- ave(rows$score, problem, FUN = rank)
   mean_of <- function(column) tapply(rows[[column]], rows$method, mean)
   table <- data.frame(log10_gap = mean_of("score"), at_half = mean_of("q50"), rank = mean_of("rank"),
-                      seconds = mean_of("seconds"), failed = tapply(!is.na(rows$failed) & nzchar(rows$failed), rows$method, sum))
+                      seconds = mean_of("seconds"),
+                      failed = tapply(!is.na(rows$failed) & nzchar(rows$failed), rows$method, sum))
   cat(sprintf("\n%d problems\n", length(unique(problem))))
   print(round(table[order(table$log10_gap), ], 2))
   by <- tapply(rows$score, list(rows$fid, rows$method), mean)

@@ -24,7 +24,8 @@ job <- function(seed) {
   list(truth = truth, noisy = function(p) if (runif(1) < 1 / 30) 3 else truth(p) + rnorm(1, sd = 0.01))
 }
 priors <- list(none = list(prior_noise = NULL, prior_lengthscale = NULL, refit = refit_every(5, mean = "fit")),
-               default = list(), weak = list(prior_noise = c(log(1e-4), 3)), strong = list(prior_noise = c(log(1e-2), 1.5)))
+               default = list(), weak = list(prior_noise = c(log(1e-4), 3)),
+               strong = list(prior_noise = c(log(1e-2), 1.5)))
 for (name in names(priors)) {
   result <- vapply(seq_len(jobs), function(seed) {
     one <- job(seed)
@@ -33,6 +34,7 @@ for (name in names(priors)) {
     c(promised = found$value, sd = found$sd, truth = one$truth(found$par), best = 0.35)
   }, numeric(4))
   off <- result["promised", ] - result["truth", ]
-  cat(sprintf("%-8s promise off by %.4f on average (bias %+.4f, worst %.4f), |off| / sd %.2f; recommended %.4f above the optimum\n",
-              name, mean(abs(off)), mean(off), max(abs(off)), sqrt(mean((off / result["sd", ])^2)), mean(result["truth", ] - 0.35)))
+  cat(sprintf(paste("%-8s promise off by %.4f on average (bias %+.4f, worst %.4f), |off| / sd %.2f;",
+                    "recommended %.4f above the optimum\n"), name, mean(abs(off)), mean(off), max(abs(off)), sqrt(mean((off / result["sd", ])^2)),
+              mean(result["truth", ] - 0.35)))
 }

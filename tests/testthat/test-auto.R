@@ -83,7 +83,8 @@ test_that("arms have designs too, and bad arguments are refused", {
   expect_false(anyDuplicated(first$arm) > 0)
   expect_equal(nrow(bandit$suggest(2, arms = 3:4)), 2)
   expect_error(auto_bandit(bench_domain, data.frame(temp = 50, acid = 1)), "`data`", class = "gpbandits_error")
-  expect_error(auto_bandit(bench_domain, data.frame(temp = 500, acid = 1, reward = 3)), "`data`", class = "gpbandits_error")
+  expect_error(auto_bandit(bench_domain, data.frame(temp = 500, acid = 1, reward = 3)), "`data`",
+               class = "gpbandits_error")
   expect_error(auto_bandit(bench_domain, direction = "up"), "`direction`", class = "gpbandits_error")
   expect_error(auto_bandit(bench_domain, outputs = NULL), "`outputs`", class = "gpbandits_error")
 })

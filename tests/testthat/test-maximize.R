@@ -102,8 +102,8 @@ test_that("lengthscales, variance and noise get priors, in units of the inputs' 
   expect_null(own$noise_var)
   theirs <- refit_of(1:5, kernel = kernel_se(2), prior_noise = c(sdlog = 1, meanlog = -4))$settings$priors
   expect_equal(theirs, list(noise_var = c(meanlog = -4, sdlog = 1)))
-  both <- refit_of(1:5, kernel = kernel_se(2) + kernel_periodic(3, 1), prior_lengthscale = c(0, 1), prior_noise = c(-4, 1),
-                   refit = refit_every(2, priors = list(noise_var = c(-9, 2))))$settings$priors
+  both <- refit_of(1:5, kernel = kernel_se(2) + kernel_periodic(3, 1), prior_lengthscale = c(0, 1),
+                   prior_noise = c(-4, 1), refit = refit_every(2, priors = list(noise_var = c(-9, 2))))$settings$priors
   expect_equal(both[["1.se.lengthscale"]], c(meanlog = log(4), sdlog = 1))
   expect_equal(both[["2.periodic.lengthscale"]], c(meanlog = 0, sdlog = 1))
   expect_equal(both$noise_var, c(-9, 2))

@@ -141,7 +141,8 @@ test_that("a bandit's posterior is that of the mapped rewards, with the map of i
   expect_lt(abs(asked$x - grid[which.max(score)]), 2e-3)
   # The log has rewards as they are, and the history what was believed at the choice.
   expect_identical(bandit$history()$reward[1:12], y)
-  expect_equal(unlist(bandit$history()[13, c("mean", "sd")]), unlist(bandit$posterior(matrix(asked$x))), tolerance = 1e-9)
+  expect_equal(unlist(bandit$history()[13, c("mean", "sd")]), unlist(bandit$posterior(matrix(asked$x))),
+               tolerance = tol$identity)
 })
 
 test_that("one reward's own noise variance is in the reward's units", {
@@ -210,7 +211,8 @@ test_that("copies, files, journals and amendments go on as the original", {
 })
 
 test_that("stop rules, draws and summaries are in the reward's units", {
-  bandit <- gp_bandit(1:10, kernel_se(3), 0.01, policy_ucb(width_constant(2)), outputs = scale_outputs("minimize", "none"))
+  bandit <- gp_bandit(1:10, kernel_se(3), 0.01, policy_ucb(width_constant(2)),
+                      outputs = scale_outputs("minimize", "none"))
   y <- 1000 + 50 * (1:10 - 4)^2
   bandit$add(arm = 1:10, reward = y)
   bandit$suggest()
@@ -228,7 +230,8 @@ test_that("stop rules, draws and summaries are in the reward's units", {
 test_that("outputs are refused where they have no meaning", {
   make <- function(...) gp_bandit(1:5, kernel_se(1), 0.1, policy_ei(), ...)
   expect_error(make(outputs = "minimize"), "scale_outputs", class = "gpbandits_error")
-  expect_error(make(outputs = scale_outputs(), constraints = constraints_noiseless(epoch = 5)), "`outputs`", class = "gpbandits_error")
+  expect_error(make(outputs = scale_outputs(), constraints = constraints_noiseless(epoch = 5)), "`outputs`",
+               class = "gpbandits_error")
   expect_error(make(outputs = scale_outputs(), changes = change_never(1)), "`outputs`", class = "gpbandits_error")
   expect_error(scale_outputs("down"), class = "gpbandits_error")
   expect_error(scale_outputs(transform = "log"), class = "gpbandits_error")

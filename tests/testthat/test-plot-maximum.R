@@ -68,6 +68,7 @@ test_that("bandits over more than two inputs are drawn as slices and as maps of 
     map <- plot(bandit, type = "sd")
     expect_named(map[3:4], c("mean", "sd"))
     expect_equal(nrow(plot(bandit, type = "arms")), nrow(unique(bandit$history()[c("lr", "depth", "rate")])))
-    expect_error(plot(gp_bandit(1:3, kernel_matrix(diag(3)), 0.1, policy_ei()), type = "slices"), class = "gpbandits_error")
+    expect_error(plot(gp_bandit(1:3, kernel_matrix(diag(3)), 0.1, policy_ei()), type = "slices"),
+                 class = "gpbandits_error")
   })
 })
