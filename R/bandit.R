@@ -162,12 +162,27 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     stop_argument("engine", "\"played\"",
                   "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
+  check_own_kernel_here(config)
   bandit <- new_bandit(config)
   heal(as.environment(bandit))
   if (!is.null(journal) && !is.null(store)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
   if (!is.null(journal)) start_journal(bandit, journal)
   if (!is.null(store)) start_store(bandit, store)
   bandit
+}
+
+# kernel_function(): is it a covariance on this domain, and can the policy do with it?
+check_own_kernel_here <- function(config) {
+  if (!has_function(config$kernel)) return(invisible())
+  paths <- config$policy$draws || config$policy$kind == "mes"
+  if (paths && !can_count(config$domain)) {
+    stop_argument("kernel", sprintf("kernel_function() for %s on %s", config$policy$title, describe_domain(config$domain)),
+                  "another kernel where paths of the prior are drawn")
+  }
+  if (length(config$context_names) && is.null(config$contexts)) return(invisible())
+  kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
+  contexts <- if (!is.null(config$contexts)) utils::head(config$contexts, 3)
+  check_own_kernel(kernel, points_in_contexts(config$domain, spread_places(config$domain, 20), contexts))
 }
 
 check_absent <- function(value, arg) {

@@ -70,6 +70,7 @@ gp_regression <- function(x, y, kernel, noise_var, mean = 0) {
                            names = colnames(x), named = named, estimated = 0,
                            state = new.env(parent = emptyenv())),
                       class = "gp_regression")
+  if (has_function(kernel)) check_own_kernel(regression_kernel(object), regression_points(object, object$x, "x"))
   regression_pointer(object)
   object
 }

@@ -20,6 +20,7 @@
 #' | `kernel_linear` | \eqn{v\, x \cdot x'}{v x.x'}, without a constant |
 #' | `kernel_categorical` | \eqn{v \prod_i \rho_i^{[x_i \ne x'_i]}}{v prod_i rho_i^[x_i != x'_i]} |
 #' | `kernel_matrix` | \eqn{K_{ab}}{K[a, b]} for the arms with numbers \eqn{a} and \eqn{b} |
+#' | `kernel_function` | \eqn{v f(x, x')}{v f(x, x')}, your own function in R |
 #' | `k1 + k2`, `k1 * k2` | the sum, the product of the two values |
 #'
 #' `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two different values have the
@@ -32,6 +33,12 @@
 #' orders; as `nu` grows the kernel tends to the squared exponential one.
 #' The Matérn prior's functions have derivatives of every order below `nu`.
 #'
+#' @section A kernel of your own: `kernel_function(f)` calls `f(X, Y)` with two matrices, one row per point and a named column per
+#'   input of `dims`, and expects the `nrow(X)` x `nrow(Y)` matrix of covariances. It works wherever a kernel does, in sums and
+#'   products too, and is slow: R is called for each row that is needed. In a box gradients are finite differences, and what needs
+#'   paths of the prior (Thompson sampling there) is refused. When a bandit or a regression meets its points, some of
+#'   them are tried: a result of another size, not finite, not symmetric, not positive semi-definite, or one that depends on more than the
+#'   pair of points is refused. `f` must not draw random numbers.
 #' @section Units: `lengthscale` and `period` are in the units of the inputs,
 #'   `variance` in those of the squared reward (for `kernel_linear`: per squared
 #'   unit of input); `nu` and `alpha` have none. Inputs are used as they are,
@@ -41,7 +48,7 @@
 #'   or there is one for each of them, in the order of `dims`.
 #'   Names and numbers of `dims` are checked when the kernel meets a domain.
 #' @section Parameters that are fitted: all variances, lengthscales, periods, correlations (at most 1) and
-#'   `alpha`, each as its logarithm; `nu` and the matrix of `kernel_matrix` stay
+#'   `alpha`, each as its logarithm; `nu`, the matrix of `kernel_matrix` and the function of `kernel_function` stay
 #'   as they are. One lengthscale for all inputs is one parameter. In a
 #'   product only the product of the factors' variances matters: their ratio
 #'   cannot be learnt from data and stays where the fit happens to leave it.
@@ -52,6 +59,8 @@
 #'   entry) and positive semi-definite. `K` is refused if its smallest eigenvalue
 #'   is below -1e-8 times its largest; the error says by how much. A matrix
 #'   of deficient rank is fine.
+#'   `kernel_matern(0.2)` is refused: who gives one number without a name most often means a lengthscale, unless it is a
+#'   half or a whole number (`kernel_matern(2.5)`).
 #'   `kernel_matrix` needs a finite domain with as many arms as `K` has rows.
 #' @param lengthscale positive: one number, or one for each input of `dims`.
 #' @param variance positive number: the prior variance of the reward (for
@@ -74,6 +83,8 @@
 #' kernel_se(0.2, dims = 1) * kernel_categorical(0.3, dims = 2)
 #' # five sensors with a known covariance
 #' kernel_matrix(0.5^abs(outer(1:5, 1:5, "-")))
+#' # one's own: Brownian motion
+#' kernel_function(function(X, Y) outer(X[, 1], Y[, 1], pmin))
 #' @name kernels
 NULL
 
@@ -89,6 +100,7 @@ kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
 #' @param nu positive number: smoothness.
 #' @export
 kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
+  if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, as.character(names(sys.call())[-1]))
   dims <- check_dims(dims)
   new_kernel("matern", nu = check_positive(nu), lengthscale = check_per_input(lengthscale, dims),
              variance = check_positive(variance), dims = dims)
@@ -137,6 +149,13 @@ kernel_matrix <- function(K) {
   new_kernel("matrix", K = check_covariance(K))
 }
 
+#' @rdname kernels
+#' @param f a function of two matrices of points that returns their covariances, see below.
+#' @export
+kernel_function <- function(f, variance = 1, dims = NULL) {
+  new_kernel("function", f = check_function(f), variance = check_positive(variance), dims = check_dims(dims))
+}
+
 new_kernel <- function(type, ...) {
   structure(list(type = type, ...), class = "bandit_kernel")
 }
@@ -145,6 +164,15 @@ new_kernel <- function(type, ...) {
 
 check_positive <- function(x, arg = deparse(substitute(x))) {
   check_number(x, arg, lower = 0, open_lower = TRUE)
+}
+
+# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so. `given`: names of the call's arguments.
+check_smoothness <- function(nu, given) {
+  named <- any(startsWith("nu", given[nzchar(given)]))
+  if (named || !is.numeric(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) return(invisible())
+  stop_argument("nu", sprintf("%s without its name", describe(nu)),
+                sprintf("named (`nu = %s`) where it is no half or whole number; a lengthscale is `lengthscale = %s`",
+                        describe(nu), describe(nu)))
 }
 
 check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
@@ -238,7 +266,7 @@ fitted_fields <- function(type) {
          rq = c("alpha", "lengthscale", "variance"),
          periodic = c("period", "lengthscale", "variance"),
          categorical = c("correlation", "variance"),
-         linear = "variance", matrix = character())
+         linear = "variance", "function" = "variance", matrix = character())
 }
 
 # All that can be fitted, natural scale, named like "se.lengthscale",
@@ -309,6 +337,10 @@ resolve_part <- function(kernel, input_names, arms) {
   if (kernel$type == "matrix") return(resolve_matrix(kernel, input_names, arms))
   out <- unclass(kernel)
   out$dims <- resolve_dims(kernel$dims, input_names)
+  if (kernel$type == "function") {
+    out$f <- checked_gram(kernel$f, input_names[out$dims + 1L])
+    return(out)
+  }
   for (field in intersect(c("lengthscale", "period", "correlation"), names(out))) {
     out[[field]] <- expand_per_input(out[[field]], length(out$dims), field, kernel)
   }
@@ -329,6 +361,41 @@ resolve_matrix <- function(kernel, input_names, arms) {
                   "one whose matrix has a row for each arm")
   }
   list(type = "matrix", K = kernel$K, arm_column = length(input_names))
+}
+
+# A user's f(X, Y): it gets named columns, and what it returns is checked each time.
+checked_gram <- function(f, names) {
+  force(f)
+  function(X, Y) {
+    colnames(X) <- colnames(Y) <- names
+    K <- call_user(f(X, Y), "f", sprintf("(in kernel_function(), for %d and %d points)", nrow(X), nrow(Y)))
+    if (!is.numeric(K) || length(K) != nrow(X) * nrow(Y) || (is.matrix(K) && nrow(K) != nrow(X)) || !all(is.finite(K))) {
+      stop_argument("f", sprintf("a function that returned %s for %d and %d points", describe(K), nrow(X), nrow(Y)),
+                    "a function that returns the matrix of covariances, all finite, nrow(X) x nrow(Y)")
+    }
+    matrix(as.double(K), nrow(X))
+  }
+}
+
+has_function <- function(kernel) {
+  if (is_composite(kernel)) any(vapply(kernel$parts, has_function, NA)) else kernel$type == "function"
+}
+
+# Is what kernel_function() is made of a covariance at some points (a matrix as the core sees them)?
+check_own_kernel <- function(kernel, points) {
+  if (kernel$type %in% c("sum", "product")) {
+    for (part in kernel$parts) check_own_kernel(part, points)
+    return(invisible())
+  }
+  if (kernel$type != "function" || nrow(points) == 0) return(invisible())
+  some <- unique(round(seq(1, nrow(points), length.out = min(40, nrow(points)))))
+  X <- points[some, kernel$dims + 1L, drop = FALSE]
+  K <- check_covariance(kernel$f(X, X), "f")
+  alone <- kernel$f(X[1, , drop = FALSE], X)
+  if (max(abs(K[1, ] - alone)) > 1e-8 * max(abs(K))) {
+    stop_argument("f", "a function whose value for two points depends on what other points there are",
+                  "a function of each pair of points alone")
+  }
 }
 
 resolve_dims <- function(dims, input_names) {
@@ -440,6 +507,7 @@ kernel_title <- function(kernel) {
          periodic = "periodic (smooth functions that repeat)",
          linear = "linear (weighted sums of the inputs)",
          categorical = "categorical (different values equally related)",
+         "function" = "your own function",
          matrix = sprintf("covariance matrix over %d arms (variances %s to %s)", nrow(kernel$K),
                           format(min(diag(kernel$K)), digits = 4), format(max(diag(kernel$K)), digits = 4)))
 }

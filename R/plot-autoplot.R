@@ -68,10 +68,10 @@ autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simp
 #' @rdname bandit-autoplot
 #' @method autoplot bandit_comparison
 #' @exportS3Method ggplot2::autoplot bandit_comparison
-autoplot.bandit_comparison <- function(object, column = "average_regret", bands = 1, log = "", col = NULL, ...) {
+autoplot.bandit_comparison <- function(object, column = "average_regret", bound = NULL, bands = 1, log = "", col = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_comparison)))
   need_ggplot2()
-  view <- comparison_view(object, column, bands, log)
+  view <- comparison_view(object, column, bands, log, bound)
   style <- series_style(nlevels(view$frame$bandit), check_colours(col))
   ylog <- grepl("y", view$log)
   curves <- view$frame
@@ -86,6 +86,8 @@ autoplot.bandit_comparison <- function(object, column = "average_regret", bands 
     ggplot2::scale_colour_manual(NULL, values = style$col) +
     ggplot2::scale_fill_manual(NULL, values = style$col) +
     ggplot2::scale_linetype_manual(NULL, values = style$lty) +
+    (if (!is.null(curves$bound)) ggplot2::geom_line(data = curves, mapping = aes_of(y = "bound"), colour = "black",
+                                                    linetype = "dashed", na.rm = TRUE)) +
     ggplot_log(view$log) + ggplot2::labs(x = "round", y = view$label, subtitle = view$note) + ggplot_look()
 }
 

@@ -231,8 +231,8 @@ run_bound <- function(bound, which, rounds) {
   if (which %in% c("average", "simple")) bound / rounds else bound
 }
 
-# A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper`.
-comparison_view <- function(comparison, column, bands, log, points = 1000) {
+# A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper` and, where there is one, `bound`.
+comparison_view <- function(comparison, column, bands, log, bound = NULL, points = 1000) {
   first <- comparison$results[[1]]
   numeric <- unique(unlist(lapply(first, function(columns) names(Filter(is.numeric, columns)))))
   column <- check_choice(column, c("average_regret", setdiff(numeric, "arm")))
@@ -251,8 +251,19 @@ comparison_view <- function(comparison, column, bands, log, points = 1000) {
   })
   frame <- do.call(rbind, parts)
   frame$bandit <- factor(frame$bandit, levels = shown)
+  if (!is.null(bound)) frame$bound <- comparison_bound(bound, column, comparison$rounds)[frame$round]
   list(frame = frame, column = column, label = quantity_label(column), log = log,
        note = comparison_note(comparison, bands, frame))
+}
+
+# One value per round, as the quantity is drawn.
+comparison_bound <- function(bound, column, rounds) {
+  which <- c(cumulative_regret = "cumulative", average_regret = "average", simple_regret = "simple",
+             cumulative_violation = "violation")[column]
+  if (is.na(which)) {
+    stop_argument("bound", sprintf("given for the column \"%s\"", column), "NULL but for a regret or the cumulative violation")
+  }
+  run_bound(bound, which, seq_len(rounds))
 }
 
 # standard_error() of every row, without a call per row.

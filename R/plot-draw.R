@@ -215,14 +215,16 @@ draw_comparison <- function(view, frame, col) {
   parts <- split(view$frame, view$frame$bandit)
   style <- series_style(length(parts), col)
   key <- key_entry(names(parts), style$col, lty = style$lty, lwd = 2)
-  shown <- view$frame[c("mean", "lower", "upper")]
+  bound <- unique(view$frame[intersect(c("round", "bound"), names(view$frame))])
+  if (!is.null(bound$bound)) key <- rbind(key, key_entry("bound", "black", lty = 2, lwd = 1.5))
   # A band that reaches zero must not stretch a logarithmic axis.
-  if (grepl("y", frame$log)) shown <- shown[c("mean", "upper")]
+  shown <- view$frame[intersect(c("mean", "upper", if (!grepl("y", frame$log)) "lower", "bound"), names(view$frame))]
   open_picture(frame, view$frame$round, unlist(shown), key)
   for (i in seq_along(parts)) draw_band(parts[[i]], style$col[i])
   for (i in seq_along(parts)) {
     graphics::lines(parts[[i]]$round, on_axis(parts[[i]]$mean), col = style$col[i], lty = style$lty[i], lwd = 2)
   }
+  if (!is.null(bound$bound)) graphics::lines(bound$round, on_axis(bound$bound), lty = 2, lwd = 1.5)
 }
 
 draw_band <- function(part, col) {

@@ -64,7 +64,7 @@
 #' @return Invisibly the data drawn, a data.frame. Bandit: a row per place with `arm` (arms only), the
 #'   inputs, `mean`, `sd`, `lower`, `upper` (the band), `plays` (arms only; in this context), `truth` (if
 #'   given); attributes `width` (number) and `next_choice` (a row of a history, or `NULL`). Run: `round`, the
-#'   quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`.
+#'   quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or a type that the domain does not allow.
 #' @references Srinivas, Krause, Kakade and Seeger (2010) <arXiv:0912.3995>, Figures 2 and 5. The palette:
 #'   Okabe and Ito (2008), Color Universal Design.
@@ -162,13 +162,13 @@ plot.bandit_run <- function(x, which = c("cumulative", "average", "simple", "vio
 
 #' @rdname bandit-plots
 #' @export
-plot.bandit_comparison <- function(x, column = "average_regret", bands = 1, log = "", col = NULL,
+plot.bandit_comparison <- function(x, column = "average_regret", bound = NULL, bands = 1, log = "", col = NULL,
                                    legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL,
                                    ylab = NULL, main = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(plot.bandit_comparison)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)
-  view <- comparison_view(x, column, bands, log)
+  view <- comparison_view(x, column, bands, log, bound)
   frame$log <- view$log
   frame$xlab <- or_else(xlab, "round")
   frame$ylab <- or_else(ylab, view$label)

@@ -34,13 +34,13 @@
 #'   problem: an introduction. In *Towards Global Optimisation 2*, 1-15.
 #'   North-Holland. Each object's `source` names the function's own reference.
 #' @examples
-#' branin <- test_function("branin")
+#' branin <- benchmark_function("branin")
 #' branin$f(branin$optimiser)
 #' problem <- bandit_problem(branin$domain, branin$f, noise_gaussian(0.1),
 #'                           optimum = branin$optimum)
-#' test_function("ackley", dimension = 5)$optimum
+#' benchmark_function("ackley", dimension = 5)$optimum
 #' @export
-test_function <- function(name, dimension = NULL) {
+benchmark_function <- function(name, dimension = NULL) {
   name <- check_choice(name, names(test_function_makers))
   maker <- test_function_makers[[name]]
   default <- maker$dimension
@@ -57,6 +57,14 @@ test_function <- function(name, dimension = NULL) {
                  domain = box_domain(rep_len(parts$lower, d), rep_len(parts$upper, d)),
                  optimum = parts$optimum, optimiser = optimiser, source = maker$source),
             class = "bandit_test_function")
+}
+
+#' @rdname benchmark_function
+#' @details `test_function()` is the old name, deprecated: it masks functions of other packages.
+#' @export
+test_function <- function(name, dimension = NULL) {
+  .Deprecated("benchmark_function")
+  benchmark_function(name, dimension)
 }
 
 #' @export

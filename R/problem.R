@@ -63,12 +63,12 @@
 #'   increase, a function is not vectorised or returns values that are not
 #'   finite, or no point is feasible.
 #' @seealso [run_bandit()], [compare_bandits()], [sample_gp()], [sample_rkhs()],
-#'   [test_function()].
+#'   [benchmark_function()].
 #' @examples
 #' # three arms, two periods: the best arm changes after round 50
 #' bandit_problem(1:3, reward = cbind(c(0, 1, 2), c(2, 1, 0)), change_points = 50,
 #'                noise = noise_gaussian(0.1), delay = delay_poisson(3))
-#' branin <- test_function("branin")
+#' branin <- benchmark_function("branin")
 #' bandit_problem(branin$domain, branin$f, optimum = branin$optimum)
 #' @export
 bandit_problem <- function(domain, reward, noise = noise_gaussian(0), delay = NULL,

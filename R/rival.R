@@ -422,20 +422,27 @@ rival_story <- function(rival) {
 # As play_in_core(), round by round in R.
 play_by_rule <- function(rival, problem, rounds, draws, contexts, report) {
   first <- table_size(rival$queries)
+  play_in_rounds(problem, rounds, draws, report = report, ask = function(t) {
+    ask(rival, subset_contexts(contexts, t), NA_real_)
+    logged_places(rival, first + t)
+  }, tell = function(which, reward, g) {
+    tell(rival, "reward", first + which, reward, g[, seq_len(constraint_count(rival$config)), drop = FALSE])
+  })
+}
+
+# ask(t) returns a place with its `contexts`; tell(which, reward, g) hands over rewards of earlier rounds when they arrive.
+play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
   g <- matrix(0, rounds, problem$constraint_count)
-  told <- seq_len(constraint_count(rival$config))
   arrive <- function(which, now) {
     if (length(which) == 0) return()
-    tell(rival, "reward", first + which, f[which] + draws$noise[which],
-         g[which, told, drop = FALSE] + draws$constraint_noise[which, told, drop = FALSE])
+    tell(which, f[which] + draws$noise[which], g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
     known[which] <<- now
   }
   for (t in seq_len(rounds)) {
     arrive(due[[t]], t)
-    ask(rival, subset_contexts(contexts, t), NA_real_)
-    place <- logged_places(rival, first + t)
+    place <- ask(t)
     f[t] <- problem_truth(problem, place, t, place$contexts)
     if (ncol(g)) g[t, ] <- problem_constraints(problem, place, place$contexts)
     arrival <- ceiling(t + delay_at_place(problem, place, draws, t))

@@ -16,6 +16,9 @@
 #'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t}, \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
 #'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))}, \eqn{\pi_t = \pi^2t^2/6}{pi_t = pi^2 t^2 / 6}, \eqn{t} rounds since the restart.
 #'
+#' * `changes_function()`: restarts where `f(history)` returns `TRUE`. `history` are the rows of `$history()` since the last restart (or
+#'   fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known reward.
+#'
 #' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an observation):
 #'
 #' * `change_window()`: the posterior is that of the last `window` observations, those of the latest rounds among all that are known.
@@ -35,6 +38,7 @@
 #'
 #' @param threshold,ridge functions of the half-length \eqn{q} that return one number > 0: the largest statistic (squared,
 #'   in units of the reward squared) that raises no alarm, and the regulariser \eqn{q\rho_q}{q rho_q} of each half's fit.
+#' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to go on; it must not draw random numbers.
 #' @param explore \eqn{\xi}{xi}, a number >= 0.
 #' @param kernel kernel of the detector; `NULL`: the bandit's.
 #' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows with \eqn{|U|}, and
@@ -101,6 +105,12 @@ change_event <- function(delta = 0.1, explore = 0) {
 
 #' @rdname changes
 #' @export
+changes_function <- function(f, explore = 0) {
+  new_changes("function", f = check_function(f), explore = check_explore(explore))
+}
+
+#' @rdname changes
+#' @export
 change_window <- function(window, explore = 0) {
   new_changes("window", window = check_count(window), explore = check_explore(explore))
 }
@@ -137,6 +147,7 @@ positive_function <- function(f, arg) {
 resolve_changes <- function(changes, config) {
   if (is.null(changes)) return(NULL)
   changes <- unclass(changes)
+  if (changes$kind == "function") changes$f <- checked_restart(changes$f, config)
   if (changes$kind != "detect") return(changes)
   kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
   changes$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
@@ -149,4 +160,29 @@ resolve_changes <- function(changes, config) {
 detector_average <- function(config, kernel) {
   if (length(config$context_names) && is.null(config$contexts)) return(list(kind = "sampled"))
   domain_average(config$domain, kernel, config$contexts)
+}
+
+# A user's f(history) as the core asks it: of the table of Fold::history_table().
+checked_restart <- function(f, config) {
+  force(f)  # callers store the result where f came from
+  force(config)
+  function(table) {
+    answer <- call_user(f(segment_history(table, config)), "f", "(in changes_function())")
+    if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
+      stop_argument("f", sprintf("a function that returned %s (in changes_function())", describe(answer)),
+                    "a function that returns TRUE or FALSE")
+    }
+    as.double(answer)
+  }
+}
+
+# Like `$history()`, for the queries since the last restart.
+segment_history <- function(table, config) {
+  number <- function(column) replace(table[, column], is.nan(table[, column]), NA)
+  inputs <- table[, 9 + seq_along(input_names(config)), drop = FALSE]
+  colnames(inputs) <- input_names(config)
+  arm <- if (can_count(config$domain)) list(arm = as.integer(table[, 2]) + 1L)
+  frame_of(c(list(id = as.integer(table[, 1])), arm, as.list(as.data.frame(inputs)),
+             list(reward = number(3), mean = number(4), sd = number(5), width = number(6),
+                  action = action_names[table[, 7]], status = status_names[table[, 8]])))
 }

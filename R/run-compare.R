@@ -7,7 +7,7 @@
 #' not depend on which others are compared, nor on the number of processes. Replications run through
 #' `future.apply` where the user has set a [future::plan()], else one after the other: the numbers are the same.
 #'
-#' @param bandits a named list of functions `function(problem)` that each make a new bandit.
+#' @param bandits a named list of functions `function(problem)` that each make a new bandit, or an agent of your own, see below.
 #' @param problems a `function(replication)` that makes the problem of that replication (or one [bandit_problem()]
 #'   for all of them).
 #' @param rounds number of rounds, a whole number >= 1.
@@ -19,8 +19,12 @@
 #'   `reward`, `f`, `regret`, `cumulative_regret`, `average_regret` (cumulative over round), `simple_regret`,
 #'   `period`, `segment`, `action` and, over arms, `arm`, with the meanings of [run_bandit()]. `summary()` gives mean and standard error over
 #'   replications; `plot()` draws mean curves with bands of one standard error.
-#' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that does not return a bandit, or a
-#'   problem function that returns no problem.
+#' @section Agents: an agent is any list, environment or object (R6, reference class) with functions `suggest()` and
+#'   `observe(id, reward)`. `suggest()` (with contexts: `suggest(context = )`, one row) returns a list with `arm`, a number, or `x`, a point, and if
+#'   it likes an `id` (else the round), which `observe()` gets back with the reward, when that arrives (under constraints with
+#'   `constraints = `). Its noise, delays and contexts are those that the bandits meet.
+#' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that returns neither bandit nor agent, an agent that suggests no
+#'   place, or a problem function that returns no problem.
 #' @seealso [run_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
@@ -87,15 +91,20 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
   lapply(stats::setNames(names(bandits), names(bandits)), function(name) {
     with_stream(policy_stream, {
       bandit <- call_user(bandits[[name]](problem), "bandits", sprintf("(%s) %s", name, where))
-      if (!is_bandit(bandit)) {
-        stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
-                      "functions that return a bandit")
-      }
-      check_same_domain(bandit$config, problem)
-      run <- play(bandit, problem, rounds, draws, progress = FALSE)
+      data <- play_one(bandit, name, problem, rounds, draws)
     })
-    as.list(run$data[kept, intersect(comparison_columns(run$data), names(run$data))])
+    lapply(data[intersect(comparison_columns(data), names(data))], `[`, kept)
   })
+}
+
+play_one <- function(bandit, name, problem, rounds, draws) {
+  if (is_bandit(bandit)) {
+    check_same_domain(bandit$config, problem)
+    return(play(bandit, problem, rounds, draws, progress = FALSE)$data)
+  }
+  if (is_agent(bandit)) return(play_agent(bandit, problem, rounds, draws, name))
+  stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
+                "functions that return a bandit, or an agent with `$suggest()` and `$observe()`")
 }
 
 comparison_columns <- function(data) {

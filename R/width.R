@@ -9,7 +9,8 @@
 #' \eqn{L = \log\det(I + K_{t-1}/\lambda)}{L = log det(I + K_{t-1} / lambda)} over the points played.
 #'
 #' * `width_constant(value)`: the same in every round. Wherever a width is taken, a number means this.
-#' * `width_function(f)`: `f(t)`, one finite number >= 0.
+#' * `width_function(f)`: `f(t)`, one finite number >= 0; or `f(t, state)`, with `state` a list of `log_det` (\eqn{L}), `noise_var`
+#'   (\eqn{\lambda}{lambda}), `arms` (how many, NA in a box) and `rounds` (queries so far, restarts or not).
 #' * `width_srinivas_finite`: \eqn{\sqrt{s \cdot 2\log(n t^2\pi^2/(6\delta))}}{sqrt(scale * 2 log(n t^2 pi^2 / (6 delta)))},
 #'   \eqn{n} arms. Theorem 1 of Srinivas et al. (a function drawn from the prior) at `scale = 1`;
 #'   the paper divides by five in practice.
@@ -58,7 +59,7 @@
 #'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem covers hyperparameters fitted to the same data.
 #'
 #' @param value a number >= 0.
-#' @param f a function of the round number `t` that returns one number >= 0.
+#' @param f a function of the round number `t`, or of `t` and `state`, that returns one number >= 0.
 #' @param delta failure probability, in (0, 1).
 #' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root).
 #' @param printed `TRUE`: \eqn{\gamma_t}{gamma_t} as the paper prints it, not \eqn{\gamma_{t-1}}{gamma_{t-1}}.
@@ -86,6 +87,7 @@
 #' width_srinivas_finite(delta = 0.1, scale = 1 / 5)
 #' width_amm(B = 1, R = 0.1, delta = 0.05)
 #' width_function(function(t) sqrt(2 * log(1 + t)))
+#' width_function(function(t, state) 1 + sqrt(state$log_det + 2 * log(10)))
 #' @name widths
 NULL
 
@@ -104,7 +106,20 @@ width_constant <- function(value) new_width("constant", value = check_number(val
 #' @rdname widths
 #' @export
 width_function <- function(f) {
-  new_width("function", f = checked_function(check_function(f), "width"))
+  f <- check_function(f)
+  asked <- checked_function(function(t, state) if (takes_state(f)) f(t, state) else f(t), "width")
+  # One row: t, log det, noise variance, arms, rounds.
+  new_width("function", f = function(seen) {
+    arms <- if (is.nan(seen[4])) NA_real_ else seen[4]
+    asked(seen[1], list(log_det = seen[2], noise_var = seen[3], arms = arms, rounds = seen[5]))
+  })
+}
+
+# Second arguments that have a default are the user's own.
+takes_state <- function(f) {
+  arguments <- formals(args(f))
+  "state" %in% names(arguments) ||
+    (length(arguments) > 1 && names(arguments)[2] != "..." && identical(arguments[[2]], quote(expr = )))
 }
 
 #' @rdname widths

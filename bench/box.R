@@ -5,7 +5,7 @@ suppressMessages(library(gpbandits))
 
 seconds <- function(code) sum(system.time(code(), gcFirst = TRUE)[c("user.self", "sys.self")])
 seeds <- 1:10
-branin <- test_function("branin")
+branin <- benchmark_function("branin")
 at <- function(p) branin$f(matrix(p, 1))
 
 # ---- 1. 10 random points, then 190 rounds of GP-UCB, everything included but the package's loading ----
@@ -60,7 +60,7 @@ free <- function(problem, evaluations, design) {
   data.frame(seconds = median(out[1, ]), slowest = max(out[1, ]), simple_regret = median(out[2, ]), worst = max(out[2, ]))
 }
 free_table <- rbind("Branin, 10 + 45" = free(branin, 55, 10),
-                    "Hartmann 6, 30 + 70" = free(test_function("hartmann6"), 100, 30))
+                    "Hartmann 6, 30 + 70" = free(benchmark_function("hartmann6"), 100, 30))
 
 # ---- 3. Thompson sampling, and many observations ------------------------------------------------
 one_query <- function(policy, size, inputs) {

@@ -4,6 +4,7 @@
 
 #include "kernels/kernel_categorical.h"
 #include "kernels/kernel_compose.h"
+#include "kernels/kernel_function.h"
 #include "kernels/kernel_linear.h"
 #include "kernels/kernel_matrix.h"
 #include "kernels/kernel_periodic.h"
@@ -33,6 +34,11 @@ std::vector<Index> dims_of(const Rcpp::List& kernel) {
 Scaling scaling_of(const Rcpp::List& kernel) {
   return Scaling(dims_of(kernel), field<VectorXd>(kernel, "lengthscale"),
                  field<bool>(kernel, "isotropic"));
+}
+
+FunctionKernel::Gram gram_function(const Rcpp::List& kernel) {
+  const Rcpp::Function f = kernel["f"];
+  return [f](const MatrixXd& X, const MatrixXd& Y) { return Rcpp::as<MatrixXd>(f(X, Y)); };
 }
 
 // A kernel that lets R's interrupts in between its rows: the core, which knows nothing of R, asks
@@ -107,6 +113,9 @@ std::unique_ptr<Kernel> parse(const Rcpp::List& kernel) {
                                           field<int>(kernel, "arm_column"));
   }
   const double variance = field<double>(kernel, "variance");
+  if (type == "function") {
+    return std::make_unique<FunctionKernel>(gram_function(kernel), dims_of(kernel), variance);
+  }
   if (type == "linear") return std::make_unique<Linear>(dims_of(kernel), variance);
   if (type == "se") return std::make_unique<SquaredExponential>(scaling_of(kernel), variance);
   if (type == "matern") {

@@ -33,6 +33,11 @@ std::function<double(double)> RSettings::function(const char* name) const {
   return [f](double t) { return Rcpp::as<double>(f(t)); };
 }
 
+std::function<double(const MatrixXd&)> RSettings::table_function(const char* name) const {
+  const Rcpp::Function f(value(name));
+  return [f](const MatrixXd& table) { return Rcpp::as<double>(f(table)); };
+}
+
 Settings::Acquisition RSettings::acquisition(const char* name) const {
   const Rcpp::Function f(value(name));
   return [f](const VectorXd& mean, const VectorXd& sd, double round) {

@@ -17,6 +17,7 @@ class RSettings final : public Settings {
   VectorXd numbers(const char* name) const override;
   MatrixXd matrix(const char* name) const override;
   std::function<double(double)> function(const char* name) const override;
+  std::function<double(const MatrixXd&)> table_function(const char* name) const override;
   Acquisition acquisition(const char* name) const override;
   PointFunction point_function(const char* name) const override;
   KernelPtr kernel(const char* name) const override;

@@ -145,7 +145,7 @@ exports <- list(
   sample_gp = list(list(kernel = safe_kernel, x = safe_x), c(kernel = "object", x = "points", n = "count")),
   sample_rkhs = list(list(kernel = safe_kernel, x = safe_x, noise_var = 0.1),
                      c(kernel = "object", x = "points", noise_var = "positive")),
-  test_function = list(list(name = "branin"), c(name = "word")),
+  benchmark_function = list(list(name = "branin"), c(name = "word")),
   gp_regression = list(list(x = 1:3, y = c(1, 3, 2), kernel = safe_kernel, noise_var = 0.1),
                        c(x = "points", y = "numbers", kernel = "object", noise_var = "positive", mean = "number"))
 )

@@ -2,7 +2,7 @@ test_that("a smooth function's maximum is found, in one and two inputs and on ar
   set.seed(1)
   one <- maximize_bandit(function(p) -(p[["x"]] - 2.2)^2, list(x = c(1, 3)), 20)
   expect_lt(abs(one$par[["x"]] - 2.2), 0.02)
-  branin <- test_function("branin")
+  branin <- benchmark_function("branin")
   f <- function(p) branin$f(matrix(p, 1))
   two <- maximize_bandit(f, branin$domain, 55, design = 10)
   expect_lt(branin$optimum - f(two$par), 0.05)

@@ -1,8 +1,8 @@
 # Every function in its default dimension, and those that allow it in others.
 cases <- function() {
   free <- c("rosenbrock", "ackley", "levy", "michalewicz", "styblinski_tang")
-  defaults <- lapply(names(test_function_makers), test_function)
-  c(defaults, lapply(free, test_function, dimension = 4), lapply(setdiff(free, "rosenbrock"), test_function, dimension = 1))
+  defaults <- lapply(names(test_function_makers), benchmark_function)
+  c(defaults, lapply(free, benchmark_function, dimension = 4), lapply(setdiff(free, "rosenbrock"), benchmark_function, dimension = 1))
 }
 
 central_gradient <- function(f, x, h = 1e-6) {
@@ -37,7 +37,7 @@ test_that("the gradient vanishes at the optimisers and the value falls around th
 
 test_that("optimisers are right to machine precision where a curvature pins them down", {
   for (name in c("hartmann3", "hartmann6", "six_hump_camel", "styblinski_tang", "michalewicz")) {
-    case <- test_function(name)
+    case <- benchmark_function(name)
     x <- case$optimiser[1, ]
     d <- length(x)
     # Fourth-order differences: error about h^4 in the gradient, and the Newton
@@ -64,18 +64,18 @@ test_that("no better value is found, and a search reaches the stated one", {
 })
 
 test_that("values agree with ones worked out by hand", {
-  expect_equal(test_function("rosenbrock")$f(c(-1.2, 1)), -24.2)
-  expect_equal(test_function("branin")$f(c(0, 0)), -(36 + 10 * (1 - 1 / (8 * pi)) + 10))
-  expect_equal(test_function("goldstein_price")$f(rbind(c(0, 0), c(1, 1))), -c(600, 1876))
-  expect_equal(test_function("six_hump_camel")$f(c(1, 1)), -(4 - 2.1 + 1 / 3 + 1))
-  expect_equal(test_function("styblinski_tang", 3)$f(c(1, 1, 1)), 15)
-  expect_equal(test_function("ackley")$f(c(1, 1)), -20 * (1 - exp(-0.2)))
-  expect_equal(test_function("levy")$f(c(-3, 1)), -10 * sin(1)^2 - 1)
-  expect_equal(test_function("michalewicz")$f(c(pi / 2, pi / 2)), sin(pi / 4)^20 + 1)
+  expect_equal(benchmark_function("rosenbrock")$f(c(-1.2, 1)), -24.2)
+  expect_equal(benchmark_function("branin")$f(c(0, 0)), -(36 + 10 * (1 - 1 / (8 * pi)) + 10))
+  expect_equal(benchmark_function("goldstein_price")$f(rbind(c(0, 0), c(1, 1))), -c(600, 1876))
+  expect_equal(benchmark_function("six_hump_camel")$f(c(1, 1)), -(4 - 2.1 + 1 / 3 + 1))
+  expect_equal(benchmark_function("styblinski_tang", 3)$f(c(1, 1, 1)), 15)
+  expect_equal(benchmark_function("ackley")$f(c(1, 1)), -20 * (1 - exp(-0.2)))
+  expect_equal(benchmark_function("levy")$f(c(-3, 1)), -10 * sin(1)^2 - 1)
+  expect_equal(benchmark_function("michalewicz")$f(c(pi / 2, pi / 2)), sin(pi / 4)^20 + 1)
   # At a Hartmann centre one exponential is 1.
   A <- rbind(c(3, 10, 30), c(0.1, 10, 35), c(3, 10, 30), c(0.1, 10, 35))
   P <- rbind(c(3689, 1170, 2673), c(4699, 4387, 7470), c(1091, 8732, 5547), c(381, 5743, 8828)) / 1e4
-  expect_equal(test_function("hartmann3")$f(P[2, ]),
+  expect_equal(benchmark_function("hartmann3")$f(P[2, ]),
                sum(c(1, 1.2, 3, 3.2) * exp(-colSums(t(A) * (P[2, ] - t(P))^2))))
 })
 
@@ -83,20 +83,20 @@ test_that("published optima come out", {
   published <- c(rosenbrock = 0, hartmann3 = 3.86278, hartmann6 = 3.32237, branin = -0.397887, ackley = 0,
                  levy = 0, michalewicz = 1.8013, goldstein_price = -3, six_hump_camel = 1.0316,
                  styblinski_tang = 78.33233)
-  for (name in names(published)) expect_equal(test_function(name)$optimum, published[[name]], tolerance = 1e-4)
-  expect_equal(test_function("michalewicz", 5)$optimum, 4.687658, tolerance = 1e-6)
-  expect_equal(test_function("michalewicz", 10)$optimum, 9.66015, tolerance = 1e-6)
+  for (name in names(published)) expect_equal(benchmark_function(name)$optimum, published[[name]], tolerance = 1e-4)
+  expect_equal(benchmark_function("michalewicz", 5)$optimum, 4.687658, tolerance = 1e-6)
+  expect_equal(benchmark_function("michalewicz", 10)$optimum, 9.66015, tolerance = 1e-6)
 })
 
 test_that("input forms agree and bad input is refused", {
-  camel <- test_function("six_hump_camel")
+  camel <- benchmark_function("six_hump_camel")
   x <- rbind(c(1, 2), c(-1, 0))
   expect_identical(camel$f(x), camel$f(as.data.frame(x)))
   expect_identical(camel$f(x)[2], camel$f(x[2, ]))
-  expect_identical(test_function("ackley", 1)$f(c(0, 1, 2))[1], 0)
-  for (bad in list(quote(test_function("nothing")), quote(test_function()), quote(test_function(3)),
-                   quote(test_function("rosenbrock", 1)), quote(test_function("branin", 3)),
-                   quote(test_function("levy", 1.5)), quote(camel$f(matrix(0, 2, 3))), quote(camel$f(c(NA, 1))))) {
+  expect_identical(benchmark_function("ackley", 1)$f(c(0, 1, 2))[1], 0)
+  for (bad in list(quote(benchmark_function("nothing")), quote(benchmark_function()), quote(benchmark_function(3)),
+                   quote(benchmark_function("rosenbrock", 1)), quote(benchmark_function("branin", 3)),
+                   quote(benchmark_function("levy", 1.5)), quote(camel$f(matrix(0, 2, 3))), quote(camel$f(c(NA, 1))))) {
     expect_error(eval(bad), class = "gpbandits_error")
   }
   expect_output(print(camel), "six_hump_camel.*2 point")

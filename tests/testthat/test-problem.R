@@ -121,7 +121,7 @@ test_that("contexts with periods and constraints", {
 
 test_that("the search on a box finds known optima, inside and on faces", {
   expect_equal(bandit_problem(box_domain(c(-1, 0), c(2, 1)), function(x) x[, 1] + 2 * x[, 2])$optimum, 4)
-  hartmann <- test_function("hartmann6")
+  hartmann <- benchmark_function("hartmann6")
   expect_equal(bandit_problem(hartmann$domain, hartmann$f)$optimum, hartmann$optimum, tolerance = 1e-10)
   two <- bandit_problem(box_domain(0, 1), list(function(x) sin(5 * x), function(x) rep(2, nrow(x))), change_points = 4)
   expect_equal(two$optimum, c(1, 2), tolerance = 1e-12)

@@ -163,7 +163,7 @@ test_that("contexts on arms: known beforehand, or not, a run is the same as by h
 })
 
 test_that("a box: a run is the same as by hand, and pays against the stated optimum", {
-  branin <- test_function("branin")
+  branin <- benchmark_function("branin")
   problem <- bandit_problem(branin$domain, branin$f, noise = noise_gaussian(0.1), optimum = branin$optimum)
   make <- function() gp_ucb(branin$domain, kernel_se(3, 1e3), 0.1, width = width_constant(2))
   bandit <- make()

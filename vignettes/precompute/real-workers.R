@@ -5,7 +5,7 @@
 # Seeds 1..10; Branin, 40 evaluations, each of which takes half a second.
 library(gpbandits)
 source("vignettes/precompute/results.R")
-branin <- test_function("branin")
+branin <- benchmark_function("branin")
 seconds_each <- 0.5
 evaluations <- 40
 accuracies <- c(1, 0.1, 0.01)

@@ -143,6 +143,7 @@ void Bandit::refit(Beliefs beliefs) {
 WidthState Bandit::width_state() const {
   WidthState state;
   state.t = static_cast<double>(1 + fold_.history());
+  state.rounds = static_cast<double>(fold_.rounds());
   state.arms = space().arms();
   state.noise_var = beliefs_.noise_var;
   state.log_det = variance().log_det();

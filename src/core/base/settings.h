@@ -20,6 +20,7 @@ class Settings {
   virtual VectorXd numbers(const char* name) const = 0;
   virtual MatrixXd matrix(const char* name) const = 0;
   virtual std::function<double(double)> function(const char* name) const = 0;
+  virtual std::function<double(const MatrixXd&)> table_function(const char* name) const = 0;
   virtual Acquisition acquisition(const char* name) const = 0;
   virtual PointFunction point_function(const char* name) const = 0;
   virtual KernelPtr kernel(const char* name) const = 0;

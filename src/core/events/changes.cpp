@@ -54,6 +54,9 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
   if (kind == "oracle") return std::make_unique<OracleChange>(changes.numbers("times"), explore);
   if (kind == "every") return std::make_unique<EveryChange>(changes.number("rounds"), explore);
   if (kind == "event") return std::make_unique<EventChange>(changes.number("delta"), explore);
+  if (kind == "function") {
+    return std::make_unique<FunctionChange>(changes.table_function("f"), explore);
+  }
   if (kind == "detect") {
     const KernelPtr kernel = changes.kernel("kernel");
     ChangeSweep sweep(kernel, make_averaging(*changes.part("domain"), kernel),

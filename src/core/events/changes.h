@@ -30,6 +30,8 @@ class ChangeRule {
   virtual bool due(Index last, Index first) const;
   // Does this reward raise the alarm?
   virtual bool alarmed(const Arrival&) { return false; }
+  // Does what the segment has shown so far ask for a restart? `history`: see Fold::history_table.
+  virtual bool asks(const std::function<MatrixXd()>& /*history*/) const { return false; }
   // The segment is over.
   virtual void clear() {}
   virtual Forgetting forgetting() const { return Forgetting(); }
@@ -70,6 +72,17 @@ class EventChange final : public ChangeRule {
 
  private:
   double delta_;
+};
+
+// Restarts where a user's function of the segment's history says so.
+class FunctionChange final : public ChangeRule {
+ public:
+  FunctionChange(std::function<double(const MatrixXd&)> f, double explore)
+      : ChangeRule(explore), f_(std::move(f)) {}
+  bool asks(const std::function<MatrixXd()>& history) const override { return f_(history()) != 0.0; }
+
+ private:
+  std::function<double(const MatrixXd&)> f_;
 };
 
 // Avanesov's Algorithm 2: a sweep over the uniform queries' rewards.

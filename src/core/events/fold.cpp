@@ -122,7 +122,31 @@ void Fold::withdraw(Index id, Status status) {
 }
 
 bool Fold::restart_due() const {
-  return rules_.changes && rules_.changes->due(rounds(), first_of_segment_ + 1);
+  if (!rules_.changes) return false;
+  if (rules_.changes->due(rounds(), first_of_segment_ + 1)) return true;
+  return any_known() && rules_.changes->asks([this] { return history_table(); });
+}
+
+bool Fold::any_known() const {
+  for (Index k = first_known_; k < rounds(); ++k) {
+    if (queries_[static_cast<std::size_t>(k)].status == Status::known) return true;
+  }
+  return false;
+}
+
+// A row per query since the restart or fresh epoch: id, arm (0-based, -1 without), reward, mean,
+// sd, width, action, status, time, and the inputs with the context.
+MatrixXd Fold::history_table() const {
+  MatrixXd table;
+  for (Index k = first_known_; k < rounds(); ++k) {
+    const Query& q = queries_[static_cast<std::size_t>(k)];
+    const VectorXd inputs = listener_.inputs(q.place);
+    if (table.size() == 0) table.resize(rounds() - first_known_, 9 + inputs.size());
+    table.row(k - first_known_) << static_cast<double>(k + 1), static_cast<double>(q.place.arm),
+        q.reward, q.mean, q.sd, q.width, static_cast<double>(q.action),
+        static_cast<double>(q.status), q.time, inputs.transpose();
+  }
+  return table;
 }
 
 bool Fold::epoch_due() const {

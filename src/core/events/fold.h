@@ -109,6 +109,8 @@ class Fold {
   double time_taken(Index id) const;
   bool raises_alarm(const Query& query, Index id);
   void forget();
+  bool any_known() const;
+  MatrixXd history_table() const;
 
   FoldRules rules_;
   FoldListener& listener_;

@@ -38,7 +38,7 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   const auto gain = [&] { return make_gain(*w.part("gain"), arms, noise_var); };
   if (type == "dmm") return nullptr;
   if (type == "constant") return std::make_shared<ConstantWidth>(number("value"));
-  if (type == "function") return std::make_shared<FunctionWidth>(w.function("f"));
+  if (type == "function") return std::make_shared<FunctionWidth>(w.table_function("f"));
   if (type == "srinivas_finite") {
     return std::make_shared<SrinivasFiniteWidth>(number("delta"), number("scale"));
   }

@@ -10,7 +10,9 @@ constexpr double kPi = 3.14159265358979323846;
 }
 
 double FunctionWidth::at(const WidthState& state) {
-  const double value = f_(state.t);
+  MatrixXd seen(1, 5);
+  seen << state.t, state.log_det, state.noise_var, state.arms, state.rounds;
+  const double value = f_(seen);
   if (!std::isfinite(value) || value < 0.0) {
     throw std::invalid_argument("`width` must return one finite number >= 0, not " +
                                 std::to_string(value) + " (at t = " + std::to_string(state.t) +

@@ -11,6 +11,7 @@ struct WidthState {
   double t = 1.0;               // 1 + queries since the last restart or fresh epoch
   double arms = kNaN;           // number of arms, NaN on a box
   double noise_var = 1.0;
+  double rounds = 0.0;          // queries so far, restarts or not
   double log_det = 0.0;         // log det(I + K/lambda) of the points the variance knows
   double noise_factor = 1.0;    // multiplies R (constraints: sqrt(1 + sum kappa^2))
   double failure_factor = 1.0;  // multiplies delta (constraints: 1 / epochs)
@@ -38,13 +39,14 @@ class ConstantWidth : public Width {
   double value_;
 };
 
+// A user's: of one row with t, log det, noise variance, number of arms and rounds.
 class FunctionWidth : public Width {
  public:
-  explicit FunctionWidth(std::function<double(double)> f) : f_(std::move(f)) {}
+  explicit FunctionWidth(std::function<double(const MatrixXd&)> f) : f_(std::move(f)) {}
   double at(const WidthState& state) override;
 
  private:
-  std::function<double(double)> f_;
+  std::function<double(const MatrixXd&)> f_;
 };
 
 // Srinivas et al., Theorem 1: sqrt(scale 2 log(n t^2 pi^2 / (6 delta))).

@@ -1,0 +1,52 @@
+# Agents: whatever has `$suggest()` and `$observe()`, beside bandits in a comparison.
+
+is_agent <- function(x) {
+  has <- function(name) tryCatch(is.function(x[[name]]), error = function(e) FALSE)
+  (is.list(x) || is.environment(x)) && has("suggest") && has("observe")
+}
+
+# The columns of a run's ledger that there are without a bandit.
+play_agent <- function(agent, problem, rounds, draws, name) {
+  ids <- vector("list", rounds)
+  reward <- rep(NA_real_, rounds)
+  arm <- rep(NA_integer_, rounds)
+  where <- function(t) sprintf("(`%s`, round %d)", name, as.integer(t))
+  ask <- function(t) {
+    context <- if (has_contexts(problem)) draws$contexts[t, , drop = FALSE]
+    query <- call_user(if (is.null(context)) agent$suggest() else agent$suggest(context = context), "suggest", where(t))
+    place <- agent_place(query, problem$domain, where(t))
+    ids[[t]] <<- if (is.null(query[["id"]])) t else query[["id"]]
+    arm[t] <<- place$arm + 1L
+    c(place, list(contexts = context))
+  }
+  tell <- function(which, values, g) for (k in seq_along(which)) {
+    reward[which[k]] <<- values[k]
+    call_user(if (ncol(g)) agent$observe(ids[[which[k]]], values[k], constraints = g[k, ])
+              else agent$observe(ids[[which[k]]], values[k]), "observe", where(which[k]))
+  }
+  outcome <- play_in_rounds(problem, rounds, draws, ask, tell)
+  ledger <- run_ledger(outcome, problem_optimum(problem, rounds, draws$contexts))
+  columns <- c(if (can_count(problem$domain)) list(arm = arm), list(reward = reward),
+               ledger[c("f", "regret", "cumulative_regret", "simple_regret", "optimum")],
+               list(period = problem_period(problem, rounds)))
+  for (j in seq_len(ncol(ledger$violation))) columns[[paste0("violation", j)]] <- ledger$violation[, j]
+  columns$cumulative_violation <- ledger$cumulative_violation
+  columns
+}
+
+# What an agent suggested, as a place: by `arm`, by `x`, or by the names of the inputs.
+agent_place <- function(query, domain, where) {
+  allowed <- paste("a list or data.frame with", if (can_count(domain)) "`arm` (its number) or", "`x` (the point), or the inputs",
+                   paste(domain$names, collapse = ", "))
+  given <- NULL
+  if (is.list(query)) {
+    given <- query[["x"]]
+    if (is.null(given) && all(domain$names %in% names(query))) given <- unlist(query[domain$names])
+  }
+  arm <- if (is.list(query) && can_count(domain)) query[["arm"]]
+  if (is.null(given) && is.null(arm)) stop_argument("suggest", paste(describe(query), where), allowed)
+  place <- if (!is.null(arm)) find_places(domain, NULL, arm, "suggest")
+           else find_places(domain, matrix(as.double(given), nrow = 1), arg = "suggest")
+  if (place_total(place) != 1) stop_argument("suggest", sprintf("%d places %s", place_total(place), where), "one place a round")
+  place
+}
