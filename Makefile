@@ -21,7 +21,7 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test check bench vignettes lint document sanitize clean
+.PHONY: help demo test check bench vignettes site coverage lint document sanitize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,15 @@ vignettes: ## build the vignettes into build/vignettes
 	@mkdir -p build/vignettes
 	@set -e; for source in vignettes/*.Rmd; do echo "== $$source"; \
 	  Rscript -e 'rmarkdown::render("'$$source'", output_dir = "build/vignettes", quiet = TRUE)'; done
+
+site: ## build the site into build/site, and look at it with headless Chromium
+	@Rscript tools/setup.R site
+	@$(MAKE) -s $(STAMP)
+	@Rscript tools/site.R
+
+coverage: ## share of the lines that the tests run, R and C++ (report: build/coverage.txt)
+	@Rscript tools/setup.R coverage
+	@NOT_CRAN=true Rscript tools/coverage.R
 
 document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources
 	@Rscript tools/setup.R document

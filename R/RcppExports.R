@@ -85,6 +85,10 @@ cpp_bandit_predict <- function(handle, points) {
     .Call(`_gpbandits_cpp_bandit_predict`, handle, points)
 }
 
+cpp_bandit_proposals <- function(handle, context, count) {
+    .Call(`_gpbandits_cpp_bandit_proposals`, handle, context, count)
+}
+
 cpp_bandit_draw <- function(handle, draws, scale, context) {
     .Call(`_gpbandits_cpp_bandit_draw`, handle, draws, scale, context)
 }

@@ -42,7 +42,7 @@ GPBandit <- setRefClass("GPBandit",
     },
     levels = function(context = NULL, ...) bandit_levels(own_fields(), context, ...),
     best = function(context = NULL, ...) bandit_best(own_fields(), context, ...),
-    history = function() bandit_history(own_fields()),
+    history = function(draws = NULL) history_with_propensity(own_fields(), draws),
     information_gain = function() bandit_facts(own_fields())$log_det / 2,
     catch_up = function() {
       bandit_catch_up(own_fields())

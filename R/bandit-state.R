@@ -13,15 +13,29 @@ heal <- function(bandit) {
 }
 
 replayed <- function(bandit) {
-  config <- bandit$config
-  handle <- core(cpp_bandit_new(core_config(config)))
+  handle <- core(cpp_bandit_new(core_config(bandit$config)))
+  log <- played_log(bandit)
+  replay_part(handle, log, seq_along(log$events$kind))
+  handle
+}
+
+# The log as the core takes it.
+played_log <- function(bandit) {
   queries <- table_columns(bandit$queries)
   queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
-  queries$g <- matrix(as.double(unlist(queries[constraint_names(config, "g")])), length(queries$arm),
-                      constraint_count(config))
-  core(cpp_bandit_replay(handle, queries, logged_contexts(bandit, queries), table_columns(bandit$events),
-                         lapply(bandit$refits, function(fit) core_config(refitted_config(config, fit))), 0L))
-  handle
+  queries$g <- matrix(as.double(unlist(queries[constraint_names(bandit$config, "g")])), length(queries$arm),
+                      constraint_count(bandit$config))
+  list(queries = queries, contexts = logged_contexts(bandit, queries), events = table_columns(bandit$events),
+       refits = lapply(bandit$refits, function(fit) core_config(refitted_config(bandit$config, fit))))
+}
+
+# Plays some of its events, one after the other.
+replay_part <- function(handle, log, rows) {
+  if (!length(rows)) return(invisible())
+  refit <- event_kind[["refit"]]
+  before <- sum(log$events$kind[seq_len(rows[1] - 1L)] == refit)
+  refits <- log$refits[before + seq_len(sum(log$events$kind[rows] == refit))]
+  core(cpp_bandit_replay(handle, log$queries, log$contexts, lapply(log$events, `[`, rows), refits, 0L))
 }
 
 # A width or gain function, or a progress handler, must not change the bandit that calls it.

@@ -54,6 +54,8 @@
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
 #'   of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see [pending_censor()]), `"withdrawn"` or `"failed"`.
+#'   Where choices are randomised over arms also `propensity`, the probability of the choice at its time: by formula for uniform play, else
+#'   the share of `$history(draws = )` fresh choices and the choice itself (200; for more than 500 queries none, `NA`, unless `draws` is given).
 #' * `$information_gain()`: \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)} of the current segment's points that the
 #'   variance knows, in nats.
 #' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;

@@ -1,6 +1,43 @@
+#' Gaussian-process bandits: where to begin
+#'
+#' You want the best of many options, and trying one is costly and its outcome noisy. A bandit chooses what to try next:
+#'
+#' ```
+#' dose <- seq(0, 10, by = 0.1)                         # the options
+#' b <- gp_ucb(dose, kernel_se(2), noise_var = 0.04)    # how smooth, how noisy
+#' q <- b$suggest()                                     # what to try
+#' b$observe(q$id, reward = 0.7)                        # what came of it, whenever it comes
+#' b$best()                                             # the recommendation so far
+#' ```
+#'
+#' | You want to | see |
+#' | --- | --- |
+#' | maximise a function of your own in one call | [maximize_bandit()], `vignette("tuning")` |
+#' | be led through the package | `vignette("gpbandits")` |
+#' | choose an algorithm with a guarantee | [gp_ucb()], [igp_ucb()]; late rewards and batches: [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [sw_gp_ucb()]; constraints: [gp_ucb_noiseless_constraints()] |
+#' | put one together | [gp_bandit()] of [kernels], [policies], [widths], [pending], [changes], [constraints] |
+#' | say what can be chosen | [finite_domain()], [box_domain()], [product_domain()] |
+#' | simulate and compare | [bandit_problem()], [run_bandit()], [compare_bandits()], [benchmark_function()] |
+#' | judge a policy by a log | [evaluate_policy()] |
+#' | use several processes, survive a crash | [bandit_store()], [work_on()], [resume_bandit()] |
+#' | know when to stop | [stopping] |
+#' | compute a theorem's bound | [regret_bound()], [information_gain()] |
+#' | fit a Gaussian process | [gp_fit()], [gp_regression()] |
+#'
+#' Every mistake stops with a condition of class `gpbandits_error` that names the argument.
+#' @examples
+#' set.seed(1)
+#' dose <- seq(0, 10, by = 0.1)
+#' effect <- function(dose) exp(-(dose - 6)^2 / 8) + rnorm(1, sd = 0.2)
+#' b <- gp_ucb(dose, kernel_se(2), noise_var = 0.04)
+#' for (patient in 1:20) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, reward = effect(q$x1))
+#' }
+#' b$best()
 #' @useDynLib gpbandits, .registration = TRUE
 #' @importFrom Rcpp sourceCpp
 #' @importFrom methods new setRefClass
 #' @importFrom stats fitted logLik nobs predict residuals simulate update
-#' @keywords internal
+#' @aliases gpbandits
 "_PACKAGE"

@@ -257,6 +257,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_proposals
+Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count);
+RcppExport SEXP _gpbandits_cpp_bandit_proposals(SEXP handleSEXP, SEXP contextSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_proposals(handle, context, count));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_draw
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context);
 RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP contextSEXP) {
@@ -1078,6 +1091,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
+    {"_gpbandits_cpp_bandit_proposals", (DL_FUNC) &_gpbandits_cpp_bandit_proposals, 3},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
     {"_gpbandits_cpp_bandit_prior_scale", (DL_FUNC) &_gpbandits_cpp_bandit_prior_scale, 1},

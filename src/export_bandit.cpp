@@ -489,6 +489,20 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
                             Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
 }
 
+// The arms (0-based) of `count` choices that could be made now. Nothing is asked by them.
+// [[Rcpp::export]]
+Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  const gpb::Context here = gpb::contexts_from_list(context).at(0);
+  Rcpp::IntegerVector out(count);
+  for (int k = 0; k < count; ++k) {
+    out[k] = static_cast<int>(bandit->propose(here, rng).place.arm);
+    if (k % 16 == 15) gpb::check_interrupt();
+  }
+  return out;
+}
+
 // Joint draws over all arms in a context, one per column, from the posterior with covariance
 // scaled by scale^2.
 // [[Rcpp::export]]

@@ -1,5 +1,5 @@
 # Installs what a target of the Makefile needs and the machine does not have.
-#   Rscript tools/setup.R demo|test|check|vignettes|document|lint|bench
+#   Rscript tools/setup.R demo|test|check|vignettes|site|coverage|document|lint|bench
 # Debian's own binaries where R is Debian's and we are root, CRAN for the rest.
 # What DESCRIPTION imports must be there in the end; what it suggests is tried.
 
@@ -26,6 +26,11 @@ needs <- function(target) {
   # CI compiles the same files three times: for the tests, the vignettes, the check
   if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- c(tools, "ccache")
   if (target == "vignettes") required <- c(required, "knitr", "rmarkdown")
+  if (target == "site") {
+    required <- c(required, "knitr", "rmarkdown", "pkgdown")
+    tools <- c("pandoc", "chromium")
+  }
+  if (target == "coverage") required <- c(required, "testthat", "covr")
   if (target == "document") required <- c(required, "roxygen2")
   if (target == "lint") {
     required <- c(required, "lintr")

@@ -1,0 +1,78 @@
+# How likely the choices of a randomised bandit were.
+
+# Is there anything random in how a bandit chooses its places (but for ties)?
+is_randomised <- function(config) {
+  config$policy$random || identical(config$policy$width$type, "irgp") || explores(config)
+}
+
+explores <- function(config) !is.null(config$changes) && isTRUE(config$changes$explore > 0)
+
+# `$history()` as users see it.
+history_with_propensity <- function(bandit, draws = NULL) {
+  if (!is.null(draws)) draws <- check_count(draws, lower = 0, upper = 1e5)
+  out <- bandit_history(bandit)
+  if (!has_rule(bandit) && is_randomised(bandit$config)) out$propensity <- propensities(bandit, draws)
+  out
+}
+
+# Uniform play has a formula; what else is random is drawn again, as it was then, where arms can be counted. By
+# default not for long histories: each of their queries needs the posterior of its time.
+propensities <- function(bandit, draws = NULL) {
+  config <- bandit$config
+  action <- action_names[table_column(bandit$queries, "action")]
+  out <- rep(NA_real_, length(action))
+  if (!can_count(config$domain)) return(out)
+  uniform <- action == "explore" | (action == "policy" & config$policy$kind == "uniform")
+  out[uniform] <- 1 / vapply(eligible_at(bandit, which(uniform)), length, 1L)
+  open <- which(action == "policy" & !uniform)
+  if (!config$policy$random && !identical(config$policy$width$type, "irgp")) {
+    out[open] <- 1
+    return(out)
+  }
+  if (is.null(draws)) draws <- if (length(open) <= 500) 200 else 0
+  if (draws > 0 && length(open)) out[open] <- drawn_again(bandit, open, draws)
+  out
+}
+
+# The arms (1-based) that could be played at some queries.
+eligible_at <- function(bandit, ids) {
+  events <- table_columns(bandit$events)
+  asked <- which(events$kind == event_kind[["query"]])
+  all <- seq_len(place_count(bandit$config$domain))
+  lapply(events$arms[asked[match(ids, events$id[asked])]], function(text) {
+    if (is.na(text)) return(all)
+    ranges <- lapply(strsplit(strsplit(text, ",", fixed = TRUE)[[1]], "-", fixed = TRUE), as.integer)
+    unlist(lapply(ranges, function(range) seq.int(range[1], range[length(range)])))
+  })
+}
+
+# For some queries the share of `draws` fresh choices, and of the choice itself, that fell on its arm. The log is
+# played again up to each of them.
+drawn_again <- function(bandit, ids, draws) {
+  handle <- core(cpp_bandit_new(core_config(bandit$config)))
+  log <- played_log(bandit)
+  asked <- which(log$events$kind == event_kind[["query"]])
+  at <- asked[match(ids, log$events$id[asked])]
+  from <- c(1L, at[-length(at)])                          # the events since the query before
+  eligible <- eligible_at(bandit, ids)
+  preserve_rng({
+    set.seed(1)
+    vapply(seq_along(ids), function(k) {
+      replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
+      context <- subset_contexts(log$contexts, ids[k])
+      arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])
+      (sum(arms == bandit$queries$arm[ids[k]] + 1L) + 1) / (draws + 1)
+    }, 0)
+  })
+}
+
+# Arms that would be chosen now among those that are eligible. Thompson draws of all arms at once are one matrix.
+fresh_choices <- function(handle, config, context, draws, width, eligible) {
+  if (config$policy$kind == "ts" && !is.na(width)) {
+    values <- core(cpp_bandit_draw(handle, draws, width, context))[eligible, , drop = FALSE]
+    return(eligible[max.col(t(values), ties.method = "first")])
+  }
+  n <- place_count(config$domain)
+  if (length(eligible) < n) context$eligible <- seq_len(n) %in% eligible
+  core(cpp_bandit_proposals(handle, context, draws)) + 1L
+}

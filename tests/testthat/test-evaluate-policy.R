@@ -1,0 +1,170 @@
+# Propensities of logged choices, and what they say of other policies.
+
+test_that("uniform play and exploration have their formula, deterministic policies none", {
+  x <- seq(0, 1, length.out = 8)
+  b <- gp_bandit(x, kernel_se(0.3), 0.04, policy_uniform())
+  for (t in 1:5) b$suggest()
+  expect_identical(b$history()$propensity, rep(1 / 8, 5))
+  expect_false("propensity" %in% names(gp_ucb(x, kernel_se(0.3), 0.04)$history()))
+  change <- gp_bandit(x, kernel_se(0.3), 0.04, policy_ucb(width_constant(2)), changes = change_never(explore = 1))
+  for (t in 1:12) {
+    q <- change$suggest()
+    change$observe(q$id, x[q$arm])
+  }
+  h <- change$history()
+  expect_true(all(c("policy", "explore") %in% h$action))
+  expect_identical(h$propensity, ifelse(h$action == "explore", 1 / 8, 1))
+  some <- gp_bandit(x, kernel_se(0.3), 0.04, policy_uniform())
+  some$suggest(arms = c(1, 3:5))
+  expect_identical(some$history()$propensity, 1 / 4)
+  # In a box there is a density, not a probability.
+  box <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.04, policy_uniform())
+  box$suggest()
+  expect_identical(box$history()$propensity, NA_real_)
+})
+
+test_that("Thompson sampling's propensities are those of its draws, with two arms in closed form", {
+  K <- matrix(c(1, 0.4, 0.4, 1.5), 2)
+  noise_var <- 0.5
+  b <- gp_bandit(c(0, 1), kernel_matrix(K), noise_var, policy_ts(width_constant(1.3)))
+  set.seed(8)
+  for (t in 1:6) {
+    q <- b$suggest()
+    if (t != 4) b$observe(q$id, c(0.3, 0.1)[q$arm] + rnorm(1, sd = 0.5))
+    else b$withdraw(q$id)
+  }
+  set.seed(9)
+  h <- b$history(draws = 20000)
+  after <- runif(1)
+  set.seed(9)
+  expect_identical(runif(1), after)
+  for (t in 1:6) {
+    known <- setdiff(seq_len(t - 1), 4)
+    k <- K[, h$arm[known], drop = FALSE]
+    V <- K[h$arm[known], h$arm[known], drop = FALSE] + diag(noise_var, length(known))
+    mean <- if (length(known)) drop(k %*% solve(V, h$reward[known])) else c(0, 0)
+    cov <- if (length(known)) K - k %*% solve(V, t(k)) else K
+    sd <- 1.3 * sqrt(cov[1, 1] + cov[2, 2] - 2 * cov[1, 2])
+    first <- pnorm((mean[1] - mean[2]) / sd)
+    expect_equal(h$propensity[t], if (h$arm[t] == 1) first else 1 - first, tolerance = 0.015)
+  }
+  expect_true(all(is.na(b$history(draws = 0)$propensity)))
+  expect_error(b$history(draws = -1), "`draws`", class = "gpbandits_error")
+  only <- b$copy()
+  only$suggest(arms = 2)
+  expect_identical(only$history()$propensity[7], 1)
+  # After a restart, a refit and in contexts they are those of the time as well: never zero, at most one.
+  ctx <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.5), 0.04, policy_ts(width_constant(1)), contexts = 1, changes = change_every(5),
+                   refit = refit_every(4, minimum = 3))
+  for (t in 1:12) {
+    q <- ctx$suggest(context = t %% 2)
+    ctx$observe(q$id, q$x1 * t %% 2)
+  }
+  p <- ctx$history()$propensity
+  expect_true(all(p > 0 & p <= 1))
+})
+
+# A logged run of a policy with known, unequal probabilities in two contexts, and the truth about a target.
+arms <- seq(0, 1, length.out = 5)
+truth <- rbind(c(0.1, 0.3, 0.5, 0.7, 0.9), c(0.8, 0.6, 0.4, 0.3, 0.1))
+logging <- c(0.1, 0.2, 0.4, 0.2, 0.1)
+made_log <- function(n) {
+  context <- sample(0:1, n, replace = TRUE, prob = c(0.3, 0.7))
+  arm <- sample(5, n, replace = TRUE, prob = logging)
+  data.frame(arm = arm, z1 = context, reward = truth[cbind(context + 1, arm)] + rnorm(n, sd = 0.2), propensity = logging[arm])
+}
+target <- function(policy = policy_mean()) {
+  b <- gp_bandit(arms, kernel_se(0.4) * kernel_se(0.2, dims = "z1"), 0.04, policy, contexts = cbind(z1 = 0:1))
+  b$add(arm = rep(1:5, 2), context = cbind(z1 = rep(0:1, each = 5)), reward = as.vector(t(truth)))
+}
+
+test_that("both weighted estimates are unbiased, cover, and the doubly robust one is sharper", {
+  b <- target()
+  value <- 0.3 * 0.9 + 0.7 * 0.8
+  set.seed(12)
+  runs <- lapply(1:60, function(k) {
+    log <- made_log(150)
+    rbind(evaluate_policy(log, b, "ips"), evaluate_policy(log, b, "dr"))
+  })
+  for (method in c("ips", "dr")) {
+    one <- do.call(rbind, lapply(runs, function(r) r[r$method == method, ]))
+    expect_lt(abs(mean(one$estimate) - value), 3.5 * sd(one$estimate) / sqrt(60))
+    # 60 intervals of 95%: fewer than 50 that cover have probability 1e-4.
+    expect_gte(sum(one$lower <= value & value <= one$upper), 50)
+    expect_equal(mean(one$se), sd(one$estimate), tolerance = 0.35)
+  }
+  se <- vapply(runs, function(r) r$se, numeric(2))
+  expect_lt(mean(se[2, ]), 0.7 * mean(se[1, ]))
+})
+
+test_that("they are the textbook's formulas, for randomised targets too", {
+  set.seed(3)
+  log <- made_log(80)
+  uniform <- evaluate_policy(log, target(policy_uniform()), draws = 5000)
+  terms <- 0.2 / log$propensity * log$reward
+  expect_equal(uniform$estimate, mean(terms), tolerance = 0.05)
+  greedy <- evaluate_policy(log, target())
+  best <- c(5, 1)[log$z1 + 1]
+  w <- (log$arm == best) / log$propensity
+  expect_equal(greedy$estimate, mean(w * log$reward))
+  expect_equal(greedy$se, sd(w * log$reward) / sqrt(80))
+  expect_equal(c(greedy$upper - greedy$lower, greedy$n, greedy$matched), c(2 * qnorm(0.975) * greedy$se, 80, sum(w > 0)))
+  expect_equal(greedy$effective, sum(w)^2 / sum(w^2))
+  # The regression of the other half, by hand.
+  kernel <- kernel_se(0.4) * kernel_se(0.2, dims = "z1")
+  dr <- evaluate_policy(log, target(), "dr")
+  half <- rep_len(1:2, 80)
+  by_hand <- vapply(1:80, function(i) {
+    other <- half != half[i]
+    x <- function(arm, z) cbind(x1 = arms[arm], z1 = z)
+    X <- x(log$arm[other], log$z1[other])
+    weight <- solve(kernel_gram(kernel, X) + diag(0.04, sum(other)), log$reward[other])
+    r <- function(arm) drop(kernel_gram(kernel, x(arm, log$z1[i]), X) %*% weight)
+    r(best[i]) + w[i] * (log$reward[i] - r(log$arm[i]))
+  }, 0)
+  expect_equal(dr$estimate, mean(by_hand), tolerance = 1e-8)
+})
+
+test_that("a replay is a run on the matches, and changes nothing", {
+  problem <- bandit_problem(arms, truth[1, ], noise = noise_gaussian(0.2))
+  set.seed(5)
+  log <- run_bandit(gp_bandit(arms, kernel_se(0.4), 0.04, policy_uniform()), problem, 150)
+  b <- gp_ucb(arms, kernel_se(0.4), 0.04)
+  set.seed(6)
+  found <- evaluate_policy(log, b, "replay")
+  state <- .Random.seed
+  set.seed(6)
+  expect_identical(.Random.seed, state)
+  expect_identical(nrow(b$history()), 0L)
+  # The same by hand: every query that is not the logged one is as if it had not been made.
+  h <- log$bandit$history()
+  hand <- gp_ucb(arms, kernel_se(0.4), 0.04)
+  seen <- numeric()
+  for (i in seq_len(nrow(h))) {
+    q <- hand$copy()$suggest()
+    if (q$arm != h$arm[i]) next
+    q <- hand$suggest()
+    hand$observe(q$id, h$reward[i])
+    seen <- c(seen, h$reward[i])
+  }
+  expect_lt(abs(found$estimate - mean(seen)), 0.15)
+  expect_gt(found$estimate, mean(h$reward))
+  expect_equal(found$matched, length(seen), tolerance = 0.4)
+})
+
+test_that("logs that say too little are refused", {
+  b <- target()
+  set.seed(1)
+  log <- made_log(20)
+  expect_error(evaluate_policy(log[-4], b), "`log` .*`propensity`", class = "gpbandits_error")
+  expect_error(evaluate_policy(log[-2], b), "`z1`", class = "gpbandits_error")
+  expect_error(evaluate_policy(transform(log, propensity = 0), b), "propensity", class = "gpbandits_error")
+  expect_error(evaluate_policy(transform(log, arm = 9), b), "`log`|`arm`", class = "gpbandits_error")
+  expect_error(evaluate_policy(transform(log, z1 = 3), b), "`context`", class = "gpbandits_error")
+  expect_error(evaluate_policy(log[1, ], b), "at least two", class = "gpbandits_error")
+  expect_error(evaluate_policy(1, b), "`log`", class = "gpbandits_error")
+  expect_error(evaluate_policy(log, b, "guess"), "`method`", class = "gpbandits_error")
+  expect_error(evaluate_policy(log, b, level = 1), "`level`", class = "gpbandits_error")
+  box <- gp_ucb(box_domain(0, 1), kernel_se(0.3), 0.04, width = width_constant(2))
+  expect_error(evaluate_policy(log, box), "`bandit`", class = "gpbandits_error")
+})

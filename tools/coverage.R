@@ -1,0 +1,18 @@
+# Which share of the lines the tests run, R and C++: covr compiles an instrumented copy and runs the test files that match
+# the arguments (all without). Report: build/coverage.txt, with the lines that no test runs.
+filter <- commandArgs(TRUE)
+tests <- if (length(filter)) sprintf("testthat::test_dir('tests/testthat', filter = '%s', package = 'gpbandits', load_package = 'installed', stop_on_failure = FALSE)",
+                                     paste(filter, collapse = "|"))
+found <- if (is.null(tests)) covr::package_coverage(".", quiet = FALSE) else covr::package_coverage(".", type = "none", code = tests, quiet = FALSE)
+dir.create("build", showWarnings = FALSE)
+lines <- as.data.frame(covr::tally_coverage(found, by = "line"))
+side <- ifelse(grepl("^R/", lines$filename), "R", "C++")
+share <- function(value) sprintf("%.1f%% of %d lines", 100 * mean(value > 0), length(value))
+by_side <- vapply(split(lines$value, side), share, "")
+by_file <- sort(vapply(split(lines$value, lines$filename), function(v) 100 * mean(v > 0), 0))
+missed <- lapply(split(lines[lines$value == 0, ], lines$filename[lines$value == 0]), function(file) file$line)
+report <- c(sprintf("%s: %s", names(by_side), by_side), paste("all:", share(lines$value)), "", "by file:",
+            sprintf("  %5.1f%%  %s", by_file, names(by_file)), "", "lines that no test runs:",
+            vapply(names(missed), function(file) paste0("  ", file, ": ", paste(missed[[file]], collapse = " ")), ""))
+writeLines(report, "build/coverage.txt")
+writeLines(report[seq_len(length(by_side) + 1)])

@@ -1,0 +1,66 @@
+# Builds the site into build/site (pkgdown, no network needed), then looks at it:
+#   Rscript tools/site.R           build and check
+#   Rscript tools/site.R check     check only
+# Every page's links and pictures must lead to files that are there; headless Chromium opens the home page, an article and a
+# reference page and must have drawn all their pictures.
+site <- "build/site"
+
+build <- function() {
+  options(pkgdown.internet = FALSE)
+  unlink(site, recursive = TRUE)
+  pkgdown::build_site(".", install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
+}
+
+# Addresses in a page, without those of other sites.
+addresses <- function(html) {
+  found <- regmatches(html, gregexpr("(href|src)=\"[^\"]*\"", html))
+  found <- sub("\"$", "", sub("^[a-z]+=\"", "", unlist(found)))
+  found <- found[!grepl("^([a-z]+:|//|#|$)", found)]
+  unique(sub("[#?].*$", "", found))
+}
+
+dead_links <- function(page) {
+  to <- addresses(readLines(page, warn = FALSE))
+  there <- file.path(if (any(startsWith(to, "/"))) site else dirname(page), vapply(to, utils::URLdecode, ""))
+  to[!file.exists(there)]
+}
+
+check_links <- function() {
+  pages <- setdiff(list.files(site, "[.]html$", recursive = TRUE, full.names = TRUE), file.path(site, "404.html"))
+  dead <- lapply(stats::setNames(pages, pages), dead_links)
+  dead <- dead[lengths(dead) > 0]
+  for (page in names(dead)) cat("site:", page, "has dead links:", dead[[page]], "\n")
+  cat("site:", length(pages), "pages,", sum(lengths(dead)), "dead internal links\n")
+  length(dead) == 0
+}
+
+# A copy of the page beside it, with a script that counts pictures once all is loaded.
+pictures_in_browser <- function(browser, page) {
+  copy <- sub("[.]html$", "-checked.html", page)
+  on.exit(unlink(copy))
+  script <- paste0("<script>window.addEventListener('load', function() { var all = Array.from(document.images);",
+                   "var out = document.createElement('p'); out.id = 'pictures'; out.textContent = 'pictures ' + all.length + ",
+                   "' broken ' + all.filter(function(i) { return i.naturalWidth === 0; }).length;",
+                   "document.body.appendChild(out); });</script></body>")
+  writeLines(sub("</body>", script, readLines(page, warn = FALSE), fixed = TRUE), copy)
+  dom <- suppressWarnings(system2(browser, c("--headless", "--no-sandbox", "--disable-gpu", "--timeout=20000", "--dump-dom",
+                                             paste0("file://", normalizePath(copy))), stdout = TRUE, stderr = FALSE))
+  said <- regmatches(dom, regexpr("pictures [0-9]+ broken [0-9]+", dom))
+  if (length(said)) said[1] else "no answer"
+}
+
+check_in_browser <- function() {
+  browser <- Filter(nzchar, Sys.which(c("chromium", "chromium-browser", "google-chrome")))
+  if (!length(browser)) {
+    cat("site: no Chromium here: pages are not opened\n")
+    return(TRUE)
+  }
+  pages <- file.path(site, c("index.html", "articles/gpbandits.html", "reference/gp_ucb.html"))
+  said <- vapply(pages, function(page) pictures_in_browser(browser[[1]], page), "")
+  cat(sprintf("site: %s: %s\n", pages, said), sep = "")
+  all(grepl("broken 0$", said))
+}
+
+if (!identical(commandArgs(TRUE), "check")) build()
+good <- c(check_links(), check_in_browser())
+quit(status = if (all(good)) 0 else 1)
