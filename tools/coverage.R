@@ -1,9 +1,10 @@
 # Which share of the lines the tests run, R and C++: covr compiles an instrumented copy and runs the test files that match
 # the arguments (all without). Report: build/coverage.txt, with the lines that no test runs.
 filter <- commandArgs(TRUE)
-tests <- if (length(filter)) sprintf("testthat::test_dir('tests/testthat', filter = '%s', package = 'gpbandits', load_package = 'installed', stop_on_failure = FALSE)",
-                                     paste(filter, collapse = "|"))
-found <- if (is.null(tests)) covr::package_coverage(".", quiet = FALSE) else covr::package_coverage(".", type = "none", code = tests, quiet = FALSE)
+some_tests <- sprintf("testthat::test_dir('tests/testthat', filter = '%s', package = 'gpbandits', %s)",
+                      paste(filter, collapse = "|"), "load_package = 'installed', stop_on_failure = FALSE")
+found <- if (length(filter)) covr::package_coverage(".", type = "none", code = some_tests, quiet = FALSE)
+         else covr::package_coverage(".", quiet = FALSE)
 dir.create("build", showWarnings = FALSE)
 lines <- as.data.frame(covr::tally_coverage(found, by = "line"))
 side <- ifelse(grepl("^R/", lines$filename), "R", "C++")

@@ -27,6 +27,13 @@ lint_r <- function() {
   }, ""))
 }
 
+lint_spelling <- function() {
+  if (!requireNamespace("spelling", quietly = TRUE)) return(leave_out("spelling"))
+  found <- spelling::spell_check_package(".")
+  places <- vapply(found$found, function(at) paste(at, collapse = ", "), "")
+  report("words that are not in inst/WORDLIST", if (length(places)) paste0(found$word, " (", places, ")"))
+}
+
 # Every `function` in a file that spans more lines than a screen has.
 long_functions <- function(file) {
   tokens <- utils::getParseData(parse(file, keep.source = TRUE))
@@ -87,6 +94,7 @@ lint_objects <- function() {
 }
 
 lint_r()
+lint_spelling()
 lint_length()
 lint_objects()
 lint_compiler("g++")

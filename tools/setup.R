@@ -34,6 +34,7 @@ needs <- function(target) {
   if (target == "document") required <- c(required, "roxygen2")
   if (target == "lint") {
     required <- c(required, "lintr")
+    optional <- c(optional, "spelling")
     tools <- "cppcheck"
   }
   list(required = unique(required), optional = setdiff(optional, required), tools = tools)

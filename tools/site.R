@@ -1,14 +1,28 @@
 # Builds the site into build/site (pkgdown, no network needed), then looks at it:
 #   Rscript tools/site.R           build and check
 #   Rscript tools/site.R check     check only
-# Every page's links and pictures must lead to files that are there; headless Chromium opens the home page, an article and a
-# reference page and must have drawn all their pictures.
+# Every page's links and pictures must lead to files that are there; headless Chromium opens the home page, an article
+# and a reference page and must have drawn all their pictures.
 site <- "build/site"
 
 build <- function() {
   options(pkgdown.internet = FALSE)
   unlink(site, recursive = TRUE)
-  pkgdown::build_site(".", install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
+  reference <- yaml::read_yaml("_pkgdown.yml")$reference
+  pkgdown::build_site(".", install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE,
+                      override = list(reference = c(reference, other_pages(reference))))
+}
+
+# Help pages that no subject lists yet: pkgdown would refuse to go on without them.
+other_pages <- function(reference) {
+  listed <- unlist(lapply(reference, `[[`, "contents"))
+  pages <- list.files("man", "[.]Rd$", full.names = TRUE)
+  missing <- Filter(function(page) {
+    lines <- readLines(page)
+    named <- sub("^.alias[{](.*)[}]$", "\\1", grep("^.alias[{]", lines, value = TRUE))
+    !any(named %in% listed) && !any(grepl("keyword[{]internal", lines))
+  }, pages)
+  if (length(missing)) list(list(title = "Further pages", contents = as.list(sub("[.]Rd$", "", basename(missing)))))
 }
 
 # Addresses in a page, without those of other sites.
