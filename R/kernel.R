@@ -100,7 +100,7 @@ kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
 #' @param nu positive number: smoothness.
 #' @export
 kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
-  if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, as.character(names(sys.call())[-1]))
+  if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, substitute(nu), as.character(names(sys.call())[-1]))
   dims <- check_dims(dims)
   new_kernel("matern", nu = check_positive(nu), lengthscale = check_per_input(lengthscale, dims),
              variance = check_positive(variance), dims = dims)
@@ -166,9 +166,10 @@ check_positive <- function(x, arg = deparse(substitute(x))) {
   check_number(x, arg, lower = 0, open_lower = TRUE)
 }
 
-# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so. `given`: names of the call's arguments.
-check_smoothness <- function(nu, given) {
-  named <- any(startsWith("nu", given[nzchar(given)]))
+# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not. `written`: the argument
+# as it stands in the call; `given`: the names of the call's arguments.
+check_smoothness <- function(nu, written, given) {
+  named <- "nu" %in% all.vars(written) || any(startsWith("nu", given[nzchar(given)]))
   if (named || !is.numeric(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) return(invisible())
   stop_argument("nu", sprintf("%s without its name", describe(nu)),
                 sprintf("named (`nu = %s`) where it is no half or whole number; a lengthscale is `lengthscale = %s`",

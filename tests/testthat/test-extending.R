@@ -96,6 +96,8 @@ test_that("kernel_matern() takes one unnamed number only where it can be a smoot
   expect_error(lapply(0.3, kernel_matern), "`nu` must be named", class = "gpbandits_error")
   for (nu in c(0.5, 1, 1.5, 2.5, 20)) expect_identical(kernel_matern(nu)$nu, nu)
   expect_identical(kernel_matern(nu = 0.2)$nu, 0.2)
+  nu <- 0.3
+  expect_identical(kernel_matern(nu)$nu, 0.3)
   expect_identical(kernel_matern(n = 0.2)$nu, 0.2)
   expect_identical(kernel_matern(0.2, 1)$nu, 0.2)
   expect_identical(kernel_matern(lengthscale = 0.2)$nu, 2.5)
