@@ -8,21 +8,32 @@ site <- "build/site"
 build <- function() {
   options(pkgdown.internet = FALSE)
   unlink(site, recursive = TRUE)
-  reference <- yaml::read_yaml("_pkgdown.yml")$reference
+  settings <- yaml::read_yaml("_pkgdown.yml")
+  reference <- settings$reference
   pkgdown::build_site(".", install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE,
-                      override = list(reference = c(reference, other_pages(reference))))
+                      override = list(reference = c(reference, other_pages(reference)),
+                                      articles = c(settings$articles, other_articles(settings$articles))))
 }
 
-# Help pages that no subject lists yet: pkgdown would refuse to go on without them.
+listed_in <- function(sections) unlist(lapply(sections, `[[`, "contents"))
+
+further <- function(pages) if (length(pages)) list(list(title = "Further pages", contents = as.list(pages)))
+
+other_articles <- function(articles) {
+  there <- sub("[.]Rmd$", "", list.files("vignettes", "[.]Rmd$", recursive = TRUE))
+  further(setdiff(there, listed_in(articles)))
+}
+
+# Help pages and articles that are not listed yet: pkgdown would refuse to go on without them.
 other_pages <- function(reference) {
-  listed <- unlist(lapply(reference, `[[`, "contents"))
+  listed <- listed_in(reference)
   pages <- list.files("man", "[.]Rd$", full.names = TRUE)
   missing <- Filter(function(page) {
     lines <- readLines(page)
     named <- sub("^.alias[{](.*)[}]$", "\\1", grep("^.alias[{]", lines, value = TRUE))
     !any(named %in% listed) && !any(grepl("keyword[{]internal", lines))
   }, pages)
-  if (length(missing)) list(list(title = "Further pages", contents = as.list(sub("[.]Rd$", "", basename(missing)))))
+  further(sub("[.]Rd$", "", basename(missing)))
 }
 
 # Addresses in a page, without those of other sites.
@@ -35,8 +46,7 @@ addresses <- function(html) {
 
 dead_links <- function(page) {
   to <- addresses(readLines(page, warn = FALSE))
-  there <- file.path(if (any(startsWith(to, "/"))) site else dirname(page), vapply(to, utils::URLdecode, ""))
-  to[!file.exists(there)]
+  to[!file.exists(file.path(dirname(page), vapply(to, utils::URLdecode, "")))]
 }
 
 check_links <- function() {
