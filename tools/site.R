@@ -8,16 +8,15 @@ site <- "build/site"
 build <- function() {
   options(pkgdown.internet = FALSE)
   unlink(site, recursive = TRUE)
-  settings <- yaml::read_yaml("_pkgdown.yml")
-  reference <- settings$reference
-  pkgdown::build_site(".", install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE,
-                      override = list(reference = c(reference, other_pages(reference)),
-                                      articles = c(settings$articles, other_articles(settings$articles))))
+  pkg <- pkgdown::as_pkgdown(".")
+  pkg$meta$reference <- c(pkg$meta$reference, other_pages(pkg$meta$reference))
+  pkg$meta$articles <- c(pkg$meta$articles, other_articles(pkg$meta$articles))
+  pkgdown::build_site(pkg, install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
 }
 
 listed_in <- function(sections) unlist(lapply(sections, `[[`, "contents"))
 
-further <- function(pages) if (length(pages)) list(list(title = "Further pages", contents = as.list(pages)))
+further <- function(pages) if (length(pages)) list(list(title = "Further pages", contents = pages))
 
 other_articles <- function(articles) {
   there <- sub("[.]Rmd$", "", list.files("vignettes", "[.]Rmd$", recursive = TRUE))
