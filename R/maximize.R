@@ -46,8 +46,8 @@
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
-#' @param policy default: GP-UCB two standard deviations wide, which does as well as [policy_ei()] on the BBOB functions
-#'   (`bench/optimisation.R`, `bench/results/optimisation.md`).
+#' @param policy default: expected improvement, which did best on the BBOB functions (`bench/results/optimisation.md`); a rule such as
+#'   [stop_gap()] then needs a `width` of its own.
 #' @param refit [refit_every()], by default every 2 rounds with a fitted mean; or `NULL` for a fixed kernel.
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
 #'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, or `NULL` for none. `"auto"`: with our
