@@ -181,7 +181,7 @@ test_that("on a box with one input the entropy of the choice is the largest on a
   b$add(x = x, reward = y)
   # The box's candidates: the golden sequence and the corners.
   candidates <- c((0.5 + (sqrt(5) - 1) / 2 * seq_len(512)) %% 1, 0, 1)
-  p <- b$posterior(x = cbind(candidates))
+  p <- b$posterior(x = cbind(x1 = candidates))
   played <- max(b$posterior(x = x)$mean)
   grid <- seq(0, 1, length.out = 2001)
   on_grid <- b$posterior(x = cbind(grid))

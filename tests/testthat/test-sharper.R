@@ -96,7 +96,7 @@ test_that("on a box PIMS plays where the probability of exceeding some maximum i
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_pims())
   b$add(x = x, reward = y)
   grid <- seq(0, 1, length.out = 1001)
-  p <- b$posterior(x = cbind(grid))
+  p <- b$posterior(x = cbind(x1 = grid))
   set.seed(317)
   # The best place for a maximum g: one-parameter family. Every choice belongs to it.
   choices <- b$copy()$suggest(60)$x1
