@@ -184,13 +184,13 @@ test_that("on a box with one input the entropy of the choice is the largest on a
   p <- b$posterior(x = cbind(x1 = candidates))
   played <- max(b$posterior(x = x)$mean)
   grid <- seq(0, 1, length.out = 2001)
-  on_grid <- b$posterior(x = cbind(grid))
+  on_grid <- b$posterior(x = cbind(x1 = grid))
   for (seed in 1:5) {
     set.seed(seed)
     maxima <- ref_gumbel_maxima(p$mean, p$sd, runif(5), played)
     set.seed(seed)
     choice <- b$copy()$suggest()$x1
-    at <- b$posterior(x = cbind(choice))
+    at <- b$posterior(x = cbind(x1 = choice))
     expect_gt(ref_max_entropy(at$mean, at$sd, maxima), max(ref_max_entropy(on_grid$mean, on_grid$sd, maxima)) - 1e-6)
   }
 })
