@@ -14,7 +14,7 @@ frame_of <- function(columns) {
 # Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log.
 place_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
-  d <- length(config$domain$names)
+  d <- length(model_names(config$domain))
   tabulated <- is_tabulated_space(config)
   columns <- place_labels(config$domain, arm, if (!tabulated) inputs[, seq_len(d), drop = FALSE])
   if (length(config$context_names) == 0) return(columns)

@@ -51,7 +51,7 @@ logged_places <- function(bandit, ids) {
     return(c(subset_places(all_places(config$domain), arm + 1L), list(contexts = contexts)))
   }
   inputs <- logged_matrix(bandit, ids)
-  d <- length(config$domain$names)
+  d <- length(model_names(config$domain))
   list(arm = arm, inputs = inputs[, seq_len(d), drop = FALSE],
        contexts = if (ncol(inputs) > d) inputs[, -seq_len(d), drop = FALSE])
 }
@@ -65,7 +65,7 @@ places_in_log <- function(config, places, contexts) {
 
 # Contexts of the log's queries as the core takes them.
 logged_contexts <- function(bandit, queries) {
-  d <- length(bandit$config$domain$names)
+  d <- length(model_names(bandit$config$domain))
   values <- queries$inputs
   list(row = queries$context, values = values[, seq_len(ncol(values)) > d, drop = FALSE])
 }

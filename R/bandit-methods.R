@@ -43,11 +43,18 @@ print_bandit <- function(bandit) {
 }
 
 describe_place <- function(place, bandit) {
-  inputs <- unlist(place[input_names(bandit$config)])
-  text <- paste(names(inputs), "=", format(inputs, digits = 4, trim = TRUE), collapse = ", ")
+  text <- point_words(place[c(bandit$config$domain$names, bandit$config$context_names)], 4)
   if (is.null(place$arm)) return(text)
   label <- arm_labels(bandit$config$domain)[place$arm]
   sprintf("arm %d (%s)", place$arm, paste(c(label, text), collapse = "; "))
+}
+
+# "a = 1.5, b = gini": numbers to some digits.
+point_words <- function(point, digits) {
+  values <- vapply(point, function(value) {
+    if (is.numeric(value)) format(value, digits = digits, trim = TRUE) else as.character(value)
+  }, "")
+  paste(names(point), "=", values, collapse = ", ")
 }
 
 #' Print, summarise and convert bandits and runs

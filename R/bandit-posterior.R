@@ -16,7 +16,7 @@ asked_places <- function(domain, x, arm, arg = "x") {
     }
     return(all_places(domain))
   }
-  x <- check_points(x, domain$names, arg)
+  x <- read_inputs(domain, x, arg)
   list(arm = arms_at(domain, x), inputs = to_model_inputs(domain, x))
 }
 
@@ -90,5 +90,5 @@ bandit_best <- function(bandit, context, ...) {
 # Places as the core gives them, with the context's values behind their inputs.
 places_found <- function(config, found) {
   if (is_tabulated_space(config)) return(list(arm = found$arm))
-  list(arm = found$arm, inputs = found$inputs[, seq_along(config$domain$names), drop = FALSE])
+  list(arm = found$arm, inputs = found$inputs[, seq_along(model_names(config$domain)), drop = FALSE])
 }

@@ -35,7 +35,8 @@ check_prior_mean <- function(mean, domain) {
   as.double(check_numbers(by_arm(mean, domain, "mean"), "mean", lengths = unique(c(1L, arm_count(domain)))))
 }
 
-input_names <- function(config) c(config$domain$names, config$context_names)
+# What the kernel calls its inputs.
+input_names <- function(config) c(model_names(config$domain), config$context_names)
 
 # Does the core keep a table of every place in every context? Then a number says it all.
 is_tabulated_space <- function(config) core_space_kind(config$domain, config) == "table"

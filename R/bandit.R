@@ -70,7 +70,8 @@
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
 #' to another process all give a bandit that goes on exactly as the original would.
 #'
-#' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], or a [product_domain()] of the two.
+#' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
+#'   or a [search_space()].
 #' @param kernel prior covariance, see [kernel_se()].
 #' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared) and at
 #'   least 1e-12 of the largest prior variance, see Accuracy.

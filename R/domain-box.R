@@ -39,6 +39,11 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
     stop_argument("integer", sprintf("an input with bound %g", bounds[bounds != round(bounds)][1]),
                   "inputs whose bounds are whole numbers")
   }
+  new_box(names, lower, upper, integer, log)
+}
+
+# Of checked parts.
+new_box <- function(names, lower, upper, integer, log) {
   structure(list(type = "box", names = names, lower = stats::setNames(lower, names),
                  upper = stats::setNames(upper, names), integer = integer, log = log),
             class = c("box_domain", "bandit_domain"))
@@ -210,11 +215,15 @@ picture_places.box_domain <- function(domain, type, played, resolution) {
   unnumbered(to_model_inputs(domain, box_grid(domain, if (type == "curve") 301 else 61, resolution)))
 }
 
-played_places <- function(domain, played) {
+check_something_played <- function(domain, played) {
   if (nrow(played) == 0) {
     stop_gpbandits("Nothing to draw: of ", describe_domain(domain), " the points played are drawn, ",
                    "and there are none yet.", argument = "x")
   }
+}
+
+played_places <- function(domain, played) {
+  check_something_played(domain, played)
   first <- !duplicated(played[intersect(c("arm", domain$names), names(played))])
   x <- as.matrix(played[first, domain$names, drop = FALSE])
   numbered <- !is.null(played$arm)

@@ -19,6 +19,12 @@ arm_labels <- function(domain) UseMethod("arm_labels")
 # Every place, in order; NULL where they cannot be counted.
 all_places <- function(domain) UseMethod("all_places")
 
+# What the model inputs are called: as the inputs, unless a domain has more of them.
+model_names <- function(domain) UseMethod("model_names")
+
+#' @export
+model_names.default <- function(domain) domain$names
+
 # A 2 x d matrix of the least and the largest model inputs.
 input_ranges <- function(domain) UseMethod("input_ranges")
 
@@ -26,6 +32,13 @@ input_ranges <- function(domain) UseMethod("input_ranges")
 
 # The places that a user names by `x` (inputs), by `arm` (1-based), or by both, or an error about `arg`.
 find_places <- function(domain, x, arm = NULL, arg = "x") UseMethod("find_places")
+
+# Inputs as users write them (a matrix, or what the domain has for it), checked for their form and types, but not
+# for where they lie.
+read_inputs <- function(domain, x, arg) UseMethod("read_inputs")
+
+#' @export
+read_inputs.default <- function(domain, x, arg) check_points(x, domain$names, arg)
 
 # Numbers (0-based) of the arms or rows at some inputs, NA where there is none.
 arms_at <- function(domain, x) UseMethod("arms_at")
@@ -56,17 +69,44 @@ to_model_inputs <- function(domain, x) UseMethod("to_model_inputs")
 
 from_model_inputs <- function(domain, u) UseMethod("from_model_inputs")
 
+# Places as vectorised functions of the user get them: a matrix with a column per input; with types a data.frame.
+user_inputs <- function(domain, places) UseMethod("user_inputs")
+
+#' @export
+user_inputs.default <- function(domain, places) {
+  x <- from_model_inputs(domain, places$inputs)
+  matrix(x, nrow(x), length(domain$names), dimnames = list(NULL, domain$names))
+}
+
+# One point as an objective gets it, from a row of a history or of user_inputs(): a named vector; with types a list.
+one_point <- function(domain, row) UseMethod("one_point")
+
+#' @export
+one_point.default <- function(domain, row) {
+  x <- as.matrix(row)[, domain$names]
+  stats::setNames(as.double(x), domain$names)
+}
+
 # The decision set as the core takes it, see core_config(). `setting`: `contexts` (known ones, or NULL),
 # `context_names`, `mean`.
 core_space <- function(domain, setting) UseMethod("core_space")
 
 # core_space()'s `kind` alone: "table" (every place, in every context), "open" (arms in contexts that are not
-# known beforehand, or too many) or "box".
+# known beforehand, or too many), "box" or "mixed".
 core_space_kind <- function(domain, setting) UseMethod("core_space_kind")
 
 # The average of a squared difference of two posterior means over the domain in closed form, NULL where
 # there is none.
 closed_form_average <- function(domain, kernel) UseMethod("closed_form_average")
+
+# The kernel to begin with where a user gives none.
+default_kernel <- function(domain) UseMethod("default_kernel")
+
+#' @export
+default_kernel.default <- function(domain) kernel_matern(2.5, lengthscale = lengthscales_of(input_sides(domain)))
+
+# In more inputs points are further apart.
+lengthscales_of <- function(sides) unname(0.4 * sqrt(length(sides)) * sides)
 
 # ---- for people ---------------------------------------------------------------
 
@@ -109,6 +149,8 @@ subset_places <- function(places, rows) {
 
 place_total <- function(places) length(places$arm)
 
+no_places <- function(domain) list(arm = integer(), inputs = matrix(0, 0, length(model_names(domain))))
+
 # Places as the kernel sees them: inputs, contexts (a row each), and the number of the arm where arms have
 # numbers (-1 for a point that is none).
 kernel_points <- function(domain, places, contexts = NULL) {
@@ -145,15 +187,17 @@ print.bandit_domain <- function(x, ...) {
 
 # What a user may write in place of a domain.
 as_domain <- function(domain, arg = "domain") {
-  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), numbers, or a named list of",
-                   "c(lower, upper)")
+  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named list of",
+                   "c(lower, upper) and levels")
   if (missing(domain)) stop_argument(arg, "missing", allowed)
   if (inherits(domain, "bandit_domain")) return(domain)
   if (is.list(domain) && !is.data.frame(domain)) {
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&
       all(vapply(domain, function(p) is.numeric(p) && length(p) == 2, logical(1)))
-    if (!pairs) stop_argument(arg, describe(domain), allowed)
-    return(box_of_pairs(domain, arg))
+    if (pairs) return(box_of_pairs(domain, arg))
+    spoken <- length(domain) > 0 && !is.null(names(domain)) && all(vapply(domain, speaks_of_parameter, NA))
+    if (!spoken) stop_argument(arg, describe(domain), allowed)
+    return(do.call(search_space, as.list(domain)))
   }
   if (!is.numeric(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
   if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")

@@ -1,12 +1,5 @@
 # What maximize_bandit() and auto_bandit() choose by themselves.
 
-default_kernel <- function(domain) kernel_matern(2.5, lengthscale = default_lengthscales(domain))
-
-default_lengthscales <- function(domain) {
-  range <- input_sides(domain)
-  unname(0.4 * sqrt(length(range)) * range)
-}
-
 # Lengths of the model inputs' ranges, 1 for an input that has one value only.
 input_sides <- function(domain) {
   bounds <- input_ranges(domain)
@@ -22,20 +15,27 @@ default_refit <- function() refit_every(2, mean = "fit")
 
 default_prior_noise <- c(meanlog = log(1e-3), sdlog = 2)
 default_prior_variance <- c(meanlog = log(2), sdlog = 2)
+default_prior_correlation <- c(meanlog = log(0.5), sdlog = 1)
 
 # `refit` with priors for what it has none for: those of our own kernel, and those that the user wants.
 with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale) {
   prior_noise <- check_prior(prior_noise, "prior_noise")
   ours <- is.null(kernel)
+  if (ours) kernel <- default_kernel(domain)
+  parameters <- names(kernel_parameters(kernel))
   if (identical(prior_lengthscale, "auto")) {
-    prior_lengthscale <- if (ours) c(meanlog = log(0.4 * sqrt(length(domain$names))), sdlog = 1)
+    count <- sum(grepl("lengthscale", parameters))
+    prior_lengthscale <- if (ours && count > 0) c(meanlog = log(0.4 * sqrt(count)), sdlog = 1)
   }
   prior_lengthscale <- check_prior(prior_lengthscale, "prior_lengthscale")
   if (is.null(refit)) return(NULL)
   check_class(refit, "bandit_refit", hint = "refit_every()")
-  if (ours) kernel <- default_kernel(domain)
-  priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale),
-              if (ours) list(matern.variance = default_prior_variance),
+  of_ours <- function(field, prior) {
+    names <- if (ours) grep(field, parameters, value = TRUE)
+    stats::setNames(rep(list(prior), length(names)), names)
+  }
+  priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale), of_ours("variance$", default_prior_variance),
+              of_ours("correlation", default_prior_correlation),
               if (!is.null(prior_noise)) list(noise_var = prior_noise))
   refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
   if (length(refit$settings$priors) == 0) refit$settings$priors <- NULL
@@ -69,7 +69,7 @@ lengthscale_priors <- function(kernel, domain, prior, prefix = "") {
 lengthscale_sides <- function(kernel, domain) {
   # Contexts have no range that is known.
   known <- input_sides(domain)
-  at <- if (is.null(kernel$dims)) seq_along(known) else if (is.character(kernel$dims)) match(kernel$dims, domain$names)
+  at <- if (is.null(kernel$dims)) seq_along(known) else if (is.character(kernel$dims)) match(kernel$dims, model_names(domain))
         else kernel$dims
   side <- known[at]
   side[is.na(side)] <- 1
@@ -77,7 +77,4 @@ lengthscale_sides <- function(kernel, domain) {
 }
 
 # Points to evaluate first, a column per input.
-initial_design <- function(domain, count) {
-  x <- from_model_inputs(domain, design_places(domain, count)$inputs)
-  matrix(x, count, length(domain$names), dimnames = list(NULL, domain$names))
-}
+initial_design <- function(domain, count) user_inputs(domain, design_places(domain, count))

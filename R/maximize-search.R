@@ -54,11 +54,9 @@ asked_queries <- function(bandit) which(table_column(bandit$queries, "action") !
 
 evaluated <- function(search) sum(search$origin != 0)
 
-new_task <- function(origin, x) {
-  list(origin = origin, attempts = 0, point = stats::setNames(as.double(x), colnames(x)))
-}
+new_task <- function(origin, domain, row) list(origin = origin, attempts = 0, point = one_point(domain, row))
 
-query_task <- function(id, bandit) new_task(id, as.matrix(query_frame(bandit, id)[bandit$config$domain$names]))
+query_task <- function(id, bandit) new_task(id, bandit$config$domain, query_frame(bandit, id)[bandit$config$domain$names])
 
 # Once the time is up no evaluation is begun.
 is_out_of_time <- function(search) {
@@ -78,7 +76,7 @@ next_task <- function(search, busy) {
   if (length(search$todo)) {
     k <- search$todo[1]
     search$todo <- search$todo[-1]
-    return(new_task(-k, search$design[k, , drop = FALSE]))
+    return(new_task(-k, search$bandit$config$domain, search$design[k, , drop = FALSE]))
   }
   # With no reward known, wait for those under way.
   if (busy > 0 && nrow(search$history) == 0) return(NULL)
@@ -188,7 +186,7 @@ settle <- function(search) {
   given <- which(search$origin <= 0)
   given <- given[seq_along(given) > told]
   if (length(given)) {
-    bandit$add(x = as.matrix(search$history[given, bandit$config$domain$names, drop = FALSE]), reward = reward[given])
+    bandit$add(x = search$history[given, bandit$config$domain$names, drop = FALSE], reward = reward[given])
   }
   asked <- which(search$origin > 0)
   asked <- asked[is.na(bandit$queries$reward[search$origin[asked]])]
@@ -218,7 +216,7 @@ close_search <- function(search, pool, bar) {
 
 # `unknown`: may rewards be missing?
 check_initial <- function(initial, domain, arg = "initial", unknown = FALSE) {
-  if (is.null(initial)) return(list(x = matrix(0, 0, length(domain$names)), reward = numeric()))
+  if (is.null(initial)) return(list(x = user_inputs(domain, no_places(domain)), reward = numeric()))
   wanted <- c(domain$names, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
     stop_argument(arg, describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
@@ -228,7 +226,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE) {
     stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
-  x <- check_points(initial[domain$names], domain$names, arg)
+  x <- read_inputs(domain, initial[domain$names], arg)
   find_places(domain, x, arg = arg)
   reward <- initial$reward
   if (unknown && all(is.na(reward))) reward <- as.double(reward)

@@ -35,8 +35,8 @@
 #' from anywhere. The same call again, after a crash of this process or beside it, goes on with the same search; `evaluations` counts all
 #' that were begun. `stop_when` and `time_limit` are not for stores.
 #'
-#' @param objective a function of one point, a named numeric vector, that returns one number.
-#' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], or what stands for one, such as
+#' @param objective a function of one point, a named numeric vector (over a [search_space()] a named list of typed values), that returns one number.
+#' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
 #' @param ... further arguments of [gp_bandit()].

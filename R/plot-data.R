@@ -112,7 +112,7 @@ view_frame <- function(bandit, view, places, truth) {
   domain <- bandit$config$domain
   posterior <- posterior_at(bandit, places, view$context)
   frame <- as.data.frame(place_labels(domain, places$arm, places$inputs), optional = TRUE)
-  if (!is.null(truth)) truth <- truth_values(truth, as.matrix(frame[domain$names]), view$context, can_count(domain))
+  if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, places), view$context, can_count(domain))
   frame <- cbind(frame, mean = posterior$mean, sd = posterior$sd,
                  lower = posterior$mean - view$band$width * posterior$sd,
                  upper = posterior$mean + view$band$width * posterior$sd)
@@ -145,7 +145,7 @@ view_positions <- function(view, domain) {
   which_place <- intersect(c("arm", view$names), names(view$frame))
   position <- function(rows) {
     if (view$type != "arms") return(rows[[view$names[1]]])
-    match_rows(as.matrix(rows[which_place]), as.matrix(view$frame[which_place]))
+    match_frames(rows[which_place], view$frame[which_place])
   }
   view$x <- if (view$type == "arms") seq_len(nrow(view$frame)) else view$frame[[view$names[1]]]
   view$queries$at <- position(view$queries)

@@ -42,5 +42,13 @@ rows_in_words <- function(x, most = 4) {
 # Exact row identities, to every bit.
 row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))
 
+# The same for data.frames, whose columns may be text or have NA.
+match_frames <- function(given, known) {
+  numbers <- all(vapply(known, function(column) is.numeric(column) && !anyNA(column), NA))
+  if (numbers) return(match_rows(as.matrix(given), as.matrix(known)))
+  keys <- function(frame) do.call(paste, lapply(unname(as.list(frame)), function(x) if (is.double(x)) sprintf("%a", x) else as.character(x)))
+  match(keys(given), keys(known))
+}
+
 # The package's one low-discrepancy sequence, the core's: the first `n` of it in [0, 1)^d, without random numbers.
 golden_points <- function(n, d) cpp_golden_points(n, d)

@@ -6,7 +6,7 @@
 #' Round t's reward is f(x_t, z_t) + noise, where f is the mean of the period
 #' that t lies in and z_t the round's context, if there are contexts. The input
 #' matrix that functions get has one row per point and one named column per
-#' input: the domain's inputs first, then the contexts.
+#' input: the domain's inputs first, then the contexts. Over a [search_space()] it is a data.frame with types.
 #'
 #' **Reward.** On a finite domain without contexts: a vector of `n` true means,
 #' or an `n` x K matrix with one column per period, or a vectorised function
@@ -32,7 +32,7 @@
 #' seed every bandit meets the same noise in the same round. (Delays that depend on the input are drawn with their query, from random
 #' numbers that are the round's own.)
 #'
-#' @param domain a [finite_domain()], [box_domain()] or [product_domain()], or what may be
+#' @param domain a [finite_domain()], [box_domain()], [product_domain()] or [search_space()], or what may be
 #'   written in place of one.
 #' @param reward the true means; see *Reward*.
 #' @param noise noise on the reward: [noise_gaussian()], [noise_uniform()] or
@@ -232,10 +232,10 @@ set_optimum <- function(problem, optimum) {
 
 # The named matrix that reward and constraint functions get. `contexts`: one row, or one for each place.
 problem_inputs <- function(problem, places, contexts = NULL) {
-  x <- from_model_inputs(problem$domain, places$inputs)
+  x <- user_inputs(problem$domain, places)
   each <- rep_len(seq_len(NROW(contexts)), nrow(x))
   inputs <- if (has_contexts(problem)) cbind(x, contexts[each, , drop = FALSE]) else x
-  dimnames(inputs) <- list(NULL, c(problem$domain$names, problem$context_names))
+  colnames(inputs) <- c(problem$domain$names, problem$context_names)
   inputs
 }
 

@@ -159,7 +159,7 @@ problem_as_truth <- function(bandit, problem, rounds) {
     return(c(truth_tables(bandit, problem), list(period = problem_period(problem, rounds) - 1L)))
   }
   domain <- problem$domain
-  d <- length(domain$names)
+  d <- length(model_names(domain))
   place <- function(arm, x) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
   context <- function(x) if (has_contexts(problem)) matrix(x[d + seq_along(problem$context_names)], 1)
   list(
@@ -175,7 +175,7 @@ problem_as_truth <- function(bandit, problem, rounds) {
 delays_at_queries <- function(config, problem, draws) {
   if (!depends_on_input(problem$delay)) return(NULL)
   known <- if (is_tabulated_space(config)) all_places(problem$domain)
-  d <- length(problem$domain$names)
+  d <- length(model_names(problem$domain))
   function(arm, x, round) {
     place <- if (is.null(known)) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
              else subset_places(known, arm %% place_total(known) + 1L)

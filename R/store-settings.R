@@ -50,7 +50,7 @@ encode_value <- function(x) {
   }
   values <- switch(typeof(x), double = if (all(fifteen_digits(x))) as.vector(x) else sprintf("%a", x),
                    integer = ,
-                   logical = ifelse(is.na(x), "NA", as.character(x)),
+                   logical = ifelse(is.na(x), "NA", as.character(unclass(x))),
                    character = lapply(as.vector(x), function(s) if (is.na(s)) NULL else enc2utf8(s)),
                    list = lapply(seq_along(x), function(i) encode_value(.subset2(x, i))),
                    stop_gpbandits("Settings with a ", typeof(x), " cannot be written down."))
@@ -106,7 +106,7 @@ constructor_of <- function(x) {
   if (inherits(x, "bandit_domain")) family <- "domain"
   if (family == "domain") return(get0(paste0(kind, "_domain"), envir = asNamespace("gpbandits"), mode = "function", inherits = FALSE))
   if (family == "changes") family <- "change"
-  if (!family %in% c("kernel", "width", "pending", "change", "policy", "penalty")) return(NULL)
+  if (!family %in% c("kernel", "width", "pending", "change", "policy", "penalty", "param")) return(NULL)
   get0(paste0(family, "_", kind), envir = asNamespace("gpbandits"), mode = "function", inherits = FALSE)
 }
 

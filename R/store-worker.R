@@ -119,7 +119,7 @@ fail_with_worst <- function(bandit, id) {
     if (!is.null(config$outputs)) return(invisible())
     worst <- mean(config$mean)
   }
-  x <- as.matrix(query_frame(bandit, id)[config$domain$names])
+  x <- query_frame(bandit, id)[config$domain$names]
   bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
 }
 

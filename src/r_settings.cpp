@@ -50,6 +50,14 @@ Settings::PointFunction RSettings::point_function(const char* name) const {
   return [f](const Points& X) { return Rcpp::as<VectorXd>(f(X)); };
 }
 
+Settings::Settle RSettings::settle(const char* name) const {
+  const Rcpp::Function f(value(name));
+  return [f](const MatrixXd& points) {
+    const Rcpp::List told = f(points);
+    return std::make_pair(Rcpp::as<MatrixXd>(told["inputs"]), Rcpp::as<MatrixXd>(told["excess"]));
+  };
+}
+
 KernelPtr RSettings::kernel(const char* name) const { return kernel_from_list(value(name)); }
 
 std::unique_ptr<Settings> RSettings::part(const char* name) const {

@@ -20,6 +20,7 @@ class RSettings final : public Settings {
   std::function<double(const MatrixXd&)> table_function(const char* name) const override;
   Acquisition acquisition(const char* name) const override;
   PointFunction point_function(const char* name) const override;
+  Settle settle(const char* name) const override;
   KernelPtr kernel(const char* name) const override;
   std::unique_ptr<Settings> part(const char* name) const override;
 

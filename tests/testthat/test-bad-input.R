@@ -17,6 +17,10 @@ safe_journal <- function() {
 exports <- list(
   finite_domain = list(list(x = 1:3), c(x = "points")),
   box_domain = list(list(lower = c(0, 1), upper = c(2, 3)), c(lower = "numbers", upper = "numbers", names = "never", integer = "which", log = "which")),
+  param_real = list(list(lower = 1, upper = 2), c(lower = "number", upper = "number", log = "flag")),
+  param_integer = list(list(lower = 1, upper = 2), c(lower = "whole", upper = "whole", log = "flag")),
+  param_factor = list(list(levels = c("a", "b")), c(ordered = "flag")),
+  param_logical = list(list(), c(when = "never")),
   kernel_se = list(list(), c(lengthscale = "positives", variance = "positive", dims = "dims")),
   kernel_matern = list(list(), c(nu = "positive", lengthscale = "positives", variance = "positive", dims = "dims")),
   kernel_rq = list(list(), c(alpha = "positive", lengthscale = "positives", variance = "positive", dims = "dims")),

@@ -62,6 +62,7 @@ constraints <- list(
 )
 contexts <- list(none = NULL, known = visited, unknown = 1)
 domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9)), box = function() box_domain(0, 1),
+                space = function() search_space(r = param_factor(c("a", "b")), x1 = param_real(0, 1)),
                 product = function() product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))))
 
 table <- expand.grid(policy = names(policies), pending = names(pendings), changes = names(changes),
@@ -69,7 +70,10 @@ table <- expand.grid(policy = names(policies), pending = names(pendings), change
 
 # Reward and constraints of inputs (a product's row, the point, the context), with a jump that change rules
 # should notice.
-input_or_0 <- function(inputs, name) if (name %in% colnames(inputs)) inputs[, name] else 0
+input_or_0 <- function(inputs, name) {
+  if (!name %in% colnames(inputs)) return(0)
+  if (is.character(inputs[, name])) 0.7 * (inputs[, name] == "b") else inputs[, name]
+}
 truth <- function(inputs) sin(7 * inputs[, "x1"] + input_or_0(inputs, "z1") + input_or_0(inputs, "r"))
 limits <- list(function(inputs) inputs[, "x1"] - 0.6, function(inputs) 0.3 - inputs[, "x1"])
 
@@ -79,7 +83,7 @@ entry <- function(row) {
 }
 
 play_entry <- function(e, domain) {
-  bandit <- gp_bandit(domain, kernel_matern(2.5, 0.4), lambda, e$policy$ours(), mean = 0.1, pending = e$pending$ours(),
+  bandit <- gp_bandit(domain, kernel_over(domain, e), lambda, e$policy$ours(), mean = 0.1, pending = e$pending$ours(),
                       changes = e$changes$ours(), constraints = e$constraints$ours(), contexts = e$contexts)
   count <- e$constraints$count
   g <- NULL
@@ -102,12 +106,28 @@ play_entry <- function(e, domain) {
   bandit
 }
 
+# Levels are codes to the kernel, and to the oracle.
+is_space <- function(domain) identical(domain$type, "search")
+kernel_over <- function(domain, e) {
+  if (!is_space(domain)) return(kernel_matern(2.5, 0.4))
+  kernel_matern(2.5, 0.4, dims = c("x1", if (!is.null(e$contexts)) "z1")) * kernel_categorical(0.6, dims = "r")
+}
+reference_kernel_over <- function(domain, x) {
+  if (!is_space(domain)) return(ref_kernel_matern(2.5, 0.4)(x))
+  ref_kernel_product(ref_kernel_matern(2.5, 0.4, dims = 2:ncol(x)), ref_kernel_categorical(0.6, dims = 1))(x)
+}
+as_codes <- function(h) {
+  if (is.character(h$r)) h$r <- match(h$r, c("a", "b"))
+  h
+}
+as_inputs <- function(x, domain) if (is_space(domain)) data.frame(r = c("a", "b")[x[, "r"]], x1 = x[, "x1"]) else x
+
 is_arms <- function(domain) identical(domain$type, "finite")
 is_product <- function(domain) identical(domain$type, "product")
 
 # Points at some values of the last input, in every row of a product and every context.
 spread_over <- function(x, e, domain) {
-  inputs <- list(r = if (is_product(domain)) domain$rows$x[, "r"], x1 = x, z1 = if (!is.null(e$contexts)) visited[, 1])
+  inputs <- list(r = if (is_product(domain)) domain$rows$x[, "r"] else if (is_space(domain)) 1:2, x1 = x, z1 = if (!is.null(e$contexts)) visited[, 1])
   as.matrix(expand.grid(Filter(Negate(is.null), inputs)))
 }
 
@@ -122,16 +142,24 @@ points_of <- function(h, e, domain) {
     return(list(x = grid, rows = h$arm + (context - 1) * nrow(domain$x), grid = seq_len(nrow(grid)),
                 averaged = seq_len(nrow(grid))))
   }
-  averaged <- if (detects(e)) spread_over((0.5 + (sqrt(5) - 1) / 2 * seq_len(1024 / domain_rows(domain))) %% 1, e,
-                                          domain)
-  played <- as.matrix(h[intersect(names(h), c("r", "x1", "z1"))])
+  averaged <- if (detects(e)) averaged_over(e, domain)
+  played <- as.matrix(as_codes(h)[intersect(names(h), c("r", "x1", "z1"))])
   list(x = rbind(grid, played, averaged), rows = nrow(grid) + seq_len(rounds), grid = seq_len(nrow(grid)),
        averaged = nrow(grid) + rounds + seq_len(NROW(averaged)))
+}
+# Low-discrepancy points, along one input, or over a space's level and number.
+averaged_over <- function(e, domain) {
+  if (!is_space(domain)) return(spread_over((0.5 + (sqrt(5) - 1) / 2 * seq_len(1024 / domain_rows(domain))) %% 1, e, domain))
+  count <- 1024 / max(1, if (is.matrix(e$contexts)) nrow(e$contexts))
+  plastic <- 1.32471795724474602596
+  u <- (0.5 + outer(seq_len(count), plastic^-(1:2))) %% 1
+  x <- cbind(r = 1 + (u[, 1] >= 0.5), x1 = u[, 2])
+  if (is.null(e$contexts)) x else cbind(x[rep(seq_len(count), 2), ], z1 = rep(visited[, 1], each = count))
 }
 domain_rows <- function(domain) if (is_product(domain)) nrow(domain$rows$x) else 1
 detects <- function(e) identical(e$changes$ref$kind, "detect")
 
-reference_of <- function(e, points) {
+reference_of <- function(e, points, domain) {
   change_rule <- e$changes$ref
   if (detects(e)) change_rule$over <- if (identical(e$contexts, 1)) "sampled" else points$averaged
   width <- function(info) {
@@ -139,7 +167,7 @@ reference_of <- function(e, points) {
     R <- 0.1 * if (identical(e$constraints$ref$kind, "noisy")) sqrt(1 + sum(info$kappa^2)) else 1
     if (is.null(e$policy$width)) NA else e$policy$width(R)(info)
   }
-  ref_bandit(ref_kernel_matern(2.5, 0.4)(points$x), lambda, ref_policy(e$kind, width, 0.01), mean = 0.1,
+  ref_bandit(reference_kernel_over(domain, points$x), lambda, ref_policy(e$kind, width, 0.01), mean = 0.1,
              pending = e$pending$ref, changes = change_rule, constraints = e$constraints$ref,
              drift = if (is.null(e$changes$drift)) ref_drift() else e$changes$drift)
 }
@@ -158,8 +186,8 @@ follow <- function(ref, point, look) {
   ref_record(ref, point, action, info)
 }
 
-walk_again <- function(h, e, points) {
-  ref <- reference_of(e, points)
+walk_again <- function(h, e, points, domain) {
+  ref <- reference_of(e, points, domain)
   arrival <- seq_len(rounds) + delays
   event <- identical(e$changes$ref$kind, "event")
   for (t in seq_len(rounds)) {
@@ -208,12 +236,12 @@ check_entry <- function(e, domain) {
   expect_identical(h$id, seq_len(rounds))
   expect_true(all(is.finite(h$mean)) && all(is.finite(h$sd)) && all(h$sd >= 0))
   points <- points_of(h, e, domain)
-  ref <- walk_again(h, e, points)
+  ref <- walk_again(h, e, points, domain)
   expect_lt(history_gap(h, ref), tol$engine)
 
   context <- if (!is.null(e$contexts)) visited[2, ]
   here <- if (is.null(e$contexts)) points$grid else intersect(points$grid, which(points$x[, "z1"] == context))
-  at <- points$x[here, domain$names, drop = FALSE]
+  at <- as_inputs(points$x[here, domain$names, drop = FALSE], domain)
   ours <- bandit$posterior(at, context = context)
   theirs <- ref_bandit_posterior(ref)
   expect_lt(max(abs(ours$mean - theirs$mean[here]), abs(ours$sd - theirs$sd[here])), tol$engine)
@@ -254,4 +282,7 @@ test_that("every combination plays 30 rounds on a box as the oracle says", {
 })
 test_that("every combination plays 30 rounds on a product as the oracle says", {
   walk_table(domains$product(), 307)
+})
+test_that("every combination plays 30 rounds on a search space as the oracle says", {
+  walk_table(domains$space(), 193)
 })

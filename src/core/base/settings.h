@@ -12,6 +12,8 @@ class Settings {
   using Acquisition = std::function<VectorXd(const VectorXd&, const VectorXd&, double)>;
   // A number per point, one point a row.
   using PointFunction = std::function<VectorXd(const Points&)>;
+  // What a search space's rules make of points, a row each: see Settled in spaces/mixed_space.h.
+  using Settle = std::function<std::pair<MatrixXd, MatrixXd>(const MatrixXd&)>;
 
   virtual ~Settings() = default;
   virtual bool has(const char* name) const = 0;  // there, and not null
@@ -23,6 +25,7 @@ class Settings {
   virtual std::function<double(const MatrixXd&)> table_function(const char* name) const = 0;
   virtual Acquisition acquisition(const char* name) const = 0;
   virtual PointFunction point_function(const char* name) const = 0;
+  virtual Settle settle(const char* name) const = 0;
   virtual KernelPtr kernel(const char* name) const = 0;
   virtual std::unique_ptr<Settings> part(const char* name) const = 0;
 

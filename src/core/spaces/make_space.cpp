@@ -1,9 +1,38 @@
 #include "spaces/make_space.h"
 
 #include "spaces/arm_space.h"
+#include "spaces/mixed_space.h"
 #include "spaces/open_arm_space.h"
 
 namespace gpb {
+
+namespace {
+
+Box box_of(const Settings& space) {
+  Box box;
+  box.lower = space.numbers("lower");
+  box.upper = space.numbers("upper");
+  box.integer = space.flags("integer");
+  box.logarithmic = space.flags("log");
+  return box;
+}
+
+MixedSetting mixed_setting(const Settings& space) {
+  MixedSetting out;
+  out.box = box_of(space);
+  out.categorical = space.flags("categorical");
+  const VectorXd indicator = space.numbers("indicator");
+  for (Index c = 0; c < indicator.size(); ++c) {
+    out.indicator.push_back(static_cast<Index>(indicator[c]));
+  }
+  out.candidates = space.matrix("candidates");
+  out.width = out.candidates.cols();
+  out.contexts = space.count("contexts");
+  if (space.has("settle")) out.settle = space.settle("settle");
+  return out;
+}
+
+}  // namespace
 
 std::unique_ptr<Space> make_space(const Settings& bandit, bool draws, BoxMinimizer minimize) {
   const auto space = bandit.part("space");
@@ -20,14 +49,13 @@ std::unique_ptr<Space> make_space(const Settings& bandit, bool draws, BoxMinimiz
     return std::make_unique<OpenArmSpace>(kernel, space->matrix("points"),
                                           space->count("contexts"), space->numbers("prior_mean"));
   }
+  if (kind == "mixed") {
+    return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), space->numbers("prior_mean"),
+                                        std::move(minimize));
+  }
   if (kind != "box") throw std::invalid_argument("unknown space " + kind);
-  Box box;
-  box.lower = space->numbers("lower");
-  box.upper = space->numbers("upper");
-  box.integer = space->flags("integer");
-  box.logarithmic = space->flags("log");
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
-                                    std::move(box), space->count("contexts"),
+                                    box_of(*space), space->count("contexts"),
                                     space->numbers("prior_mean"), std::move(minimize));
 }
 

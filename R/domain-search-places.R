@@ -1,0 +1,222 @@
+# Places of a search space: enumerated, spread, drawn, searched.
+
+# As many candidates and tries as these.
+kMostLevelRows <- 64
+kMostTries <- 65536
+kSpread <- 4096
+
+# Points of the unit cube as model inputs without indicators: levels and logicals have equal shares.
+cube_model <- function(domain, u) {
+  bounds <- unname(input_ranges(domain$box))
+  n <- nrow(u)
+  x <- rep(bounds[1, ], each = n) + u * rep(bounds[2, ] - bounds[1, ], each = n)
+  for (j in which(domain$categorical)) {
+    levels <- bounds[2, j] - bounds[1, j] + 1
+    x[, j] <- bounds[1, j] + pmin(floor(u[, j] * levels), levels - 1)
+  }
+  x
+}
+
+cube_codes <- function(domain, u) from_model_inputs(domain$box, cube_model(domain, u))
+
+# Combinations of the inputs `at` (codes), a row each, where there are at most so many; else NULL.
+combinations_of <- function(domain, at, most) {
+  counts <- (domain$box$upper - domain$box$lower + 1)[at]
+  if (prod(counts) > most) return(NULL)
+  if (length(at) == 0) return(matrix(0, 1, 0))
+  values <- Map(seq, domain$box$lower[at], domain$box$upper[at])
+  unname(as.matrix(expand.grid(unname(values), KEEP.OUT.ATTRS = FALSE)))
+}
+
+level_rows <- function(domain) combinations_of(domain, which(domain$categorical), kMostLevelRows)
+
+# Model inputs that are tried first: everything where that is little, else every combination of levels with
+# numbers spread out, else points spread over all.
+first_model_points <- function(domain) {
+  if (all(domain$box$integer)) {
+    all <- combinations_of(domain, seq_along(domain$names), kMostWhole)
+    if (!is.null(all)) return(to_model_inputs(domain$box, all))
+  }
+  rows <- level_rows(domain)
+  d <- length(domain$names)
+  if (is.null(rows)) return(cube_model(domain, golden_points(kSpread, d)))
+  numbers <- which(!domain$categorical)
+  spread <- spread_with_corners(length(numbers), nrow(rows))
+  each <- nrow(spread)
+  u <- matrix(0, each * nrow(rows), d)
+  u[, numbers] <- spread[rep(seq_len(each), nrow(rows)), ]
+  x <- cube_model(domain, u)
+  x[, domain$categorical] <- rows[rep(seq_len(nrow(rows)), each = each), ]
+  x
+}
+
+# The core's numbers for a box and a product: the variance is often largest in corners.
+spread_with_corners <- function(d, rows) {
+  inner <- min(2048, 256 * (d + 1), max(32, 8192 %/% rows))
+  corners <- if (d <= 5 && rows * 2^d <= 1024) as.matrix(expand.grid(rep(list(0:1), d)))
+  unname(rbind(golden_points(inner, d), corners))
+}
+
+# Places (model inputs) that may be played, to begin a search with.
+search_candidates <- function(rules) {
+  domain <- rules$domain
+  found <- playable(rules, first_model_points(domain))
+  tried <- 0
+  while (nrow(found) < 64 && tried < kMostTries && !all(domain$box$integer)) {
+    more <- golden_points(tried + kSpread, length(domain$names))[tried + seq_len(kSpread), , drop = FALSE]
+    found <- rbind(found, playable(rules, cube_model(domain, more)))
+    found <- found[!duplicated(found), , drop = FALSE]
+    tried <- tried + kSpread
+  }
+  if (nrow(found) == 0) stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play")
+  found
+}
+
+playable <- function(rules, u) {
+  found <- settled_places(rules, u)
+  inputs <- found$inputs[found$feasible, , drop = FALSE]
+  if (!has_rules(rules$domain) && !any(rules$domain$box$integer)) return(inputs)
+  inputs[!duplicated(inputs), , drop = FALSE]
+}
+
+# Uniformly over the box of all inputs, until there are enough that may be played.
+#' @export
+sample_places.search_domain <- function(domain, count) {
+  rules <- search_rules(domain)
+  d <- length(domain$names)
+  kept <- matrix(0, 0, length(model_names(domain)))
+  for (turn in 1:1000) {
+    if (nrow(kept) >= count) break
+    # Numbers that are whole: each with the same probability, as levels.
+    u <- matrix(stats::runif(d * max(count, 32)), ncol = d, byrow = TRUE)
+    found <- settled_places(rules, cube_whole(domain, u))
+    kept <- rbind(kept, found$inputs[found$feasible, , drop = FALSE])
+  }
+  if (nrow(kept) < count) {
+    spare <- search_candidates(rules)
+    kept <- rbind(kept, spare[sample.int(nrow(spare), count - nrow(kept), replace = TRUE), , drop = FALSE])
+  }
+  unnumbered(kept[seq_len(count), , drop = FALSE])
+}
+
+cube_whole <- function(domain, u) {
+  bounds <- unname(input_ranges(domain$box))
+  slack <- ifelse(domain$box$integer & !domain$box$log, 0.5, 0)
+  rep(bounds[1, ] - slack, each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ] + 2 * slack, each = nrow(u))
+}
+
+# A Latin hypercube; points of it that may not be played are replaced by uniform ones.
+#' @export
+design_places.search_domain <- function(domain, count) {
+  d <- length(domain$names)
+  u <- vapply(domain$names, function(name) (sample.int(count) - stats::runif(count)) / count, numeric(count))
+  found <- settled_places(search_rules(domain), cube_model(domain, matrix(u, count, d)))
+  inputs <- found$inputs
+  bad <- which(!found$feasible)
+  if (length(bad)) inputs[bad, ] <- sample_places(domain, length(bad))$inputs
+  unnumbered(inputs)
+}
+
+#' @export
+spread_places.search_domain <- function(domain, count) {
+  rules <- search_rules(domain)
+  inputs <- playable(rules, cube_model(domain, golden_points(count, length(domain$names))))
+  if (nrow(inputs) < count) inputs <- rbind(inputs, search_candidates(rules))
+  unnumbered(utils::head(inputs, count))
+}
+
+#' @export
+nearest_places.search_domain <- function(domain, inputs) {
+  rules <- search_rules(domain)
+  u <- matrix(inputs[, seq_along(domain$names)], nrow(inputs))
+  found <- settled_places(rules, u)
+  bad <- which(!found$feasible)
+  if (length(bad)) {
+    candidates <- search_candidates(rules)
+    side <- pmax(apply(input_ranges(domain), 2, diff), 1e-300)
+    near <- nearest_rows(candidates / rep(side, each = nrow(candidates)),
+                         found$inputs[bad, , drop = FALSE] / rep(side, each = length(bad)))
+    found$inputs[bad, ] <- candidates[near + 1L, ]
+  }
+  unnumbered(found$inputs)
+}
+
+# ---- the largest value ------------------------------------------------------------------
+
+# Combinations of levels are the rows of a product with the numbers' box, inputs that do not exist and
+# constraints come in by what is maximised. Where there are many combinations: those of the best of many points,
+# then the neighbours of the best, for as long as that helps.
+#' @export
+maximise_over.search_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
+  rules <- search_rules(domain)
+  rows <- level_rows(domain)
+  if (!is.null(rows)) return(maximise_over_rows(rules, rows, value, limits, effort, from))
+  places <- unnumbered(rbind(from$inputs, search_candidates(rules)))
+  values <- value(places)
+  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
+  top <- utils::head(order(excess > 0, excess, -values), kMostLevelRows / 2)
+  rows <- places$inputs[top, which(domain$categorical), drop = FALSE]
+  best <- maximise_over_rows(rules, rows[!duplicated(rows), , drop = FALSE], value, limits, effort, subset_places(places, top))
+  repeat {
+    near <- neighbouring_rows(domain, best$places$inputs[1, which(domain$categorical)])
+    found <- maximise_over_rows(rules, near, value, limits, effort, best$places)
+    if (!is_better(found, best)) return(best)
+    best <- found
+  }
+}
+
+is_better <- function(found, best) {
+  if (found$feasible != best$feasible) return(found$feasible)
+  found$feasible && found$value > best$value + 1e-12 * abs(best$value)
+}
+
+# Codes that differ in one level, at most.
+neighbouring_rows <- function(domain, levels) {
+  lower <- domain$box$lower[domain$categorical]
+  upper <- domain$box$upper[domain$categorical]
+  rows <- matrix(levels, 1)
+  for (j in seq_along(levels)) {
+    others <- setdiff(seq(lower[j], upper[j]), levels[j])
+    changed <- matrix(levels, length(others), length(levels), byrow = TRUE)
+    changed[, j] <- others
+    rows <- rbind(rows, changed)
+  }
+  rows
+}
+
+maximise_over_rows <- function(rules, rows, value, limits, effort, from) {
+  domain <- rules$domain
+  inner <- product_of_levels(domain, rows)
+  settle <- function(places) settle_points(rules, model_of_product(domain, places$inputs))
+  f <- function(places) value(unnumbered(settle(places)$inputs))
+  g <- if (!is.null(domain$where) || !is.null(limits)) function(places) {
+    found <- settle(places)
+    cbind(found$excess, if (!is.null(limits)) limits(unnumbered(found$inputs)))
+  }
+  best <- maximise_over(inner, f, g, effort, places_of_product(domain, rows, from))
+  list(places = unnumbered(settle(best$places)$inputs), value = best$value, feasible = best$feasible)
+}
+
+# Levels (rows of codes) and the numbers' box, whichever there are.
+product_of_levels <- function(domain, rows) {
+  numbers <- which(!domain$categorical)
+  if (length(numbers) == 0) return(finite_domain(rows))
+  box <- domain$box
+  box <- new_box(box$names[numbers], box$lower[numbers], box$upper[numbers], box$integer[numbers], box$log[numbers])
+  if (ncol(rows) == 0) return(box)
+  colnames(rows) <- domain$names[domain$categorical]
+  product_domain(rows, box)
+}
+
+# The product's inputs, levels first, in the space's order; and back.
+model_of_product <- function(domain, inputs) {
+  inputs[, order(c(which(domain$categorical), which(!domain$categorical))), drop = FALSE]
+}
+
+places_of_product <- function(domain, rows, from) {
+  if (is.null(from)) return(NULL)
+  inputs <- from$inputs[, c(which(domain$categorical), which(!domain$categorical)), drop = FALSE]
+  arm <- if (ncol(rows)) match_rows(inputs[, seq_len(ncol(rows)), drop = FALSE], rows) - 1L else rep(NA_integer_, nrow(inputs))
+  known <- ncol(rows) == 0 | !is.na(arm)
+  subset_places(list(arm = arm, inputs = inputs), which(known))
+}

@@ -1,0 +1,204 @@
+# Conditions of a search space: which inputs exist, which constraints hold. They are kept as text, plain data
+# that a store may hold, and call nothing but the functions here: opening a store runs no code.
+
+condition_functions <- c("(", "!", "&", "|", "xor", "==", "!=", "<", "<=", ">", ">=", "%in%", "+", "-", "*", "/", "^", "%%", "%/%", ":", "c",
+                         "abs", "sqrt", "exp", "log", "log2", "log10", "round", "floor", "ceiling", "pmin", "pmax", "ifelse", "is.na",
+                         "sin", "cos")
+
+# ---- text ---------------------------------------------------------------------------
+
+# The expression of a one-sided formula (or of its text), and where its variables are found.
+condition_parts <- function(condition, arg) {
+  if (inherits(condition, "formula") && length(condition) == 2) {
+    return(list(expression = condition[[2]], home = environment(condition)))
+  }
+  if (is.character(condition) && length(condition) == 1 && !is.na(condition)) {
+    expression <- tryCatch(str2lang(condition), error = function(e) NULL)
+    if (!is.null(expression)) return(list(expression = expression, home = emptyenv()))
+  }
+  stop_argument(arg, describe(condition), "a one-sided formula over the inputs, such as ~ a + b <= 1")
+}
+
+condition_text <- function(condition, names, arg) {
+  parts <- condition_parts(condition, arg)
+  expression_text(closed_expression(parts$expression, parts$home, names, arg))
+}
+
+expression_text <- function(expression) {
+  paste(deparse(expression, width.cutoff = 500, control = c("keepNA", "keepInteger", "digits17")), collapse = " ")
+}
+
+# Every variable that is no input becomes its value.
+closed_expression <- function(expression, home, names, arg) {
+  if (is.call(expression)) {
+    called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "a function of its own"
+    if (called %in% c("&&", "||")) called <- substr(called, 1, 1)
+    if (!called %in% condition_functions) {
+      stop_argument(arg, sprintf("a condition that calls %s", called),
+                    paste("one of arithmetic, comparisons, and", paste(utils::tail(condition_functions, 18), collapse = ", "),
+                          "(`where` may be a function)"))
+    }
+    return(as.call(c(as.name(called), lapply(as.list(expression)[-1], closed_expression, home, names, arg))))
+  }
+  if (!is.symbol(expression)) return(expression)
+  name <- as.character(expression)
+  if (name %in% names) return(expression)
+  value <- get0(name, envir = home)
+  if (is.factor(value)) value <- as.character(value)
+  if (!is.atomic(value) || is.null(value) || is.object(value) || !length(value) %in% 1:1000) {
+    stop_argument(arg, sprintf("a condition on %s", dQuote(name, FALSE)),
+                  paste("a condition on other inputs:", paste(names, collapse = ", ")))
+  }
+  if (length(value) == 1) unname(value) else as.call(c(as.name("c"), as.list(unname(value))))
+}
+
+# NULL, a function, or a text for each constraint: what is joined by `&` counts as several.
+constraint_texts <- function(where, names) {
+  if (is.null(where) || is.function(where)) return(where)
+  if (!is.list(where) && !is.character(where)) where <- list(where)
+  texts <- lapply(where, function(one) {
+    parts <- condition_parts(one, "where")
+    vapply(conjuncts(closed_expression(parts$expression, parts$home, names, "where")), expression_text, "")
+  })
+  texts <- unlist(texts)
+  if (length(texts)) unname(texts)
+}
+
+conjuncts <- function(expression) {
+  if (is.call(expression) && identical(expression[[1]], as.name("("))) return(conjuncts(expression[[2]]))
+  if (is.call(expression) && identical(expression[[1]], as.name("&"))) {
+    return(c(conjuncts(expression[[2]]), conjuncts(expression[[3]])))
+  }
+  list(expression)
+}
+
+# The conditional inputs in an order in which each comes after those that its condition names.
+existence_order <- function(params) {
+  names <- names(params)
+  waiting <- names(Filter(function(param) !is.null(param$when), params))
+  order <- character()
+  while (length(waiting)) {
+    ready <- Filter(function(name) !any(all.vars(str2lang(params[[name]]$when)) %in% waiting), waiting)
+    if (length(ready) == 0) {
+      stop_argument("when", sprintf("conditions in a circle (%s)", paste(waiting, collapse = ", ")),
+                    "conditions on inputs that exist for other reasons")
+    }
+    order <- c(order, ready)
+    waiting <- setdiff(waiting, ready)
+  }
+  match(order, names)
+}
+
+# ---- rules ----------------------------------------------------------------------------
+
+has_rules <- function(domain) length(domain$conditional) > 0 || !is.null(domain$where)
+
+# The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
+search_rules <- function(domain) {
+  rules <- list(domain = domain, when = lapply(domain$params, function(param) if (!is.null(param$when)) str2lang(param$when)),
+                where = if (is.character(domain$where)) lapply(domain$where, str2lang),
+                home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
+  named <- unlist(lapply(c(rules$when, rules$where), all.vars))
+  rules$values <- lapply(domain$params[domain$names %in% named], values_of_codes)
+  if (length(rules$where)) {
+    codes <- cube_codes(domain, golden_points(64, length(domain$names)))
+    excess <- abs(constraint_excess(rules, with_existence(rules, codes)))
+    rules$scale <- vapply(seq_len(ncol(excess)), function(j) unit_of(max(excess[is.finite(excess[, j]), j], 0)), 0)
+  }
+  rules
+}
+
+# A logical per point.
+evaluate_condition <- function(expression, columns, home, count, arg) {
+  value <- call_user(eval(expression, columns, home), arg, sprintf("(%s)", expression_text(expression)))
+  if (!is.logical(value) || !length(value) %in% c(1, count)) {
+    stop_argument(arg, sprintf("a condition (%s) that gives %s", expression_text(expression), describe(value)),
+                  "one that is TRUE or FALSE for every point")
+  }
+  rep_len(value, count)
+}
+
+# What conditions see of an input's codes: levels are text, or an ordered factor.
+values_of_codes <- function(param) {
+  levels <- as.character(param$levels)
+  switch(param$type,
+         factor = if (param$ordered) function(code) factor(levels[code], levels, ordered = TRUE) else function(code) levels[code],
+         logical = function(code) code > 0.5,
+         identity)
+}
+
+condition_columns <- function(rules, codes) {
+  columns <- vector("list", length(rules$values))
+  names(columns) <- names(rules$values)
+  at <- match(names(columns), rules$domain$names)
+  for (k in seq_along(columns)) columns[[k]] <- rules$values[[k]](codes[, at[k]])
+  columns
+}
+
+# Which inputs exist, a logical matrix.
+existence <- function(rules, codes) {
+  domain <- rules$domain
+  exists <- matrix(TRUE, nrow(codes), ncol(codes))
+  if (length(domain$order) == 0) return(exists)
+  columns <- condition_columns(rules, codes)
+  for (j in domain$order) {
+    holds <- evaluate_condition(rules$when[[j]], columns, rules$home, nrow(codes), paste0(domain$names[j], "$when"))
+    exists[, j] <- holds & !is.na(holds)
+    if (!is.null(columns[[domain$names[j]]])) columns[[domain$names[j]]][!exists[, j]] <- NA
+  }
+  exists
+}
+
+with_existence <- function(rules, codes) {
+  codes[!existence(rules, codes)] <- NA
+  codes
+}
+
+# A column per constraint: at most 0 where it holds, else how far it is from that.
+constraint_excess <- function(rules, codes) {
+  n <- nrow(codes)
+  where <- rules$domain$where
+  if (is.null(where)) return(matrix(0, n, 0))
+  if (is.function(where)) {
+    holds <- call_user(where(frame_of(typed_columns(rules$domain, codes))), "where", sprintf("on %d point(s)", n))
+    if (!is.logical(holds) || length(holds) != n) {
+      stop_argument("where", paste("a function that returned", describe(holds)), sprintf("one logical for each of %d row(s)", n))
+    }
+    return(matrix(ifelse(holds %in% FALSE, 1, -1), n, 1))
+  }
+  columns <- condition_columns(rules, codes)
+  excess <- vapply(rules$where, one_excess, numeric(n), columns, rules$home, n)
+  matrix(excess, n) / rep(rules$scale, each = n)
+}
+
+one_excess <- function(expression, columns, home, n) {
+  holds <- evaluate_condition(expression, columns, home, n, "where") %in% c(TRUE, NA)
+  sides <- if (as.character(expression[[1]])[1] %in% c("<", "<=", ">", ">=")) lapply(expression[2:3], eval, columns, home)
+  if (is.null(sides) || !is.numeric(sides[[1]]) || !is.numeric(sides[[2]])) return(ifelse(holds, -1, 1))
+  gap <- rep_len(sides[[1]] - sides[[2]], n)
+  if (as.character(expression[[1]]) %in% c(">", ">=")) gap <- -gap
+  gap[!is.finite(gap)] <- 0
+  # What decides is the comparison itself.
+  ifelse(holds, pmin(gap, 0), pmax(gap, .Machine$double.eps))
+}
+
+# Model inputs without indicators, wherever they lie, as places: see Settled in the core.
+settle_points <- function(rules, u) {
+  domain <- rules$domain
+  bounds <- unname(input_ranges(domain$box))
+  n <- nrow(u)
+  inside <- pmin(pmax(u, rep(bounds[1, ], each = n)), rep(bounds[2, ], each = n))
+  codes <- with_existence(rules, from_model_inputs(domain$box, matrix(inside, n)))
+  list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes))
+}
+
+settled_places <- function(rules, u) {
+  found <- settle_points(rules, u)
+  c(unnumbered(found$inputs), list(feasible = rowSums(found$excess > 0) == 0))
+}
+
+# Conditions must be conditions, and leave something.
+check_conditions <- function(domain) {
+  if (has_rules(domain)) search_candidates(search_rules(domain))
+  invisible(domain)
+}

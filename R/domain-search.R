@@ -1,0 +1,414 @@
+#' Search spaces: numbers, levels, conditions
+#'
+#' `search_space()` is the decision set of most tuning jobs: reals, whole numbers, factors, logicals, inputs that exist only under a
+#' condition, and constraints that are known beforehand. It is a domain like any other: for [gp_bandit()], [maximize_bandit()],
+#' [bandit_problem()]. Suggestions, designs and given points all lie in it.
+#'
+#' Points come and go with their types: a data.frame (or a named list for one point) with an integer column for `param_integer()`, the
+#' levels as they were given (character, factor or numbers) for `param_factor()`, logical for `param_logical()`, and `NA` where an input
+#' does not exist. Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a data.frame.
+#'
+#' A list with characters, logicals or `param_` objects in it, such as `list(x = c(0, 1), rule = c("a", "b"))`, stands for a search space;
+#' a pair of numbers in it is a real.
+#'
+#' @section Conditions: `when` and `where` are one-sided formulas over the inputs' names, of arithmetic, comparisons, `&`, `|`, `!`, `%in%`,
+#'   `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and their like; numbers and levels may stand in
+#'   variables, whose values are taken at once. Factors are compared with their levels as text (ordered ones also by `<`).
+#'   An input whose `when` is not true does not exist, nor does one whose condition names an input that does not exist. A constraint
+#'   that is `NA` because of an input that does not exist does not bind.
+#' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims` may name all of them.
+#'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by the number of
+#'   the level, logicals as 0 and 1. An input that does not exist is imputed at a fixed default (the middle of its range, the first level), and
+#'   the indicator tells the kernel so: the imputation of mlr3mbo and of Levesque et al. (2017), with the indicator
+#'   of classical missing-data regression.
+#'   The default kernel of [maximize_bandit()] is a Matern 5/2 over the numbers times a [kernel_categorical()] over levels, logicals
+#'   and indicators, with a correlation for each.
+#' @section Where the policy is maximised: up to 64 combinations of levels are all searched, each with a low-discrepancy set of its numbers (more:
+#'   such a set over everything); where there are numbers only of which at most 20,000 points can be made, all of them. From the best, and from
+#'   the best of each of up to 12 combinations, climbs over the numbers (L-BFGS-B; constraints by a growing penalty, then
+#'   back to the last point that satisfies them) and changes of one level, or of a whole number by one, take turns while they help.
+#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`; or what may be written for
+#'   one: a pair of numbers, levels (characters, a factor), `c(TRUE, FALSE)`.
+#' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that returns a logical for each row.
+#'   (A function can go into a [bandit_store()] only with `trust`.)
+#' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal.
+#' @param log search on a logarithmic scale (`lower > 0`).
+#' @param levels a character vector, a factor, or numbers: at least one, distinct.
+#' @param ordered are the levels in an order? Then they count as their ranks.
+#' @param when `NULL`, or a one-sided formula: the condition under which the input exists.
+#' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
+#' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown inputs, in a circle, or with
+#'   functions that they may not call, constraints that no point satisfies (of 65,536 that are tried). Points outside of the space
+#'   are refused by name.
+#' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017), "Bayesian optimization for
+#'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <arXiv:2102.07188>.
+#' @seealso [as_search_space()], [kernel_categorical()], [box_domain()].
+#' @examples
+#' space <- search_space(lr = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 12),
+#'                       rule = param_factor(c("gini", "information")), prune = param_logical(),
+#'                       alpha = param_real(0, 1, when = ~ prune), where = ~ depth <= 6 | prune)
+#' set.seed(1)
+#' f <- function(p) -(log10(p$lr) + 2)^2 - (p$rule == "gini") + if (p$prune) p$alpha else 0
+#' found <- maximize_bandit(f, space, evaluations = 12)
+#' found$par
+#' @export
+search_space <- function(..., where = NULL) {
+  params <- list(...)
+  allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical()"
+  if (length(params) == 0) stop_argument("...", "empty", allowed)
+  names <- names(params)
+  if (is.null(names) || !all(nzchar(names))) stop_argument("...", "a parameter without a name", allowed)
+  names <- check_input_names(names, length(params), "...")
+  search_domain(stats::setNames(lapply(names, function(name) as_param(params[[name]], name)), names), where)
+}
+
+# The space from its data: parameters with conditions as text (or formulas), and constraints.
+search_domain <- function(params, where = NULL) {
+  if (!is.list(params) || length(params) == 0 || !all(vapply(params, inherits, NA, "bandit_param"))) {
+    stop_argument("params", describe(params), "a named list of parameters")
+  }
+  names <- check_input_names(names(params), length(params), "params")
+  params <- lapply(stats::setNames(names, names), function(name) with_condition(params[[name]], name, names))
+  conditional <- names(Filter(function(param) !is.null(param$when), params))
+  check_input_names(c(names, indicator_names(conditional)), length(names) + length(conditional), "...")
+  domain <- structure(list(type = "search", names = names, params = params, where = constraint_texts(where, names),
+                           box = coded_box(params), conditional = match(conditional, names),
+                           categorical = vapply(params, is_categorical, NA, USE.NAMES = FALSE),
+                           order = existence_order(params)), class = c("search_domain", "bandit_domain"))
+  check_conditions(domain)
+  domain
+}
+
+indicator_names <- function(names) if (length(names)) paste0(names, ".active")
+
+# ---- parameters -----------------------------------------------------------------
+
+new_param <- function(type, ..., when) {
+  if (!is.null(when)) condition_parts(when, "when")
+  structure(c(list(type = type, ...), list(when = when)), class = "bandit_param")
+}
+
+#' @rdname search_space
+#' @export
+param_real <- function(lower, upper, log = FALSE, when = NULL) {
+  range <- check_range(lower, upper, log)
+  if (range$lower >= range$upper) stop_argument("lower", format(range$lower), sprintf("below `upper` (%g)", range$upper))
+  if (is.infinite(range$upper - range$lower)) stop_argument("upper", "so far from `lower` that their difference overflows", "less")
+  new_param("real", lower = range$lower, upper = range$upper, log = range$log, when = when)
+}
+
+#' @rdname search_space
+#' @export
+param_integer <- function(lower, upper, log = FALSE, when = NULL) {
+  range <- check_range(lower, upper, log)
+  for (arg in c("lower", "upper")) {
+    bound <- range[[arg]]
+    if (bound != round(bound) || abs(bound) > .Machine$integer.max) stop_argument(arg, format(bound), "a whole number that R's integers hold")
+  }
+  if (range$lower > range$upper) stop_argument("lower", format(range$lower), sprintf("at most `upper` (%g)", range$upper))
+  new_param("integer", lower = range$lower, upper = range$upper, log = range$log, when = when)
+}
+
+check_range <- function(lower, upper, log) {
+  out <- list(lower = check_number(lower, "lower"), upper = check_number(upper, "upper"), log = check_flag(log, "log"))
+  if (out$log && out$lower <= 0) stop_argument("lower", format(out$lower), "> 0 where `log` is TRUE")
+  out
+}
+
+#' @rdname search_space
+#' @export
+param_factor <- function(levels, ordered = FALSE, when = NULL) {
+  allowed <- "distinct levels: characters, a factor, or numbers"
+  if (missing(levels)) stop_argument("levels", "missing", allowed)
+  ordered <- check_flag(ordered) || is.ordered(levels)
+  if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
+  plain <- is.character(levels) || is.factor(levels) || is.numeric(levels) && !is.object(levels) && all(is.finite(levels))
+  if (!plain || length(levels) == 0 || anyNA(levels) || anyDuplicated(levels)) stop_argument("levels", describe(levels), allowed)
+  new_param("factor", levels = if (is.factor(levels)) levels else as.vector(levels), ordered = ordered, when = when)
+}
+
+#' @rdname search_space
+#' @export
+param_logical <- function(when = NULL) new_param("logical", when = when)
+
+# What may be written for a parameter.
+as_param <- function(x, name) {
+  if (inherits(x, "bandit_param")) return(x)
+  if (is.logical(x) && !anyNA(x) && length(x) > 0) return(if (length(unique(x)) == 2) param_logical() else param_factor(unique(x) + 0))
+  if (is.character(x) || is.factor(x)) return(param_factor(unique(x)))
+  if (is.numeric(x) && length(x) == 2) {
+    return(tryCatch(param_real(x[1], x[2]), gpbandits_error = function(e) {
+      stop_argument(name, describe(x), "c(lower, upper), lower < upper")
+    }))
+  }
+  stop_argument(name, describe(x), "a parameter: param_real(), param_integer(), param_factor(), param_logical(), c(lower, upper), or levels")
+}
+
+# Does an element of a list stand for a parameter?
+speaks_of_parameter <- function(x) {
+  inherits(x, "bandit_param") || is.character(x) || is.factor(x) || is.logical(x) || (is.numeric(x) && length(x) == 2)
+}
+
+is_categorical <- function(param) param$type == "logical" || (param$type == "factor" && !param$ordered)
+
+with_condition <- function(param, name, names) {
+  if (is.null(param$when)) return(param)
+  param["when"] <- list(condition_text(param$when, setdiff(names, name), paste0(name, "$when")))
+  param
+}
+
+# All inputs as numbers: levels by their codes.
+coded_box <- function(params) {
+  bound <- function(which) {
+    vapply(params, function(param) {
+      switch(param$type, factor = if (which == "lower") 1 else length(param$levels), logical = (which == "upper") + 0, param[[which]])
+    }, 0)
+  }
+  flags <- function(flag) unname(vapply(params, flag, NA))
+  new_box(names(params), bound("lower"), bound("upper"), integer = flags(function(param) param$type != "real"),
+          log = flags(function(param) isTRUE(param$log)))
+}
+
+# ---- types ------------------------------------------------------------------------
+
+# Columns as R has them, from codes (a row per point, NA where an input does not exist).
+typed_columns <- function(domain, codes) {
+  columns <- lapply(seq_along(domain$names), function(j) {
+    code <- unname(codes[, j])
+    param <- domain$params[[j]]
+    switch(param$type, real = code, integer = as.integer(round(code)), factor = param$levels[round(code)], logical = code > 0.5)
+  })
+  stats::setNames(columns, domain$names)
+}
+
+# Points as users write them, as codes; `NA` is kept. Errors name the input.
+read_codes <- function(domain, x, arg) {
+  columns <- named_columns(x, domain$names, arg)
+  codes <- lapply(domain$names, function(name) read_column(domain$params[[name]], columns[[name]], name, arg))
+  matrix(unlist(codes), length(columns[[1]]), length(columns))
+}
+
+named_columns <- function(x, names, arg) {
+  allowed <- sprintf("a data.frame, or a named list, with the inputs %s", paste(names, collapse = ", "))
+  if (missing(x) || is.null(x)) stop_argument(arg, describe(x), allowed)
+  if (is.atomic(x) && is.null(dim(x)) && !is.factor(x)) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
+  if (is.matrix(x)) x <- if (is.null(colnames(x))) lapply(seq_len(ncol(x)), function(j) x[, j]) else as.data.frame(x)
+  if (!is.list(x) || length(x) != length(names) || length(unique(lengths(x))) > 1) stop_argument(arg, describe(x), allowed)
+  if (is.null(names(x))) return(stats::setNames(as.list(x), names))
+  if (anyDuplicated(names(x)) || !setequal(names(x), names)) {
+    stop_argument(arg, paste("one with the names", paste(dQuote(names(x), FALSE), collapse = ", ")), allowed)
+  }
+  as.list(x)[names]
+}
+
+read_column <- function(param, column, name, arg) {
+  if (is.logical(column) && all(is.na(column))) return(rep(NA_real_, length(column)))
+  refuse <- function(bad, allowed) {
+    if (any(bad)) stop_argument(arg, sprintf("%s = %s", name, describe(column[bad][[1]])), allowed)
+  }
+  known <- !is.na(column)
+  if (param$type == "logical") {
+    if (!is.logical(column)) refuse(known, sprintf("TRUE or FALSE in %s", name))
+    return(as.double(column))
+  }
+  if (param$type == "factor") {
+    levels <- as.character(param$levels)
+    code <- match(as.character(column), levels)
+    refuse(known & is.na(code), sprintf("one of %s in %s", paste(levels, collapse = ", "), name))
+    return(as.double(code))
+  }
+  if (!is.numeric(column)) refuse(known, sprintf("numbers in %s", name))
+  refuse(known & !is.finite(column), sprintf("finite numbers in %s", name))
+  if (param$type == "integer") refuse(known & column != round(column), sprintf("whole numbers in %s", name))
+  as.double(column)
+}
+
+# ---- a domain like any other --------------------------------------------------------
+
+#' @export
+model_names.search_domain <- function(domain) c(domain$names, indicator_names(domain$names[domain$conditional]))
+
+#' @export
+place_count.search_domain <- function(domain) Inf
+
+#' @export
+arm_count.search_domain <- function(domain) NULL
+
+#' @export
+arm_labels.search_domain <- function(domain) NULL
+
+#' @export
+all_places.search_domain <- function(domain) NULL
+
+#' @export
+input_ranges.search_domain <- function(domain) {
+  cbind(input_ranges(domain$box), matrix(0:1, 2, length(domain$conditional)))
+}
+
+#' @export
+read_inputs.search_domain <- function(domain, x, arg) {
+  codes <- read_codes(domain, x, arg)
+  check_existence(search_rules(domain), codes, arg)
+  frame_of(typed_columns(domain, codes))
+}
+
+#' @export
+find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
+  check_absent(arm, "arm")
+  codes <- read_codes(domain, x, arg)
+  box <- domain$box
+  outside <- which(codes < rep(box$lower, each = nrow(codes)) | codes > rep(box$upper, each = nrow(codes)), arr.ind = TRUE)
+  if (nrow(outside)) {
+    j <- outside[1, 2]
+    stop_argument(arg, sprintf("%s = %s", domain$names[j], describe(codes[outside[1, , drop = FALSE]])),
+                  sprintf("within [%g, %g]", box$lower[[j]], box$upper[[j]]))
+  }
+  rules <- search_rules(domain)
+  check_existence(rules, codes, arg)
+  broken <- which(constraint_excess(rules, codes) > 0, arr.ind = TRUE)
+  if (nrow(broken)) {
+    stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[broken[1, 1], , drop = FALSE])),
+                  sprintf("points that satisfy `where`%s", if (is.character(domain$where)) paste0(": ", domain$where[broken[1, 2]]) else ""))
+  }
+  unnumbered(model_of_codes(domain, codes))
+}
+
+typed_words <- function(domain, codes) {
+  values <- vapply(typed_columns(domain, codes), function(value) as.character(value)[1], "")
+  paste(domain$names, "=", values, collapse = ", ")
+}
+
+# NA exactly where an input does not exist.
+check_existence <- function(rules, codes, arg) {
+  domain <- rules$domain
+  exists <- existence(rules, codes)
+  wrong <- which(is.na(codes) == exists, arr.ind = TRUE)
+  if (nrow(wrong) == 0) return(invisible())
+  name <- domain$names[wrong[1, 2]]
+  when <- domain$params[[name]]$when
+  if (is.na(codes[wrong[1, , drop = FALSE]])) {
+    stop_argument(arg, sprintf("%s = NA", name), sprintf("a value of %s%s", name, if (is.null(when)) "" else paste(" where", when)))
+  }
+  value <- typed_columns(domain, codes[wrong[1, 1], , drop = FALSE])[[name]]
+  stop_argument(arg, sprintf("%s = %s where it does not exist", name, as.character(value)), sprintf("NA in %s unless %s", name, when))
+}
+
+#' @export
+arms_at.search_domain <- function(domain, x) rep(NA_integer_, nrow(x))
+
+# Codes to model inputs: defaults where an input does not exist, and indicators.
+model_of_codes <- function(domain, codes) {
+  u <- to_model_inputs(domain$box, unname(codes))
+  if (length(domain$conditional) == 0) return(u)
+  there <- !is.na(u[, domain$conditional, drop = FALSE])
+  for (j in domain$conditional) u[is.na(u[, j]), j] <- default_input(domain, j)
+  unname(cbind(u, there + 0))
+}
+
+default_input <- function(domain, j) {
+  box <- domain$box
+  if (domain$categorical[j]) return(box$lower[[j]])
+  middle <- if (box$log[j]) sqrt(box$lower[[j]] * box$upper[[j]]) else (box$lower[[j]] + box$upper[[j]]) / 2
+  if (box$integer[j]) middle <- round(middle)
+  if (box$log[j]) log(middle) else middle
+}
+
+#' @export
+to_model_inputs.search_domain <- function(domain, x) model_of_codes(domain, if (is.data.frame(x)) read_codes(domain, x, "x") else x)
+
+#' @export
+from_model_inputs.search_domain <- function(domain, u) {
+  d <- length(domain$names)
+  codes <- from_model_inputs(domain$box, unname(u[, seq_len(d), drop = FALSE]))
+  for (k in seq_along(domain$conditional)) codes[u[, d + k] < 0.5, domain$conditional[k]] <- NA
+  colnames(codes) <- domain$names
+  codes
+}
+
+#' @export
+place_labels.search_domain <- function(domain, arm, inputs) typed_columns(domain, from_model_inputs(domain, inputs))
+
+#' @export
+user_inputs.search_domain <- function(domain, places) frame_of(place_labels(domain, NULL, places$inputs))
+
+#' @export
+one_point.search_domain <- function(domain, row) as.list(row)[domain$names]
+
+#' @export
+core_space_kind.search_domain <- function(domain, setting) "mixed"
+
+#' @export
+core_space.search_domain <- function(domain, setting) {
+  rules <- search_rules(domain)
+  bounds <- unname(input_ranges(domain$box))
+  indicator <- rep(-1, length(domain$names))
+  indicator[domain$conditional] <- length(domain$names) + seq_along(domain$conditional) - 1
+  list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
+       categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
+       candidates = search_candidates(rules), settle = if (has_rules(domain)) function(u) settle_points(rules, u),
+       prior_mean = setting$mean)
+}
+
+#' @export
+closed_form_average.search_domain <- function(domain, kernel) NULL
+
+#' @export
+describe_domain.search_domain <- function(domain) sprintf("a search space with %d input(s)", length(domain$names))
+
+#' @export
+domain_story.search_domain <- function(domain) {
+  inputs <- vapply(domain$names, function(name) paste(name, param_words(domain$params[[name]])), "")
+  where <- if (is.function(domain$where)) "; where a function holds"
+           else if (length(domain$where)) paste("; where", paste(domain$where, collapse = ", "))
+  paste0("search space: ", paste(inputs, collapse = ", "), where)
+}
+
+param_words <- function(param) {
+  words <- switch(param$type, factor = sprintf("%s %s", if (param$ordered) "ordered" else "one of",
+                                               paste(as.character(param$levels), collapse = if (param$ordered) " < " else "/")),
+                  logical = "TRUE/FALSE",
+                  sprintf("in [%g, %g]%s%s", param$lower, param$upper, if (param$type == "integer") " whole" else "",
+                          if (param$log) " log" else ""))
+  if (is.null(param$when)) words else paste(words, "if", param$when)
+}
+
+#' @export
+print.bandit_param <- function(x, ...) {
+  x["when"] <- list(if (!is.null(x$when)) paste(deparse(condition_parts(x$when, "when")$expression), collapse = " "))
+  cat(sprintf("<parameter %s>\n", param_words(x)))
+  invisible(x)
+}
+
+# A curve or a map where all inputs are numbers that always exist, and nothing is excluded.
+#' @export
+picture_types.search_domain <- function(domain, smooth) {
+  if (any(domain$categorical) || has_rules(domain)) return(list(can = "arms", auto = "arms"))
+  picture_types(domain$box, smooth)
+}
+
+#' @export
+picture_places.search_domain <- function(domain, type, played, resolution) {
+  if (type != "arms") return(picture_places(domain$box, type, played, resolution))
+  check_something_played(domain, played)
+  codes <- read_codes(domain, played[domain$names], "x")
+  unnumbered(model_of_codes(domain, codes[!duplicated(codes), , drop = FALSE]))
+}
+
+#' @export
+log_inputs.search_domain <- function(domain) domain$box$log
+
+#' @export
+same_places.search_domain <- function(domain, other) {
+  identical(other$type, "search") && identical(unname(domain$params), unname(other$params)) &&
+    identical(comparable(domain$where), comparable(other$where))
+}
+
+#' @export
+default_kernel.search_domain <- function(domain) {
+  numbers <- domain$names[!domain$categorical]
+  levels <- setdiff(model_names(domain), numbers)
+  categorical <- if (length(levels)) kernel_categorical(rep(0.5, length(levels)), dims = levels)
+  if (length(numbers) == 0) return(categorical)
+  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(input_sides(domain$box)[!domain$categorical]), dims = numbers)
+  if (is.null(categorical)) smooth else smooth * categorical
+}

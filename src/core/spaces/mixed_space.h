@@ -1,0 +1,90 @@
+// A search space: a box whose inputs may also be whole numbers or codes of levels without an
+// order. Which inputs exist where, and which constraints are known to hold, is told from outside,
+// and so are the candidates. The score is taken at the candidates; from the best of them (the best
+// of every combination of levels, where these are few) it is climbed over the numbers by a gradient
+// method and changed level by level, in turns, for as long as that helps.
+#ifndef GPB_MIXED_SPACE_H
+#define GPB_MIXED_SPACE_H
+
+#include "base/settings.h"
+#include "spaces/box_space.h"
+
+namespace gpb {
+
+// Points as the kernel sees them: rounded to what can be played, inputs that do not exist at their
+// defaults, and a column of 0 and 1 for each input that need not exist. `excess`: a column per known
+// constraint, which holds where it is <= 0.
+struct Settled {
+  Points inputs;
+  MatrixXd excess;
+};
+
+struct MixedSetting {
+  Box box;                       // all inputs, levels by their codes
+  std::vector<char> categorical;
+  std::vector<Index> indicator;  // which column says whether this input exists, -1: it always does
+  Index width = 0;               // inputs as the kernel sees them
+  Index contexts = 0;
+  Points candidates;             // settled, and all constraints hold
+  Settings::Settle settle;       // none where nothing is known beforehand
+};
+
+class MixedSpace final : public Space {
+ public:
+  MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_mean, BoxMinimizer minimize);
+  std::unique_ptr<Posterior> make_posterior(double noise_var,
+                                            const Forgetting& forgetting) const override;
+  const Candidates& candidates(const Context& context) override;
+  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place uniform(const Context& context, Rng& rng) const override;
+  Place place(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Place& place, const Context& context) const override;
+  VectorXd inputs(const Place& place) const override { return place.x; }
+  double prior_mean(const Place& place) const override { return prior_mean_.at(place.x); }
+  double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
+  double prior_scale() const override { return prior_scale_; }
+  double arms() const override { return kNaN; }
+
+ private:
+  // A settled point and its score.
+  struct Spot {
+    VectorXd inputs;
+    double value = -kInf;
+  };
+  // What is maximised in one query.
+  struct Query {
+    const Score& score;
+    const Context& context;
+  };
+  Settled settled(const MatrixXd& points) const;
+  Points in_context(const Points& inputs, const Context& context) const;
+  VectorXd point_of(const Spot& spot) const { return spot.inputs.head(setting_.box.inputs()); }
+  bool exists(const Spot& spot, Index input) const;
+  std::vector<Index> free_inputs(const Spot& spot) const;
+
+  std::vector<Index> starts(const VectorXd& scores) const;
+  bool far_apart(Index a, Index b) const;
+  // The better of a spot and the best of some points that may be played.
+  Spot better(const Spot& spot, const MatrixXd& points, const Query& query) const;
+  Spot improved(Spot spot, const Query& query) const;
+  Spot climbed(const Spot& spot, const Query& query) const;
+  Spot exchanged(const Spot& spot, const Query& query) const;
+  Spot looked_around(const Spot& spot, const Query& query, Index turns) const;
+  double violation(const VectorXd& point, const std::vector<Index>& free, VectorXd& slope) const;
+  VectorXd pulled_back(const VectorXd& from, const VectorXd& to) const;
+
+  KernelPtr kernel_;
+  MixedSetting setting_;
+  PriorMean prior_mean_;
+  BoxMinimizer minimize_;
+  double prior_scale_ = 1.0;
+  bool constrained_ = false;
+  std::vector<Index> group_;  // of each candidate: those with the same levels and inputs
+  Index groups_ = 0;
+  Candidates candidates_;
+  VectorXd context_;  // theirs
+};
+
+}  // namespace gpb
+
+#endif

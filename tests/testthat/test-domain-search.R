@@ -1,0 +1,324 @@
+# Search spaces: types in and out, conditions and constraints, what the kernel sees (against the plain-R oracle), and
+# the policy's maximum against brute force over all combinations of levels.
+
+tuning_space <- function(...) {
+  search_space(lr = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 12), rule = param_factor(c("gini", "information")),
+               size = param_factor(factor(c("s", "m", "l"), c("s", "m", "l")), ordered = TRUE), prune = param_logical(),
+               alpha = param_real(0, 2, when = ~ prune), ...)
+}
+
+# The same by hand: model inputs, imputed in the middle, with the indicator.
+coded_by_hand <- function(x) {
+  cbind(log(x$lr), x$depth, match(x$rule, c("gini", "information")), match(x$size, c("s", "m", "l")), as.numeric(x$prune),
+        ifelse(x$prune, x$alpha, 1), as.numeric(x$prune))
+}
+kernel_of_tuning <- kernel_matern(2.5, c(2, 4, 1, 0.8), dims = c("lr", "depth", "size", "alpha")) *
+  kernel_categorical(c(0.4, 0.7, 0.9), dims = c("rule", "prune", "alpha.active"))
+reference_of_tuning <- ref_kernel_product(ref_kernel_matern(2.5, c(2, 4, 1, 0.8), dims = c(1, 2, 4, 6)),
+                                          ref_kernel_categorical(c(0.4, 0.7, 0.9), dims = c(3, 5, 7)))
+loss <- function(x) {
+  -(log10(x$lr) + 2)^2 - (x$rule == "gini") + ifelse(x$prune, x$alpha, 0) - (x$depth - 5)^2 / 20 + (x$size == "m") / 2
+}
+inputs_of <- function(frame) frame[c("lr", "depth", "rule", "size", "prune", "alpha")]
+
+expect_in_tuning_space <- function(x) {
+  expect_type(x$lr, "double")
+  expect_type(x$depth, "integer")
+  expect_type(x$rule, "character")
+  expect_identical(levels(x$size), c("s", "m", "l"))
+  expect_type(x$prune, "logical")
+  expect_identical(is.na(x$alpha), !x$prune)
+  expect_true(all(x$lr >= 1e-4 & x$lr <= 1 & x$depth %in% 1:12 & x$rule %in% c("gini", "information")))
+  expect_true(all(x$alpha >= 0 & x$alpha <= 2, na.rm = TRUE))
+}
+
+test_that("suggestions, histories and recommendations lie in the space and have its types", {
+  space <- tuning_space(where = ~ depth <= 8 | rule == "gini")
+  for (policy in list(policy_ucb(width_constant(2)), policy_ts(width_constant(1)), policy_uniform())) {
+    set.seed(1)
+    b <- gp_bandit(space, kernel_of_tuning, 0.01, policy)
+    for (t in 1:3) {
+      q <- b$suggest(2)
+      expect_in_tuning_space(q)
+      expect_true(all(q$depth <= 8 | q$rule == "gini"))
+      b$observe(q$id, loss(q))
+    }
+    expect_in_tuning_space(b$history())
+    expect_in_tuning_space(b$best())
+    again <- unserialize(serialize(b, NULL))
+    set.seed(2)
+    first <- b$suggest()
+    set.seed(2)
+    expect_equal(again$suggest(), first)
+    # What was suggested can be given back.
+    copy <- b$copy()
+    copy$add(inputs_of(b$history()), reward = seq_len(7))
+    expect_equal(inputs_of(utils::tail(copy$history(), 7)), inputs_of(b$history()), tolerance = 1e-12, ignore_attr = TRUE)
+    expect_output(print(b), "prune = ")
+  }
+})
+
+test_that("the posterior is that of the oracle on inputs coded by hand", {
+  set.seed(3)
+  space <- tuning_space()
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 40))
+  expect_in_tuning_space(x)
+  y <- loss(x)
+  b <- gp_bandit(space, kernel_of_tuning, 0.05, policy_mean(), mean = 0.3)
+  b$add(x[1:25, ], reward = y[1:25])
+  K <- reference_of_tuning(coded_by_hand(x))
+  ref <- ref_posterior(K[1:25, 1:25], K[, 1:25], diag(K), y[1:25], 0.05, 0.3, 0.3)
+  ours <- b$posterior(x)
+  expect_equal(ours$mean, as.vector(ref$mean), tolerance = tol$engine)
+  expect_equal(ours$sd, as.vector(ref$sd), tolerance = tol$engine)
+  expect_equal(predict(b, as.list(x[30, ])), ours[30, ], tolerance = 1e-12, ignore_attr = TRUE)
+  # Named columns in any order.
+  expect_equal(b$posterior(x[30:31, c(6, 2, 1, 3, 5, 4)]), ours[30:31, ], ignore_attr = TRUE)
+})
+
+# ---- the maximum of a score ------------------------------------------------------------
+
+ucb_of <- function(b, x) {
+  p <- b$posterior(x)
+  p$mean + 2 * p$sd
+}
+best_ucb <- function(b) {
+  before <- b$copy()
+  q <- b$suggest()
+  ucb_of(before, q[b$config$domain$names])
+}
+
+test_that("the score's maximum over a mixed space is that of brute force", {
+  space <- tuning_space()
+  for (seed in 1:3) {
+    set.seed(seed)
+    b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_ucb(width_constant(2)))
+    x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 12))
+    b$add(x, reward = loss(x))
+    grid <- expand.grid(lr = exp(seq(log(1e-4), 0, length.out = 13)), depth = 1:12, rule = c("gini", "information"),
+                        size = c("s", "m", "l"), prune = c(TRUE, FALSE), alpha = c(NA, seq(0, 2, length.out = 9)), stringsAsFactors = FALSE)
+    grid <- grid[is.na(grid$alpha) != grid$prune, ]
+    expect_gt(best_ucb(b), max(ucb_of(b, grid)) - 1e-6)
+  }
+})
+
+test_that("climbs stay within constraints and reach maxima on their boundary", {
+  cases <- list(line = ~ a + 2 * b <= 1, product = ~ a * b <= 0.1 & a >= 0.05, disc = function(x) (x$a - 0.5)^2 + (x$b - 0.5)^2 <= 0.09)
+  grid <- expand.grid(a = seq(0, 1, 0.01), b = seq(0, 1, 0.01), k = c("u", "v"), stringsAsFactors = FALSE)
+  holds <- list(line = grid$a + 2 * grid$b <= 1, product = grid$a * grid$b <= 0.1 & grid$a >= 0.05,
+                disc = (grid$a - 0.5)^2 + (grid$b - 0.5)^2 <= 0.09)
+  rising <- function(x) x$a + x$b + (x$k == "u") / 4
+  for (name in names(cases)) {
+    space <- search_space(a = param_real(0, 1), b = param_real(0, 1), k = param_factor(c("u", "v")), where = cases[[name]])
+    kernel <- kernel_se(0.6, dims = 1:2) * kernel_categorical(0.5, dims = "k")
+    b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)))
+    set.seed(4)
+    x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 10))
+    expect_true(all(match(do.call(paste, round(x[1:2], 2)), do.call(paste, round(grid[1:2], 2))) > 0))
+    b$add(x, reward = rising(x))
+    expect_gt(best_ucb(b), max(ucb_of(b, grid[holds[[name]], ])) - if (name == "disc") 2e-3 else 1e-5)
+    # A problem's optimum is found under the constraint too.
+    problem <- bandit_problem(space, rising)
+    best <- max(rising(grid[holds[[name]], ]))
+    expect_gt(problem$optimum, best - 1e-6)
+    expect_lt(problem$optimum, best + 0.02)
+  }
+})
+
+test_that("with many combinations of levels the maximum is found by local moves", {
+  levels <- letters[1:4]
+  space <- do.call(search_space, c(stats::setNames(rep(list(param_factor(levels)), 5), paste0("f", 1:5)), list(u = param_real(0, 1))))
+  kernel <- kernel_se(0.3, dims = "u") * kernel_categorical(seq(0.5, 0.9, 0.1), dims = 1:5)
+  value <- function(x) Reduce(`+`, lapply(1:5, function(j) (match(x[[paste0("f", j)]], levels) * j) %% 4)) / 5 - (x$u - 0.3)^2
+  grid <- do.call(expand.grid, c(stats::setNames(rep(list(levels), 5), paste0("f", 1:5)), list(u = seq(0, 1, 0.05), stringsAsFactors = FALSE)))
+  for (seed in 1:3) {
+    set.seed(seed)
+    x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 40))
+    b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)))
+    b$add(x, reward = value(x))
+    expect_gt(best_ucb(b), max(ucb_of(b, grid)) - 1e-6)
+  }
+  expect_equal(bandit_problem(space, value)$optimum, max(value(transform(grid, u = 0.3))), tolerance = 1e-9)
+})
+
+test_that("a space of whole numbers and levels is searched exhaustively", {
+  space <- search_space(n = param_integer(1, 30), m = param_integer(-3, 3), k = param_factor(c(16, 32, 64)),
+                        z = param_integer(0, 4, when = ~ k > "2"), where = ~ n + m <= 20)
+  grid <- expand.grid(n = 1:30, m = -3:3, k = c(16, 32, 64), z = c(NA, 0:4))
+  grid <- grid[grid$n + grid$m <= 20 & is.na(grid$z) == (grid$k == 16), ]
+  rules <- gpbandits:::search_rules(space)
+  expect_identical(nrow(gpbandits:::search_candidates(rules)), nrow(grid))
+  set.seed(5)
+  b <- gp_bandit(space, gpbandits:::default_kernel(space), 0.01, policy_ucb(width_constant(2)))
+  b$add(grid[sample(nrow(grid), 8), ], reward = rnorm(8))
+  expect_equal(best_ucb(b), max(ucb_of(b, grid)), tolerance = 1e-9)
+  expect_identical(b$suggest()$k %in% c(16, 32, 64), TRUE)
+})
+
+test_that("draws and designs give every level its share and keep to the constraints", {
+  set.seed(6)
+  space <- search_space(a = param_real(0, 1), k = param_factor(c("u", "v", "w")), n = param_integer(1, 4), l = param_logical(),
+                        where = ~ a <= 0.5 | l)
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 3000))
+  expect_true(all(x$a <= 0.5 | x$l))
+  shares <- function(column) stats::chisq.test(table(column))$p.value
+  expect_gt(min(shares(x$k), shares(x$n)), 1e-4)
+  design <- gpbandits:::user_inputs(space, gpbandits:::design_places(space, 24))
+  expect_true(all(design$a <= 0.5 | design$l))
+  free <- search_space(k = param_factor(c("u", "v", "w")), l = param_logical())
+  expect_identical(as.vector(table(gpbandits:::user_inputs(free, gpbandits:::design_places(free, 24))$k)), rep(8L, 3))
+  b <- gp_bandit(space, kernel_categorical(dims = "k"), 0.1, policy_uniform())
+  q <- b$suggest(2000)
+  expect_true(all(q$a <= 0.5 | q$l))
+  expect_gt(shares(q$k), 1e-4)
+})
+
+# ---- conditions ---------------------------------------------------------------------------
+
+test_that("conditions may hang on conditional inputs, whole numbers and variables", {
+  good <- c("rbf", "poly")
+  space <- search_space(kernel = param_factor(c("linear", good)), degree = param_integer(2, 5, when = ~ kernel == "poly"),
+                        bias = param_real(0, 1, when = ~ degree >= 3), gamma = param_real(1e-3, 1, log = TRUE, when = ~ kernel %in% good))
+  set.seed(7)
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 400))
+  expect_identical(!is.na(x$degree), x$kernel == "poly")
+  expect_identical(!is.na(x$bias), !is.na(x$degree) & x$degree >= 3)
+  expect_identical(!is.na(x$gamma), x$kernel != "linear")
+  expect_true(any(!is.na(x$bias)) && any(is.na(x$bias) & x$kernel == "poly"))
+  expect_identical(space$params$gamma$when, "kernel %in% c(\"rbf\", \"poly\")")
+  ordered <- search_space(s = param_factor(c("small", "medium", "large"), ordered = TRUE), v = param_real(0, 1, when = ~ s >= "medium"))
+  x <- gpbandits:::user_inputs(ordered, gpbandits:::sample_places(ordered, 50))
+  expect_identical(is.na(x$v), x$s == "small")
+})
+
+test_that("a space is refused that means nothing", {
+  blamed <- function(expr) tryCatch({
+    expr
+    "nothing"
+  }, gpbandits_error = function(e) e$argument)
+  a <- param_real(0, 1)
+  expect_identical(blamed(search_space()), "...")
+  expect_identical(blamed(search_space(a)), "...")
+  expect_identical(blamed(search_space(a = 3)), "a")
+  expect_identical(blamed(search_space(a = a, b = param_real(0, 1, when = ~ c > 0))), "b$when")
+  expect_identical(blamed(search_space(a = a, b = param_real(0, 1, when = ~ system("true") == a))), "b$when")
+  expect_identical(blamed(search_space(a = a, b = param_real(0, 1, when = ~ b > 0))), "b$when")
+  expect_identical(blamed(search_space(a = param_real(0, 1, when = ~ b > 0), b = param_real(0, 1, when = ~ a > 0))), "when")
+  expect_identical(blamed(search_space(a = a, where = ~ a > 2)), "where")
+  expect_identical(blamed(search_space(a = a, where = ~ a + 1)), "where")
+  expect_identical(blamed(search_space(a = a, where = a ~ 1)), "where")
+  expect_identical(blamed(search_space(a = a, where = function(x) "yes")), "where")
+  expect_identical(blamed(search_space(a = a, a.active = a, b = a)), "nothing")
+  expect_identical(blamed(search_space(a = param_real(0, 1, when = ~ b > 0), a.active = a, b = a)), "...")
+  for (bad in list(c(1, 0), c(0, NA), c(0, Inf), c("a", "b"))) expect_true(blamed(param_real(bad[1], bad[2])) %in% c("lower", "upper"))
+  expect_identical(blamed(param_real(0, 1, log = TRUE)), "lower")
+  expect_identical(blamed(param_integer(0.5, 2)), "lower")
+  expect_identical(blamed(param_integer(0, 1e10)), "upper")
+  for (bad in list(character(), c("a", "a"), NA_character_, NULL, list("a"), mean)) expect_identical(blamed(param_factor(bad)), "levels")
+  expect_identical(blamed(param_logical(when = TRUE)), "when")
+})
+
+test_that("points outside of the space are refused by name, and nothing changes", {
+  space <- tuning_space(where = ~ depth + 10 * lr <= 12)
+  b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_mean())
+  good <- list(lr = 0.1, depth = 3, rule = "gini", size = "m", prune = TRUE, alpha = 1)
+  bad <- list(lr = list(2, "alpha = 1"), lr = list("a", "numbers in lr"), lr = list(NA, "a value of lr"), depth = list(2.5, "whole numbers in depth"),
+              depth = list(13, "depth = 13"), rule = list("x", "rule = \"x\""), rule = list(1, "rule = 1"), size = list("xl", "size"),
+              prune = list(1, "TRUE or FALSE in prune"), prune = list(FALSE, "NA in alpha unless prune"), alpha = list(NA, "a value of alpha where prune"),
+              alpha = list(3, "alpha = 3"), depth = list(12, "depth \\+ 10 \\* lr <= 12"))
+  bad[[1]][[2]] <- "lr = 2"
+  for (k in seq_along(bad)) {
+    point <- good
+    point[[names(bad)[k]]] <- bad[[k]][[1]]
+    expect_error(b$add(point, reward = 1), bad[[k]][[2]], class = "gpbandits_error")
+  }
+  expect_error(b$add(good[-1], reward = 1), "`x`.*lr", class = "gpbandits_error")
+  expect_error(b$add(c(good, list(extra = 1)), reward = 1), "`x`", class = "gpbandits_error")
+  expect_error(b$add(arm = 1, reward = 1), "`arm`", class = "gpbandits_error")
+  expect_error(b$posterior(NULL), "`x`", class = "gpbandits_error")
+  expect_identical(nrow(b$history()), 0L)
+  b$add(good, reward = 1)
+  expect_identical(b$history()$depth, 3L)
+})
+
+# ---- everything else works on it -------------------------------------------------------------
+
+test_that("maximize_bandit() takes a space, a list with levels, and known points; its par has the types", {
+  set.seed(8)
+  space <- tuning_space(where = ~ depth <= 10)
+  known <- data.frame(lr = 0.1, depth = 3, rule = "gini", size = "l", prune = FALSE, alpha = NA, reward = -5)
+  seen <- list()
+  found <- maximize_bandit(function(p) {
+    seen[[length(seen) + 1]] <<- p
+    loss(p)
+  }, space, evaluations = 20, initial = known)
+  for (p in seen) {
+    expect_named(p, space$names)
+    expect_in_tuning_space(as.data.frame(p))
+  }
+  expect_in_tuning_space(as.data.frame(found$par))
+  expect_in_tuning_space(found$history)
+  expect_identical(found$history$status, c("given", rep("ok", 20)))
+  expect_gt(loss(found$par), max(vapply(seen[1:10], loss, 0)))
+  expect_match(names(gpbandits:::kernel_parameters(found$bandit$config$kernel)), "matern|categorical")
+  expect_output(print(found), "recommended.*rule = ")
+  listed <- maximize_bandit(function(p) p$u + (p$k == "b"), list(u = c(0, 1), k = c("a", "b"), l = c(TRUE, FALSE)), evaluations = 12)
+  expect_identical(listed$par$k, "b")
+  expect_type(listed$par$l, "logical")
+  expect_error(maximize_bandit(function(p) 1, space, 3, initial = transform(known, depth = 11)), "`initial`", class = "gpbandits_error")
+})
+
+test_that("contexts, delays, constraints, refits, changes and plots work on a space", {
+  space <- search_space(u = param_real(0, 1), k = param_factor(c("a", "b")), v = param_real(0, 1, when = ~ k == "b"))
+  f <- function(x) sin(3 * x$u + x$z) + ifelse(x$k == "b", x$v, 0.2)
+  problem <- bandit_problem(space, list(f, function(x) -f(x)), noise_gaussian(0.05), delay = delay_fixed(2), change_points = 15,
+                            constraints = function(x) x$u - 0.8, contexts = cbind(z = c(0, 1)),
+                            optimum = rep(list(function(z) rep(2, nrow(z))), 2))
+  kernel <- kernel_se(0.5, dims = c("u", "v", "z")) * kernel_categorical(0.5, dims = c("k", "v.active"))
+  for (contexts in list(cbind(z = c(0, 1)), "z")) {
+    set.seed(9)
+    b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate(), contexts = contexts,
+                   changes = change_window(12), constraints = constraints_noiseless(1, epoch = 10), refit = refit_every(10, mean = "fit"))
+    run <- run_bandit(b, problem, 25)
+    h <- as.data.frame(run)
+    expect_identical(is.na(h$v), h$k == "a")
+    expect_equal(h$f, ifelse(1:25 > 15, -f(h), f(h)))
+    expect_length(b$refits, 2)
+    pdf(NULL)
+    expect_silent(plot(b, truth = f, context = 1))
+    dev.off()
+  }
+})
+
+test_that("journals and stores keep a space as data and go on with it", {
+  space <- tuning_space(where = ~ depth + lr <= 10)
+  file <- tempfile()
+  set.seed(10)
+  b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_ucb(width_constant(2)), journal = file)
+  b$observe(b$suggest(3)$id, 1:3)
+  again <- resume_bandit(file)
+  expect_equal(again$history(), b$history())
+  expect_equal(again$copy()$suggest(), b$copy()$suggest())
+  config <- gp_bandit(space, kernel_of_tuning, 0.01, policy_mean())$config
+  skip_if_not_installed("jsonlite")
+  text <- gpbandits:::settings_text(config, trust = FALSE)
+  expect_identical(gpbandits:::settings_from_text(text, FALSE, "here"), config)
+  forged <- gsub("depth \\+ lr <= 10", "system('true') == 0", text)
+  expect_error(gpbandits:::settings_from_text(forged, FALSE, "here"), "system", class = "gpbandits_error")
+  with_function <- tuning_space(where = function(x) x$depth < 10)
+  config$domain <- with_function
+  expect_error(gpbandits:::settings_text(config, trust = FALSE), "trust", class = "gpbandits_error")
+})
+
+test_that("a refit fits correlations with the rest, from the default kernel", {
+  set.seed(11)
+  space <- search_space(u = param_real(0, 1), k = param_factor(c("a", "b", "c")), idle = param_factor(c("x", "y")))
+  value <- function(x) sin(6 * x$u) + 2 * match(x$k, c("a", "c", "b"))
+  b <- gp_bandit(space, gpbandits:::default_kernel(space), 0.01, policy_uniform(), refit = refit_every(60, mean = "fit"))
+  q <- b$suggest(60)
+  b$observe(q$id, value(q) + rnorm(60, sd = 0.05))
+  b$suggest()
+  fitted <- gpbandits:::kernel_parameters(gpbandits:::current_config(b)$kernel)
+  distance <- 1 - fitted[c("2.categorical.correlation1", "2.categorical.correlation2")]
+  expect_lt(distance[[2]], distance[[1]] / 5)
+})
