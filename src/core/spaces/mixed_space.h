@@ -44,6 +44,7 @@ class MixedSpace final : public Space {
   double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
   double prior_scale() const override { return prior_scale_; }
   double arms() const override { return kNaN; }
+  Index numbered_arms() const override { return 0; }
 
  private:
   // A settled point and its score.
