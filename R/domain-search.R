@@ -242,7 +242,7 @@ all_places.search_domain <- function(domain) NULL
 
 #' @export
 input_ranges.search_domain <- function(domain) {
-  cbind(input_ranges(domain$box), matrix(0:1, 2, length(domain$conditional)))
+  cbind(input_ranges(domain$box), matrix(rep(0:1, length(domain$conditional)), 2))
 }
 
 #' @export
