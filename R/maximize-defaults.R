@@ -22,7 +22,7 @@ with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale) {
   prior_noise <- check_prior(prior_noise, "prior_noise")
   ours <- is.null(kernel)
   if (ours) kernel <- default_kernel(domain)
-  parameters <- names(kernel_parameters(kernel))
+  parameters <- if (ours) names(kernel_parameters(kernel))
   if (identical(prior_lengthscale, "auto")) {
     count <- sum(grepl("lengthscale", parameters))
     prior_lengthscale <- if (ours && count > 0) c(meanlog = log(0.4 * sqrt(count)), sdlog = 1)

@@ -1,0 +1,152 @@
+#' Search spaces of other packages
+#'
+#' Makes a [search_space()] of what tuning packages have: a `ParamSet` of package paradox (mlr3), a set of `parameters` of package dials
+#' (tidymodels), or a list. Both may also stand where a domain is asked for.
+#'
+#' @section Transformations: points are in the units in which they are used. `logscale = TRUE` and every transformation whose values grow
+#'   like an exponential function (`10^x`, `2^x`, dials' logarithmic ranges) become `log = TRUE`, a linear one moves the bounds, one of whole numbers
+#'   becomes an ordered factor of its values, and levels that stand for numbers or texts (`p_fct(list(s = 1, l = 10))`) become
+#'   these. Other transformations are refused: apply them in the objective.
+#' @section Conditions: `depends` of paradox becomes `when`.
+#' @param x a `ParamSet`, a set of dials `parameters` (finalised), a named list of parameters, ranges and levels, or a search space.
+#' @param transformed for a `ParamSet`: `FALSE` leaves its own scale and ignores transformations, as its optimisers do.
+#' @param ... must be empty.
+#' @return A [search_space()].
+#' @section Errors: a `gpbandits_error` if a parameter is unbounded or of a kind without a counterpart.
+#' @seealso [search_space()], [mlr3-doors].
+#' @examples
+#' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE, FALSE)))
+#' @export
+as_search_space <- function(x, ...) UseMethod("as_search_space")
+
+#' @rdname as_search_space
+#' @export
+as_search_space.default <- function(x, ...) {
+  check_dots_empty(...)
+  if (inherits(x, "search_domain")) return(x)
+  if (!is.list(x) || is.data.frame(x) || length(x) == 0 || is.null(names(x))) {
+    stop_argument("x", describe(x), "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+  }
+  do.call(search_space, as.list(x))
+}
+
+# ---- paradox ---------------------------------------------------------------------------
+
+#' @rdname as_search_space
+#' @export
+as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
+  check_dots_empty(...)
+  check_flag(transformed)
+  needs_package("paradox", "x")
+  if (transformed && !is.null(x$extra_trafo)) {
+    stop_argument("x", "a ParamSet with a transformation of all parameters together", "one with a transformation for each (or apply it in the objective)")
+  }
+  ids <- x$ids()
+  if (length(ids) == 0) stop_argument("x", "an empty ParamSet", "one with parameters")
+  trafos <- stats::setNames(x$params$.trafo, x$params$id)
+  facts <- lapply(stats::setNames(ids, ids), function(id) {
+    trafo <- if (transformed) trafos[[id]]
+    list(id = id, class = x$class[[id]], lower = x$lower[[id]], upper = x$upper[[id]], levels = x$levels[[id]],
+         trafo = if (is.function(trafo)) trafo)
+  })
+  params <- lapply(facts, paradox_param)
+  for (id in ids) params[[id]]["when"] <- list(paradox_condition(x$deps, id, facts))
+  search_domain(params)
+}
+
+needs_package <- function(package, arg) {
+  if (!requireNamespace(package, quietly = TRUE)) stop_argument(arg, sprintf("one of package %s, which is not installed", package), "another one")
+}
+
+paradox_param <- function(fact) {
+  if (fact$class == "ParamLgl") return(param_logical())
+  if (fact$class == "ParamFct") return(param_factor(factor_values(fact, fact$levels)))
+  if (!fact$class %in% c("ParamDbl", "ParamInt")) {
+    stop_argument("x", sprintf("with a %s (%s)", fact$class, fact$id), "of numbers, factors and logicals")
+  }
+  number_param(fact$id, fact$lower, fact$upper, fact$class == "ParamInt", fact$trafo)
+}
+
+# What levels stand for, where all of them stand for one number or text each.
+factor_values <- function(fact, levels) {
+  if (is.null(fact$trafo)) return(levels)
+  values <- lapply(levels, fact$trafo)
+  if (!all(lengths(values) == 1) || !(all(vapply(values, is.numeric, NA)) || all(vapply(values, is.character, NA)))) {
+    stop_argument("x", sprintf("with levels of %s that stand for more than a number or a text", fact$id),
+                  "of plain levels (take the names, and look them up in the objective)")
+  }
+  unlist(values)
+}
+
+# A number whose range is given on the scale from which `trafo` leads to its values (NULL: the same).
+number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
+  if (!is.finite(lower) || !is.finite(upper)) stop_argument("x", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
+  if (is.null(trafo)) return(if (whole) param_integer(lower, upper) else param_real(lower, upper))
+  value <- function(x) call_user(trafo(x), "x", sprintf("(the transformation of %s)", id))
+  if (whole && !whole_values) {
+    values <- vapply(seq(lower, upper), function(x) as.double(value(x)), 0)
+    return(param_factor(values, ordered = TRUE))
+  }
+  at <- seq(lower, upper, length.out = 9)
+  values <- lapply(at, value)
+  if (!all(lengths(values) == 1) || !all(vapply(values, is.numeric, NA)) || !all(is.finite(unlist(values)))) {
+    stop_argument("x", sprintf("with a transformation of %s that does not give one number", id), "with one that does")
+  }
+  # paradox's whole numbers on a logarithmic scale are rounded down.
+  if (all(vapply(values, is.integer, NA))) {
+    whole_values <- TRUE
+    at[9] <- upper - 1e-9 * (upper - lower)
+    values[[9]] <- value(at[9])
+  }
+  number_of_values(id, at, unlist(values), whole_values)
+}
+
+number_of_values <- function(id, at, values, whole) {
+  ends <- range(values[c(1, 9)])
+  grows <- function(y) all(is.finite(y)) && max(abs(y - y[1] - (y[9] - y[1]) * (at - at[1]) / (at[9] - at[1]))) <= 1e-8 * abs(y[9] - y[1])
+  if (whole) return(param_integer(round(ends[1]), round(ends[2]), log = ends[1] > 0))
+  if (ends[1] > 0 && grows(log(values))) return(param_real(ends[1], ends[2], log = TRUE))
+  if (grows(values)) return(param_real(ends[1], ends[2]))
+  stop_argument("x", sprintf("with a transformation of %s that is neither exponential nor linear", id),
+                "with others (apply this one in the objective)")
+}
+
+# The conditions of one parameter, joined; NULL where there are none.
+paradox_condition <- function(deps, id, facts) {
+  rows <- which(deps$id == id)
+  if (length(rows) == 0) return(NULL)
+  parts <- vapply(rows, function(row) {
+    on <- deps$on[row]
+    condition <- deps$cond[[row]]
+    if (!inherits(condition, c("CondEqual", "CondAnyOf"))) {
+      stop_argument("x", sprintf("with a condition of class %s (%s)", class(condition)[1], id), "of conditions with == and %in%")
+    }
+    values <- condition$rhs
+    trafo <- facts[[on]]$trafo
+    if (!is.null(trafo)) values <- unlist(lapply(values, trafo))
+    expression_text(call("%in%", as.name(on), if (length(values) == 1) values else as.call(c(as.name("c"), as.list(values)))))
+  }, "")
+  paste(parts, collapse = " & ")
+}
+
+# ---- dials -----------------------------------------------------------------------------
+
+#' @rdname as_search_space
+#' @export
+as_search_space.parameters <- function(x, ...) {
+  check_dots_empty(...)
+  if (!all(c("id", "object") %in% names(x)) || length(x$id) == 0) stop_argument("x", describe(x), "dials parameters")
+  params <- Map(dials_param, x$object, x$id)
+  search_domain(stats::setNames(params, x$id))
+}
+
+dials_param <- function(object, id) {
+  if (!is.null(object$values)) return(if (is.logical(object$values)) as_param(object$values, id) else param_factor(object$values))
+  if (is.null(object$range)) stop_argument("x", sprintf("with a parameter that has no range (%s)", id), "finalised parameters")
+  ends <- lapply(object$range, function(end) if (is.numeric(end)) as.double(end) else NA_real_)
+  if (anyNA(ends)) stop_argument("x", sprintf("with an unknown range (%s)", id), "parameters that dials::finalize() has finalised")
+  whole <- identical(object$type, "integer")
+  inverse <- object$trans$inverse
+  # Whole numbers on a logarithmic scale are those between the ends.
+  number_param(id, ends$lower, ends$upper, whole, inverse, whole_values = whole && !is.null(inverse))
+}

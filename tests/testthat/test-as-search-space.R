@@ -1,0 +1,81 @@
+# Spaces of other packages, each against what that package itself makes of its own.
+
+test_that("a list means the same as the parameters", {
+  space <- as_search_space(list(u = c(0, 1), k = c("a", "b"), f = factor(c("x", "y")), l = c(TRUE, FALSE), n = param_integer(1, 3)))
+  expect_identical(space, search_space(u = param_real(0, 1), k = param_factor(c("a", "b")), f = param_factor(factor(c("x", "y"))),
+                                       l = param_logical(), n = param_integer(1, 3)))
+  expect_identical(as_search_space(space), space)
+  expect_identical(gp_bandit(list(u = c(0, 1), k = c("a", "b")), kernel_se(dims = "u"), 1, policy_mean())$config$domain,
+                   search_space(u = param_real(0, 1), k = param_factor(c("a", "b"))))
+  for (bad in list(NULL, 3, list(), list(c(0, 1)), list(a = mean), data.frame(a = 1:2))) {
+    expect_error(as_search_space(bad), class = "gpbandits_error")
+  }
+})
+
+test_that("a paradox ParamSet gives the values that paradox makes of its own points, under the same conditions", {
+  skip_if_not_installed("paradox")
+  set <- paradox::ps(cp = paradox::p_dbl(1e-4, 0.1, logscale = TRUE), split = paradox::p_int(2, 20), k = paradox::p_int(1, 64, logscale = TRUE),
+                     ten = paradox::p_dbl(-3, 1, trafo = function(x) 10^x), share = paradox::p_dbl(0, 1, trafo = function(x) 2 * x + 1),
+                     size = paradox::p_fct(list(s = 16, m = 32, l = 64)), two = paradox::p_int(3, 6, trafo = function(x) 2^x),
+                     kind = paradox::p_fct(c("a", "b", "c")), flag = paradox::p_lgl(),
+                     deep = paradox::p_int(1, 5, depends = quote(kind %in% c("a", "b") && flag == TRUE)),
+                     wide = paradox::p_dbl(0, 1, depends = quote(size == "m")))
+  space <- as_search_space(set)
+  expect_identical(space$names, set$ids())
+  expect_true(all(space$box$log[match(c("cp", "k", "ten"), space$names)]))
+  expect_false(space$box$log[match("share", space$names)])
+  # Their draws, transformed, lie in our space: values, types and conditions.
+  set.seed(1)
+  theirs <- paradox::generate_design_random(set, 200)$transpose(trafo = TRUE, filter_na = TRUE)
+  columns <- lapply(stats::setNames(space$names, space$names), function(name) {
+    unlist(lapply(theirs, function(point) if (is.null(point[[name]])) NA else point[[name]]))
+  })
+  places <- gpbandits:::find_places(space, as.data.frame(columns))
+  expect_identical(gpbandits:::place_total(places), 200L)
+  # Ours come near their bounds.
+  ours <- gpbandits:::user_inputs(space, gpbandits:::spread_places(space, 4000))
+  expect_equal(range(ours$cp), c(1e-4, 0.1), tolerance = 0.01)
+  expect_equal(range(ours$ten), c(1e-3, 10), tolerance = 0.01)
+  expect_identical(range(ours$k), c(1L, 64L))
+  expect_equal(range(ours$share), c(1, 3), tolerance = 0.01)
+  expect_setequal(ours$two, 2^(3:6))
+  expect_setequal(ours$size, c(16, 32, 64))
+  expect_identical(is.na(ours$deep), !(ours$kind %in% c("a", "b") & ours$flag))
+  expect_identical(is.na(ours$wide), ours$size != 32)
+  raw <- as_search_space(set, transformed = FALSE)
+  expect_equal(unname(raw$box$lower[["ten"]]), -3)
+  expect_identical(raw$params$size$levels, c("s", "m", "l"))
+})
+
+test_that("what has no counterpart is refused", {
+  skip_if_not_installed("paradox")
+  expect_error(as_search_space(paradox::ps(x = paradox::p_dbl(0))), "unbounded.*x", class = "gpbandits_error")
+  expect_error(as_search_space(paradox::ps(x = paradox::p_uty())), "ParamUty", class = "gpbandits_error")
+  expect_error(as_search_space(paradox::ps(x = paradox::p_dbl(0, 1, trafo = function(x) x^3))), "neither", class = "gpbandits_error")
+  expect_error(as_search_space(paradox::ps(x = paradox::p_dbl(0, 1), .extra_trafo = function(x, param_set) x)), "together",
+               class = "gpbandits_error")
+  expect_error(as_search_space(paradox::ps()), "empty", class = "gpbandits_error")
+  expect_s3_class(as_search_space(paradox::ps(x = paradox::p_dbl(0, 1, trafo = function(x) x^3)), transformed = FALSE), "search_domain")
+})
+
+# The fields of dials parameters, as dials 1.4 makes them.
+dials_number <- function(type, lower, upper, trans = NULL) {
+  structure(list(type = type, range = list(lower = lower, upper = upper), inclusive = c(TRUE, TRUE), trans = trans), class = c("quant_param", "param"))
+}
+
+test_that("dials parameters keep their scales and levels", {
+  trans <- function(base) list(transform = function(x) log(x, base), inverse = function(x) base^x)
+  by_hand <- structure(list(id = c("penalty", "trees", "batch", "activation", "prune"),
+                            object = list(dials_number("double", -10, 0, trans(10)), dials_number("integer", 1L, 2000L),
+                                          dials_number("integer", 2L, 7L, trans(2)), list(type = "character", values = c("relu", "tanh")),
+                                          list(type = "logical", values = c(TRUE, FALSE)))), class = c("parameters", "data.frame"), row.names = 1:5)
+  wanted <- search_space(penalty = param_real(1e-10, 1, log = TRUE), trees = param_integer(1, 2000), batch = param_integer(4, 128, log = TRUE),
+                         activation = param_factor(c("relu", "tanh")), prune = param_logical())
+  expect_equal(as_search_space(by_hand), wanted)
+  by_hand$object[[2]]$range$upper <- quote(unknown())
+  expect_error(as_search_space(by_hand), "trees", class = "gpbandits_error")
+  skip_if_not_installed("dials")
+  theirs <- dials::parameters(list(penalty = dials::penalty(), trees = dials::trees(), batch = dials::batch_size(),
+                                   activation = dials::activation(c("relu", "tanh")), prune = dials::prune()))
+  expect_equal(as_search_space(theirs), wanted)
+})

@@ -1,0 +1,120 @@
+# The doors to mlr3: bbotk's optimiser and mlr3tuning's tuner.
+
+quiet <- function(code) {
+  for (name in c("mlr3/bbotk", "bbotk", "mlr3")) lgr::get_logger(name)$set_threshold("error")
+  code
+}
+
+needs_bbotk <- function() {
+  for (package in c("bbotk", "paradox", "R6", "data.table")) skip_if_not_installed(package)
+}
+
+domain_of_test <- function() {
+  paradox::ps(x = paradox::p_dbl(1e-3, 10, logscale = TRUE), n = paradox::p_int(1, 8), k = paradox::p_fct(c("a", "b")),
+              flag = paradox::p_lgl(), extra = paradox::p_dbl(0, 1, depends = quote(flag == TRUE)))
+}
+cost_of_test <- function(xs) {
+  (log10(xs$x) - 0.3)^2 + (xs$n - 5)^2 / 10 + (xs$k == "b") / 2 + if (xs$flag) xs$extra else 0.3
+}
+instance_of <- function(tag, evaluations, sign = if (tag == "minimize") 1 else -1, f = cost_of_test, ...) {
+  objective <- bbotk::ObjectiveRFun$new(function(xs) list(y = sign * f(xs)), domain_of_values(), paradox::ps(y = paradox::p_dbl(tags = tag)))
+  bbotk::OptimInstanceBatchSingleCrit$new(objective, domain_of_test(), terminator = bbotk::trm("evals", n_evals = evaluations), ...)
+}
+domain_of_values <- function() {
+  paradox::ps(x = paradox::p_dbl(1e-3, 10), n = paradox::p_int(1, 8), k = paradox::p_fct(c("a", "b")), flag = paradox::p_lgl(),
+              extra = paradox::p_dbl(0, 1))
+}
+
+test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, to the terminator's last evaluation", {
+  needs_bbotk()
+  found <- list()
+  for (tag in c("minimize", "maximize")) {
+    set.seed(1)
+    instance <- instance_of(tag, 18)
+    quiet(bbotk::opt("gp_bandit")$optimize(instance))
+    archive <- as.data.frame(instance$archive$data)
+    expect_identical(nrow(archive), 18L)
+    expect_identical(is.na(archive$extra), !archive$flag)
+    expect_true(all(archive$n %in% 1:8 & archive$x >= log(1e-3) & archive$x <= log(10)))
+    found[[tag]] <- archive[c("x", "n", "k", "flag", "extra")]
+    expect_lt(abs(instance$result_y), 0.15)
+    expect_identical(instance$result_x_domain$k, "a")
+  }
+  expect_equal(found$minimize, found$maximize)
+})
+
+test_that("it beats random search on the same budget", {
+  needs_bbotk()
+  best_of <- function(optimizer, seed) {
+    set.seed(seed)
+    instance <- instance_of("minimize", 20)
+    quiet(optimizer$optimize(instance))
+    instance$result_y
+  }
+  ours <- vapply(1:2, function(seed) best_of(bbotk::opt("gp_bandit"), seed), 0)
+  random <- vapply(1:2, function(seed) best_of(bbotk::opt("random_search"), seed), 0)
+  expect_lt(mean(ours), mean(random) / 2)
+})
+
+test_that("batches, earlier evaluations, failures, other terminators and settings are taken", {
+  needs_bbotk()
+  set.seed(2)
+  instance <- instance_of("minimize", 20)
+  quiet(instance$eval_batch(paradox::generate_design_random(instance$search_space, 6)$data))
+  optimizer <- bbotk::opt("gp_bandit", batch_size = 3, design = 8, refit = 2)
+  quiet(optimizer$optimize(instance))
+  sizes <- as.vector(table(instance$archive$data$batch_nr))
+  expect_identical(sizes[1:3], c(6L, 2L, 3L))
+  expect_s4_class(optimizer$bandit, "GPBandit")
+  expect_gte(nrow(optimizer$bandit$history()), 17)
+  seen <- as.data.frame(instance$archive$data)
+  told <- optimizer$bandit$history()
+  expect_equal(told$x[1:8], seen$x[1:8], tolerance = 1e-12)
+  expect_equal(told$reward[1:8], seen$y[1:8], tolerance = 1e-9)
+
+  instance <- bbotk::OptimInstanceBatchSingleCrit$new(
+    bbotk::ObjectiveRFun$new(function(xs) list(y = xs$u^2), paradox::ps(u = paradox::p_dbl(-1, 1)), paradox::ps(y = paradox::p_dbl(tags = "minimize"))),
+    terminator = bbotk::trm("perf_reached", level = 1e-3))
+  quiet(bbotk::opt("gp_bandit", policy = policy_ei(), kernel = kernel_se(0.5))$optimize(instance))
+  expect_lte(instance$result_y, 1e-3)
+  expect_error(quiet(bbotk::opt("gp_bandit", kernel = 3)$optimize(instance_of("minimize", 12))), "kernel", class = "gpbandits_error")
+})
+
+test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a condition and callbacks", {
+  needs_bbotk()
+  for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
+  expect_s3_class(mlr3tuning::tnr("gp_bandit"), "TunerBatch")
+  set.seed(3)
+  batches <- 0
+  counting <- mlr3tuning::callback_batch_tuning("test.count", on_optimizer_after_eval = function(callback, context) batches <<- batches + 1)
+  instance <- quiet(mlr3tuning::tune(
+    tuner = mlr3tuning::tnr("gp_bandit", batch_size = 2), task = mlr3::tsk("sonar"),
+    learner = mlr3::lrn("classif.rpart", cp = paradox::to_tune(1e-4, 0.3, logscale = TRUE), minsplit = paradox::to_tune(2, 40),
+                        maxdepth = paradox::to_tune(1, 12)),
+    resampling = mlr3::rsmp("holdout"), measures = mlr3::msr("classif.ce"), term_evals = 16, callbacks = counting))
+  archive <- as.data.frame(instance$archive$data)
+  expect_identical(nrow(archive), 16L)
+  expect_identical(batches, 8)
+  expect_type(archive$minsplit, "integer")
+  expect_true(all(archive$cp >= log(1e-4) & archive$cp <= log(0.3)))
+  expect_identical(unname(instance$result_y), min(archive$classif.ce))
+  expect_lt(instance$result_y, 0.45)
+  learner <- mlr3::lrn("classif.rpart")
+  learner$param_set$set_values(.values = instance$result_learner_param_vals)
+  expect_equal(learner$param_set$values$cp, exp(instance$result$cp))
+})
+
+test_that("it is registered whichever package is loaded first", {
+  needs_bbotk()
+  code <- "suppressMessages({%s}); cat(inherits(bbotk::opt('gp_bandit'), 'OptimizerBatch'), inherits(mlr3tuning::tnr('gp_bandit'), 'TunerBatch'))"
+  skip_if_not_installed("mlr3tuning")
+  for (order in c("loadNamespace('gpbandits'); loadNamespace('mlr3tuning')", "loadNamespace('mlr3tuning'); loadNamespace('gpbandits')")) {
+    said <- system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(sprintf(code, order))), stdout = TRUE, stderr = TRUE,
+                    env = paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
+    expect_identical(utils::tail(said, 1), "TRUE TRUE")
+  }
+  # Nothing is loaded that nobody asked for.
+  said <- system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote("library(gpbandits); cat(isNamespaceLoaded('bbotk'))")), stdout = TRUE,
+                  env = paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
+  expect_identical(said, "FALSE")
+})
