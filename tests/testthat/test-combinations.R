@@ -284,5 +284,5 @@ test_that("every combination plays 30 rounds on a product as the oracle says", {
   walk_table(domains$product(), 307)
 })
 test_that("every combination plays 30 rounds on a search space as the oracle says", {
-  walk_table(domains$space(), 331)
+  walk_table(domains$space(), 449)
 })
