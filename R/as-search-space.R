@@ -1,21 +1,27 @@
 #' Search spaces of other packages
 #'
-#' Makes a [search_space()] of what tuning packages have: a `ParamSet` of package paradox (mlr3), a set of `parameters` of package dials
+#' Makes a [search_space()] of what tuning packages have: a `ParamSet` of package paradox (mlr3), a set of
+#' `parameters` of package dials
 #' (tidymodels), or a list. Both may also stand where a domain is asked for.
 #'
-#' @section Transformations: points are in the units in which they are used. `logscale = TRUE` and every transformation whose values grow
-#'   like an exponential function (`10^x`, `2^x`, dials' logarithmic ranges) become `log = TRUE`, a linear one moves the bounds, one of whole numbers
-#'   becomes an ordered factor of its values, and levels that stand for numbers or texts (`p_fct(list(s = 1, l = 10))`) become
+#' @section Transformations: points are in the units in which they are used. `logscale = TRUE` and every
+#'   transformation whose values grow
+#'   like an exponential function (`10^x`, `2^x`, dials' logarithmic ranges) become `log = TRUE`, a linear one moves
+#'   the bounds, one of whole numbers
+#'   becomes an ordered factor of its values, and levels that stand for numbers or texts
+#'   (`p_fct(list(s = 1, l = 10))`) become
 #'   these. Other transformations are refused: apply them in the objective.
 #' @section Conditions: `depends` of paradox becomes `when`.
-#' @param x a `ParamSet`, a set of dials `parameters` (finalised), a named list of parameters, ranges and levels, or a search space.
+#' @param x a `ParamSet`, a set of dials `parameters` (finalised), a named list of parameters, ranges and levels, or
+#'   a search space.
 #' @param transformed for a `ParamSet`: `FALSE` leaves its own scale and ignores transformations, as its optimisers do.
 #' @param ... must be empty.
 #' @return A [search_space()].
 #' @section Errors: a `gpbandits_error` if a parameter is unbounded or of a kind without a counterpart.
 #' @seealso [search_space()], [mlr3-doors].
 #' @examples
-#' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE, FALSE)))
+#' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE,
+#' FALSE)))
 #' @export
 as_search_space <- function(x, ...) UseMethod("as_search_space")
 
@@ -39,7 +45,8 @@ as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
   check_flag(transformed)
   needs_package("paradox", "x")
   if (transformed && !is.null(x$extra_trafo)) {
-    stop_argument("x", "a ParamSet with a transformation of all parameters together", "one with a transformation for each (or apply it in the objective)")
+    stop_argument("x", "a ParamSet with a transformation of all parameters together",
+                  "one with a transformation for each (or apply it in the objective)")
   }
   ids <- x$ids()
   if (length(ids) == 0) stop_argument("x", "an empty ParamSet", "one with parameters")
@@ -55,7 +62,9 @@ as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
 }
 
 needs_package <- function(package, arg) {
-  if (!requireNamespace(package, quietly = TRUE)) stop_argument(arg, sprintf("one of package %s, which is not installed", package), "another one")
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_argument(arg, sprintf("one of package %s, which is not installed", package), "another one")
+  }
 }
 
 paradox_param <- function(fact) {
@@ -80,7 +89,9 @@ factor_values <- function(fact, levels) {
 
 # A number whose range is given on the scale from which `trafo` leads to its values (NULL: the same).
 number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
-  if (!is.finite(lower) || !is.finite(upper)) stop_argument("x", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
+  if (!is.finite(lower) || !is.finite(upper)) {
+    stop_argument("x", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
+  }
   if (is.null(trafo)) return(if (whole) param_integer(lower, upper) else param_real(lower, upper))
   value <- function(x) call_user(trafo(x), "x", sprintf("(the transformation of %s)", id))
   if (whole && !whole_values) {
@@ -103,7 +114,10 @@ number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
 
 number_of_values <- function(id, at, values, whole) {
   ends <- range(values[c(1, 9)])
-  grows <- function(y) all(is.finite(y)) && max(abs(y - y[1] - (y[9] - y[1]) * (at - at[1]) / (at[9] - at[1]))) <= 1e-8 * abs(y[9] - y[1])
+  grows <- function(y) {
+    line <- y[1] + (y[9] - y[1]) * (at - at[1]) / (at[9] - at[1])
+    all(is.finite(y)) && max(abs(y - line)) <= 1e-8 * abs(y[9] - y[1])
+  }
   if (whole) return(param_integer(round(ends[1]), round(ends[2]), log = ends[1] > 0))
   if (ends[1] > 0 && grows(log(values))) return(param_real(ends[1], ends[2], log = TRUE))
   if (grows(values)) return(param_real(ends[1], ends[2]))
@@ -119,12 +133,13 @@ paradox_condition <- function(deps, id, facts) {
     on <- deps$on[row]
     condition <- deps$cond[[row]]
     if (!inherits(condition, c("CondEqual", "CondAnyOf"))) {
-      stop_argument("x", sprintf("with a condition of class %s (%s)", class(condition)[1], id), "of conditions with == and %in%")
+      stop_argument("x", sprintf("with a condition of class %s (%s)", class(condition)[1], id),
+                    "of conditions with == and %in%")
     }
     values <- condition$rhs
     trafo <- facts[[on]]$trafo
     if (!is.null(trafo)) values <- unlist(lapply(values, trafo))
-    expression_text(call("%in%", as.name(on), if (length(values) == 1) values else as.call(c(as.name("c"), as.list(values)))))
+    expression_text(call("%in%", as.name(on), values_as_call(values)))
   }, "")
   paste(parts, collapse = " & ")
 }
@@ -141,10 +156,15 @@ as_search_space.parameters <- function(x, ...) {
 }
 
 dials_param <- function(object, id) {
-  if (!is.null(object$values)) return(if (is.logical(object$values)) as_param(object$values, id) else param_factor(object$values))
-  if (is.null(object$range)) stop_argument("x", sprintf("with a parameter that has no range (%s)", id), "finalised parameters")
+  values <- object$values
+  if (!is.null(values)) return(if (is.logical(values)) as_param(values, id) else param_factor(values))
+  if (is.null(object$range)) {
+    stop_argument("x", sprintf("with a parameter that has no range (%s)", id), "finalised parameters")
+  }
   ends <- lapply(object$range, function(end) if (is.numeric(end)) as.double(end) else NA_real_)
-  if (anyNA(ends)) stop_argument("x", sprintf("with an unknown range (%s)", id), "parameters that dials::finalize() has finalised")
+  if (anyNA(ends)) {
+    stop_argument("x", sprintf("with an unknown range (%s)", id), "parameters that dials::finalize() has finalised")
+  }
   whole <- identical(object$type, "integer")
   inverse <- object$trans$inverse
   # Whole numbers on a logarithmic scale are those between the ends.

@@ -68,7 +68,9 @@ search_candidates <- function(rules) {
     found <- found[!duplicated(found), , drop = FALSE]
     tried <- tried + kSpread
   }
-  if (nrow(found) == 0) stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play")
+  if (nrow(found) == 0) {
+    stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play")
+  }
   found
 }
 
@@ -156,7 +158,8 @@ maximise_over.search_domain <- function(domain, value, limits = NULL, effort = e
   excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
   top <- utils::head(order(excess > 0, excess, -values), kMostLevelRows / 2)
   rows <- places$inputs[top, which(domain$categorical), drop = FALSE]
-  best <- maximise_over_rows(rules, rows[!duplicated(rows), , drop = FALSE], value, limits, effort, subset_places(places, top))
+  rows <- rows[!duplicated(rows), , drop = FALSE]
+  best <- maximise_over_rows(rules, rows, value, limits, effort, subset_places(places, top))
   repeat {
     near <- neighbouring_rows(domain, best$places$inputs[1, which(domain$categorical)])
     found <- maximise_over_rows(rules, near, value, limits, effort, best$places)
@@ -216,7 +219,8 @@ model_of_product <- function(domain, inputs) {
 places_of_product <- function(domain, rows, from) {
   if (is.null(from)) return(NULL)
   inputs <- from$inputs[, c(which(domain$categorical), which(!domain$categorical)), drop = FALSE]
-  arm <- if (ncol(rows)) match_rows(inputs[, seq_len(ncol(rows)), drop = FALSE], rows) - 1L else rep(NA_integer_, nrow(inputs))
+  arm <- rep(NA_integer_, nrow(inputs))
+  if (ncol(rows)) arm <- match_rows(inputs[, seq_len(ncol(rows)), drop = FALSE], rows) - 1L
   known <- ncol(rows) == 0 | !is.na(arm)
   subset_places(list(arm = arm, inputs = inputs), which(known))
 }

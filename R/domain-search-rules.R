@@ -1,9 +1,11 @@
 # Conditions of a search space: which inputs exist, which constraints hold. They are kept as text, plain data
 # that a store may hold, and call nothing but the functions here: opening a store runs no code.
 
-condition_functions <- c("(", "!", "&", "|", "xor", "==", "!=", "<", "<=", ">", ">=", "%in%", "+", "-", "*", "/", "^", "%%", "%/%", ":", "c",
-                         "abs", "sqrt", "exp", "log", "log2", "log10", "round", "floor", "ceiling", "pmin", "pmax", "ifelse", "is.na",
-                         "sin", "cos")
+condition_operators <- c("(", "!", "&", "|", "==", "!=", "<", "<=", ">", ">=", "%in%", "+", "-", "*", "/", "^", "%%",
+                         "%/%", ":")
+condition_words <- c("c", "xor", "abs", "sqrt", "exp", "log", "log2", "log10", "round", "floor", "ceiling", "pmin",
+                     "pmax", "ifelse", "is.na", "sin", "cos")
+condition_functions <- c(condition_operators, condition_words)
 
 # ---- text ---------------------------------------------------------------------------
 
@@ -35,7 +37,7 @@ closed_expression <- function(expression, home, names, arg) {
     if (called %in% c("&&", "||")) called <- substr(called, 1, 1)
     if (!called %in% condition_functions) {
       stop_argument(arg, sprintf("a condition that calls %s", called),
-                    paste("one of arithmetic, comparisons, and", paste(utils::tail(condition_functions, 18), collapse = ", "),
+                    paste("one of arithmetic, comparisons, and", paste(condition_words, collapse = ", "),
                           "(`where` may be a function)"))
     }
     return(as.call(c(as.name(called), lapply(as.list(expression)[-1], closed_expression, home, names, arg))))
@@ -49,7 +51,12 @@ closed_expression <- function(expression, home, names, arg) {
     stop_argument(arg, sprintf("a condition on %s", dQuote(name, FALSE)),
                   paste("a condition on other inputs:", paste(names, collapse = ", ")))
   }
-  if (length(value) == 1) unname(value) else as.call(c(as.name("c"), as.list(unname(value))))
+  values_as_call(value)
+}
+
+values_as_call <- function(values) {
+  values <- unname(values)
+  if (length(values) == 1) values else as.call(c(as.name("c"), as.list(values)))
 }
 
 # NULL, a function, or a text for each constraint: what is joined by `&` counts as several.
@@ -95,7 +102,8 @@ has_rules <- function(domain) length(domain$conditional) > 0 || !is.null(domain$
 
 # The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
 search_rules <- function(domain) {
-  rules <- list(domain = domain, when = lapply(domain$params, function(param) if (!is.null(param$when)) str2lang(param$when)),
+  expression_of <- function(param) if (!is.null(param$when)) str2lang(param$when)
+  rules <- list(domain = domain, when = lapply(domain$params, expression_of),
                 where = if (is.character(domain$where)) lapply(domain$where, str2lang),
                 home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
   named <- unlist(lapply(c(rules$when, rules$where), all.vars))
@@ -122,7 +130,8 @@ evaluate_condition <- function(expression, columns, home, count, arg) {
 values_of_codes <- function(param) {
   levels <- as.character(param$levels)
   switch(param$type,
-         factor = if (param$ordered) function(code) factor(levels[code], levels, ordered = TRUE) else function(code) levels[code],
+         factor = if (param$ordered) function(code) factor(levels[code], levels, ordered = TRUE)
+                  else function(code) levels[code],
          logical = function(code) code > 0.5,
          identity)
 }
@@ -162,7 +171,8 @@ constraint_excess <- function(rules, codes) {
   if (is.function(where)) {
     holds <- call_user(where(frame_of(typed_columns(rules$domain, codes))), "where", sprintf("on %d point(s)", n))
     if (!is.logical(holds) || length(holds) != n) {
-      stop_argument("where", paste("a function that returned", describe(holds)), sprintf("one logical for each of %d row(s)", n))
+      stop_argument("where", paste("a function that returned", describe(holds)),
+                    sprintf("one logical for each of %d row(s)", n))
     }
     return(matrix(ifelse(holds %in% FALSE, 1, -1), n, 1))
   }
@@ -173,7 +183,8 @@ constraint_excess <- function(rules, codes) {
 
 one_excess <- function(expression, columns, home, n) {
   holds <- evaluate_condition(expression, columns, home, n, "where") %in% c(TRUE, NA)
-  sides <- if (as.character(expression[[1]])[1] %in% c("<", "<=", ">", ">=")) lapply(expression[2:3], eval, columns, home)
+  compares <- is.call(expression) && as.character(expression[[1]]) %in% c("<", "<=", ">", ">=")
+  sides <- if (compares) lapply(as.list(expression)[2:3], eval, columns, home)
   if (is.null(sides) || !is.numeric(sides[[1]]) || !is.numeric(sides[[2]])) return(ifelse(holds, -1, 1))
   gap <- rep_len(sides[[1]] - sides[[2]], n)
   if (as.character(expression[[1]]) %in% c(">", ">=")) gap <- -gap

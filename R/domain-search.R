@@ -1,35 +1,55 @@
 #' Search spaces: numbers, levels, conditions
 #'
-#' `search_space()` is the decision set of most tuning jobs: reals, whole numbers, factors, logicals, inputs that exist only under a
-#' condition, and constraints that are known beforehand. It is a domain like any other: for [gp_bandit()], [maximize_bandit()],
+#' `search_space()` is the decision set of most tuning jobs: reals, whole numbers, factors, logicals, inputs that
+#' exist only under a
+#' condition, and constraints that are known beforehand. It is a domain like any other: for [gp_bandit()],
+#' [maximize_bandit()],
 #' [bandit_problem()]. Suggestions, designs and given points all lie in it.
 #'
-#' Points come and go with their types: a data.frame (or a named list for one point) with an integer column for `param_integer()`, the
-#' levels as they were given (character, factor or numbers) for `param_factor()`, logical for `param_logical()`, and `NA` where an input
-#' does not exist. Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a data.frame.
+#' Points come and go with their types: a data.frame (or a named list for one point) with an integer column for
+#' `param_integer()`, the
+#' levels as they were given (character, factor or numbers) for `param_factor()`, logical for `param_logical()`, and
+#' `NA` where an input
+#' does not exist. Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a
+#' data.frame.
 #'
-#' A list with characters, logicals or `param_` objects in it, such as `list(x = c(0, 1), rule = c("a", "b"))`, stands for a search space;
+#' A list with characters, logicals or `param_` objects in it, such as `list(x = c(0, 1), rule = c("a", "b"))`,
+#' stands for a search space;
 #' a pair of numbers in it is a real.
 #'
-#' @section Conditions: `when` and `where` are one-sided formulas over the inputs' names, of arithmetic, comparisons, `&`, `|`, `!`, `%in%`,
-#'   `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and their like; numbers and levels may stand in
-#'   variables, whose values are taken at once. Factors are compared with their levels as text (ordered ones also by `<`).
-#'   An input whose `when` is not true does not exist, nor does one whose condition names an input that does not exist. A constraint
+#' @section Conditions: `when` and `where` are one-sided formulas over the inputs' names, of arithmetic, comparisons,
+#'   `&`, `|`, `!`, `%in%`,
+#'   `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and their like; numbers and
+#'   levels may stand in
+#'   variables, whose values are taken at once. Factors are compared with their levels as text (ordered ones also by
+#'   `<`).
+#'   An input whose `when` is not true does not exist, nor does one whose condition names an input that does not
+#'   exist. A constraint
 #'   that is `NA` because of an input that does not exist does not bind.
-#' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims` may name all of them.
-#'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by the number of
-#'   the level, logicals as 0 and 1. An input that does not exist is imputed at a fixed default (the middle of its range, the first level), and
+#' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims`
+#'   may name all of them.
+#'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by
+#'   the number of
+#'   the level, logicals as 0 and 1. An input that does not exist is imputed at a fixed default (the middle of its
+#'   range, the first level), and
 #'   the indicator tells the kernel so: the imputation of mlr3mbo and of Levesque et al. (2017), with the indicator
 #'   of classical missing-data regression.
-#'   The default kernel of [maximize_bandit()] is a Matern 5/2 over the numbers times a [kernel_categorical()] over levels, logicals
+#'   The default kernel of [maximize_bandit()] is a Matern 5/2 over the numbers times a [kernel_categorical()] over
+#'   levels, logicals
 #'   and indicators, with a correlation for each.
-#' @section Where the policy is maximised: up to 64 combinations of levels are all searched, each with a low-discrepancy set of its numbers (more:
-#'   such a set over everything); where there are numbers only of which at most 20,000 points can be made, all of them. From the best, and from
-#'   the best of each of up to 12 combinations, climbs over the numbers (L-BFGS-B; constraints by a growing penalty, then
-#'   back to the last point that satisfies them) and changes of one level, or of a whole number by one, take turns while they help.
-#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`; or what may be written for
+#' @section Where the policy is maximised: up to 64 combinations of levels are all searched, each with a
+#'   low-discrepancy set of its numbers (more:
+#'   such a set over everything); where there are numbers only of which at most 20,000 points can be made, all of
+#'   them. From the best, and from
+#'   the best of each of up to 12 combinations, climbs over the numbers (L-BFGS-B; constraints by a growing penalty,
+#'   then
+#'   back to the last point that satisfies them) and changes of one level, or of a whole number by one, take turns
+#'   while they help.
+#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`; or what may
+#'   be written for
 #'   one: a pair of numbers, levels (characters, a factor), `c(TRUE, FALSE)`.
-#' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that returns a logical for each row.
+#' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
+#'   returns a logical for each row.
 #'   (A function can go into a [bandit_store()] only with `trust`.)
 #' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal.
 #' @param log search on a logarithmic scale (`lower > 0`).
@@ -37,10 +57,13 @@
 #' @param ordered are the levels in an order? Then they count as their ranks.
 #' @param when `NULL`, or a one-sided formula: the condition under which the input exists.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
-#' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown inputs, in a circle, or with
-#'   functions that they may not call, constraints that no point satisfies (of 65,536 that are tried). Points outside of the space
+#' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
+#'   inputs, in a circle, or with
+#'   functions that they may not call, constraints that no point satisfies (of 65,536 that are tried). Points outside
+#'   of the space
 #'   are refused by name.
-#' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017), "Bayesian optimization for
+#' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
+#'   "Bayesian optimization for
 #'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <arXiv:2102.07188>.
 #' @seealso [as_search_space()], [kernel_categorical()], [box_domain()].
 #' @examples
@@ -92,8 +115,12 @@ new_param <- function(type, ..., when) {
 #' @export
 param_real <- function(lower, upper, log = FALSE, when = NULL) {
   range <- check_range(lower, upper, log)
-  if (range$lower >= range$upper) stop_argument("lower", format(range$lower), sprintf("below `upper` (%g)", range$upper))
-  if (is.infinite(range$upper - range$lower)) stop_argument("upper", "so far from `lower` that their difference overflows", "less")
+  if (range$lower >= range$upper) {
+    stop_argument("lower", format(range$lower), sprintf("below `upper` (%g)", range$upper))
+  }
+  if (is.infinite(range$upper - range$lower)) {
+    stop_argument("upper", "so far from `lower` that their difference overflows", "less")
+  }
   new_param("real", lower = range$lower, upper = range$upper, log = range$log, when = when)
 }
 
@@ -103,9 +130,13 @@ param_integer <- function(lower, upper, log = FALSE, when = NULL) {
   range <- check_range(lower, upper, log)
   for (arg in c("lower", "upper")) {
     bound <- range[[arg]]
-    if (bound != round(bound) || abs(bound) > .Machine$integer.max) stop_argument(arg, format(bound), "a whole number that R's integers hold")
+    if (bound != round(bound) || abs(bound) > .Machine$integer.max) {
+      stop_argument(arg, format(bound), "a whole number that R's integers hold")
+    }
   }
-  if (range$lower > range$upper) stop_argument("lower", format(range$lower), sprintf("at most `upper` (%g)", range$upper))
+  if (range$lower > range$upper) {
+    stop_argument("lower", format(range$lower), sprintf("at most `upper` (%g)", range$upper))
+  }
   new_param("integer", lower = range$lower, upper = range$upper, log = range$log, when = when)
 }
 
@@ -122,8 +153,11 @@ param_factor <- function(levels, ordered = FALSE, when = NULL) {
   if (missing(levels)) stop_argument("levels", "missing", allowed)
   ordered <- check_flag(ordered) || is.ordered(levels)
   if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
-  plain <- is.character(levels) || is.factor(levels) || is.numeric(levels) && !is.object(levels) && all(is.finite(levels))
-  if (!plain || length(levels) == 0 || anyNA(levels) || anyDuplicated(levels)) stop_argument("levels", describe(levels), allowed)
+  numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels))
+  plain <- is.character(levels) || is.factor(levels) || numbers
+  if (!plain || length(levels) == 0 || anyNA(levels) || anyDuplicated(levels)) {
+    stop_argument("levels", describe(levels), allowed)
+  }
   new_param("factor", levels = if (is.factor(levels)) levels else as.vector(levels), ordered = ordered, when = when)
 }
 
@@ -134,14 +168,15 @@ param_logical <- function(when = NULL) new_param("logical", when = when)
 # What may be written for a parameter.
 as_param <- function(x, name) {
   if (inherits(x, "bandit_param")) return(x)
-  if (is.logical(x) && !anyNA(x) && length(x) > 0) return(if (length(unique(x)) == 2) param_logical() else param_factor(unique(x) + 0))
+  if (is.logical(x) && setequal(x, c(TRUE, FALSE))) return(param_logical())
   if (is.character(x) || is.factor(x)) return(param_factor(unique(x)))
   if (is.numeric(x) && length(x) == 2) {
     return(tryCatch(param_real(x[1], x[2]), gpbandits_error = function(e) {
       stop_argument(name, describe(x), "c(lower, upper), lower < upper")
     }))
   }
-  stop_argument(name, describe(x), "a parameter: param_real(), param_integer(), param_factor(), param_logical(), c(lower, upper), or levels")
+  stop_argument(name, describe(x), paste("a parameter: param_real(), param_integer(), param_factor(), param_logical(),",
+                                         "c(lower, upper), c(TRUE, FALSE), or levels"))
 }
 
 # Does an element of a list stand for a parameter?
@@ -161,7 +196,8 @@ with_condition <- function(param, name, names) {
 coded_box <- function(params) {
   bound <- function(which) {
     vapply(params, function(param) {
-      switch(param$type, factor = if (which == "lower") 1 else length(param$levels), logical = (which == "upper") + 0, param[[which]])
+      switch(param$type, factor = if (which == "lower") 1 else length(param$levels), logical = (which == "upper") + 0,
+             param[[which]])
     }, 0)
   }
   flags <- function(flag) unname(vapply(params, flag, NA))
@@ -176,7 +212,8 @@ typed_columns <- function(domain, codes) {
   columns <- lapply(seq_along(domain$names), function(j) {
     code <- unname(codes[, j])
     param <- domain$params[[j]]
-    switch(param$type, real = code, integer = as.integer(round(code)), factor = param$levels[round(code)], logical = code > 0.5)
+    switch(param$type, real = code, integer = as.integer(round(code)), factor = param$levels[round(code)],
+           logical = code > 0.5)
   })
   stats::setNames(columns, domain$names)
 }
@@ -193,7 +230,9 @@ named_columns <- function(x, names, arg) {
   if (missing(x) || is.null(x)) stop_argument(arg, describe(x), allowed)
   if (is.atomic(x) && is.null(dim(x)) && !is.factor(x)) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
   if (is.matrix(x)) x <- if (is.null(colnames(x))) lapply(seq_len(ncol(x)), function(j) x[, j]) else as.data.frame(x)
-  if (!is.list(x) || length(x) != length(names) || length(unique(lengths(x))) > 1) stop_argument(arg, describe(x), allowed)
+  if (!is.list(x) || length(x) != length(names) || length(unique(lengths(x))) > 1) {
+    stop_argument(arg, describe(x), allowed)
+  }
   if (is.null(names(x))) return(stats::setNames(as.list(x), names))
   if (anyDuplicated(names(x)) || !setequal(names(x), names)) {
     stop_argument(arg, paste("one with the names", paste(dQuote(names(x), FALSE), collapse = ", ")), allowed)
@@ -257,7 +296,8 @@ find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm")
   codes <- read_codes(domain, x, arg)
   box <- domain$box
-  outside <- which(codes < rep(box$lower, each = nrow(codes)) | codes > rep(box$upper, each = nrow(codes)), arr.ind = TRUE)
+  n <- nrow(codes)
+  outside <- which(codes < rep(box$lower, each = n) | codes > rep(box$upper, each = n), arr.ind = TRUE)
   if (nrow(outside)) {
     j <- outside[1, 2]
     stop_argument(arg, sprintf("%s = %s", domain$names[j], describe(codes[outside[1, , drop = FALSE]])),
@@ -267,8 +307,9 @@ find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_existence(rules, codes, arg)
   broken <- which(constraint_excess(rules, codes) > 0, arr.ind = TRUE)
   if (nrow(broken)) {
+    constraint <- if (is.character(domain$where)) paste0(": ", domain$where[broken[1, 2]]) else ""
     stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[broken[1, 1], , drop = FALSE])),
-                  sprintf("points that satisfy `where`%s", if (is.character(domain$where)) paste0(": ", domain$where[broken[1, 2]]) else ""))
+                  paste0("points that satisfy `where`", constraint))
   }
   unnumbered(model_of_codes(domain, codes))
 }
@@ -287,10 +328,12 @@ check_existence <- function(rules, codes, arg) {
   name <- domain$names[wrong[1, 2]]
   when <- domain$params[[name]]$when
   if (is.na(codes[wrong[1, , drop = FALSE]])) {
-    stop_argument(arg, sprintf("%s = NA", name), sprintf("a value of %s%s", name, if (is.null(when)) "" else paste(" where", when)))
+    condition <- if (is.null(when)) "" else paste(" where", when)
+    stop_argument(arg, sprintf("%s = NA", name), sprintf("a value of %s%s", name, condition))
   }
   value <- typed_columns(domain, codes[wrong[1, 1], , drop = FALSE])[[name]]
-  stop_argument(arg, sprintf("%s = %s where it does not exist", name, as.character(value)), sprintf("NA in %s unless %s", name, when))
+  stop_argument(arg, sprintf("%s = %s where it does not exist", name, as.character(value)),
+                sprintf("NA in %s unless %s", name, when))
 }
 
 #' @export
@@ -314,7 +357,9 @@ default_input <- function(domain, j) {
 }
 
 #' @export
-to_model_inputs.search_domain <- function(domain, x) model_of_codes(domain, if (is.data.frame(x)) read_codes(domain, x, "x") else x)
+to_model_inputs.search_domain <- function(domain, x) {
+  model_of_codes(domain, if (is.data.frame(x)) read_codes(domain, x, "x") else x)
+}
 
 #' @export
 from_model_inputs.search_domain <- function(domain, u) {
@@ -364,8 +409,9 @@ domain_story.search_domain <- function(domain) {
 }
 
 param_words <- function(param) {
-  words <- switch(param$type, factor = sprintf("%s %s", if (param$ordered) "ordered" else "one of",
-                                               paste(as.character(param$levels), collapse = if (param$ordered) " < " else "/")),
+  levels <- function(between) paste(as.character(param$levels), collapse = between)
+  words <- switch(param$type,
+                  factor = if (param$ordered) paste("ordered", levels(" < ")) else paste("one of", levels("/")),
                   logical = "TRUE/FALSE",
                   sprintf("in [%g, %g]%s%s", param$lower, param$upper, if (param$type == "integer") " whole" else "",
                           if (param$log) " log" else ""))
@@ -395,6 +441,30 @@ picture_places.search_domain <- function(domain, type, played, resolution) {
 }
 
 #' @export
+input_axis.search_domain <- function(domain, i, count) {
+  param <- domain$params[[i]]
+  switch(param$type, factor = param$levels, logical = c(FALSE, TRUE), integer = as.integer(box_axis(domain$box, i, count)),
+         box_axis(domain$box, i, count))
+}
+
+#' @export
+input_quantiles.search_domain <- function(domain, i, u) {
+  points <- matrix(0.5, length(u), length(domain$names))
+  points[, i] <- u
+  typed_columns(domain, cube_codes(domain, points))[[i]]
+}
+
+#' @export
+completed_points.search_domain <- function(domain, frame) {
+  codes <- read_codes(domain, frame, "x")
+  for (j in domain$conditional) {
+    default <- default_input(domain, j)
+    codes[is.na(codes[, j]), j] <- if (domain$box$log[j]) exp(default) else default
+  }
+  frame_of(typed_columns(domain, with_existence(search_rules(domain), codes)))
+}
+
+#' @export
 log_inputs.search_domain <- function(domain) domain$box$log
 
 #' @export
@@ -409,6 +479,7 @@ default_kernel.search_domain <- function(domain) {
   levels <- setdiff(model_names(domain), numbers)
   categorical <- if (length(levels)) kernel_categorical(rep(0.5, length(levels)), dims = levels)
   if (length(numbers) == 0) return(categorical)
-  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(input_sides(domain$box)[!domain$categorical]), dims = numbers)
+  sides <- input_sides(domain$box)[!domain$categorical]
+  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = numbers)
   if (is.null(categorical)) smooth else smooth * categorical
 }

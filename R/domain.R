@@ -133,6 +133,13 @@ input_axis <- function(domain, i, count) UseMethod("input_axis")
 # Values of input `i` where shares `u` of its range, evenly counted on its scale, lie below.
 input_quantiles <- function(domain, i, u) UseMethod("input_quantiles")
 
+# Points whose inputs were put together from others: inputs that do not exist there become NA, inputs that do, but
+# have no value, get their default.
+completed_points <- function(domain, frame) UseMethod("completed_points")
+
+#' @export
+completed_points.default <- function(domain, frame) frame
+
 # Which inputs are logarithmic.
 log_inputs <- function(domain) UseMethod("log_inputs")
 
@@ -187,8 +194,8 @@ print.bandit_domain <- function(x, ...) {
 
 # What a user may write in place of a domain.
 as_domain <- function(domain, arg = "domain") {
-  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named list of",
-                   "c(lower, upper) and levels")
+  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
+                   "list of c(lower, upper) and levels")
   if (missing(domain)) stop_argument(arg, "missing", allowed)
   if (inherits(domain, "bandit_domain")) return(domain)
   if (is.list(domain) && !is.data.frame(domain)) {

@@ -60,4 +60,7 @@ sobol_indices <- function(f, d, points) {
 }
 
 # The posterior at points of a data.frame, wherever they lie.
-posterior_of <- function(bandit, frame, context) predict(bandit, frame[bandit$config$domain$names], context = context)
+posterior_of <- function(bandit, frame, context) {
+  domain <- bandit$config$domain
+  predict(bandit, completed_points(domain, frame[domain$names]), context = context)
+}

@@ -1,17 +1,24 @@
 #' Tuning with mlr3: `opt("gp_bandit")` and `tnr("gp_bandit")`
 #'
-#' When package bbotk is loaded, `bbotk::opt("gp_bandit")` optimises with a Gaussian-process bandit, and when mlr3tuning is,
-#' `mlr3tuning::tnr("gp_bandit")` tunes with one: spaces with factors, logicals, dependencies, `logscale` and `trafo`, one objective to be
+#' When package bbotk is loaded, `bbotk::opt("gp_bandit")` optimises with a Gaussian-process bandit, and when
+#' mlr3tuning is,
+#' `mlr3tuning::tnr("gp_bandit")` tunes with one: spaces with factors, logicals, dependencies, `logscale` and
+#' `trafo`, one objective to be
 #' minimised or maximised, all terminators and callbacks, batches.
 #'
-#' It is [maximize_bandit()] behind bbotk's interface: a Latin hypercube first (evaluations that the instance has already count
-#' towards it), then batches of points of a bandit with the default kernel of the space, refitted as it goes. Rewards are scaled as
-#' there. bbotk decides when it ends, and recommends the best point seen. Values that are `NA` count as the worst so far.
+#' It is [maximize_bandit()] behind bbotk's interface: a Latin hypercube first (evaluations that the instance has
+#' already count
+#' towards it), then batches of points of a bandit with the default kernel of the space, refitted as it goes. Rewards
+#' are scaled as
+#' there. bbotk decides when it ends, and recommends the best point seen. Values that are `NA` count as the worst so
+#' far.
 #' Transformations are applied by bbotk: the space is searched on its own scale.
 #'
-#' Parameters: `batch_size` (points asked for together, 1), `design` (size of the first design; by default 5 per parameter and at most
-#' half of the evaluations, where the terminator counts these), `policy` (default: [policy_ucb()] with width 2), `kernel`
-#' (default: that of [search_space()]), `refit` (rounds between refits, 5).
+#' Parameters: `batch_size` (points asked for together, 1), `design` (size of the first design; by default 5 per
+#' parameter and at most
+#' half of the evaluations, where the terminator counts these), `policy` (default: [policy_ucb()] with width 2),
+#' `kernel`
+#' (default: that of [search_space()]), `refit` (rounds between refits, 2).
 #' After a run the field `bandit` holds the `GPBandit` (its rewards are costs: what is maximised, with the other sign).
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [search_space()], [as_search_space()], [maximize_bandit()].
@@ -47,8 +54,10 @@ bandit_optimizer <- function() {
         super$initialize(
           id = "gp_bandit",
           param_set = paradox::ps(batch_size = paradox::p_int(1L, init = 1L), design = paradox::p_int(1L),
-                                  policy = paradox::p_uty(), kernel = paradox::p_uty(), refit = paradox::p_int(1L, init = 5L)),
-          param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"), properties = c("dependencies", "single-crit"),
+                                  policy = paradox::p_uty(), kernel = paradox::p_uty(),
+                                  refit = paradox::p_int(1L, init = 2L)),
+          param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
+          properties = c("dependencies", "single-crit"),
           packages = "gpbandits", label = "Gaussian-process bandit", man = "gpbandits::mlr3-doors"
         )
       }
@@ -75,8 +84,8 @@ optimize_instance <- function(inst, settings, keep) {
   refit <- refit_every(settings$refit, mean = "fit")
   policy <- if (is.null(settings$policy)) default_policy() else settings$policy
   # bbotk's own sign makes everything a cost.
-  bandit <- scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(), refit, default_prior_noise,
-                          "auto", "auto")
+  bandit <- scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(), refit,
+                          default_prior_noise, "auto", "auto")
   keep(bandit)
   known <- earlier_evaluations(inst, domain)
   size <- settings$design

@@ -46,7 +46,8 @@ row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) spri
 match_frames <- function(given, known) {
   numbers <- all(vapply(known, function(column) is.numeric(column) && !anyNA(column), NA))
   if (numbers) return(match_rows(as.matrix(given), as.matrix(known)))
-  keys <- function(frame) do.call(paste, lapply(unname(as.list(frame)), function(x) if (is.double(x)) sprintf("%a", x) else as.character(x)))
+  key <- function(x) if (is.double(x)) sprintf("%a", x) else as.character(x)
+  keys <- function(frame) do.call(paste, lapply(unname(as.list(frame)), key))
   match(keys(given), keys(known))
 }
 

@@ -31,7 +31,7 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
   for (tag in c("minimize", "maximize")) {
     set.seed(1)
     instance <- instance_of(tag, 18)
-    quiet(bbotk::opt("gp_bandit")$optimize(instance))
+    quiet(bbotk::opt("gp_bandit", refit = 5)$optimize(instance))
     archive <- as.data.frame(instance$archive$data)
     expect_identical(nrow(archive), 18L)
     expect_identical(is.na(archive$extra), !archive$flag)
@@ -51,7 +51,7 @@ test_that("it beats random search on the same budget", {
     quiet(optimizer$optimize(instance))
     instance$result_y
   }
-  ours <- vapply(1:2, function(seed) best_of(bbotk::opt("gp_bandit"), seed), 0)
+  ours <- vapply(1:2, function(seed) best_of(bbotk::opt("gp_bandit", refit = 5), seed), 0)
   random <- vapply(1:2, function(seed) best_of(bbotk::opt("random_search"), seed), 0)
   expect_lt(mean(ours), mean(random) / 2)
 })

@@ -12,7 +12,7 @@ Categorical::Categorical(std::vector<Index> dims, VectorXd correlation, bool sha
     : dims_(std::move(dims)), correlation_(std::move(correlation)), shared_(shared),
       variance_(variance) {
   if (correlation_.size() != static_cast<Index>(dims_.size())) {
-    throw std::invalid_argument("a categorical kernel needs one correlation for each of its inputs");
+    throw std::invalid_argument("a categorical kernel needs a correlation for each of its inputs");
   }
   check_correlation();
   check_positive(variance, "variance");

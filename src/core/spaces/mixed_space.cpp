@@ -38,15 +38,17 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
   if (X.rows() < 1 || X.cols() != setting_.width) {
     throw std::invalid_argument("a search space needs candidates");
   }
-  constrained_ = setting_.settle && settled(X.topRows(1).leftCols(setting_.box.inputs())).excess.cols();
+  const MatrixXd first = X.topRows(1).leftCols(setting_.box.inputs());
+  constrained_ = settled(first).excess.cols() > 0;
   std::map<std::vector<double>, Index> seen;
   for (Index i = 0; i < X.rows(); ++i) {
     std::vector<double> levels;
     for (Index c = 0; c < X.cols(); ++c) {
-      const bool coded = c >= setting_.box.inputs() || setting_.categorical[static_cast<std::size_t>(c)];
-      if (coded) levels.push_back(X(i, c));
+      const bool indicator = c >= setting_.box.inputs();
+      if (indicator || setting_.categorical[static_cast<std::size_t>(c)]) levels.push_back(X(i, c));
     }
-    group_.push_back(seen.emplace(std::move(levels), static_cast<Index>(seen.size())).first->second);
+    const auto next = static_cast<Index>(seen.size());
+    group_.push_back(seen.emplace(std::move(levels), next).first->second);
   }
   groups_ = static_cast<Index>(seen.size());
   Context origin;
@@ -106,7 +108,8 @@ bool MixedSpace::in_context(const Place& place, const Context& context) const {
   return setting_.contexts == 0 || place.x.tail(setting_.contexts) == context.values;
 }
 
-// A point of the box until one may be played; whole numbers and levels each with the same probability.
+// Points of the box until one may be played; whole numbers and levels each with the same
+// probability.
 Place MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Box& box = setting_.box;
   MatrixXd points(setting_.settle ? kTries : 1, box.inputs());
@@ -139,7 +142,8 @@ std::vector<Index> MixedSpace::free_inputs(const Spot& spot) const {
   std::vector<Index> out;
   for (Index c = 0; c < setting_.box.inputs(); ++c) {
     const bool number = !setting_.categorical[static_cast<std::size_t>(c)];
-    if (number && setting_.box.upper[c] > setting_.box.lower[c] && exists(spot, c)) out.push_back(c);
+    const bool varies = setting_.box.upper[c] > setting_.box.lower[c];
+    if (number && varies && exists(spot, c)) out.push_back(c);
   }
   return out;
 }
@@ -150,8 +154,8 @@ bool MixedSpace::far_apart(Index a, Index b) const {
   if (group_[static_cast<std::size_t>(a)] != group_[static_cast<std::size_t>(b)]) return true;
   const Index d = setting_.box.inputs();
   const VectorXd side = setting_.box.side().array().max(1e-300);
-  const auto gap = (setting_.candidates.row(a) - setting_.candidates.row(b)).head(d).transpose().array();
-  return (gap / side.array()).matrix().norm() > kApart;
+  const VectorXd gap = (setting_.candidates.row(a) - setting_.candidates.row(b)).head(d);
+  return gap.cwiseQuotient(side).norm() > kApart;
 }
 
 std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
@@ -159,7 +163,8 @@ std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
   for (Index i = 0; i < scores.size(); ++i) {
     if (!std::isnan(scores[i])) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return scores[a] > scores[b]; });
+  const auto above = [&](Index a, Index b) { return scores[a] > scores[b]; };
+  std::stable_sort(order.begin(), order.end(), above);
   std::vector<Index> out;
   for (const Index i : order) {
     const auto near = [&](Index j) { return !far_apart(i, j); };
@@ -167,11 +172,13 @@ std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
   }
   if (groups_ > kFewGroups) return out;
   std::vector<char> begun(static_cast<std::size_t>(groups_), 0);
-  for (const Index i : out) begun[static_cast<std::size_t>(group_[static_cast<std::size_t>(i)])] = 1;
+  const auto done = [&](Index i) -> char& {
+    return begun[static_cast<std::size_t>(group_[static_cast<std::size_t>(i)])];
+  };
+  for (const Index i : out) done(i) = 1;
   for (const Index i : order) {
-    char& done = begun[static_cast<std::size_t>(group_[static_cast<std::size_t>(i)])];
-    if (!done) out.push_back(i);
-    done = 1;
+    if (!done(i)) out.push_back(i);
+    done(i) = 1;
   }
   return out;
 }
@@ -221,8 +228,9 @@ MixedSpace::Spot MixedSpace::exchanged(const Spot& spot, const Query& query) con
       continue;
     }
     for (const double step : {-1.0, 1.0}) {
-      const double to = box.logarithmic[k] ? std::log(std::max(1.0, std::round(std::exp(here[c])) + step))
-                                           : here[c] + step;
+      const double to = box.logarithmic[k]
+                            ? std::log(std::max(1.0, std::round(std::exp(here[c])) + step))
+                            : here[c] + step;
       if (to >= box.lower[c] && to <= box.upper[c]) changes.emplace_back(c, to);
     }
   }
@@ -286,7 +294,8 @@ double MixedSpace::violation(const VectorXd& point, const std::vector<Index>& fr
   for (Index i = 0; i < k; ++i) {
     const Index c = free[static_cast<std::size_t>(i)];
     const double side = setting_.box.upper[c] - setting_.box.lower[c];
-    step[i] = setting_.box.integer[static_cast<std::size_t>(c)] ? std::max(kSmallStep, 1.0 / side) : kSmallStep;
+    const bool whole = setting_.box.integer[static_cast<std::size_t>(c)];
+    step[i] = whole ? std::max(kSmallStep, 1.0 / side) : kSmallStep;
     points(1 + i, c) += step[i] * side;
     points(1 + k + i, c) -= step[i] * side;
   }
@@ -321,7 +330,8 @@ VectorXd MixedSpace::pulled_back(const VectorXd& from, const VectorXd& to) const
 }
 
 // The best of points around, at shrinking distances.
-MixedSpace::Spot MixedSpace::looked_around(const Spot& spot, const Query& query, Index turns) const {
+MixedSpace::Spot MixedSpace::looked_around(const Spot& spot, const Query& query,
+                                           Index turns) const {
   const std::vector<Index> free = free_inputs(spot);
   const auto d = static_cast<Index>(free.size());
   if (d == 0) return spot;

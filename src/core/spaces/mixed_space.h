@@ -12,8 +12,8 @@
 namespace gpb {
 
 // Points as the kernel sees them: rounded to what can be played, inputs that do not exist at their
-// defaults, and a column of 0 and 1 for each input that need not exist. `excess`: a column per known
-// constraint, which holds where it is <= 0.
+// defaults, and a column of 0 and 1 for each input that need not exist. `excess`: a column per
+// known constraint, which holds where it is <= 0.
 struct Settled {
   Points inputs;
   MatrixXd excess;
