@@ -32,6 +32,8 @@ new_search <- function(bandit, known, points) {
   history <- known_history(known, bandit$config$domain)
   list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(), history = history,
                 origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE, out_of_time = FALSE,
+                # Not before the design has ended: what is bad, and failures count as, is known only then.
+                telling = table_size(bandit$queries) > 0,
                 begun = Sys.time()), parent = emptyenv())
 }
 
@@ -80,6 +82,8 @@ next_task <- function(search, busy) {
   }
   # With no reward known, wait for those under way.
   if (busy > 0 && nrow(search$history) == 0) return(NULL)
+  search$telling <- TRUE
+  settle(search)
   if (search_stops(search)) return(NULL)
   if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
   query_task(search$bandit$suggest()$id, search$bandit)
@@ -180,7 +184,7 @@ add_row <- function(search, row) {
 # rewards of its queries.
 settle <- function(search) {
   reward <- told_rewards(search)
-  if (anyNA(reward)) return(invisible())
+  if (!search$telling || anyNA(reward)) return(invisible())
   bandit <- search$bandit
   told <- table_size(bandit$queries) - length(asked_queries(bandit))
   given <- which(search$origin <= 0)
@@ -206,6 +210,7 @@ close_search <- function(search, pool, bar) {
     pool$look()
     take_outcomes(search, pool, bar)
   }
+  search$telling <- TRUE
   settle(search)
   rescale_if_due(as.environment(search$bandit))
   if (!search$interrupted && !search$stopped && !search$out_of_time && evaluated(search) < search$evaluations) {
