@@ -23,7 +23,10 @@
 #' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE,
 #' FALSE)))
 #' @export
-as_search_space <- function(x, ...) UseMethod("as_search_space")
+as_search_space <- function(x, ...) {
+  if (missing(x)) stop_argument("x", "missing", "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+  UseMethod("as_search_space")
+}
 
 #' @rdname as_search_space
 #' @export

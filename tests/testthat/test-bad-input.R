@@ -20,7 +20,7 @@ exports <- list(
   param_real = list(list(lower = 1, upper = 2), c(lower = "number", upper = "number", log = "flag")),
   param_integer = list(list(lower = 1, upper = 2), c(lower = "whole", upper = "whole", log = "flag")),
   param_factor = list(list(levels = c("a", "b")), c(ordered = "flag")),
-  param_logical = list(list(), c(when = "never")),
+  param_logical = list(list(), character()),
   kernel_se = list(list(), c(lengthscale = "positives", variance = "positive", dims = "dims")),
   kernel_matern = list(list(), c(nu = "positive", lengthscale = "positives", variance = "positive", dims = "dims")),
   kernel_rq = list(list(), c(alpha = "positive", lengthscale = "positives", variance = "positive", dims = "dims")),
