@@ -59,7 +59,8 @@ point_words <- function(point, digits) {
 
 #' Print, summarise and convert bandits and runs
 #'
-#' `summary()` of a bandit says which engine serves it and the rank of its factor, how many
+#' `summary()` of a bandit says which `engine` serves it, the `rank` of its factor and its `error_bound` (see [gp_bandit()], 0
+#' for exact engines), how many
 #' rounds were played, the information gained, and the best points. `as.data.frame()` of a bandit is its
 #' history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()` of a run gives its regret,
 #' `summary()` of a comparison mean and standard error over replications at some rounds.
@@ -99,6 +100,7 @@ summary.GPBandit <- function(object, ...) {
   facts <- bandit_facts(object)
   history <- bandit_history(object)
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
+                 error_bound = facts$error_bound,
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(is.na(history$reward)),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
@@ -111,7 +113,7 @@ print.summary_gp_bandit <- function(x, ...) {
   cat(x$story, sep = "\n")
   engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
               played = "played points (factor over the distinct arms played)",
-              box = "exact Cholesky over the points played",
+              lowrank = sprintf("low rank, within %.1g posterior sd of the exact posterior", x$error_bound),
               dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
   cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
   if (!is.na(x$information_gain)) {

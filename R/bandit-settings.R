@@ -48,7 +48,8 @@ core_config <- function(config) {
     space = core_space(config$domain, config), kernel = kernel, noise_var = config$noise_var,
     policy = resolve_policy(config$policy, config),
     pending = c(unclass(config$pending), list(actions = length(config$domain$names))),
-    engine = config$engine
+    engine = config$engine,
+    accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
   )
   if (!is.null(config$rewards)) common$clip <- config$rewards$b
   common["changes"] <- list(resolve_changes(config$changes, config))

@@ -16,13 +16,21 @@
 #' `"weights"` keeps a pivoted Cholesky factor of the kernel over all arms (its rank is in `summary()`),
 #' `"played"` a factor over the distinct arms played so far, which is cheaper where the kernel is rough.
 #' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices.
-#' On a box, and in contexts that are not known beforehand, an exact Cholesky factor grows by a row per
-#' observation, \eqn{O(t^2)} a round. On a box (a product: in every row) the acquisition is scored at a fixed low-discrepancy set and at neighbours of
+#' On a box or a product, and in contexts that are not known beforehand, two engines serve. `"dense"` is exact: a Cholesky factor
+#' that grows by a row per observation, \eqn{O(t^2)} a round. `"lowrank"` keeps a basis of \eqn{r} of the points played, as many as it takes
+#' to stay within `accuracy` of the dense posterior, everywhere: \eqn{O(r^2)} a round, and \eqn{r} hardly grows where the kernel is smooth
+#' or of finite rank. Its error is certified, not estimated (`error_bound` in `summary()`): \eqn{|\Delta\mu(x)| \le a\,\sigma(x)}{|error of mu(x)| <= a sd(x)},
+#' and sd is within a factor \eqn{1 + a}. A bound \eqn{|f - \mu| \le w\sigma}{|f - mu| <= w sd} so becomes
+#' \eqn{|f - \mu| \le (w + a)(1 + a)\sigma}{|f - mu| <= (w + a)(1 + a) sd}. Where that cannot be kept (little noise, rough kernels in many inputs, [change_fade()]) the dense
+#' engine serves. `"auto"` takes the cheaper one and changes over, in both directions, as rewards come in; what is played depends on the
+#' events alone, never on who looks when.
+#'
+#' On a box (a product: in every row) the acquisition is scored at a fixed low-discrepancy set and at neighbours of
 #' the best observation and climbed from the best few with analytic gradients (L-BFGS-B); Thompson sampling
 #' draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
 #'
 #' @section Accuracy:
-#' Every engine gives mean and sd to within 1e-6 prior sd where the points played surround the point asked for, down to
+#' Every engine but `"lowrank"` (see there) gives mean and sd to within 1e-6 prior sd where the points played surround the point asked for, down to
 #' `noise_var` 1e-12 of the prior variance; less noise is refused.
 #' Far from the points played rounding of the kernel's own values shows when the noise is tiny, whatever the method: the error of
 #' the mean is then a small part of that point's own sd, at noise 1e-12 up to about 1e-3 of it, at 1e-8 up to 1e-7.
@@ -85,7 +93,8 @@
 #' @param contexts a matrix with one row per context that can occur; or, where they are not known
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
 #'   sees the actions followed by the context.
-#' @param engine `"auto"`, `"weights"` or `"played"`, see Engines.
+#' @param engine `"auto"`; over arms `"weights"` or `"played"`; elsewhere `"lowrank"` or `"dense"`, see Engines.
+#' @param accuracy the largest certified error \eqn{a} of the low-rank engine, in units of the posterior sd, in (0, 1].
 #' @param outputs `NULL`: rewards are seen as they are, and maximised; or [scale_outputs()].
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
 #'   anything else happens; [resume_bandit()] goes on from it after a crash.
@@ -132,7 +141,8 @@
 #' @export
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
-                      engine = c("auto", "weights", "played"), outputs = NULL, journal = NULL, store = NULL, ...) {
+                      engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
+                      journal = NULL, store = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
     domain = as_domain(domain),
@@ -141,7 +151,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     policy = check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
     mean = mean,
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
-    engine = check_choice(engine, c("auto", "weights", "played"))
+    engine = check_choice(engine, c("auto", "weights", "played", "lowrank", "dense")),
+    accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1)
   )
   if (!is.null(constraints)) {
     config$constraints <- check_class(constraints, "bandit_constraints",
@@ -161,6 +172,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$contexts <- contexts$table
   config$context_names <- contexts$names
   config$mean <- check_prior_mean(mean, config$domain)
+  if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config)) {
+    stop_argument("engine", dQuote(config$engine, FALSE),
+                  "\"auto\", \"weights\" or \"played\" where all arms and contexts are known beforehand")
+  }
   if (config$engine == "played" && config$policy$draws) {
     stop_argument("engine", "\"played\"",
                   "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")

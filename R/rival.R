@@ -293,7 +293,7 @@ rival_posteriors <- function(rival, places, context) {
 rival_facts <- function(rival) {
   heal(rival)
   facts <- if (has_posterior(rival)) bandit_facts(shown_model(rival))
-           else list(engine = "none", rank = 0L, log_det = NA_real_, segment = 1L)
+           else list(engine = "none", rank = 0L, error_bound = 0, log_det = NA_real_, segment = 1L)
   times <- table_column(rival$events, "time")
   facts$rounds <- table_size(rival$queries)
   facts$clock <- if (all(is.na(times))) NA_real_ else max(times, na.rm = TRUE)

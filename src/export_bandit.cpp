@@ -528,6 +528,8 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
   using Rcpp::_;
   return Rcpp::List::create(_["engine"] = bandit->mean().engine(),
                             _["rank"] = static_cast<int>(bandit->mean().rank()),
+                            _["error_bound"] = std::max(bandit->mean().error_bound(),
+                                                        bandit->variance().error_bound()),
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
                             _["pending_information"] = bandit->pending_information(),

@@ -290,14 +290,10 @@ MatrixXd DensePosterior::joint(const Points& X, VectorXd& mean) const {
 
 MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double scale) const {
   VectorXd mean;
-  MatrixXd out = draw_about_zero(X, rng, count, scale, mean);
+  const MatrixXd covariance = joint(X, mean);
+  MatrixXd out = joint_draws(covariance, rng, count, scale);
   out.colwise() += mean;
   return out;
-}
-
-MatrixXd DensePosterior::draw_about_zero(const Points& X, Rng& rng, Index count, double scale,
-                                         VectorXd& mean) const {
-  return joint_draws(joint(X, mean), rng, count, scale);
 }
 
 double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {

@@ -66,9 +66,6 @@ class DensePosterior {
   MatrixXd covariance(const Points& X) const;
   // `count` exact joint draws, one per column: mean + scale * (posterior)^(1/2) z.
   MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
-  // The same less the mean, which one solve gives as well.
-  MatrixXd draw_about_zero(const Points& X, Rng& rng, Index count, double scale,
-                           VectorXd& mean) const;
   // The mean at one point and its gradient, O(t).
   double mean_and_gradient(const VectorXd& x, VectorXd& dmean) const;
   // Mean and sd at one point and their gradients (the sd's is 0 where sd is 0), O(t^2).

@@ -49,7 +49,7 @@ void LowRankBasis::append(const VectorXd& z, const Coordinates& at_z) {
 
 double LowRankBasis::rounding(const Coordinates& at_x) const {
   const double weights = on_points(at_x.phi).squaredNorm();
-  return at_x.variance * std::max(kBasisPivot, 10.0 * kRounding * (1.0 + weights));
+  return at_x.variance * 10.0 * kRounding * (1.0 + weights);
 }
 
 void LowRankBasis::clear() {

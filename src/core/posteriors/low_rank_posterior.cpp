@@ -1,10 +1,10 @@
 #include "posteriors/low_rank_posterior.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "linalg/floors.h"
+#include "linalg/room.h"
 #include "linalg/sweeps.h"
 #include "posteriors/joint_draw.h"
 
@@ -14,11 +14,9 @@ namespace {
 
 constexpr Index kPredictBlock = 256;
 constexpr Index kFewRows = 64;
-constexpr Index kRefreshEvery = 4096; // rank-one steps, each a rounding error
-constexpr std::size_t kStepsKept = 64;
+constexpr Index kRefreshEvery = 4096;  // rank-one steps, each a rounding error
 // An observation is taken back by a rank-one step if this much of the pivot stays.
 constexpr double kSafeDrop = 1e-4;
-constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
 
 std::size_t hash_of(const VectorXd& x) {
   std::size_t out = 0;
@@ -29,22 +27,14 @@ std::size_t hash_of(const VectorXd& x) {
   return out;
 }
 
-// Room for so many rows and columns at least; what is there stays.
-void grow(MatrixXd& matrix, Index rows, Index columns) {
-  const auto room = [](Index wanted, Index had) {
-    return wanted > had ? std::max(wanted, 2 * had) : had;
-  };
-  if (rows <= matrix.rows() && columns <= matrix.cols()) return;
-  matrix.conservativeResize(room(rows, matrix.rows()), room(columns, matrix.cols()));
-}
-
-// The largest stretch of (a, b) -> (a, b - C'a) where |C| = c, see the certificate.
-double stretch(double c) { return 0.5 * (c + std::sqrt(c * c + 4.0)); }
-
 }  // namespace
 
-LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy)
-    : noise_var_(noise_var), accuracy_(accuracy), basis_(kernel) {
+LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy,
+                                   double largest_share)
+    : noise_var_(noise_var),
+      accuracy_(accuracy),
+      largest_share_(largest_share),
+      basis_(kernel) {
   if (!kernel) throw std::invalid_argument("a posterior needs a kernel");
   if (!(noise_var > 0.0) || !std::isfinite(noise_var)) {
     throw std::invalid_argument("the noise variance must be positive");
@@ -73,12 +63,16 @@ Index LowRankPosterior::find_row(const VectorXd& x) const {
 
 void LowRankPosterior::make_room(const VectorXd& x) {
   const Index before = points_.rows();
-  grow(points_, rows_ + 1, x.size());
-  grow(features_, rows_ + 1, rank());
+  gpb::make_room(points_, rows_ + 1, x.size());
+  gpb::make_room(features_, rows_ + 1, rank());
   const Index room = points_.rows();
   points_.bottomRows(room - before).rowwise() = x.transpose();
   for (VectorXd* v : {&variance_, &residual_, &resolution_, &weight_, &weighted_}) {
     if (v->size() < room) v->conservativeResize(room);
+  }
+  if (reference_.kept && reference_.dual.size() < room) {
+    reference_.dual.conservativeResize(room);
+    reference_.dual.tail(room - before).setZero();
   }
 }
 
@@ -106,7 +100,8 @@ void LowRankPosterior::add(const VectorXd& x, double y, double noise_scale) {
   check_point(x.size());
   const Index row = row_of(x);
   const double weight = weight_[row] + 1.0 / noise_scale;
-  if (residual_[row] * weight > allowance() && may_join(row)) extend(row);
+  const bool cheap = rank() < kCheapRank;
+  if (cheap && residual_[row] * weight > allowance() && may_join(row)) extend(row);
   const double innovation = y - feature_row(row).dot(weights());
   observe(row, y, noise_scale);
   innovations_ += innovation * innovation / weigh(row, 1.0 / noise_scale);
@@ -124,6 +119,7 @@ void LowRankPosterior::observe(Index row, double y, double noise_scale) {
 
 // weighted_, weight_ and what is summed over them, at a row.
 void LowRankPosterior::change_values(Index row, double weighted, double weight) {
+  follow_reference(row, weighted, weight);
   const auto share = [this, row] {
     return weight_[row] > 0.0 ? weighted_[row] * weighted_[row] / weight_[row] : 0.0;
   };
@@ -186,6 +182,11 @@ void LowRankPosterior::drop(Index i) {
 }
 
 void LowRankPosterior::set_target(Index i, double y) {
+  change_target(i, y);
+  tighten();
+}
+
+void LowRankPosterior::change_target(Index i, double y) {
   if (i < 0 || i >= size()) throw std::out_of_range("no such observation");
   Observation& changed = at(i);
   const double step = y - changed.y;
@@ -200,7 +201,8 @@ void LowRankPosterior::set_target(Index i, double y) {
 
 void LowRankPosterior::set_targets(const VectorXd& y) {
   if (y.size() != size()) throw std::invalid_argument("targets and observations differ in number");
-  for (Index i = 0; i < y.size(); ++i) set_target(i, y[i]);
+  forget_reference();
+  for (Index i = 0; i < y.size(); ++i) change_target(i, y[i]);
   tighten();
 }
 
@@ -231,141 +233,9 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   rebuild();
 }
 
-void LowRankPosterior::clear() {
-  *this = LowRankPosterior(basis_.kernel_pointer(), noise_var_, accuracy_);
-}
-
-// ---- the basis ------------------------------------------------------------------------------
-
-void LowRankPosterior::clear_basis() {
-  basis_.clear();
-  precision_.truncate(0);
-  target_.resize(0);
-  std::fill(in_basis_.begin(), in_basis_.end(), 0);
-  residual_ = variance_;
-  resolution_ = kBasisPivot * variance_;
-  break_lineage();
-}
-
-// The row's point joins: a new last column of the features, for all rows.
-VectorXd LowRankPosterior::extend_features(Index row) {
-  const Coordinates at_z{feature_row(row), variance_[row], residual_[row]};
-  const VectorXd z = points_.row(row).transpose();
-  const double pivot = std::sqrt(residual_[row]);
-  VectorXd column(points_.rows());
-  basis_.kernel().cross(z, points_, column);
-  column.conservativeResize(rows_);
-  product_sweep(features_.data(), features_.rows(), rows_, rank(), at_z.phi.data(), -1.0,
-                column.data(), column.data());
-  column /= pivot;
-  column[row] = pivot;
-  grow(features_, rows_, rank() + 1);
-  features_.col(rank()).head(rows_) = column;
-  residual_.head(rows_) = (residual_.head(rows_) - column.cwiseAbs2()).cwiseMax(0.0);
-  residual_[row] = 0.0;
-  in_basis_[static_cast<std::size_t>(row)] = 1;
-  basis_.append(z, at_z);
-  return column;
-}
-
-// P gains a row and a column, [P p; p' 1 + c'N^-1 c] with p = Phi' N^-1 c; the new squared
-// pivot is at least 1.
-void LowRankPosterior::extend(Index row) {
-  const Index before = rank();
-  const VectorXd column = extend_features(row);
-  const VectorXd weighed = column.cwiseProduct(weight_.head(rows_)) / noise_var_;
-  const VectorXd cross = features_.topLeftCorner(rows_, before).transpose() * weighed;
-  precision_.append(cross.data(), weighed.dot(column), 1.0);
-  target_.conservativeResize(before + 1);
-  target_[before] = column.dot(weighted_.head(rows_)) / noise_var_;
-  weights_valid_ = false;
-  const double pivot = precision_.diagonal(before);
-  VectorXd along = Eigen::Map<const VectorXd>(precision_.row(before), before);
-  precision_.backward(along);
-  record({true, std::move(along), pivot * pivot});
-  measure_residuals();
-}
-
-bool LowRankPosterior::may_join(Index row) const {
-  return !in_basis_[static_cast<std::size_t>(row)] &&
-         residual_[row] > resolution_[row];
-}
-
-// What the basis leaves out of a row that weighs so much more.
-void LowRankPosterior::count_left_out(Index row, double weight) {
-  if (in_basis_[static_cast<std::size_t>(row)]) return;
-  const double rounding = resolution_[row] / noise_var_;
-  if (may_join(row)) left_out_ += residual_[row] * weight / noise_var_;
-  rounding_ = std::max(rounding_, rounding * weight_[row]);
-  rounding_sum_ += rounding * weight;
-}
-
-void LowRankPosterior::measure_residuals() {
-  left_out_ = rounding_ = rounding_sum_ = 0.0;
-  for (Index row = 0; row < rows_; ++row) count_left_out(row, weight_[row]);
-}
-
-// The sum of residuals over their noise that meets the accuracy, see certificate().
-double LowRankPosterior::left_out_limit(double residual_squares) const {
-  return accuracy_ * accuracy_ / std::max(residual_squares, 0.25);
-}
-
-// A row's residual times its weight, from which on it had better be in the basis.
-double LowRankPosterior::allowance() const {
-  const double rows = static_cast<double>(std::max(rows_, kFewRows));
-  return 0.5 * noise_var_ * left_out_limit(residual_squares()) / rows;
-}
-
-Index LowRankPosterior::worst_row() const {
-  Index worst = -1;
-  for (Index row = 0; row < rows_; ++row) {
-    if (!(weight_[row] > 0.0) || !may_join(row)) continue;
-    if (worst < 0 || residual_[row] * weight_[row] > residual_[worst] * weight_[worst]) worst = row;
-  }
-  return worst;
-}
-
-void LowRankPosterior::tighten() {
-  while (!accurate()) {
-    const Index row = worst_row();
-    if (row >= 0) {
-      extend(row);
-    } else if (rebuild_may_help()) {
-      choose_basis();
-    } else {
-      return;
-    }
-  }
-}
-
-// Points that come in a bad order (along a line) make a bad basis, whose residuals are hidden
-// by rounding. Chosen by pivots from all of them it is as good as it gets.
-bool LowRankPosterior::rebuild_may_help() const {
-  return rows_ > rows_at_rebuild_ + rows_at_rebuild_ / 8;
-}
-
-// Everything anew from the observations.
-void LowRankPosterior::rebuild() {
-  rebuild_statistics();
-  choose_basis();
-  tighten();
-}
-
-// By pivots on the largest residuals.
-void LowRankPosterior::choose_basis() {
-  clear_basis();
-  rows_at_rebuild_ = rows_;
-  measure_residuals();
-  const double limit = left_out_limit(static_cast<double>(rows_));
-  for (Index row = worst_row(); row >= 0 && left_out_ > limit; row = worst_row()) {
-    extend_features(row);
-    measure_residuals();
-  }
-  refit();
-}
-
 // Rows without observations go; sums are taken anew.
 void LowRankPosterior::rebuild_statistics() {
+  forget_reference();
   std::vector<Index> renumbered(static_cast<std::size_t>(rows_), -1);
   Index kept = 0;
   for (Index row = 0; row < rows_; ++row) {
@@ -405,49 +275,8 @@ void LowRankPosterior::rebuild_statistics() {
   }
 }
 
-// P and Phi' N^-1 y from the rows.
-void LowRankPosterior::refit() {
-  const Index r = rank();
-  MatrixXd P = MatrixXd::Identity(r, r);
-  target_ = VectorXd::Zero(r);
-  for (Index first = 0; first < rows_; first += kPredictBlock) {
-    const Index count = std::min(kPredictBlock, rows_ - first);
-    const MatrixXd part = features_.block(first, 0, count, r).transpose();
-    const VectorXd root = (weight_.segment(first, count) / noise_var_).cwiseSqrt();
-    if (r > 0) P.selfadjointView<Eigen::Lower>().rankUpdate(part * root.asDiagonal());
-    target_.noalias() += part * (weighted_.segment(first, count) / noise_var_);
-  }
-  const Eigen::LLT<MatrixXd> factor(P);
-  if (factor.info() != Eigen::Success) {
-    throw std::runtime_error("the posterior precision lost positive definiteness");
-  }
-  precision_.truncate(0);
-  precision_.reserve(r);
-  for (Index i = 0; i < r; ++i) {
-    const VectorXd row = factor.matrixLLT().row(i).head(i + 1).transpose();
-    precision_.append_row(row.data(), row[i]);
-  }
-  updates_ = drops_ = 0;
-  weights_valid_ = false;
-  measure_residuals();
-  break_lineage();
-}
-
-void LowRankPosterior::record(LowRankStep step) {
-  steps_.push_back(std::move(step));
-  ++steps_end_;
-  if (steps_.size() > kStepsKept) steps_.pop_front();
-}
-
-void LowRankPosterior::break_lineage() {
-  steps_.clear();
-  lineage_ = Lineage();
-}
-
-// Variances may have grown.
-void LowRankPosterior::begin_era() {
-  era_ = Lineage();
-  from_prior_ = false;
+void LowRankPosterior::clear() {
+  *this = LowRankPosterior(basis_.kernel_pointer(), noise_var_, accuracy_, largest_share_);
 }
 
 // ---- what is asked for ----------------------------------------------------------------------
@@ -647,57 +476,6 @@ double LowRankPosterior::log_likelihood() const {
 double LowRankPosterior::residual_squares() const {
   const VectorXd& w = weights();
   return std::max(0.0, row_squares_ / noise_var_ - target_.dot(w) - w.squaredNorm());
-}
-
-// ---- the certificate ------------------------------------------------------------------------
-// Split the kernel's space into the span and the rest, and let every observation be divided by
-// the root of its noise. A = N^-1/2 Phi, R the rest of the points played, E = R R' (after the
-// division), so that the dense posterior's precision is
-//   V = [I + A'A, A'R; R'A, I + R'R]   where this posterior has   [I + A'A, 0; 0, I].
-// For x with coordinates phi in the span and b in the rest, a = (I + A'A)^-1/2 phi and
-// C = (I + A'A)^-1/2 A'R, the Schur complement S = I + R'(I + AA')^-1 R gives
-//   dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2,   this variance = |a|^2 + |b|^2,
-//   dense mean - this mean = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
-// |C|^2 <= |E| <= trace E =: d, I <= S <= (1 + d) I, |g|^2 <= |E| * (sum of squared residuals
-// over their noise). Hence
-//   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|;
-//   * (a, b) -> (a, b - C'a) and its inverse stretch by (c + sqrt(c^2 + 4)) / 2 at most,
-//     c = |C|: about 1 + c / 2, so the sds' ratio is within that times sqrt(1 + d);
-//   * log det V - log det of this precision = log det S <= trace(S - I) <= d.
-// And for f of norm B with parts p in the span and q in the rest, noise e (divided as above):
-//   f(x) - this mean = a'(I + A'A)^-1/2 p + b'q - a'C q - a'(I + A'A)^-1/2 A'e,
-// the first two terms together at most (this sd) B, the third c B (this sd), the last (this sd)
-// times the root of e'Q(I + Q)^-1 e <= e'K(I + K)^-1 e, Q = AA' <= K: see width_factor().
-// Where |b| is small beside |a| both bounds become products of two small numbers, see
-// certificate_at(): the error is of second order there.
-
-// |C|, with residuals lost in rounding as independent errors: their E is diagonal.
-double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
-
-LowRankError LowRankPosterior::certificate() const {
-  const double c = coupling();
-  return {c * std::sqrt(residual_squares()), stretch(c) * std::sqrt(1.0 + c * c) - 1.0,
-          left_out_ + rounding_sum_};
-}
-
-LowRankError LowRankPosterior::certificate_at(const VectorXd& x) const {
-  check_point(x.size());
-  LowRankError out = certificate();
-  Coordinates at_x = basis_.at(x);
-  precision_.forward(at_x.phi);
-  const double c = coupling();
-  const double a = at_x.phi.norm(), b = std::sqrt(std::max(0.0, at_x.residual)), moved = c * a;
-  const double sd = std::hypot(a, b);
-  const double least = std::hypot(a, std::max(0.0, b - moved) / std::sqrt(1.0 + c * c));
-  if (!(least > 0.0)) return out;
-  const double most = std::hypot(a, b + moved);
-  out.mean = std::min(out.mean, (b + moved) / least * out.mean);
-  out.sd = std::min(out.sd, std::max(most / sd, sd / least) - 1.0);
-  return out;
-}
-
-bool LowRankPosterior::should_be_dense() const {
-  return static_cast<double>(rank()) > kOfDenseRank * static_cast<double>(rows_);
 }
 
 }  // namespace gpb

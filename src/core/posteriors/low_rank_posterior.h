@@ -54,14 +54,16 @@ struct LowRankStep {
 class LowRankPosterior {
  public:
   // The kernel's parameters must not change afterwards: other ones, another posterior.
-  LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy = 1e-3);
+  // largest_share: of the rows that may be in the basis before it gives up the accuracy.
+  LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy = 1e-3,
+                   double largest_share = 1.0);
 
   // One observation with noise variance noise_var * noise_scale; O(r^2), and O(t r) when the
   // basis grows. Observations of the same point share a row.
   void add(const VectorXd& x, double y, double noise_scale = 1.0);
   // Many at once; the basis is chosen anew, by pivots, from all points.
   void add(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
-  void set_target(Index i, double y);  // O(r)
+  void set_target(Index i, double y);  // O(r), O(t) where the mean's error is measured
   void set_targets(const VectorXd& y);
   // The noise of all observations anew; O(t r^2).
   void set_noise_scales(const VectorXd& noise_scale);
@@ -113,7 +115,7 @@ class LowRankPosterior {
   double width_factor() const { return 1.0 + coupling(); }
   double accuracy() const { return accuracy_; }
   bool accurate() const { return certificate().largest() <= accuracy_; }
-  // Whether the dense posterior costs less to ask: 2 r^2 / 2 against t^2 / 2.
+  // Whether the dense posterior costs less to ask.
   bool should_be_dense() const;
 
   // For caches, which may have missed a few steps: those from number `first` on, as far as
@@ -129,6 +131,12 @@ class LowRankPosterior {
   const GrowingCholesky& precision() const { return precision_; }
 
  private:
+  // Below this rank the cheap bound of the mean is kept below the accuracy by rank alone: smooth
+  // kernels need no more. From there on the mean's error is measured, and what is left out may be
+  // this part of the squared accuracy.
+  static constexpr Index kCheapRank = 128;
+  static constexpr double kMeasuredShare = 0.25;
+
   struct Observation {
     Index row;
     double y, noise_scale;
@@ -142,6 +150,7 @@ class LowRankPosterior {
   Index row_of(const VectorXd& x);
   void make_room(const VectorXd& x);
   void observe(Index row, double y, double noise_scale);
+  void change_target(Index i, double y);
   void change_values(Index row, double weighted, double weight);
   double weigh(Index row, double weight);
   bool can_drop(double variance, double noise);
@@ -150,11 +159,20 @@ class LowRankPosterior {
   void extend(Index row);
   bool may_join(Index row) const;
   void count_left_out(Index row, double weight);
+  double mean_error() const;
+  void measure();
+  VectorXd gram_times(const VectorXd& v) const;
+  void forget_reference();
+  void follow_reference(Index row, double weighted, double weight);
+  void extend_reference(const VectorXd& column);
+  double moved_since_reference() const;
+  bool measured_now() const;
   void measure_residuals();
   double left_out_limit(double residual_squares) const;
   double allowance() const;
   Index worst_row() const;
   void tighten();
+  bool gives_up() const;
   bool rebuild_may_help() const;
   void rebuild();
   void choose_basis();
@@ -170,7 +188,7 @@ class LowRankPosterior {
   double coupling() const;
   VectorXd feature_row(Index row) const { return features_.row(row).head(rank()).transpose(); }
 
-  double noise_var_, accuracy_;
+  double noise_var_, accuracy_, largest_share_;
   Index inputs_ = -1;
   LowRankBasis basis_;
   GrowingCholesky precision_;  // M
@@ -196,6 +214,16 @@ class LowRankPosterior {
   double left_out_ = 0.0;     // sum of significant residuals over their noise
   double rounding_ = 0.0;     // largest rounding of a residual over its noise
   double rounding_sum_ = 0.0;
+
+  // Where the mean's error was measured last, see low_rank_certificate.cpp.
+  struct Reference {
+    bool kept = false;
+    VectorXd weights;  // w0
+    VectorXd dual;     // d0, with room to spare
+    VectorXd inside;   // Phi'd0
+    double outside = 0.0;
+  };
+  Reference reference_;
 
   Index updates_ = 0;  // since the last refit
   Index drops_ = 0;

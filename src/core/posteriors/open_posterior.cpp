@@ -3,75 +3,197 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/floors.h"
+#include "posteriors/joint_draw.h"
+
 namespace gpb {
 
 namespace {
 constexpr Index kFeatures = 1024;  // of a path's prior part
+constexpr Index kFirstTrial = 128;  // dense is quick up to here
+// The low-rank engine is entered below this share of the observations, and left above that.
+constexpr double kEnterShare = 0.35;
+constexpr double kLeaveShare = 0.6;
+}
+
+OpenEngine OpenEngine::of(const std::string& name, double accuracy) {
+  if (name == "dense") return {Choice::dense, accuracy};
+  return {name == "lowrank" ? Choice::lowrank : Choice::automatic, accuracy};
 }
 
 OpenPosterior::OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
-                             const Forgetting& forgetting)
-    : prior_mean_(std::move(prior_mean)), dense_(std::move(kernel), noise_var) {
+                             const Forgetting& forgetting, const OpenEngine& engine)
+    : prior_mean_(std::move(prior_mean)), engine_(engine), dense_(std::move(kernel), noise_var) {
   if (forgetting.fades()) dense_.set_fading(forgetting.rate);
+  begin();
 }
 
 // ---- following the observations ---------------------------------------------
 
-void OpenPosterior::enter(Entry& entry) const {
+void OpenPosterior::begin() {
+  entries_.clear();
+  dense_.clear();
+  stale_ = false;
+  kept_ = 0;
+  low_.reset();
+  if (may_be_low_rank() && engine_.choice == OpenEngine::Choice::lowrank) low_ = new_low_rank();
+  next_trial_ = kFirstTrial;
+}
+
+void OpenPosterior::enter_dense(Entry& entry) const {
   entry.at = dense_.size();
   dense_.add(entry.x, entry.centred, noise_scale(entry), entry.round);
+}
+
+void OpenPosterior::enter(Entry& entry) {
+  if (low_) {
+    VectorXd own(1);
+    dense_.kernel().diagonal(entry.x.transpose(), own);
+    check_noise(noise_var(), own[0]);
+    entry.at = low_->size();
+    low_->add(entry.x, entry.centred, noise_scale(entry));
+  } else if (!stale_) {
+    enter_dense(entry);
+  }
 }
 
 void OpenPosterior::add(const Observation& o) {
   const double prior = prior_mean_.at(o.place.x);
   entries_.push_back({o.place.x, o.value - prior, prior, o.weight, o.round, -1, true, log_scale_});
-  if (!stale_) enter(entries_.back());
+  ++kept_;
+  enter(entries_.back());
+  review();
 }
 
 void OpenPosterior::set_value(Index slot, double y) {
   Entry& entry = entries_[static_cast<std::size_t>(slot)];
   entry.centred = y - entry.prior;
-  if (!stale_ && entry.at >= 0) dense_.set_target(entry.at, entry.centred);
+  if (entry.at < 0) return;
+  if (low_) low_->set_target(entry.at, entry.centred);
+  else if (!stale_) dense_.set_target(entry.at, entry.centred);
+  review();
 }
 
 void OpenPosterior::set_values(const std::vector<double>& y) {
-  for (std::size_t k = 0; k < y.size(); ++k) set_value(static_cast<Index>(k), y[k]);
+  if (!low_) {
+    for (std::size_t k = 0; k < y.size(); ++k) set_value(static_cast<Index>(k), y[k]);
+    return;
+  }
+  VectorXd target = VectorXd::Zero(low_->size());
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    Entry& entry = entries_[k];
+    entry.centred = y[k] - entry.prior;
+    if (entry.at >= 0) target[entry.at] = entry.centred;
+  }
+  low_->set_targets(target);
+  review();
 }
 
 void OpenPosterior::drop(Index slot) {
   Entry& entry = entries_[static_cast<std::size_t>(slot)];
   if (!entry.kept) return;
   entry.kept = false;
-  if (!stale_ && entry.at == dense_.size() - 1) {
+  --kept_;
+  if (low_) {
+    low_->drop(entry.at);
+  } else if (!stale_ && entry.at == dense_.size() - 1) {
     dense_.truncate(entry.at);
   } else {
     stale_ = true;
   }
   entry.at = -1;
+  review();
 }
 
 void OpenPosterior::rescale(double factor) {
   log_scale_ += std::log(factor);
-  stale_ = true;
+  if (low_) {
+    VectorXd scale = VectorXd::Ones(low_->size());
+    for (const Entry& entry : entries_) {
+      if (entry.at >= 0) scale[entry.at] = noise_scale(entry);
+    }
+    low_->set_noise_scales(scale);
+    review();
+  } else {
+    stale_ = true;
+  }
 }
 
-void OpenPosterior::clear() {
+void OpenPosterior::clear() { begin(); }
+
+// ---- which engine -----------------------------------------------------------
+
+// (A prior that drifts is rough in time.)
+bool OpenPosterior::may_be_low_rank() const {
+  return engine_.choice != OpenEngine::Choice::dense && !dense_.fades();
+}
+
+std::unique_ptr<LowRankPosterior> OpenPosterior::new_low_rank() const {
+  const double share = engine_.choice == OpenEngine::Choice::lowrank ? 1.0 : kLeaveShare;
+  return std::make_unique<LowRankPosterior>(dense_.kernel().clone(), noise_var(),
+                                            engine_.accuracy, share);
+}
+
+bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share) const {
+  if (!low.accurate()) return false;
+  return engine_.choice == OpenEngine::Choice::lowrank ||
+         static_cast<double>(low.rank()) <= largest_share * static_cast<double>(kept_);
+}
+
+// Leaves the low-rank engine at once where it cannot keep its accuracy or costs more; tries it
+// again when there are half as many observations more.
+void OpenPosterior::review() {
+  if (!may_be_low_rank()) return;
+  if (low_) {
+    if (!serves(*low_, kLeaveShare)) leave_low_rank();
+  } else if (kept_ >= next_trial_) {
+    try_low_rank();
+  }
+}
+
+void OpenPosterior::leave_low_rank() {
+  for (Entry& entry : entries_) entry.at = -1;
+  low_.reset();
+  stale_ = true;
+  next_trial_ = std::max(kFirstTrial, kept_ + kept_ / 2);
+}
+
+void OpenPosterior::try_low_rank() {
+  next_trial_ = kept_ + kept_ / 2;
+  auto trial = new_low_rank();
+  const std::vector<Entry*> kept = kept_entries();
+  Points X(kept_, kept[0]->x.size());
+  VectorXd y(kept_), scale(kept_);
+  for (Index i = 0; i < kept_; ++i) {
+    const Entry& entry = *kept[static_cast<std::size_t>(i)];
+    X.row(i) = entry.x.transpose();
+    y[i] = entry.centred;
+    scale[i] = noise_scale(entry);
+  }
+  trial->add(X, y, scale);
+  if (!serves(*trial, kEnterShare)) return;
+  low_ = std::move(trial);
+  for (Index i = 0; i < kept_; ++i) kept[static_cast<std::size_t>(i)]->at = i;
   dense_.clear();
-  entries_.clear();
   stale_ = false;
+}
+
+std::vector<OpenPosterior::Entry*> OpenPosterior::kept_entries() const {
+  std::vector<Entry*> out;
+  for (Entry& entry : entries_) {
+    if (entry.kept) out.push_back(&entry);
+  }
+  return out;
 }
 
 const DensePosterior& OpenPosterior::settled() const {
   if (!stale_) return dense_;
   dense_.clear();
   stale_ = false;
-  std::vector<Entry*> kept;
-  for (Entry& entry : entries_) {
-    entry.at = -1;
-    if (entry.kept) kept.push_back(&entry);
-  }
+  for (Entry& entry : entries_) entry.at = -1;
+  const std::vector<Entry*> kept = kept_entries();
   if (dense_.fades()) {
-    for (Entry* entry : kept) enter(*entry);
+    for (Entry* entry : kept) enter_dense(*entry);
     return dense_;
   }
   const Index m = static_cast<Index>(kept.size());
@@ -93,7 +215,7 @@ const DensePosterior& OpenPosterior::settled() const {
 
 void OpenPosterior::at(const Place& place, double& mean, double& sd) const {
   double variance;
-  settled().predict_at(place.x, mean, variance);
+  ask([&](const auto& known) { known.predict_at(place.x, mean, variance); });
   mean += prior_mean_.at(place.x);
   sd = std::sqrt(std::max(0.0, variance));
 }
@@ -103,44 +225,53 @@ Moments OpenPosterior::moments(const Candidates& candidates) const {
     predict(candidates.X, mean_, variance_);
     return {mean_.data(), variance_.data()};
   }
-  if (!cache_ || cached_ != candidates.token) {
-    cache_ = std::make_unique<PredictionCache>(candidates.X);
+  if (cached_ != candidates.token) {
+    cache_.reset();
+    low_cache_.reset();
     cached_ = candidates.token;
     cached_prior_ = prior_mean_.at(candidates.X);
   }
-  cache_->follow(settled());
-  mean_ = cache_->mean() + cached_prior_;
-  return {mean_.data(), cache_->variance().data()};
+  const auto follow = [&](auto& cache, auto& other, const auto& known) -> Moments {
+    using Cache = typename std::decay_t<decltype(cache)>::element_type;
+    other.reset();
+    if (!cache) cache = std::make_unique<Cache>(candidates.X);
+    cache->follow(known);
+    mean_ = cache->mean() + cached_prior_;
+    return {mean_.data(), cache->variance().data()};
+  };
+  return low_ ? follow(low_cache_, cache_, *low_) : follow(cache_, low_cache_, settled());
 }
 
 void OpenPosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
-  settled().predict(X, mean, variance);
+  ask([&](const auto& known) { known.predict(X, mean, variance); });
   mean += prior_mean_.at(X);
 }
 
 VectorXd OpenPosterior::mean_of(const Points& X) const {
-  return settled().predict_mean(X) + prior_mean_.at(X);
+  return ask([&](const auto& known) { return known.predict_mean(X); }) + prior_mean_.at(X);
 }
 
 double OpenPosterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
-  return settled().mean_and_gradient(x, gradient) + prior_mean_.at(x);
+  return ask([&](const auto& known) { return known.mean_and_gradient(x, gradient); }) +
+         prior_mean_.at(x);
 }
 
 void OpenPosterior::local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                           VectorXd& dsd) const {
-  settled().predict_gradient(x, mean, sd, dmean, dsd);
+  ask([&](const auto& known) { known.predict_gradient(x, mean, sd, dmean, dsd); });
   mean += prior_mean_.at(x);
 }
 
-// Without fading y_i - lambda_i alpha_i.
+// Of the dense engine without fading y_i - lambda_i alpha_i.
 VectorXd OpenPosterior::means_at_observations() const {
-  const DensePosterior& known = settled();
-  VectorXd out(known.size());
-  if (known.size() == 0) return out;
-  if (known.fades()) {
+  VectorXd out;
+  if (low_) {
+    out = low_->means_at_observations();
+  } else if (const DensePosterior& known = settled(); known.fades() && known.size() > 0) {
     VectorXd ignored;
     known.predict(known.points(), out, ignored);
   } else {
+    out.resize(known.size());
     for (Index i = 0; i < known.size(); ++i) {
       const double noise = known.noise_var() * known.noise_scale(i);
       out[i] = known.target(i) - noise * known.weights()[i];
@@ -196,22 +327,20 @@ namespace {
 // f as it is now, and what the observations hold of the past counts as their noise.)
 class PathDraw final : public SampledFunction {
  public:
-  PathDraw(const Posterior& centre, const DensePosterior& spread, Index inputs, double scale,
-           Rng& rng)
+  // What the observations make of the prior path: k(played, x)'weights less.
+  struct Update {
+    Points played;
+    VectorXd weights;
+  };
+
+  PathDraw(const Posterior& centre, const Kernel& kernel, PriorPath path, Update update,
+           double scale)
       : centre_(centre),
-        kernel_(spread.kernel()),
+        kernel_(kernel),
         scale_(scale),
-        path_(kernel_.draw_prior_path(rng, inputs, kFeatures)) {
-    const Index t = spread.size();
-    if (t == 0) return;
-    played_ = spread.points();
-    VectorXd target(t);
-    path_.values(played_, target);
-    for (Index i = 0; i < t; ++i) target[i] *= spread.present(i);
-    target += spread.draw_residuals(rng);
-    weights_ = spread.solve(target);
-    for (Index i = 0; i < t; ++i) weights_[i] *= spread.present(i);
-  }
+        path_(std::move(path)),
+        played_(std::move(update.played)),
+        weights_(std::move(update.weights)) {}
 
   void values(const Candidates& candidates, VectorXd& out) const override {
     const Moments centre = centre_.moments(candidates);
@@ -258,13 +387,32 @@ class PathDraw final : public SampledFunction {
   VectorXd weights_;
 };
 
+PathDraw::Update path_update(const DensePosterior& spread, const PriorPath& path, Rng& rng) {
+  const Index t = spread.size();
+  if (t == 0) return {};
+  PathDraw::Update out{spread.points(), VectorXd(t)};
+  path.values(out.played, out.weights);
+  for (Index i = 0; i < t; ++i) out.weights[i] *= spread.present(i);
+  out.weights = spread.solve(out.weights + spread.draw_residuals(rng));
+  for (Index i = 0; i < t; ++i) out.weights[i] *= spread.present(i);
+  return out;
+}
+
+PathDraw::Update path_update(const LowRankPosterior& spread, const PriorPath& path, Rng& rng) {
+  if (spread.rank() == 0) return {};
+  return {spread.basis().points(), -spread.path_update(path, rng)};
+}
+
 }  // namespace
 
 std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
                                                        const Candidates& candidates,
                                                        double scale, Rng& rng) const {
   if (!candidates.complete) {
-    return std::make_unique<PathDraw>(centre, settled(), candidates.X.cols(), scale, rng);
+    const Kernel& kernel = dense_.kernel();
+    PriorPath path = kernel.draw_prior_path(rng, candidates.X.cols(), kFeatures);
+    auto update = ask([&](const auto& known) { return path_update(known, path, rng); });
+    return std::make_unique<PathDraw>(centre, kernel, std::move(path), std::move(update), scale);
   }
   VectorXd values(candidates.size());
   sample_all(centre, candidates, scale, rng, values);
@@ -273,8 +421,9 @@ std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
 
 void OpenPosterior::sample_all(const Posterior& centre, const Candidates& candidates, double scale,
                                Rng& rng, Eigen::Ref<MatrixXd> out) const {
-  VectorXd ignored;
-  out = settled().draw_about_zero(candidates.X, rng, out.cols(), scale, ignored);
+  const MatrixXd covariance =
+      ask([&](const auto& known) { return known.covariance(candidates.X); });
+  out = joint_draws(covariance, rng, out.cols(), scale);
   out.colwise() +=
       Eigen::Map<const VectorXd>(centre.moments(candidates).mean, candidates.size());
 }

@@ -1,18 +1,29 @@
 // The posterior over inputs that are not known beforehand (a box, a product, arms in
-// contexts that come as they like): the dense engine behind the interface of a posterior.
+// contexts that come as they like): the dense or the low-rank engine behind the interface of a
+// posterior. Which of them serves is decided when observations change, never when somebody looks:
+// so whoever plays the same events has the same engine.
 #ifndef GPB_OPEN_POSTERIOR_H
 #define GPB_OPEN_POSTERIOR_H
 
 #include "posteriors/dense_posterior.h"
+#include "posteriors/low_rank_candidates.h"
 #include "posteriors/posterior.h"
 
 namespace gpb {
 
+struct OpenEngine {
+  // lowrank: wherever its certificate is within the accuracy; automatic: where it is cheaper, too.
+  enum class Choice { automatic, lowrank, dense };
+  Choice choice = Choice::automatic;
+  double accuracy = 1e-3;
+  static OpenEngine of(const std::string& name, double accuracy);
+};
+
 class OpenPosterior final : public Posterior {
  public:
-  // Of `forgetting` only a prior that drifts matters here.
+  // Of `forgetting` only a prior that drifts matters here; it is the dense engine's.
   OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
-                const Forgetting& forgetting);
+                const Forgetting& forgetting, const OpenEngine& engine);
 
   void add(const Observation& observation) override;
   void set_value(Index slot, double y) override;
@@ -23,10 +34,11 @@ class OpenPosterior final : public Posterior {
   void advance(Index round) override { dense_.set_now(round); }
 
   double noise_var() const override { return dense_.noise_var(); }
-  double log_det() const override { return settled().log_det(); }
-  double quadratic() const override { return settled().quadratic(); }
-  Index rank() const override { return settled().size(); }
-  std::string engine() const override { return "dense"; }
+  double log_det() const override { return low_ ? low_->log_det() : settled().log_det(); }
+  double quadratic() const override { return low_ ? low_->quadratic() : settled().quadratic(); }
+  Index rank() const override { return low_ ? low_->rank() : settled().size(); }
+  std::string engine() const override { return low_ ? "lowrank" : "dense"; }
+  double error_bound() const override { return low_ ? low_->certificate().largest() : 0.0; }
   void at(const Place& place, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
@@ -56,7 +68,7 @@ class OpenPosterior final : public Posterior {
     double centred, prior;
     double weight;  // at the time it was added
     Index round;
-    Index at;            // in the dense posterior, -1 while it is not there
+    Index at;            // in the engine, -1 while it is not there
     bool kept;
     double scale_then;  // of all weights, as a logarithm, when it was added
   };
@@ -64,12 +76,30 @@ class OpenPosterior final : public Posterior {
   double noise_scale(const Entry& entry) const {
     return std::exp(entry.scale_then - log_scale_) / entry.weight;
   }
-  void enter(Entry& entry) const;
+  void enter(Entry& entry);
+  void enter_dense(Entry& entry) const;
   const DensePosterior& settled() const;
-  // Posterior means at the observations, in the dense posterior's order; no kernel is needed.
+  // `answer` of the engine that serves.
+  template <class Answer>
+  auto ask(Answer answer) const {
+    return low_ ? answer(*low_) : answer(settled());
+  }
+  std::vector<Entry*> kept_entries() const;
+  bool may_be_low_rank() const;
+  bool serves(const LowRankPosterior& low, double largest_share) const;
+  std::unique_ptr<LowRankPosterior> new_low_rank() const;
+  void begin();
+  void review();
+  void try_low_rank();
+  void leave_low_rank();
+  // Posterior means at the observations, in the engine's order; no kernel is needed.
   VectorXd means_at_observations() const;
 
   PriorMean prior_mean_;
+  OpenEngine engine_;
+  std::unique_ptr<LowRankPosterior> low_;  // null where the dense engine serves
+  Index kept_ = 0;
+  Index next_trial_ = 0;  // of the low-rank engine, when so many observations are kept
   mutable DensePosterior dense_;
   mutable std::vector<Entry> entries_;
   double log_scale_ = 0.0;
@@ -78,6 +108,7 @@ class OpenPosterior final : public Posterior {
   mutable bool stale_ = false;
   // The candidates asked for last.
   mutable std::unique_ptr<PredictionCache> cache_;
+  mutable std::unique_ptr<LowRankCandidates> low_cache_;
   mutable std::shared_ptr<const char> cached_;
   mutable VectorXd cached_prior_, mean_, variance_;
 };

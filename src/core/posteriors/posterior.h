@@ -88,6 +88,9 @@ class Posterior {
   virtual double quadratic() const = 0;  // y' (K + lambda / W)^-1 y, y centred
   virtual Index rank() const = 0;        // of the engine's factor
   virtual std::string engine() const = 0;
+  // Of mean and sd against exact ones, certified: |error of the mean| <= this * sd, sd within a
+  // factor 1 + this, everywhere. 0 for exact engines.
+  virtual double error_bound() const { return 0.0; }
   virtual void at(const Place& place, double& mean, double& sd) const = 0;
   virtual Moments moments(const Candidates& candidates) const = 0;
   // Any points, one per row.

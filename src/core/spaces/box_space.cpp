@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posteriors/open_posterior.h"
-#include "spaces/arm_space.h"
 #include "base/golden_points.h"
+#include "spaces/arm_space.h"
 
 namespace gpb {
 
@@ -44,13 +43,14 @@ VectorXd Box::snap(VectorXd x) const {
 }
 
 BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-                   VectorXd prior_mean, BoxMinimizer minimize)
+                   VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize)
     : kernel_(std::move(kernel)),
       rows_(std::move(rows)),
       numbered_(numbered),
       box_(std::move(box)),
       contexts_(contexts),
       prior_mean_(std::move(prior_mean)),
+      engine_(engine),
       minimize_(std::move(minimize)) {
   const Index d = box_.inputs();
   if (rows_.rows() < 1) throw std::invalid_argument("a product needs at least one row");
@@ -69,7 +69,7 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
 
 std::unique_ptr<Posterior> BoxSpace::make_posterior(double noise_var,
                                                     const Forgetting& forgetting) const {
-  return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting);
+  return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
 }
 
 // ---- places -----------------------------------------------------------------

@@ -6,7 +6,7 @@
 #define GPB_BOX_SPACE_H
 
 #include "base/minimizer.h"
-#include "kernels/kernel.h"
+#include "posteriors/open_posterior.h"
 #include "spaces/space.h"
 
 namespace gpb {
@@ -27,7 +27,7 @@ class BoxSpace final : public Space {
   // rows: the inputs that stand before the box's, a row each (one row of no inputs for a box
   // alone); numbered: the row's number stands last in the inputs.
   BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-           VectorXd prior_mean, BoxMinimizer minimize);
+           VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize);
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
@@ -63,6 +63,7 @@ class BoxSpace final : public Space {
   Box box_;
   Index contexts_;
   PriorMean prior_mean_;
+  OpenEngine engine_;
   BoxMinimizer minimize_;
   double prior_scale_ = 1.0;
   MatrixXd actions_;       // of the candidates of one row, snapped

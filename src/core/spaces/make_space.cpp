@@ -45,18 +45,20 @@ std::unique_ptr<Space> make_space(const Settings& bandit, bool draws, BoxMinimiz
         make_arm_setting(table, bandit.number("noise_var"), bandit.text("engine"), draws),
         space->numbers("prior_mean"), space->count("arms"));
   }
+  const auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
   if (kind == "open") {
     return std::make_unique<OpenArmSpace>(kernel, space->matrix("points"),
-                                          space->count("contexts"), space->numbers("prior_mean"));
+                                          space->count("contexts"),
+                                          space->numbers("prior_mean"), engine);
   }
   if (kind == "mixed") {
     return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), space->numbers("prior_mean"),
-                                        std::move(minimize));
+                                        engine, std::move(minimize));
   }
   if (kind != "box") throw std::invalid_argument("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
-                                    space->numbers("prior_mean"), std::move(minimize));
+                                    space->numbers("prior_mean"), engine, std::move(minimize));
 }
 
 }  // namespace gpb

@@ -29,10 +29,11 @@ VectorXd picked(const VectorXd& values, const std::vector<Index>& at) {
 }  // namespace
 
 MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_mean,
-                       BoxMinimizer minimize)
+                       const OpenEngine& engine, BoxMinimizer minimize)
     : kernel_(std::move(kernel)),
       setting_(std::move(setting)),
       prior_mean_(std::move(prior_mean)),
+      engine_(engine),
       minimize_(std::move(minimize)) {
   const Points& X = setting_.candidates;
   if (X.rows() < 1 || X.cols() != setting_.width) {
@@ -60,7 +61,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
 
 std::unique_ptr<Posterior> MixedSpace::make_posterior(double noise_var,
                                                       const Forgetting& forgetting) const {
-  return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting);
+  return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
 }
 
 // ---- points and places --------------------------------------------------------

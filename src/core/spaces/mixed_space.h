@@ -31,7 +31,8 @@ struct MixedSetting {
 
 class MixedSpace final : public Space {
  public:
-  MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_mean, BoxMinimizer minimize);
+  MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_mean,
+             const OpenEngine& engine, BoxMinimizer minimize);
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
@@ -77,6 +78,7 @@ class MixedSpace final : public Space {
   KernelPtr kernel_;
   MixedSetting setting_;
   PriorMean prior_mean_;
+  OpenEngine engine_;
   BoxMinimizer minimize_;
   double prior_scale_ = 1.0;
   bool constrained_ = false;

@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posteriors/open_posterior.h"
 #include "spaces/arm_space.h"
 
 namespace gpb {
 
-OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean)
+OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean,
+                           const OpenEngine& engine)
     : kernel_(std::move(kernel)),
       arms_(std::move(arms)),
       contexts_(contexts),
-      prior_mean_(std::move(prior_mean)) {
+      prior_mean_(std::move(prior_mean)),
+      engine_(engine) {
   Context origin;
   origin.values = VectorXd::Zero(contexts_);
   VectorXd variance(arms_.rows());
@@ -22,7 +23,7 @@ OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, Vect
 
 std::unique_ptr<Posterior> OpenArmSpace::make_posterior(double noise_var,
                                                         const Forgetting& forgetting) const {
-  return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting);
+  return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
 }
 
 const Candidates& OpenArmSpace::candidates(const Context& context) {

@@ -3,7 +3,7 @@
 #ifndef GPB_OPEN_ARM_SPACE_H
 #define GPB_OPEN_ARM_SPACE_H
 
-#include "kernels/kernel.h"
+#include "posteriors/open_posterior.h"
 #include "spaces/space.h"
 
 namespace gpb {
@@ -11,7 +11,8 @@ namespace gpb {
 class OpenArmSpace final : public Space {
  public:
   // arms: one row per arm, without context and number.
-  OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean);
+  OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean,
+               const OpenEngine& engine);
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
@@ -33,6 +34,7 @@ class OpenArmSpace final : public Space {
   MatrixXd arms_;
   Index contexts_;
   PriorMean prior_mean_;
+  OpenEngine engine_;
   double prior_scale_ = 1.0;
   Candidates candidates_;
 };

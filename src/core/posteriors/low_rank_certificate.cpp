@@ -1,0 +1,202 @@
+// How far a low-rank posterior can be from the dense one.
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/floors.h"
+#include "linalg/sweeps.h"
+#include "posteriors/low_rank_posterior.h"
+
+namespace gpb {
+
+namespace {
+
+constexpr Index kFewRows = 64;
+constexpr Index kMeasureBlock = 256;
+constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
+
+// The largest stretch of (a, b) -> (a, b - C'a) where |C| = c, see below.
+double stretch(double c) { return 0.5 * (c + std::sqrt(c * c + 4.0)); }
+
+}  // namespace
+
+// ---- what the basis leaves out --------------------------------------------------------------
+
+bool LowRankPosterior::may_join(Index row) const {
+  return !in_basis_[static_cast<std::size_t>(row)] &&
+         residual_[row] > std::max(resolution_[row], kBasisPivot * variance_[row]);
+}
+
+// What the basis leaves out of a row that weighs so much more.
+void LowRankPosterior::count_left_out(Index row, double weight) {
+  if (in_basis_[static_cast<std::size_t>(row)]) return;
+  const double rounding = resolution_[row] / noise_var_;
+  if (residual_[row] > resolution_[row]) left_out_ += residual_[row] * weight / noise_var_;
+  rounding_ = std::max(rounding_, rounding * weight_[row]);
+  rounding_sum_ += rounding * weight;
+}
+
+void LowRankPosterior::measure_residuals() {
+  left_out_ = rounding_ = rounding_sum_ = 0.0;
+  for (Index row = 0; row < rows_; ++row) count_left_out(row, weight_[row]);
+}
+
+// The sum of residuals over their noise that meets the accuracy, see certificate().
+double LowRankPosterior::left_out_limit(double residual_squares) const {
+  const double without_measuring = accuracy_ * accuracy_ / std::max(residual_squares, 0.25);
+  if (rank() < kCheapRank) return without_measuring;
+  return std::max(without_measuring, kMeasuredShare * accuracy_ * accuracy_);
+}
+
+// A row's residual times its weight, from which on it had better be in the basis.
+double LowRankPosterior::allowance() const {
+  const double rows = static_cast<double>(std::max(rows_, kFewRows));
+  return 0.5 * noise_var_ * left_out_limit(residual_squares()) / rows;
+}
+
+// ---- the mean's error, measured -------------------------------------------------------------
+// g = sum of d_i R_i, d = N^-1 (y - Phi w), needs E = K - Phi Phi' itself. It is measured now
+// and then, O(t^2) values of the kernel, at weights w0 and with them d0; in between
+//   g = sum of d0_i R_i - R' N^-1 Phi (w - w0), the latter at most |C| |P^1/2 (w - w0)|,
+// and outside = d0'E d0 is brought up to date where a row's d0 changes (O(t)) or the basis grows.
+
+void LowRankPosterior::measure() {
+  reference_ = Reference();
+  reference_.kept = true;
+  reference_.weights = weights();
+  reference_.inside = weights();
+  VectorXd& dual = reference_.dual;
+  dual = VectorXd::Zero(points_.rows());
+  VectorXd spanned(rows_);
+  const VectorXd zero = VectorXd::Zero(rows_);
+  product_sweep(features_.data(), features_.rows(), rows_, rank(), weights().data(), 1.0,
+                zero.data(), spanned.data());
+  dual.head(rows_) = (weighted_.head(rows_) - weight_.head(rows_).cwiseProduct(spanned)) / noise_var_;
+  const VectorXd left = gram_times(dual.head(rows_)) - spanned;
+  for (Index row = 0; row < rows_; ++row) {
+    if (!in_basis_[static_cast<std::size_t>(row)]) reference_.outside += dual[row] * left[row];
+  }
+}
+
+// K v over the rows, each value of the kernel once.
+VectorXd LowRankPosterior::gram_times(const VectorXd& v) const {
+  VectorXd out = VectorXd::Zero(rows_), values(kMeasureBlock);
+  for (Index first = 0; first < rows_; first += kMeasureBlock) {
+    const Index count = std::min(kMeasureBlock, rows_ - first);
+    const Points block = points_.middleRows(first, count);
+    for (Index i = 0; i < first + count; ++i) {
+      basis_.kernel().cross(points_.row(i).transpose(), block, values.head(count));
+      out[i] += values.head(count).dot(v.segment(first, count));
+      if (i < first) out.segment(first, count) += v[i] * values.head(count);
+    }
+  }
+  return out;
+}
+
+void LowRankPosterior::forget_reference() { reference_ = Reference(); }
+
+// A row's statistics change by so much.
+void LowRankPosterior::follow_reference(Index row, double weighted, double weight) {
+  Reference& old = reference_;
+  if (!old.kept) return;
+  const Index r = old.weights.size();
+  const double spanned = features_.row(row).head(r).dot(old.weights);
+  const double step = (weighted - weight * spanned) / noise_var_;
+  if (!in_basis_[static_cast<std::size_t>(row)]) {
+    VectorXd cross(points_.rows());
+    basis_.kernel().cross(points_.row(row).transpose(), points_, cross);
+    const double left =
+        cross.head(rows_).dot(old.dual.head(rows_)) - feature_row(row).dot(old.inside);
+    old.outside += step * (2.0 * left + step * residual_[row]);
+  }
+  old.dual[row] += step;
+  old.inside += step * feature_row(row);
+}
+
+// The basis has one more coordinate.
+void LowRankPosterior::extend_reference(const VectorXd& column) {
+  if (!reference_.kept) return;
+  const double along = column.dot(reference_.dual.head(rows_));
+  reference_.outside -= along * along;
+  reference_.inside.conservativeResize(reference_.inside.size() + 1);
+  reference_.inside[reference_.inside.size() - 1] = along;
+}
+
+// |P^1/2 (w - w0)|.
+double LowRankPosterior::moved_since_reference() const {
+  VectorXd step = weights();
+  step.head(reference_.weights.size()) -= reference_.weights;
+  VectorXd image = VectorXd::Zero(step.size());
+  for (Index i = 0; i < step.size(); ++i) {
+    if (step[i] != 0.0) {
+      image.head(i + 1) += step[i] * Eigen::Map<const VectorXd>(precision_.row(i), i + 1);
+    }
+  }
+  return image.norm();
+}
+
+bool LowRankPosterior::measured_now() const {
+  return reference_.kept && moved_since_reference() == 0.0;
+}
+
+// Split the kernel's space into the span and the rest, and let every observation be divided by
+// the root of its noise. A = N^-1/2 Phi, R the rest of the points played, E = R R' (after the
+// division), so that the dense posterior's precision is
+//   V = [I + A'A, A'R; R'A, I + R'R]   where this posterior has   [I + A'A, 0; 0, I].
+// For x with coordinates phi in the span and b in the rest, a = (I + A'A)^-1/2 phi and
+// C = (I + A'A)^-1/2 A'R, the Schur complement S = I + R'(I + AA')^-1 R gives
+//   dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2,   this variance = |a|^2 + |b|^2,
+//   dense mean - this mean = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
+// |C|^2 <= |E| <= trace E =: d, I <= S <= (1 + d) I, |g|^2 <= |E| * (sum of squared residuals
+// over their noise). Hence
+//   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|;
+//   * (a, b) -> (a, b - C'a) and its inverse stretch by (c + sqrt(c^2 + 4)) / 2 at most,
+//     c = |C|: about 1 + c / 2, so the sds' ratio is within that times sqrt(1 + d);
+//   * log det V - log det of this precision = log det S <= trace(S - I) <= d.
+// And for f of norm B with parts p in the span and q in the rest, noise e (divided as above):
+//   f(x) - this mean = a'(I + A'A)^-1/2 p + b'q - a'C q - a'(I + A'A)^-1/2 A'e,
+// the first two terms together at most (this sd) B, the third c B (this sd), the last (this sd)
+// times the root of e'Q(I + Q)^-1 e <= e'K(I + K)^-1 e, Q = AA' <= K: see width_factor().
+// Where |b| is small beside |a| both bounds become products of two small numbers, see
+// certificate_at(): the error is of second order there.
+
+// |C|, with residuals lost in rounding as independent errors: their E is diagonal.
+double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
+
+// |g|, the smaller of two bounds. (What rounding makes of `outside` are independent errors, too.)
+double LowRankPosterior::mean_error() const {
+  const double squares = residual_squares();
+  const double cheap = coupling() * std::sqrt(squares);
+  if (!reference_.kept || cheap <= accuracy_) return cheap;
+  const double dual_squares = reference_.dual.head(rows_).squaredNorm();
+  const double hidden = 10.0 * kRounding * variance_.head(rows_).maxCoeff() * dual_squares;
+  const double measured = std::sqrt(std::max(0.0, reference_.outside) + hidden) +
+                          std::sqrt(rounding_ * squares) + coupling() * moved_since_reference();
+  return std::min(cheap, measured);
+}
+
+LowRankError LowRankPosterior::certificate() const {
+  const double c = coupling();
+  return {mean_error(), stretch(c) * std::sqrt(1.0 + c * c) - 1.0, left_out_ + rounding_sum_};
+}
+
+LowRankError LowRankPosterior::certificate_at(const VectorXd& x) const {
+  check_point(x.size());
+  LowRankError out = certificate();
+  Coordinates at_x = basis_.at(x);
+  precision_.forward(at_x.phi);
+  const double c = coupling();
+  const double a = at_x.phi.norm(), b = std::sqrt(std::max(0.0, at_x.residual)), moved = c * a;
+  const double sd = std::hypot(a, b);
+  const double least = std::hypot(a, std::max(0.0, b - moved) / std::sqrt(1.0 + c * c));
+  if (!(least > 0.0)) return out;
+  const double most = std::hypot(a, b + moved);
+  out.mean = std::min(out.mean, (b + moved) / least * out.mean);
+  out.sd = std::min(out.sd, std::max(most / sd, sd / least) - 1.0);
+  return out;
+}
+
+bool LowRankPosterior::should_be_dense() const {
+  return static_cast<double>(rank()) > kOfDenseRank * static_cast<double>(rows_);
+}
+
+}  // namespace gpb
