@@ -61,16 +61,26 @@ predicted_posterior <- function(bandit, places, contexts) {
 bandit_draw <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
   n <- check_count(n)
-  facts <- bandit_facts(bandit)
-  if (has_rule(bandit) || facts$engine != "weights") {
-    stop_gpbandits("Joint draws over all arms need the weight-space engine: ",
-                   "a finite domain and `engine = \"weights\"`.",
-                   argument = "engine")
+  domain <- bandit$config$domain
+  if (has_rule(bandit) || !can_count(domain)) {
+    stop_gpbandits("Joint draws over all arms need a finite domain and a posterior: this bandit is over ",
+                   describe_domain(domain), if (has_rule(bandit)) ", and a rule of its own chooses", ".", argument = "domain")
   }
-  drawn <- core(cpp_bandit_draw(bandit$handle, n, 1, contexts_for(bandit, context, 1L)))
+  contexts <- contexts_for(bandit, context, 1L)
+  drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
   config <- current_config(bandit)
   if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, config$noise_var)
   drawn
+}
+
+# An engine that keeps only the arms played cannot draw over all of them: the log played again can.
+drawing_twin <- function(bandit) {
+  heal(bandit)
+  if (cpp_bandit_facts(bandit$handle)$engine != "played") return(bandit)
+  twin <- as.environment(bandit_copy(bandit))
+  twin$config$policy <- policy_pims()
+  twin$config$engine <- "weights"
+  heal(twin)
 }
 
 bandit_best <- function(bandit, context, ...) {

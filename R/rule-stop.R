@@ -259,16 +259,6 @@ reward_gap <- function(config, from, gap) {
   abs(expected_rewards(map, from + gap, config$noise_var) - expected_rewards(map, from, config$noise_var))
 }
 
-# An engine that keeps only the arms played cannot draw over all of them: the log played again can.
-drawing_twin <- function(bandit) {
-  heal(bandit)
-  if (cpp_bandit_facts(bandit$handle)$engine != "played") return(bandit)
-  twin <- as.environment(bandit_copy(bandit))
-  twin$config$policy <- policy_pims()
-  twin$config$engine <- "weights"
-  heal(twin)
-}
-
 prior_story <- function(config) {
   c(sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
             if (is.null(config$refit)) "prior" else "prior with the hyperparameters fitted so far (as if they were given)",

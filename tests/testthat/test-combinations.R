@@ -1,4 +1,4 @@
-# Every policy x pending rule x change rule x constraints x contexts x domain plays 30 rounds
+# Every policy x pending rule x change rule x constraints x contexts x engine x domain plays 30 rounds
 # with late rewards. Each life is then walked again by the oracle, which takes the points as they were
 # played and recomputes the rest: who explores, segments, multipliers, what the mean and the variance
 # knew at some rounds, and the posterior at the end, refitted from scratch.
@@ -66,7 +66,13 @@ domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9)), box 
                 product = function() product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))))
 
 table <- expand.grid(policy = names(policies), pending = names(pendings), changes = names(changes),
-                     constraints = names(constraints), context = names(contexts), stringsAsFactors = FALSE)
+                     constraints = names(constraints), context = names(contexts), engine = c("auto", "other"),
+                     stringsAsFactors = FALSE)
+# The engine that "auto" does not take for so few rounds.
+other_engine <- function(e, domain) {
+  if (!is_arms(domain) || identical(e$contexts, 1)) return("lowrank")
+  if (e$kind == "ts") "weights" else "played"
+}
 
 # Reward and constraints of inputs (a product's row, the point, the context), with a jump that change rules
 # should notice.
@@ -79,12 +85,14 @@ limits <- list(function(inputs) inputs[, "x1"] - 0.6, function(inputs) 0.3 - inp
 
 entry <- function(row) {
   list(policy = policies[[row$policy]], kind = row$policy, pending = pendings[[row$pending]],
-       changes = changes[[row$changes]], constraints = constraints[[row$constraints]], contexts = contexts[[row$context]])
+       changes = changes[[row$changes]], constraints = constraints[[row$constraints]], contexts = contexts[[row$context]],
+       engine = row$engine)
 }
 
 play_entry <- function(e, domain) {
   bandit <- gp_bandit(domain, kernel_over(domain, e), lambda, e$policy$ours(), mean = 0.1, pending = e$pending$ours(),
-                      changes = e$changes$ours(), constraints = e$constraints$ours(), contexts = e$contexts)
+                      changes = e$changes$ours(), constraints = e$constraints$ours(), contexts = e$contexts,
+                      engine = if (e$engine == "auto") "auto" else other_engine(e, domain))
   count <- e$constraints$count
   g <- NULL
   if (count > 0) g <- function(inputs) vapply(limits[seq_len(count)], function(limit) limit(inputs),
@@ -237,14 +245,16 @@ check_entry <- function(e, domain) {
   expect_true(all(is.finite(h$mean)) && all(is.finite(h$sd)) && all(h$sd >= 0))
   points <- points_of(h, e, domain)
   ref <- walk_again(h, e, points, domain)
-  expect_lt(history_gap(h, ref), tol$engine)
+  # What the low-rank engine certifies at the end; a width moves by as much as the gain, which is less.
+  allowed <- tol$engine + if (summary(bandit)$engine == "lowrank") 1e-3 else 0
+  expect_lt(history_gap(h, ref), allowed)
 
   context <- if (!is.null(e$contexts)) visited[2, ]
   here <- if (is.null(e$contexts)) points$grid else intersect(points$grid, which(points$x[, "z1"] == context))
   at <- as_inputs(points$x[here, domain$names, drop = FALSE], domain)
   ours <- bandit$posterior(at, context = context)
   theirs <- ref_bandit_posterior(ref)
-  expect_lt(max(abs(ours$mean - theirs$mean[here]), abs(ours$sd - theirs$sd[here])), tol$engine)
+  expect_lt(max(abs(ours$mean - theirs$mean[here]), abs(ours$sd - theirs$sd[here])), allowed)
   expect_lt(missed_score(h, e, ref, points), 1e-6)
 
   again <- unserialize(serialize(bandit, NULL))
@@ -275,14 +285,14 @@ walk_table <- function(domain, step) {
 }
 
 test_that("every combination plays 30 rounds on arms as the oracle says", {
-  walk_table(domains$arms(), 23)
+  walk_table(domains$arms(), 47)
 })
 test_that("every combination plays 30 rounds on a box as the oracle says", {
-  walk_table(domains$box(), 79)
+  walk_table(domains$box(), 157)
 })
 test_that("every combination plays 30 rounds on a product as the oracle says", {
-  walk_table(domains$product(), 307)
+  walk_table(domains$product(), 613)
 })
 test_that("every combination plays 30 rounds on a search space as the oracle says", {
-  walk_table(domains$space(), 449)
+  walk_table(domains$space(), 907)
 })

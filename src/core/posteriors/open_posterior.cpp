@@ -12,8 +12,10 @@ namespace {
 constexpr Index kFeatures = 1024;  // of a path's prior part
 constexpr Index kFirstTrial = 128;  // dense is quick up to here
 // The low-rank engine is entered below this share of the observations, and left above that.
-constexpr double kEnterShare = 0.35;
-constexpr double kLeaveShare = 0.6;
+constexpr double kEnterShare = 0.5;
+constexpr double kLeaveShare = 0.7;
+constexpr Index kSketchFrom = 200;
+constexpr double kSketchAccuracy = 0.05;
 }
 
 OpenEngine OpenEngine::of(const std::string& name, double accuracy) {
@@ -36,6 +38,7 @@ void OpenPosterior::begin() {
   stale_ = false;
   kept_ = 0;
   low_.reset();
+  sketch_.reset();
   if (may_be_low_rank() && engine_.choice == OpenEngine::Choice::lowrank) low_ = new_low_rank();
   next_trial_ = kFirstTrial;
 }
@@ -52,6 +55,9 @@ void OpenPosterior::enter(Entry& entry) {
     check_noise(noise_var(), own[0]);
     entry.at = low_->size();
     low_->add(entry.x, entry.centred, noise_scale(entry));
+    if (!sketch_) return;
+    entry.sketched = sketch_->size();
+    sketch_->add(entry.x, 0.0, noise_scale(entry));
   } else if (!stale_) {
     enter_dense(entry);
   }
@@ -96,27 +102,33 @@ void OpenPosterior::drop(Index slot) {
   --kept_;
   if (low_) {
     low_->drop(entry.at);
+    if (sketch_) sketch_->drop(entry.sketched);
   } else if (!stale_ && entry.at == dense_.size() - 1) {
     dense_.truncate(entry.at);
   } else {
     stale_ = true;
   }
-  entry.at = -1;
+  entry.at = entry.sketched = -1;
   review();
 }
 
 void OpenPosterior::rescale(double factor) {
   log_scale_ += std::log(factor);
   if (low_) {
-    VectorXd scale = VectorXd::Ones(low_->size());
-    for (const Entry& entry : entries_) {
-      if (entry.at >= 0) scale[entry.at] = noise_scale(entry);
-    }
-    low_->set_noise_scales(scale);
+    change_noise(*low_, &Entry::at);
+    if (sketch_) change_noise(*sketch_, &Entry::sketched);
     review();
   } else {
     stale_ = true;
   }
+}
+
+void OpenPosterior::change_noise(LowRankPosterior& low, Index Entry::*number) const {
+  VectorXd scale = VectorXd::Ones(low.size());
+  for (const Entry& entry : entries_) {
+    if (entry.*number >= 0) scale[entry.*number] = noise_scale(entry);
+  }
+  low.set_noise_scales(scale);
 }
 
 void OpenPosterior::clear() { begin(); }
@@ -146,14 +158,16 @@ void OpenPosterior::review() {
   if (!may_be_low_rank()) return;
   if (low_) {
     if (!serves(*low_, kLeaveShare)) leave_low_rank();
+    else if (!sketch_ && low_->rank() >= kSketchFrom) begin_sketch();
   } else if (kept_ >= next_trial_) {
     try_low_rank();
   }
 }
 
 void OpenPosterior::leave_low_rank() {
-  for (Entry& entry : entries_) entry.at = -1;
+  for (Entry& entry : entries_) entry.at = entry.sketched = -1;
   low_.reset();
+  sketch_.reset();
   stale_ = true;
   next_trial_ = std::max(kFirstTrial, kept_ + kept_ / 2);
 }
@@ -161,21 +175,38 @@ void OpenPosterior::leave_low_rank() {
 void OpenPosterior::try_low_rank() {
   next_trial_ = kept_ + kept_ / 2;
   auto trial = new_low_rank();
+  fill(*trial, &Entry::at, 1.0);
+  if (serves(*trial, kEnterShare)) {
+    low_ = std::move(trial);
+    dense_.clear();
+    stale_ = false;
+    review();
+  } else {
+    stale_ = true;  // the numbers were the trial's
+  }
+}
+
+// The sd to within a few percent takes a small part of the points.
+void OpenPosterior::begin_sketch() {
+  sketch_ = std::make_unique<LowRankPosterior>(low_->basis().kernel_pointer(), noise_var(),
+                                               kSketchAccuracy);
+  fill(*sketch_, &Entry::sketched, 0.0);
+}
+
+// All that is kept, the values times `value_scale`.
+void OpenPosterior::fill(LowRankPosterior& low, Index Entry::*number, double value_scale) {
   const std::vector<Entry*> kept = kept_entries();
   Points X(kept_, kept[0]->x.size());
   VectorXd y(kept_), scale(kept_);
+  for (Entry& entry : entries_) entry.*number = -1;
   for (Index i = 0; i < kept_; ++i) {
-    const Entry& entry = *kept[static_cast<std::size_t>(i)];
+    Entry& entry = *kept[static_cast<std::size_t>(i)];
     X.row(i) = entry.x.transpose();
-    y[i] = entry.centred;
+    y[i] = value_scale * entry.centred;
     scale[i] = noise_scale(entry);
+    entry.*number = i;
   }
-  trial->add(X, y, scale);
-  if (!serves(*trial, kEnterShare)) return;
-  low_ = std::move(trial);
-  for (Index i = 0; i < kept_; ++i) kept[static_cast<std::size_t>(i)]->at = i;
-  dense_.clear();
-  stale_ = false;
+  low.add(X, y, scale);
 }
 
 std::vector<OpenPosterior::Entry*> OpenPosterior::kept_entries() const {
@@ -260,6 +291,28 @@ void OpenPosterior::local(const VectorXd& x, double& mean, double& sd, VectorXd&
                           VectorXd& dsd) const {
   ask([&](const auto& known) { known.predict_gradient(x, mean, sd, dmean, dsd); });
   mean += prior_mean_.at(x);
+}
+
+MatrixXd OpenPosterior::covariance(const Candidates& candidates,
+                                   const std::vector<Index>& some) const {
+  Points X(static_cast<Index>(some.size()), candidates.X.cols());
+  for (Index k = 0; k < X.rows(); ++k) {
+    X.row(k) = candidates.X.row(some[static_cast<std::size_t>(k)]);
+  }
+  return ask([&X](const auto& known) { return known.covariance(X); });
+}
+
+bool OpenPosterior::can_sketch() const {
+  return sketch_ && 2 * sketch_->rank() < low_->rank();
+}
+
+void OpenPosterior::sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+                           VectorXd& dsd) const {
+  if (!can_sketch()) return local(x, mean, sd, dmean, dsd);
+  double ignored;
+  VectorXd no_gradient;
+  sketch_->predict_gradient(x, ignored, sd, no_gradient, dsd);
+  mean = mean_of(x, dmean);
 }
 
 // Of the dense engine without fading y_i - lambda_i alpha_i.

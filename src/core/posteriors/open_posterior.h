@@ -47,13 +47,10 @@ class OpenPosterior final : public Posterior {
   void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
              VectorXd& dsd) const override;
   MatrixXd covariance(const Candidates& candidates,
-                      const std::vector<Index>& some) const override {
-    Points X(static_cast<Index>(some.size()), candidates.X.cols());
-    for (Index k = 0; k < X.rows(); ++k) {
-      X.row(k) = candidates.X.row(some[static_cast<std::size_t>(k)]);
-    }
-    return settled().covariance(X);
-  }
+                      const std::vector<Index>& some) const override;
+  bool can_sketch() const override;
+  void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+              VectorXd& dsd) const override;
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;
@@ -71,6 +68,7 @@ class OpenPosterior final : public Posterior {
     Index at;            // in the engine, -1 while it is not there
     bool kept;
     double scale_then;  // of all weights, as a logarithm, when it was added
+    Index sketched = -1;  // as `at`, in the sketch
   };
 
   double noise_scale(const Entry& entry) const {
@@ -90,6 +88,9 @@ class OpenPosterior final : public Posterior {
   std::unique_ptr<LowRankPosterior> new_low_rank() const;
   void begin();
   void review();
+  void begin_sketch();
+  void fill(LowRankPosterior& low, Index Entry::*number, double value_scale);
+  void change_noise(LowRankPosterior& low, Index Entry::*number) const;
   void try_low_rank();
   void leave_low_rank();
   // Posterior means at the observations, in the engine's order; no kernel is needed.
@@ -98,6 +99,8 @@ class OpenPosterior final : public Posterior {
   PriorMean prior_mean_;
   OpenEngine engine_;
   std::unique_ptr<LowRankPosterior> low_;  // null where the dense engine serves
+  // The same points with a rougher sd and no values, to climb by where low_ has many points.
+  std::unique_ptr<LowRankPosterior> sketch_;
   Index kept_ = 0;
   Index next_trial_ = 0;  // of the low-rank engine, when so many observations are kept
   mutable DensePosterior dense_;

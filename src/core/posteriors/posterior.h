@@ -101,6 +101,12 @@ class Posterior {
   // Mean and sd with their gradients at one point; not where a table says it all.
   virtual void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                      VectorXd& dsd) const;
+  // The same, quicker and near enough to climb by, if there is such a thing.
+  virtual bool can_sketch() const { return false; }
+  virtual void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+                      VectorXd& dsd) const {
+    local(x, mean, sd, dmean, dsd);
+  }
   // Joint covariance of f at some candidates, by their numbers; not every engine has it.
   virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
   // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.

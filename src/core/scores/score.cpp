@@ -48,13 +48,21 @@ VectorXd MomentScore::at(const Points& X) const {
 }
 
 double MomentScore::at(const VectorXd& x, VectorXd* gradient) const {
+  return at(x, gradient, &Posterior::local);
+}
+
+double MomentScore::sketch(const VectorXd& x, VectorXd* gradient) const {
+  return at(x, gradient, &Posterior::sketch);
+}
+
+double MomentScore::at(const VectorXd& x, VectorXd* gradient, Local local) const {
   double mean, sd;
   VectorXd dmean, dsd;
-  mean_.local(x, mean, sd, dmean, dsd);
+  (mean_.*local)(x, mean, sd, dmean, dsd);
   if (&mean_ != &variance_) {
     double ignored;
     VectorXd no_gradient;
-    variance_.local(x, ignored, sd, no_gradient, dsd);
+    (variance_.*local)(x, ignored, sd, no_gradient, dsd);
   }
   if (!gradient) return of(mean, sd, nullptr);
   Slopes slopes;

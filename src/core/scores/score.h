@@ -18,6 +18,9 @@ class Score {
   // At the rows of X, and at one point with its gradient where one is wanted.
   virtual VectorXd at(const Points& X) const = 0;
   virtual double at(const VectorXd& x, VectorXd* gradient) const = 0;
+  // The latter, quicker and near enough to climb by, if there is such a thing.
+  virtual bool can_sketch() const { return false; }
+  virtual double sketch(const VectorXd& x, VectorXd* gradient) const { return at(x, gradient); }
   // How far below the best a score is still tied with it; also what a difference is measured in.
   virtual double unit() const = 0;
   // Is it known at the candidates only, so that nothing else can be played?
@@ -77,6 +80,8 @@ class MomentScore : public Score {
   void values(const Candidates& candidates, VectorXd& out) const override;
   VectorXd at(const Points& X) const override;
   double at(const VectorXd& x, VectorXd* gradient) const override;
+  bool can_sketch() const override { return mean_.can_sketch() || variance_.can_sketch(); }
+  double sketch(const VectorXd& x, VectorXd* gradient) const override;
   double unit() const override { return prior_scale_; }
 
  protected:
@@ -88,6 +93,8 @@ class MomentScore : public Score {
   // The same for many.
   virtual void of_all(const double* mean, const double* variance, Index n, double* out) const;
   Moments moments(const Candidates& candidates) const;
+  using Local = void (Posterior::*)(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const;
+  double at(const VectorXd& x, VectorXd* gradient, Local local) const;
 
   const Posterior& mean_;
   const Posterior& variance_;

@@ -206,7 +206,7 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
   return {centre.row, actions.row(best).transpose()};
 }
 
-BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score,
+BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score, Height height,
                                const Context& context) const {
   const VectorXd side = box_.side();
   const Index own = rows_.cols(), d = box_.inputs();
@@ -219,7 +219,8 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
   VectorXd u = ((start.actions - box_.lower).array() / side.array()).cwiseMax(0.0).cwiseMin(1.0);
   minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
     VectorXd slope;
-    const double value = score.at(input_of({start.row, actions_at(at)}, context), &slope);
+    const VectorXd x = input_of({start.row, actions_at(at)}, context);
+    const double value = (score.*height)(x, &slope);
     gradient = -(slope.segment(own, d).array() * side.array()).matrix() / unit;
     return -(value - from) / unit;
   });
@@ -247,10 +248,14 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
     }
     return value;
   };
+  // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
+  const bool sketched = score.can_sketch();
+  const Height exactly = &Score::at;
   for (const Spot& start : starts(score, context, known)) {
     const double from = consider(start);
-    consider(climb(start, from, score, context));
+    consider(climb(start, from, score, sketched ? &Score::sketch : exactly, context));
   }
+  if (sketched) consider(climb(best, best_score, score, exactly, context));
   return place_of(best, context);
 }
 

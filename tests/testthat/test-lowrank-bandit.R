@@ -1,0 +1,280 @@
+# The low-rank engine of a bandit beside the oracle: errors within the certificate, the certificate
+# within the aim, or the dense engine serves.
+
+whole <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
+
+# Means and sds that should be `want`; `slack` is the rounding of both sides.
+expect_within_bound <- function(bandit, got, want, info = NULL, accuracy = 1e-3, slack = 1e-6) {
+  bound <- summary(bandit)$error_bound
+  expect_lte(bound, accuracy, label = paste("bound:", info))
+  if (summary(bandit)$engine == "dense") expect_identical(bound, 0)
+  expect_lte(max(abs(got$mean - want$mean) - bound * want$sd), slack, label = paste("mean:", info))
+  sure <- want$sd > 1e-6
+  expect_lte(max(abs(log(got$sd / want$sd))[sure]), log1p(bound) + slack / min(want$sd[sure]), label = paste("sd:", info))
+}
+
+# Places that rewards come from: spread, close together, and some of them twice.
+places_of <- function(n, d) {
+  x <- matrix(runif(n * d), n)
+  close <- seq_len(n %/% 3)
+  x[close, ] <- rep(x[n, ], each = length(close)) + rnorm(length(close) * d, sd = 0.03)
+  x <- pmin(pmax(x, 0), 1)
+  rbind(x, x[1:3, , drop = FALSE])
+}
+
+# A bandit over a box, over a product, or over arms in contexts that are not known beforehand, whose inputs are these
+# places; and what adds place i to it.
+life_over <- function(kind, x, kernel, noise_var, pending, drift, ...) {
+  d <- ncol(x)
+  at <- function(i, columns) x[i, columns, drop = FALSE]
+  make <- function(domain, contexts = NULL) {
+    gp_bandit(domain, kernel, noise_var, policy_ucb(width_constant(2)), mean = 0.3, pending = pending, changes = drift,
+              contexts = contexts, engine = "lowrank", ...)
+  }
+  if (kind == "box" || d == 1) {
+    b <- make(box_domain(rep(0, d), rep(1, d)))
+    return(list(bandit = b, add = function(i, ...) b$add(x = at(i, 1:d), ...), posterior = function() b$posterior(x)))
+  }
+  if (kind == "product") {
+    b <- make(product_domain(at(seq_len(nrow(x)), 1), box_domain(rep(0, d - 1), rep(1, d - 1), paste0("b", 2:d))))
+    return(list(bandit = b, add = function(i, ...) b$add(arm = i, x = at(i, 2:d), ...), posterior = function() b$posterior(x)))
+  }
+  b <- make(at(seq_len(nrow(x)), 1), d - 1)
+  list(bandit = b, add = function(i, ...) b$add(arm = i, context = x[i, -1], ...),
+       posterior = function() b$posterior(at(seq_len(nrow(x)), 1), context = at(seq_len(nrow(x)), -1)))
+}
+
+play_event <- function(b, ref, life, n) {
+  h <- b$history()
+  some <- function(ids) if (length(ids)) ids[sample.int(length(ids), 1)]
+  event <- sample(c("add", "pending", "observe", "own", "amend", "withdraw"), 1, prob = c(6, 3, 3, 1, 1, 1))
+  y <- rnorm(1)
+  i <- sample(n, 1)
+  id <- some(h$id[h$status == if (event == "amend") "known" else "pending"])
+  if (event == "add") {
+    life$add(i, reward = y)
+    ref <- ref_add(ref, i, y)
+  } else if (event == "pending") {
+    life$add(i)
+    ref <- ref_add(ref, i, NA)
+  } else if (!is.null(id)) {
+    noise <- if (event == "own") rexp(1, 10) + 1e-3
+    if (event %in% c("observe", "own")) {
+      b$observe(id, y, noise_var = noise)
+      ref <- ref_observe(ref, id, y, noise = if (is.null(noise)) NA else noise)
+    }
+    if (event == "amend") {
+      b$amend(id, y)
+      ref <- ref_amend(ref, id, y)
+    }
+    if (event == "withdraw") {
+      b$withdraw(id)
+      ref <- ref_withdraw(ref, id)
+    }
+  }
+  ref
+}
+
+test_that("random lives: late, changed, withdrawn rewards, censoring, windows, weights, fading, noise of its own", {
+  pendings <- list(list(pending_ignore(), ref_pending()), list(pending_hallucinate(), ref_pending("hallucinate")),
+                   list(pending_censor(4, -0.2), ref_pending("censor", 4, -0.2)))
+  drifts <- list(list(NULL, ref_drift()), list(change_window(15), ref_drift("window", W = 15)),
+                 list(change_weights(0.9), ref_drift("weight", eta = 0.9)), list(change_fade(0.1), ref_drift("fade", eps = 0.1)),
+                 list(NULL, ref_drift()))
+  kernels <- compare_kernels()
+  engines <- character()
+  for (seed in seq_len(if (whole) 150 else 24)) {
+    set.seed(seed)
+    kernel <- kernels[[1 + seed %% length(kernels)]]
+    x <- places_of(24, kernel$d)
+    pending <- pendings[[1 + seed %% 3]]
+    drift <- drifts[[1 + seed %% 5]]
+    noise_var <- 10^runif(1, -3, 0)
+    life <- life_over(c("box", "product", "contexts")[1 + (seed %/% 3) %% 3], x, kernel$ours, noise_var, pending[[1]], drift[[1]])
+    b <- life$bandit
+    ref <- ref_bandit(kernel$ref(x), noise_var, ref_policy("ucb", ref_width_constant(2)), mean = 0.3, pending = pending[[2]],
+                      drift = drift[[2]])
+    for (event in 1:40) {
+      ref <- play_event(b, ref, life, nrow(x))
+      if (event %% 5) next
+      expect_within_bound(b, life$posterior(), ref_bandit_posterior(ref), paste("seed", seed, "event", event))
+      engines <- c(engines, summary(b)$engine)
+    }
+    again <- unserialize(serialize(b, NULL))
+    expect_identical(again$history(), b$history())
+    expect_equal(summary(again)[c("engine", "rank", "error_bound")], summary(b)[c("engine", "rank", "error_bound")])
+    expect_equal(b$information_gain(), again$information_gain(), tolerance = tol$identity)
+  }
+  expect_gt(mean(engines == "lowrank"), 0.6)
+})
+
+# The oracle's posterior at `at` of what a bandit over a box has been given.
+fitted_at <- function(ref, x, y, noise_var, at) {
+  ref_posterior(ref(x), ref(at, x), diag(ref(at)), y, noise_var)
+}
+
+test_that("restarts, epochs, refits: the engine begins again and is right again", {
+  set.seed(2)
+  box <- box_domain(0, 1)
+  b <- gp_bandit(box, kernel_se(0.3), 0.05, policy_ucb(width_constant(2)), engine = "lowrank", changes = change_oracle(25))
+  for (t in 1:40) b$observe(b$suggest()$id, rnorm(1))
+  h <- b$history()
+  now <- h$id > 25
+  at <- matrix(runif(20))
+  want <- fitted_at(ref_kernel_se(0.3), cbind(h$x1[now]), h$reward[now], 0.05, at)
+  expect_within_bound(b, b$posterior(at), want)
+  expect_identical(summary(b)$engine, "lowrank")
+  b <- gp_bandit(box, kernel_se(0.3), 0.05, policy_ei(), engine = "lowrank", refit = refit_every(20))
+  for (t in 1:45) {
+    id <- b$suggest()$id
+    b$observe(id, sin(5 * b$history()$x1[id]) + rnorm(1, sd = 0.2))
+  }
+  h <- b$history()
+  fit <- current_config(b)
+  fitted <- ref_kernel_se(fit$kernel$lengthscale, fit$kernel$variance)
+  want <- fitted_at(fitted, cbind(h$x1), h$reward - fit$mean, fit$noise_var, at)
+  want$mean <- want$mean + fit$mean
+  expect_within_bound(b, b$posterior(at), want)
+})
+
+benchmark <- function(name) {
+  of <- test_function(name)
+  side <- of$domain$upper - of$domain$lower
+  list(domain = of$domain, side = side, f = function(x) (of$f(x) + 54) / 52)
+}
+
+test_that("a run over a box: the same regret as with the dense engine, at a certified error", {
+  problem <- benchmark("branin")
+  set.seed(3)
+  regret <- vapply(c("dense", "lowrank"), function(engine) {
+    b <- gp_bandit(problem$domain, kernel_se(0.3 * problem$side), 0.01, policy_ucb(width_constant(2)), engine = engine)
+    set.seed(4)
+    run <- run_bandit(b, bandit_problem(problem$domain, problem$f, noise_gaussian(0.1)), 150)
+    expect_identical(summary(b)$engine, engine)
+    h <- b$history()
+    x <- as.matrix(h[c("x1", "x2")])
+    want <- fitted_at(ref_kernel_se(0.3 * problem$side), x, h$reward, 0.01, x[seq(1, 150, 7), ])
+    expect_within_bound(b, b$posterior(x[seq(1, 150, 7), ]), want)
+    sum(as.data.frame(run)$regret)
+  }, 0)
+  expect_equal(regret[["lowrank"]], regret[["dense"]], tolerance = 0.02)
+})
+
+test_that("auto changes over in both directions, and nothing is seen of it", {
+  set.seed(5)
+  kernel <- kernel_se(0.08)
+  ref <- ref_kernel_se(0.08)
+  x <- rbind(matrix(runif(300, 0, 0.05), 150), matrix(runif(900), 450))
+  y <- rnorm(nrow(x))
+  b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel, 0.05, policy_ucb(width_constant(2)))
+  expect_identical(summary(b)$engine, "dense")
+  at <- matrix(runif(40), 20)
+  engines <- character()
+  for (part in split(seq_len(nrow(x)), (seq_len(nrow(x)) - 1) %/% 10)) {
+    b$add(x = x[part, , drop = FALSE], reward = y[part])
+    engines <- c(engines, summary(b)$engine)
+    known <- seq_len(max(part))
+    if (max(part) %% 50 == 0) {
+      expect_within_bound(b, b$posterior(at), fitted_at(ref, x[known, ], y[known], 0.05, at), paste(max(part), "rewards"))
+    }
+  }
+  # Dense while there is little, low rank while all is in a corner, dense when it has spread.
+  expect_identical(rle(engines)$values[1:3], c("dense", "lowrank", "dense"))
+})
+
+test_that("what is played does not depend on who looks, or on whether it is played again", {
+  lives <- lapply(c(FALSE, TRUE), function(looks) {
+    b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.8), 0.05, policy_ucb(width_constant(2)))
+    set.seed(6)
+    b$add(x = matrix(runif(250), 125), reward = rnorm(125))
+    for (t in 1:8) {
+      if (looks) summary(b)
+      b$observe(b$suggest()$id, rnorm(1))
+      if (looks) b$posterior(matrix(0.5, 1, 2))
+    }
+    b
+  })
+  expect_identical(summary(lives[[1]])$engine, "lowrank")
+  expect_identical(lives[[1]]$history(), lives[[2]]$history())
+  again <- unserialize(serialize(lives[[1]], NULL))
+  expect_identical(again$suggest(3), lives[[1]]$suggest(3))
+})
+
+# Each of these breaks a factorisation that trusts its pivots.
+hostile_places <- function() {
+  base <- matrix(runif(30), 15)
+  list(near_duplicates = list(x = rbind(base, base + 1e-9, base - 1e-9), length = 0.3, noise = 1e-2),
+       far = list(x = rbind(base, base + 1e5, matrix(9e5, 2, 2)), length = 0.3, noise = 1e-2),
+       spikes = list(x = rbind(base, base), length = 1e-3, noise = 1e-2),
+       line = list(x = cbind(seq(0, 1, length.out = 45), 0.5), length = 2, noise = 1e-2),
+       little_noise = list(x = base, length = 0.3, noise = 1e-8),
+       little_noise_twice = list(x = rbind(base, base + 1e-9), length = 0.3, noise = 1e-8),
+       one_place = list(x = matrix(0.5, 45, 2), length = 0.3, noise = 1e-8))
+}
+
+test_that("hostile points: never a wrong number in silence", {
+  set.seed(7)
+  for (name in names(hostile_places())) for (smooth in c(TRUE, FALSE)) {
+    it <- hostile_places()[[name]]
+    ref <- if (smooth) ref_kernel_se(it$length) else ref_kernel_matern(2.5, it$length)
+    ours <- if (smooth) kernel_se(it$length) else kernel_matern(2.5, it$length)
+    y <- sin(5 * pmin(it$x[, 1], 2)) + sqrt(it$noise) * rnorm(nrow(it$x))
+    b <- gp_bandit(box_domain(c(-1, -1), c(1e6, 1e6)), ours, it$noise, policy_ucb(width_constant(2)), engine = "lowrank")
+    for (i in seq_len(nrow(it$x))) b$add(x = it$x[i, , drop = FALSE], reward = y[i])
+    at <- rbind(it$x[1:5, ], matrix(runif(20), 10), c(500, 500))
+    # (The oracle itself is good to about eps / noise.)
+    expect_within_bound(b, b$posterior(at), fitted_at(ref, it$x, y, it$noise, at), paste(name, smooth),
+                        slack = max(1e-6, 1e-13 * nrow(it$x) / it$noise))
+    expect_true(all(is.finite(unlist(b$suggest()[c("x1", "x2")]))))
+  }
+})
+
+test_that("finite-rank kernels cost their rank, in contexts that are not known beforehand", {
+  set.seed(8)
+  arms <- matrix(rnorm(60 * 4), 60)
+  b <- gp_bandit(arms, kernel_linear() + kernel_linear(0.5, dims = 1:2) * kernel_linear(dims = 5), 0.1,
+                 policy_ucb(width_constant(1)), contexts = 1)
+  theta <- rnorm(5)
+  for (t in 1:260) {
+    z <- rnorm(1)
+    q <- b$suggest(context = z)
+    b$observe(q$id, sum(theta * c(arms[q$arm, ], z)) + rnorm(1, sd = 0.3))
+  }
+  expect_identical(summary(b)[c("engine", "rank")], list(engine = "lowrank", rank = 7L))
+  h <- b$history()
+  x <- as.matrix(h[c("x1", "x2", "x3", "x4", "z1")])
+  ref <- ref_kernel_sum(ref_kernel_linear(), ref_kernel_product(ref_kernel_linear(0.5, dims = 1:2), ref_kernel_linear(dims = 5)))
+  want <- fitted_at(ref, x, h$reward, 0.1, cbind(arms, 0.7))
+  expect_within_bound(b, b$posterior(context = 0.7), want)
+})
+
+test_that("Thompson sampling and joint draws over arms have the posterior's distribution", {
+  set.seed(9)
+  arms <- matrix(seq(0, 1, length.out = 6))
+  b <- gp_bandit(arms, kernel_se(0.4), 0.1, policy_ts(width_constant(1)), contexts = 1, engine = "lowrank")
+  b$add(arm = rep(1:6, 5), context = matrix(runif(30)), reward = rnorm(30))
+  expect_identical(summary(b)$engine, "lowrank")
+  draws <- b$draw(4000, context = 0.5)
+  h <- b$history()
+  ref <- ref_kernel_se(0.4)
+  at <- cbind(arms, 0.5)
+  want <- ref_posterior(ref(cbind(h$x1, h$z1)), ref(at, cbind(h$x1, h$z1)), ref(at), h$reward, 0.1)
+  expect_lt(max(abs(rowMeans(draws) - want$mean) / want$sd), 0.1)
+  expect_lt(max(abs(stats::cov(t(draws)) - want$cov)), 0.1 * max(want$cov))
+})
+
+test_that("engine and accuracy are checked", {
+  box <- box_domain(0, 1)
+  bandit <- function(...) gp_bandit(box, kernel_se(0.3), 0.1, policy_mean(), ...)
+  expect_error(bandit(accuracy = 0), "accuracy", class = "gpbandits_error")
+  expect_error(bandit(accuracy = 2), "accuracy", class = "gpbandits_error")
+  expect_error(bandit(engine = "low"), "engine", class = "gpbandits_error")
+  expect_output(print(summary(bandit(engine = "lowrank"))), "low rank, within")
+  loose <- bandit(engine = "lowrank", accuracy = 0.5)
+  tight <- bandit(engine = "lowrank", accuracy = 1e-4)
+  set.seed(10)
+  x <- matrix(runif(60))
+  for (b in list(loose, tight)) b$add(x = x, reward = sin(9 * x[, 1]))
+  expect_lt(summary(loose)$rank, summary(tight)$rank)
+  expect_lte(summary(tight)$error_bound, 1e-4)
+})
