@@ -301,10 +301,6 @@ cpp_testing_lowrank_choose <- function(arms, pointer, policy, value) {
     .Call(`_gpbandits_cpp_testing_lowrank_choose`, arms, pointer, policy, value)
 }
 
-cpp_testing_lowrank_run <- function(arms, pointer, x, means, noise, width) {
-    .Call(`_gpbandits_cpp_testing_lowrank_run`, arms, pointer, x, means, noise, width)
-}
-
 cpp_kernel_diagonal <- function(kernel, x) {
     .Call(`_gpbandits_cpp_kernel_diagonal`, kernel, x)
 }

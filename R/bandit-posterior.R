@@ -73,10 +73,10 @@ bandit_draw <- function(bandit, n, context, ...) {
   drawn
 }
 
-# An engine that keeps only the arms played cannot draw over all of them: the log played again can.
+# Other engines over arms than weight space cannot draw over many of them: the log played again can.
 drawing_twin <- function(bandit) {
   heal(bandit)
-  if (cpp_bandit_facts(bandit$handle)$engine != "played") return(bandit)
+  if (!is_tabulated_space(bandit$config) || cpp_bandit_facts(bandit$handle)$engine == "weights") return(bandit)
   twin <- as.environment(bandit_copy(bandit))
   twin$config$policy <- policy_pims()
   twin$config$engine <- "weights"

@@ -889,21 +889,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_testing_lowrank_run
-Rcpp::NumericMatrix cpp_testing_lowrank_run(SEXP arms, SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& means, const Eigen::VectorXd& noise, double width);
-RcppExport SEXP _gpbandits_cpp_testing_lowrank_run(SEXP armsSEXP, SEXP pointerSEXP, SEXP xSEXP, SEXP meansSEXP, SEXP noiseSEXP, SEXP widthSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type arms(armsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type means(meansSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type noise(noiseSEXP);
-    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_run(arms, pointer, x, means, noise, width));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_kernel_diagonal
 Eigen::VectorXd cpp_kernel_diagonal(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
 RcppExport SEXP _gpbandits_cpp_kernel_diagonal(SEXP kernelSEXP, SEXP xSEXP) {
@@ -1145,7 +1130,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_testing_lowrank_follow", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_follow, 2},
     {"_gpbandits_cpp_testing_lowrank_arms", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_arms, 3},
     {"_gpbandits_cpp_testing_lowrank_choose", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_choose, 4},
-    {"_gpbandits_cpp_testing_lowrank_run", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_run, 6},
     {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},
     {"_gpbandits_cpp_kernel_input_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_input_gradient, 3},
     {"_gpbandits_cpp_kernel_diagonal_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal_gradient, 2},

@@ -51,6 +51,7 @@ class PlacesFromR {
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
   const int rows = static_cast<int>(places.size());
   if (rows == 0) return Rcpp::NumericMatrix(0, 0);
+  if (places[0]->kind == gpb::Place::Kind::tabled) return Rcpp::NumericMatrix(rows, 0);
   const bool numbered = places[0]->kind == gpb::Place::Kind::numbered;
   const int columns = static_cast<int>(places[0]->x.size()) - (numbered ? 1 : 0);
   Rcpp::NumericMatrix out(rows, columns);

@@ -214,7 +214,7 @@ using LazyArmsPtr = Rcpp::XPtr<gpb::LazyArms>;
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_testing_lowrank_arms(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                               const Eigen::VectorXd& prior_mean) {
-  return LazyArmsPtr(new gpb::LazyArms(*gpb::kernel_from_list(kernel), x, prior_mean), true);
+  return LazyArmsPtr(new gpb::LazyArms(*gpb::kernel_from_list(kernel), x, x.cols(), prior_mean), true);
 }
 
 // The arm (from 1) and how many were looked at. `policy`: "ucb", "variance", "ei";
@@ -232,25 +232,6 @@ Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const st
   }
   const gpb::Index arm = lazy->choose(score, *LowRankPtr(pointer));
   return {static_cast<double>(arm + 1), static_cast<double>(lazy->looked_at())};
-}
-
-// GP-UCB over many arms whose rewards are given: the arms played, and how many were looked at.
-// [[Rcpp::export(rng = false)]]
-Rcpp::NumericMatrix cpp_testing_lowrank_run(SEXP arms, SEXP pointer, const Eigen::MatrixXd& x,
-                                            const Eigen::VectorXd& means,
-                                            const Eigen::VectorXd& noise, double width) {
-  const LazyArmsPtr lazy(arms);
-  const LowRankPtr posterior(pointer);
-  const gpb::RisingScore score{[width](double mean, double sd) { return mean + width * sd; },
-                               gpb::kTie};
-  Rcpp::NumericMatrix out(static_cast<int>(noise.size()), 2);
-  for (gpb::Index t = 0; t < noise.size(); ++t) {
-    const gpb::Index arm = lazy->choose(score, *posterior);
-    posterior->add(x.row(arm).transpose(), means[arm] + noise[t]);
-    out(t, 0) = static_cast<double>(arm + 1);
-    out(t, 1) = static_cast<double>(lazy->looked_at());
-  }
-  return out;
 }
 
 // ---- kernels (`kernel` is a list made by resolve_kernel()), regressions, likelihood

@@ -13,7 +13,8 @@ Beliefs beliefs_from_config(const Rcpp::List& config) {
   const auto policy = settings.part("policy");
   Beliefs out;
   out.noise_var = settings.number("noise_var");
-  out.space = make_space(settings, policy_draws(*policy), lbfgsb_minimizer());
+  out.space = make_space(settings, {policy_draws(*policy), policy_rises(*policy)},
+                         lbfgsb_minimizer());
   if (policy->has("repeats")) out.repeats = policy->number("repeats");
   WidthPtr width;
   if (policy->has("width")) {

@@ -9,50 +9,48 @@ namespace gpb {
 namespace {
 
 constexpr Index kBlockArms = 64;
+constexpr Index kMostBlocks = 32768;  // beyond, blocks become larger
 constexpr Index kRecent = 64;         // choices after which a block's coordinates are dropped
-constexpr double kKeptNumbers = 1e7;  // coordinates kept (80 MB)
-constexpr double kSteps[3] = {0.0, 3.0, 30.0};  // at which Block::rise is known
+constexpr double kKeptNumbers = 2e8;  // coordinates kept (1.6 GB, where nothing can be skipped)
+constexpr double kSteps[3] = {0.0, 3.0, 30.0};  // at which a Rise is known
 
 }  // namespace
 
-LazyArms::LazyArms(const Kernel& kernel, const Points& arms, VectorXd prior_mean) {
+// ---- blocks ---------------------------------------------------------------------------------
+
+LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, VectorXd prior_mean) {
   const Index n = arms.rows();
   if (n == 0) throw std::invalid_argument("there are no arms");
   if (prior_mean.size() != 1 && prior_mean.size() != n) {
     throw std::invalid_argument("the prior mean has one value, or one per arm");
   }
+  block_arms_ = std::max(kBlockArms, n / kMostBlocks + 1);
   order_.resize(static_cast<std::size_t>(n));
   std::iota(order_.begin(), order_.end(), Index(0));
-  divide(arms, 0, n);
+  divide(arms, inputs, 0, n);
   points_.resize(n, arms.cols());
   for (Index c = 0; c < arms.cols(); ++c) {
-    for (Index i = 0; i < n; ++i) points_(i, c) = arms(order_[static_cast<std::size_t>(i)], c);
+    for (Index i = 0; i < n; ++i) points_(i, c) = arms(arm_of(i), c);
   }
   prior_mean_ = prior_mean;
-  for (Index i = 0; i < n && prior_mean.size() > 1; ++i) {
-    prior_mean_[i] = prior_mean[order_[static_cast<std::size_t>(i)]];
-  }
-  Points centres(static_cast<Index>(blocks_.size()), arms.cols());
-  Index number = 0;
+  for (Index i = 0; i < n && prior_mean.size() > 1; ++i) prior_mean_[i] = prior_mean[arm_of(i)];
   const LowRankPosterior nothing(kernel.clone(), 1.0);
   for (Block& block : blocks_) {
-    centres.row(number++) = points_.row(block.centre);
-    remember(block, view(block, nothing));
+    remember(block, view(block, nothing), Motion());
     block.last_look = -1;
   }
-  centres_ = std::make_unique<LowRankCandidates>(std::move(centres));
 }
 
 // Halves at the median of the widest input until a block is left: a k-d tree's leaves.
-void LazyArms::divide(const Points& arms, Index first, Index count) {
-  if (count <= kBlockArms) {
-    add_block(arms, first, count);
+void LazyArms::divide(const Points& arms, Index inputs, Index first, Index count) {
+  if (count <= block_arms_) {
+    add_block(arms, inputs, first, count);
     return;
   }
   const auto begin = order_.begin() + first;
   Index widest = 0;
   double side = -1.0;
-  for (Index c = 0; c < arms.cols(); ++c) {
+  for (Index c = 0; c < inputs; ++c) {
     double low = kInf, high = -kInf;
     for (Index i = 0; i < count; ++i) {
       low = std::min(low, arms(begin[i], c));
@@ -66,24 +64,23 @@ void LazyArms::divide(const Points& arms, Index first, Index count) {
   const double* input = arms.col(widest).data();
   std::nth_element(begin, begin + count / 2, begin + count,
                    [input](Index i, Index j) { return input[i] < input[j]; });
-  divide(arms, first, count / 2);
-  divide(arms, first + count / 2, count - count / 2);
+  divide(arms, inputs, first, count / 2);
+  divide(arms, inputs, first + count / 2, count - count / 2);
 }
 
 // The centre is the arm nearest to the middle.
-void LazyArms::add_block(const Points& arms, Index first, Index count) {
+void LazyArms::add_block(const Points& arms, Index inputs, Index first, Index count) {
   Block block;
   block.first = first;
   block.count = count;
-  VectorXd middle = VectorXd::Zero(arms.cols());
+  VectorXd middle = VectorXd::Zero(inputs);
   for (Index i = first; i < first + count; ++i) {
-    middle += arms.row(order_[static_cast<std::size_t>(i)]).transpose();
+    middle += arms.row(arm_of(i)).head(inputs).transpose();
   }
   middle /= static_cast<double>(count);
   double nearest = kInf;
   for (Index i = first; i < first + count; ++i) {
-    const double gap =
-        (arms.row(order_[static_cast<std::size_t>(i)]).transpose() - middle).squaredNorm();
+    const double gap = (arms.row(arm_of(i)).head(inputs).transpose() - middle).squaredNorm();
     if (!(gap < nearest)) continue;
     nearest = gap;
     block.centre = i;
@@ -92,21 +89,29 @@ void LazyArms::add_block(const Points& arms, Index first, Index count) {
   blocks_.push_back(std::move(block));
 }
 
-// Convex in `moved`: below the chords, and beyond the last step below the steepest line.
-double LazyArms::Block::rise_at(double moved) const {
-  if (!(moved < kSteps[2])) return rise[2] + apart * (moved - kSteps[2]);
-  const int left = moved < kSteps[1] ? 0 : 1;
-  const double part = (moved - kSteps[left]) / (kSteps[left + 1] - kSteps[left]);
-  return rise[left] + part * (rise[left + 1] - rise[left]);
+// ---- what is known of a block ---------------------------------------------------------------
+
+void LazyArms::Rise::know(const VectorXd& m, const VectorXd& d) {
+  for (int k = 0; k < 3; ++k) at_step[k] = (m + kSteps[k] * d).maxCoeff();
+  steepest = d.maxCoeff();
 }
 
-void LazyArms::remember(Block& block, const View& view) const {
-  const double centre = view.mean[block.centre - block.first];
-  for (int k = 0; k < 3; ++k) {
-    block.rise[k] = (view.mean + kSteps[k] * view.apart).maxCoeff() - centre;
-  }
+// Convex: below the chords, and beyond the last step below the steepest line.
+double LazyArms::Rise::at(double step) const {
+  if (!(step < kSteps[2])) return at_step[2] + steepest * (step - kSteps[2]);
+  const int left = step < kSteps[1] ? 0 : 1;
+  const double part = (step - kSteps[left]) / (kSteps[left + 1] - kSteps[left]);
+  return at_step[left] + part * (at_step[left + 1] - at_step[left]);
+}
+
+void LazyArms::remember(Block& block, const View& view, const Motion& now) const {
+  const Index centre = block.centre - block.first;
+  block.centre_mean = view.mean[centre];
+  block.centre_sd = view.sd[centre];
+  block.own.know(view.mean, view.sd);
+  block.apart.know((view.mean.array() - block.centre_mean).matrix(), view.apart);
   block.sd = view.sd.maxCoeff();
-  block.apart = view.apart.maxCoeff();
+  block.seen = block.centre_seen = now;
 }
 
 LazyArms::View LazyArms::view(Block& block, const LowRankPosterior& posterior) {
@@ -114,6 +119,8 @@ LazyArms::View LazyArms::view(Block& block, const LowRankPosterior& posterior) {
   block.last_look = call_;
   View out;
   VectorXd variance;
+  // (Sds of the differences fall within an era only.)
+  if (block.kept && block.seen.era != posterior.motion().era) forget_kept(block);
   if (block.kept) {
     const double before = static_cast<double>(block.kept->features().size());
     block.kept->follow(posterior);
@@ -136,38 +143,109 @@ LazyArms::View LazyArms::view(Block& block, const LowRankPosterior& posterior) {
   return out;
 }
 
-// No arm of the block scores higher now.
-double LazyArms::bound(Index number, const RisingScore& score, const Motion& now) const {
-  const Block& block = blocks_[static_cast<std::size_t>(number)];
-  const bool since_prior = block.last_look < 0 && now.from_prior;
-  if (!since_prior && block.seen.era != now.era) return kInf;
-  const double moved = std::sqrt(std::max(0.0, now.innovations - block.seen.innovations)) +
-                       now.changes - block.seen.changes;
-  const double centre_sd = std::sqrt(centres_->variance()[number]);
-  const double sd = (1.0 + slack_) * std::min(block.sd, centre_sd + block.apart);
-  const double mean = centres_->mean()[number] + prior_mean(block.centre) +
-                      block.rise_at(moved + slack_) + slack_ * (centre_sd + block.sd);
-  return score.of(mean, sd);
+void LazyArms::forget_kept(Block& block) {
+  kept_numbers_ -= static_cast<double>(block.kept->features().size());
+  block.kept.reset();
 }
 
+void LazyArms::see_centre(Block& block, const LowRankPosterior& posterior,
+                          const Motion& now) const {
+  if (!block.centre_kept) {
+    block.centre_kept = std::make_unique<LowRankCandidates>(points_.row(block.centre));
+  }
+  block.centre_kept->follow(posterior);
+  block.centre_mean = block.centre_kept->mean()[0] + prior_mean(block.centre);
+  block.centre_sd = std::sqrt(block.centre_kept->variance()[0]);
+  block.centre_seen = now;
+}
+
+namespace {
+
+// By how many of its sds of then a mean has moved since; infinite where nothing is known.
+double moved(const Motion& then, const Motion& now) {
+  const bool since_prior = !then.era && now.from_prior;
+  if (!since_prior && then.era != now.era) return kInf;
+  return std::sqrt(std::max(0.0, now.innovations - then.innovations)) + now.changes - then.changes;
+}
+
+}  // namespace
+
+// No arm of the block scores higher now. (What has been seen differs from the exact posterior, of
+// which the bounds are true, by the certificate.)
+double LazyArms::bound(const Block& block, const RisingScore& score, const Motion& now) const {
+  const double since_look = moved(block.seen, now);
+  if (std::isinf(since_look)) return kInf;
+  const double slack = slack_ * (block.sd + block.centre_sd);
+  const double own = block.own.at(since_look + slack_);
+  const double beside = block.centre_mean + block.centre_sd * moved(block.centre_seen, now) +
+                        block.apart.at(since_look + slack_);
+  const double sd = std::min(block.sd, block.centre_sd + block.apart.steepest);
+  return score.of(std::min(own, beside) + slack, (1.0 + slack_) * sd);
+}
+
+// ---- the choice -----------------------------------------------------------------------------
+
+namespace {
+
+// Of those that are numbers.
+double largest(const VectorXd& score) {
+  double out = -kInf;
+  for (Index j = 0; j < score.size(); ++j) out = score[j] > out ? score[j] : out;
+  return out;
+}
+
+}  // namespace
+
 LazyArms::Looked LazyArms::look(Index number, const RisingScore& score,
-                                const LowRankPosterior& posterior) {
+                                const LowRankPosterior& posterior, const Motion& now,
+                                const std::vector<char>* eligible) {
   Block& block = blocks_[static_cast<std::size_t>(number)];
-  const View now = view(block, posterior);
-  block.seen = posterior.motion();
-  remember(block, now);
+  const View at = view(block, posterior);
+  remember(block, at, now);
   Looked out{number, VectorXd(block.count)};
-  for (Index j = 0; j < block.count; ++j) out.score[j] = score.of(now.mean[j], now.sd[j]);
+  for (Index j = 0; j < block.count; ++j) {
+    const auto arm = static_cast<std::size_t>(arm_of(block.first + j));
+    const bool allowed = !eligible || (*eligible)[arm];
+    out.score[j] = allowed ? score.of(at.mean[j], at.sd[j]) : kNaN;
+  }
   looked_at_ += block.count;
   return out;
 }
 
 void LazyArms::drop_stale() {
   for (Block& block : blocks_) {
-    if (!block.kept || call_ - block.last_look <= kRecent) continue;
-    kept_numbers_ -= static_cast<double>(block.kept->features().size());
-    block.kept.reset();
+    if (block.kept && call_ - block.last_look > kRecent) forget_kept(block);
   }
+}
+
+std::vector<LazyArms::Looked> LazyArms::look_until_best(const RisingScore& score,
+                                                        const LowRankPosterior& posterior,
+                                                        const std::vector<char>* eligible) {
+  const Motion now = posterior.motion();
+  std::vector<Bound> heap;
+  heap.reserve(blocks_.size());
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    heap.push_back({bound(blocks_[k], score, now), static_cast<Index>(k), false});
+  }
+  std::make_heap(heap.begin(), heap.end());
+  double best = -kInf;
+  std::vector<Looked> looked;
+  // (Twice the tolerance: bounds are rounded too.)
+  while (!heap.empty() && !(heap.front().value < best - 2.0 * score.tie)) {
+    std::pop_heap(heap.begin(), heap.end());
+    Bound next = heap.back();
+    heap.pop_back();
+    Block& block = blocks_[static_cast<std::size_t>(next.block)];
+    if (!next.centred && std::isfinite(next.value)) {
+      see_centre(block, posterior, now);
+      heap.push_back({bound(block, score, now), next.block, true});
+      std::push_heap(heap.begin(), heap.end());
+      continue;
+    }
+    looked.push_back(look(next.block, score, posterior, now, eligible));
+    best = std::max(best, largest(looked.back().score));
+  }
+  return looked;
 }
 
 Index LazyArms::first_tied(const std::vector<Looked>& looked, double least) const {
@@ -175,36 +253,24 @@ Index LazyArms::first_tied(const std::vector<Looked>& looked, double least) cons
   for (const Looked& part : looked) {
     const Block& block = blocks_[static_cast<std::size_t>(part.block)];
     for (Index j = 0; j < block.count; ++j) {
-      if (part.score[j] < least) continue;
-      first = std::min(first, order_[static_cast<std::size_t>(block.first + j)]);
+      if (part.score[j] >= least) first = std::min(first, arm_of(block.first + j));
     }
   }
   return first;
 }
 
-Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posterior) {
+Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posterior,
+                       const std::vector<char>* eligible) {
   ++call_;
   looked_at_ = 0;
   if (call_ % kRecent == 0) drop_stale();
-  centres_->follow(posterior);
   slack_ = 2.0 * posterior.certificate().largest();
-  const Motion now = posterior.motion();
-  std::vector<std::pair<double, Index>> heap;
-  heap.reserve(blocks_.size());
-  for (Index number = 0; number < static_cast<Index>(blocks_.size()); ++number) {
-    heap.emplace_back(bound(number, score, now), number);
-  }
-  std::make_heap(heap.begin(), heap.end());
+  const std::vector<Looked> looked = look_until_best(score, posterior, eligible);
   double best = -kInf;
-  std::vector<Looked> looked;
-  // (Twice the tolerance: bounds are rounded too.)
-  while (!heap.empty() && !(heap.front().first < best - 2.0 * score.tie)) {
-    looked.push_back(look(heap.front().second, score, posterior));
-    best = std::max(best, looked.back().score.maxCoeff());
-    std::pop_heap(heap.begin(), heap.end());
-    heap.pop_back();
-  }
-  return first_tied(looked, best - score.tie);
+  for (const Looked& part : looked) best = std::max(best, largest(part.score));
+  const Index first = first_tied(looked, best - score.tie);
+  if (first == size()) throw std::invalid_argument("no arm is eligible");
+  return first;
 }
 
 }  // namespace gpb

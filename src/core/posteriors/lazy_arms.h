@@ -1,13 +1,14 @@
 // The best of very many arms without looking at all of them, exactly.
 //
-// Neighbouring arms form blocks, and one arm of each, its centre c, is followed in every round.
-// A block that was last looked at when its means were m_j and the sds of f_j - f_c were d_j has
-// now
-//   mean_j <= mean_c + max_j (m_j - m_c + d_j * moved),   sd_j <= min(max_j sd_j then, sd_c + d),
-// `moved` the bound of Motion on what all observations since can have done to a difference of
-// this sd: sds only fall. Blocks are looked at in the order of their bounds until none can hold
-// a better arm. What is kept of a block are a few numbers, so memory does not grow with rank
-// times arms; blocks that are looked at again and again keep their coordinates.
+// Neighbouring arms form blocks, each with a centre c. Of a block that was looked at when its means
+// were m_j, its sds s_j and the sds of f_j - f_c were d_j, it is known that now
+//   mean_j <= max_j (m_j + s_j * moved),  sd_j <= max_j s_j:
+// `moved` is the bound of Motion on what all observations since can have done, and sds only fall.
+// Where that is not enough the centre is brought up to date, which costs one arm:
+//   mean_j <= mean_c + max_j (m_j - m_c + d_j * moved),  sd_j <= sd_c + max_j d_j,
+// and afterwards, when it has moved again, mean_c + sd_c * moved. Blocks are taken in the order of
+// their bounds, the centre first, then all arms, until none can hold a better one. What is kept of
+// a block are a few numbers; blocks that are looked at again and again keep their coordinates.
 #ifndef GPB_LAZY_ARMS_H
 #define GPB_LAZY_ARMS_H
 
@@ -24,44 +25,67 @@ struct RisingScore {
 
 class LazyArms {
  public:
-  // One arm per row; the prior mean has one value per arm, or one for all.
-  LazyArms(const Kernel& kernel, const Points& arms, VectorXd prior_mean);
+  // One arm per row, of which the first `inputs` columns say which arms are neighbours; the prior
+  // mean has one value per arm, or one for all.
+  LazyArms(const Kernel& kernel, const Points& arms, Index inputs, VectorXd prior_mean);
 
   Index size() const { return points_.rows(); }
-  // The first of the arms tied with the best.
-  Index choose(const RisingScore& score, const LowRankPosterior& posterior);
+  // The first of the arms tied with the best, among those with a flag if there are flags.
+  Index choose(const RisingScore& score, const LowRankPosterior& posterior,
+               const std::vector<char>* eligible = nullptr);
   // How many arms the last choice looked at, centres not counted.
   Index looked_at() const { return looked_at_; }
 
  private:
+  // max_j (m_j + step d_j) as a function of step: known at three steps, bounded in between.
+  struct Rise {
+    double at_step[3] = {0.0, 0.0, 0.0};
+    double steepest = 0.0;
+    void know(const VectorXd& m, const VectorXd& d);
+    double at(double step) const;
+  };
   struct Block {
     Index first = 0, count = 0, centre = 0;
-    // At the last look: max_j (m_j - m_c + step d_j) for three steps, and the largest sds.
-    double rise[3] = {0.0, 0.0, 0.0};
-    double sd = 0.0, apart = 0.0;
+    // At the last look: of the arms, and of their differences to the centre.
+    Rise own, apart;
+    double sd = 0.0;
     Motion seen;
     Index last_look = -1;
-    std::unique_ptr<LowRankCandidates> kept;
+    // The centre, when it was seen last, never before the last look.
+    double centre_mean = 0.0, centre_sd = 0.0;
+    Motion centre_seen;
+    std::unique_ptr<LowRankCandidates> centre_kept, kept;
     VectorXd kept_apart;  // d_j, of the look at which `kept` was made
-    double rise_at(double moved) const;
   };
   struct Looked {
     Index block;
     VectorXd score;
+  };
+  struct Bound {
+    double value;
+    Index block;
+    bool centred;  // the centre is up to date
+    bool operator<(const Bound& other) const { return value < other.value; }
   };
   // Means (prior included), sds, and sds of the differences to the centre.
   struct View {
     VectorXd mean, sd, apart;
   };
 
-  void divide(const Points& arms, Index first, Index count);
-  void add_block(const Points& arms, Index first, Index count);
-  void remember(Block& block, const View& view) const;
+  void divide(const Points& arms, Index inputs, Index first, Index count);
+  void add_block(const Points& arms, Index inputs, Index first, Index count);
+  void remember(Block& block, const View& view, const Motion& now) const;
   View view(Block& block, const LowRankPosterior& posterior);
-  double bound(Index number, const RisingScore& score, const Motion& now) const;
-  Looked look(Index number, const RisingScore& score, const LowRankPosterior& posterior);
+  void see_centre(Block& block, const LowRankPosterior& posterior, const Motion& now) const;
+  double bound(const Block& block, const RisingScore& score, const Motion& now) const;
+  Looked look(Index number, const RisingScore& score, const LowRankPosterior& posterior,
+              const Motion& now, const std::vector<char>* eligible);
+  std::vector<Looked> look_until_best(const RisingScore& score, const LowRankPosterior& posterior,
+                                      const std::vector<char>* eligible);
   Index first_tied(const std::vector<Looked>& looked, double least) const;
   void drop_stale();
+  void forget_kept(Block& block);
+  Index arm_of(Index row) const { return order_[static_cast<std::size_t>(row)]; }
   double prior_mean(Index row) const { return prior_mean_[prior_mean_.size() == 1 ? 0 : row]; }
   Points rows_of(const Block& block) const { return points_.middleRows(block.first, block.count); }
 
@@ -69,7 +93,7 @@ class LazyArms {
   Points points_;
   VectorXd prior_mean_;       // in the order of points_, or one number
   std::vector<Block> blocks_;
-  std::unique_ptr<LowRankCandidates> centres_;
+  Index block_arms_ = 0;      // at most so many in each
   Index call_ = 0, looked_at_ = 0;
   double kept_numbers_ = 0.0;
   double slack_ = 0.0;        // of the posterior's certificate

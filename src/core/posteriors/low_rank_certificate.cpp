@@ -162,6 +162,12 @@ bool LowRankPosterior::measured_now() const {
 // |C|, with residuals lost in rounding as independent errors: their E is diagonal.
 double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
 
+// Not where it has just been done, or where rounding alone is too much.
+bool LowRankPosterior::measuring_helps() const {
+  return rank() >= kCheapRank && std::sqrt(rounding_ * residual_squares()) < accuracy_ &&
+         !measured_now();
+}
+
 // |g|, the smaller of two bounds. (What rounding makes of `outside` are independent errors, too.)
 double LowRankPosterior::mean_error() const {
   const double squares = residual_squares();

@@ -83,7 +83,7 @@ Index LowRankPosterior::worst_row() const {
 void LowRankPosterior::tighten() {
   double goal = left_out_limit(residual_squares());
   while (!accurate() && !gives_up()) {
-    if (left_out_ <= goal && rank() >= kCheapRank && !measured_now()) {
+    if (left_out_ <= goal && measuring_helps()) {
       measure();
       continue;
     }
@@ -93,8 +93,6 @@ void LowRankPosterior::tighten() {
       extend(row);
     } else if (rebuild_may_help()) {
       choose_basis();
-    } else if (!measured_now()) {
-      measure();
     } else {
       return;
     }

@@ -167,6 +167,7 @@ class LowRankPosterior {
   void extend_reference(const VectorXd& column);
   double moved_since_reference() const;
   bool measured_now() const;
+  bool measuring_helps() const;
   void measure_residuals();
   double left_out_limit(double residual_squares) const;
   double allowance() const;

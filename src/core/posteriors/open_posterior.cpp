@@ -14,13 +14,17 @@ constexpr Index kFirstTrial = 128;  // dense is quick up to here
 // The low-rank engine is entered below this share of the observations, and left above that.
 constexpr double kEnterShare = 0.5;
 constexpr double kLeaveShare = 0.7;
+constexpr Index kMostDrawn = 5000;  // no matrix beyond that many rows
 constexpr Index kSketchFrom = 200;
 constexpr double kSketchAccuracy = 0.05;
 }
 
 OpenEngine OpenEngine::of(const std::string& name, double accuracy) {
-  if (name == "dense") return {Choice::dense, accuracy};
-  return {name == "lowrank" ? Choice::lowrank : Choice::automatic, accuracy};
+  OpenEngine out;
+  out.accuracy = accuracy;
+  if (name == "dense") out.choice = Choice::dense;
+  if (name == "lowrank") out.choice = Choice::lowrank;
+  return out;
 }
 
 OpenPosterior::OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
@@ -143,11 +147,11 @@ bool OpenPosterior::may_be_low_rank() const {
 std::unique_ptr<LowRankPosterior> OpenPosterior::new_low_rank() const {
   const double share = engine_.choice == OpenEngine::Choice::lowrank ? 1.0 : kLeaveShare;
   return std::make_unique<LowRankPosterior>(dense_.kernel().clone(), noise_var(),
-                                            engine_.accuracy, share);
+                                            std::min(engine_.accuracy, engine_.aim), share);
 }
 
 bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share) const {
-  if (!low.accurate()) return false;
+  if (low.certificate().largest() > engine_.accuracy) return false;
   return engine_.choice == OpenEngine::Choice::lowrank ||
          static_cast<double>(low.rank()) <= largest_share * static_cast<double>(kept_);
 }
@@ -474,6 +478,10 @@ std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
 
 void OpenPosterior::sample_all(const Posterior& centre, const Candidates& candidates, double scale,
                                Rng& rng, Eigen::Ref<MatrixXd> out) const {
+  if (candidates.size() > kMostDrawn) {
+    throw std::invalid_argument("joint draws over more than " + std::to_string(kMostDrawn) +
+                                " arms need the weight-space engine");
+  }
   const MatrixXd covariance =
       ask([&](const auto& known) { return known.covariance(candidates.X); });
   out = joint_draws(covariance, rng, out.cols(), scale);

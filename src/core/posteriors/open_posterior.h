@@ -16,6 +16,7 @@ struct OpenEngine {
   enum class Choice { automatic, lowrank, dense };
   Choice choice = Choice::automatic;
   double accuracy = 1e-3;
+  double aim = kInf;  // of the low-rank engine, if that is less
   static OpenEngine of(const std::string& name, double accuracy);
 };
 
@@ -49,6 +50,7 @@ class OpenPosterior final : public Posterior {
   MatrixXd covariance(const Candidates& candidates,
                       const std::vector<Index>& some) const override;
   bool can_sketch() const override;
+  const LowRankPosterior* low_rank() const override { return low_.get(); }
   void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
               VectorXd& dsd) const override;
   VectorXd means_at(const std::vector<const Place*>& places,

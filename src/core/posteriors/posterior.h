@@ -8,6 +8,8 @@
 
 namespace gpb {
 
+class LowRankPosterior;
+
 struct Observation {
   Place place;
   double value = 0.0;
@@ -109,6 +111,8 @@ class Posterior {
   }
   // Joint covariance of f at some candidates, by their numbers; not every engine has it.
   virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
+  // The low-rank posterior that this one is but for the prior mean; null if there is none.
+  virtual const LowRankPosterior* low_rank() const { return nullptr; }
   // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.
   virtual VectorXd means_at(const std::vector<const Place*>& places,
                             const std::vector<Index>& slots) const = 0;

@@ -11,6 +11,7 @@ class MeanScore final : public MomentScore {
   using MomentScore::MomentScore;
 
  protected:
+  bool rises() const override { return true; }
   double of(double mean, double, Slopes* slopes) const override {
     if (slopes) *slopes = {1.0, 0.0};
     return mean;
@@ -22,6 +23,7 @@ class DeviationScore final : public MomentScore {
   using MomentScore::MomentScore;
 
  protected:
+  bool rises() const override { return true; }
   double of(double, double sd, Slopes* slopes) const override {
     if (slopes) *slopes = {0.0, 1.0};
     return sd;

@@ -39,6 +39,7 @@ class ExpectedImprovementScore final : public MomentScore {
   Index best(const Candidates& candidates) const override;
 
  protected:
+  bool rises() const override { return true; }
   // d EI = Phi(z) d mean + phi(z) d sd.
   double of(double mean, double sd, Slopes* slopes) const override {
     const double value = log_expected_improvement(mean, sd, target_);

@@ -91,24 +91,25 @@ struct Entry {
   const char* kind;
   MakePolicy make;
   bool draws;  // over arms, exact and joint
+  bool rises;  // its score with mean and sd, see Score::rises_with
 };
 
 constexpr Entry kPolicies[] = {
-    {"ucb", make_ucb, false},
-    {"ts", make_ts, true},
-    {"ei", make_expected_improvement, false},
-    {"pi", make_improvement<ImprovementProbabilityScore>, false},
-    {"mean", make_greedy<MeanScore>, false},
-    {"variance", make_greedy<DeviationScore>, false},
-    {"mes", make_mes, false},
-    {"function", make_own, false},
-    {"pims", make_pims, true},
-    {"ucb_pe", make_pure_exploration, false},
-    {"straddle", make_straddle, false},
-    {"level_set", make_level_set, false},
-    {"stable", make_stable, false},
-    {"kg", make_knowledge, false},
-    {"uniform", make_uniform, false},
+    {"ucb", make_ucb, false, true},
+    {"ts", make_ts, true, false},
+    {"ei", make_expected_improvement, false, true},
+    {"pi", make_improvement<ImprovementProbabilityScore>, false, false},
+    {"mean", make_greedy<MeanScore>, false, true},
+    {"variance", make_greedy<DeviationScore>, false, true},
+    {"mes", make_mes, false, false},
+    {"function", make_own, false, false},
+    {"pims", make_pims, true, false},
+    {"ucb_pe", make_pure_exploration, false, false},
+    {"straddle", make_straddle, false, false},
+    {"level_set", make_level_set, false, false},
+    {"stable", make_stable, false, false},
+    {"kg", make_knowledge, false, false},
+    {"uniform", make_uniform, false, false},
 };
 
 const Entry& entry_of(const Settings& policy) {
@@ -126,5 +127,12 @@ PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
 }
 
 bool policy_draws(const Settings& policy) { return entry_of(policy).draws; }
+
+bool policy_rises(const Settings& policy) {
+  const bool smallest_of_bounds =
+      policy.has("width") && policy.part("width")->text("type") == "dmm";
+  const bool by_cost = policy.has("cost") || policy.has("costs");
+  return entry_of(policy).rises && !smallest_of_bounds && !by_cost;
+}
 
 }  // namespace gpb

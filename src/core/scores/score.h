@@ -21,6 +21,10 @@ class Score {
   // The latter, quicker and near enough to climb by, if there is such a thing.
   virtual bool can_sketch() const { return false; }
   virtual double sketch(const VectorXd& x, VectorXd* gradient) const { return at(x, gradient); }
+  // Where the score is a function of mean and sd of one posterior, and never falls when either
+  // rises: that posterior, and the function.
+  virtual const Posterior* rises_with() const { return nullptr; }
+  virtual double of_moments(double /*mean*/, double /*sd*/) const { return kNaN; }
   // How far below the best a score is still tied with it; also what a difference is measured in.
   virtual double unit() const = 0;
   // Is it known at the candidates only, so that nothing else can be played?
@@ -83,8 +87,14 @@ class MomentScore : public Score {
   bool can_sketch() const override { return mean_.can_sketch() || variance_.can_sketch(); }
   double sketch(const VectorXd& x, VectorXd* gradient) const override;
   double unit() const override { return prior_scale_; }
+  const Posterior* rises_with() const override {
+    return rises() && &mean_ == &variance_ ? &mean_ : nullptr;
+  }
+  double of_moments(double mean, double sd) const override { return of(mean, sd, nullptr); }
 
  protected:
+  // Does it never fall when mean or sd rises?
+  virtual bool rises() const { return false; }
   struct Slopes {
     double by_mean, by_sd;
   };

@@ -17,6 +17,7 @@ class BoundScore : public MomentScore {
   explicit BoundScore(const Round& round) : MomentScore(round), width_(round.width) {}
 
  protected:
+  bool rises() const override { return width_ >= 0.0; }
   double of(double mean, double sd, Slopes* slopes) const override {
     if (slopes) *slopes = {1.0, width_};
     return mean + width_ * sd;

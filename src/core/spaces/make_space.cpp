@@ -1,6 +1,7 @@
 #include "spaces/make_space.h"
 
 #include "spaces/arm_space.h"
+#include "spaces/many_arm_space.h"
 #include "spaces/mixed_space.h"
 #include "spaces/open_arm_space.h"
 
@@ -32,19 +33,40 @@ MixedSetting mixed_setting(const Settings& space) {
   return out;
 }
 
+// Is this for LazyArms, or asked of the engines of open inputs?
+bool wants_many_arms(const Settings& bandit, Index arms, const PolicyTraits& policy) {
+  const std::string engine = bandit.text("engine");
+  if (engine == "lowrank" || engine == "dense") return true;
+  // (Windows and weights let sds rise, and a score of two posteriors has no bounds.)
+  return engine == "auto" && arms >= kManyArms && policy.rises && !bandit.has("changes") &&
+         bandit.part("pending")->text("kind") != "hallucinate";
+}
+
+std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
+                                 const PolicyTraits& policy) {
+  const std::string engine = bandit.text("engine");
+  const Index arms = space.count("arms");
+  const auto table = std::make_shared<const ArmTable>(
+      bandit.kernel("kernel"), std::make_shared<const Points>(space.matrix("points")));
+  VectorXd mean = space.numbers("prior_mean");
+  if (arms == table->size() && wants_many_arms(bandit, arms, policy)) {
+    const auto open =
+        OpenEngine::of(engine == "dense" ? "dense" : "lowrank", bandit.number("accuracy"));
+    return std::make_unique<ManyArmSpace>(table, std::move(mean), open);
+  }
+  return std::make_unique<ArmSpace>(
+      make_arm_setting(table, bandit.number("noise_var"), engine, policy.draws),
+      std::move(mean), arms);
+}
+
 }  // namespace
 
-std::unique_ptr<Space> make_space(const Settings& bandit, bool draws, BoxMinimizer minimize) {
+std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
+                                  BoxMinimizer minimize) {
   const auto space = bandit.part("space");
   const std::string kind = space->text("kind");
   const KernelPtr kernel = bandit.kernel("kernel");
-  if (kind == "table") {
-    const auto table = std::make_shared<const ArmTable>(
-        kernel, std::make_shared<const Points>(space->matrix("points")));
-    return std::make_unique<ArmSpace>(
-        make_arm_setting(table, bandit.number("noise_var"), bandit.text("engine"), draws),
-        space->numbers("prior_mean"), space->count("arms"));
-  }
+  if (kind == "table") return make_arms(bandit, *space, policy);
   const auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
   if (kind == "open") {
     return std::make_unique<OpenArmSpace>(kernel, space->matrix("points"),

@@ -7,9 +7,14 @@
 namespace gpb {
 
 // From a bandit's settings: `space` (kind "table", "open" or "box", with what each needs),
-// `kernel`, `noise_var`, `engine`, `accuracy`. `draws`: exact joint draws over arms will be asked
-// for.
-std::unique_ptr<Space> make_space(const Settings& bandit, bool draws, BoxMinimizer minimize);
+// `kernel`, `noise_var`, `engine`, `accuracy`. What the policy asks for
+// decides between engines over arms.
+struct PolicyTraits {
+  bool draws;  // exact joint draws over arms
+  bool rises;  // scores that rise with mean and sd
+};
+
+std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy, BoxMinimizer minimize);
 
 }  // namespace gpb
 

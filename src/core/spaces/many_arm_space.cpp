@@ -1,0 +1,71 @@
+#include "spaces/many_arm_space.h"
+
+#include "spaces/arm_space.h"
+
+namespace gpb {
+
+namespace {
+
+// All engines over arms play the same ones: so near to the exact posterior that it is only ties
+// that may differ, if rounding allows it. What is certified has to be within the accuracy only.
+constexpr double kAim = 1e-7;
+
+VectorXd one_or_all(VectorXd values) {
+  if ((values.array() == values[0]).all()) values.conservativeResize(1);
+  return values;
+}
+
+}  // namespace
+
+ManyArmSpace::ManyArmSpace(ArmTablePtr table, VectorXd prior_mean, const OpenEngine& engine)
+    : setting_{std::move(table), ArmSetting::Engine::played, nullptr},
+      prior_mean_(prior_mean),
+      engine_(engine) {
+  const Points& points = *setting_.table->points;
+  if (prior_mean.size() != points.rows()) {
+    throw std::invalid_argument("the table of arms and its prior mean differ in size");
+  }
+  engine_.aim = kAim;
+  candidates_.X = points;
+  lazy_ = std::make_unique<LazyArms>(*setting_.table->kernel, points, points.cols() - 1,
+                                     one_or_all(std::move(prior_mean)));
+}
+
+std::unique_ptr<Posterior> ManyArmSpace::make_posterior(double noise_var,
+                                                        const Forgetting& forgetting) const {
+  return std::make_unique<OpenPosterior>(setting_.table->kernel, noise_var, prior_mean_,
+                                         forgetting, engine_);
+}
+
+Place ManyArmSpace::place_of(Index arm) const {
+  Place out = Place::tabled(arm, arm);
+  out.x = setting_.table->points->row(arm).transpose();
+  return out;
+}
+
+Place ManyArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
+  const Posterior* posterior = score.rises_with();
+  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
+  if (!low) return place_of(best_arm(score, candidates_, context));
+  const RisingScore rising{
+      [&score](double mean, double sd) { return score.of_moments(mean, sd); },
+      kTie * score.unit()};
+  return place_of(lazy_->choose(rising, *low, context.eligible.get()));
+}
+
+Place ManyArmSpace::uniform(const Context& context, Rng& rng) const {
+  return place_of(draw_arm(context, setting_.table->size(), rng));
+}
+
+Place ManyArmSpace::place(Index arm, Index context, const VectorXd& inputs) const {
+  if (arm < 0 || arm >= setting_.table->size() || context != 0 || inputs.size() > 0) {
+    throw std::invalid_argument("there is no arm " + std::to_string(arm + 1));
+  }
+  return place_of(arm);
+}
+
+double ManyArmSpace::largest_prior_mean(const Context& context) const {
+  return largest_of_arms(prior_mean_, context, numbered_arms());
+}
+
+}  // namespace gpb

@@ -1,0 +1,46 @@
+// Very many arms without contexts: what a score that rises with mean and sd makes largest is found
+// without looking at all of them (LazyArms). Other scores are swept, block by block.
+#ifndef GPB_MANY_ARM_SPACE_H
+#define GPB_MANY_ARM_SPACE_H
+
+#include "posteriors/lazy_arms.h"
+#include "posteriors/open_posterior.h"
+#include "spaces/arm_setting.h"
+#include "spaces/space.h"
+
+namespace gpb {
+
+// From so many arms on LazyArms are quicker than any engine that moves all of them.
+constexpr Index kManyArms = 50000;
+
+class ManyArmSpace final : public Space {
+ public:
+  ManyArmSpace(ArmTablePtr table, VectorXd prior_mean, const OpenEngine& engine);
+  std::unique_ptr<Posterior> make_posterior(double noise_var,
+                                            const Forgetting& forgetting) const override;
+  const Candidates& candidates(const Context&) override { return candidates_; }
+  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place uniform(const Context& context, Rng& rng) const override;
+  Place place(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Place&, const Context&) const override { return true; }
+  VectorXd inputs(const Place& place) const override { return place.x; }
+  double prior_mean(const Place& place) const override { return prior_mean_.of_arm(place.arm); }
+  double largest_prior_mean(const Context& context) const override;
+  double prior_scale() const override { return setting_.table->prior_scale; }
+  double arms() const override { return static_cast<double>(numbered_arms()); }
+  Index numbered_arms() const override { return setting_.table->size(); }
+  const ArmSetting* arm_setting() const override { return &setting_; }
+
+ private:
+  Place place_of(Index arm) const;
+
+  ArmSetting setting_;
+  PriorMean prior_mean_;
+  OpenEngine engine_;
+  Candidates candidates_;
+  std::unique_ptr<LazyArms> lazy_;
+};
+
+}  // namespace gpb
+
+#endif
