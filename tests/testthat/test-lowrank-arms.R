@@ -94,9 +94,9 @@ test_that("only eligible arms are played, the best of them", {
 
 test_that("auto takes them where there are very many arms, and every answer is there", {
   set.seed(4)
-  x <- random_arms(50000, 2)
+  x <- random_arms(300000, 2)
   b <- gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)))
-  for (t in 1:20) {
+  for (t in 1:8) {
     q <- b$suggest()
     b$observe(q$id, sin(5 * x[q$arm, 1]) + x[q$arm, 2])
   }
@@ -107,9 +107,8 @@ test_that("auto takes them where there are very many arms, and every answer is t
   want <- ref_posterior(ref(x[h$arm, ]), ref(at, x[h$arm, ]), diag(ref(at)), h$reward, 0.05)
   expect_lt(max(abs(b$posterior(arm = 1:20)$mean - want$mean)), 1e-5)
   expect_lt(max(abs(b$posterior(at)$sd - want$sd)), 1e-5)
-  others <- list(gp_bandit(x, kernel_se(0.2), 0.05, policy_ts(width_constant(1))),
-                 gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), changes = change_window(10)),
-                 gp_bandit(x, kernel_se(0.2), 0.05, policy_pi()))
+  others <- list(gp_bandit(x[1:1000, ], kernel_se(0.2), 0.05, policy_ucb(width_constant(2))),
+                 gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), changes = change_window(10)))
   for (other in others) expect_false(summary(other)$engine == "lowrank")
 })
 

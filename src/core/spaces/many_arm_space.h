@@ -10,8 +10,9 @@
 
 namespace gpb {
 
-// From so many arms on LazyArms are quicker than any engine that moves all of them.
-constexpr Index kManyArms = 50000;
+// From so many arms on LazyArms are quicker, from the first rounds on, than engines that move all
+// of them.
+constexpr Index kManyArms = 300000;
 
 class ManyArmSpace final : public Space {
  public:
