@@ -21,7 +21,7 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test check bench vignettes site coverage lint document sanitize clean
+.PHONY: help demo test fuzz check bench vignettes site coverage lint document sanitize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,13 @@ test: ## install what is missing, then run the tests (FILTER=name for one file)
 check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 	@Rscript tools/setup.R check
 	@$(PARALLEL) tools/check.sh $(CHECK_ARGS)
+
+SEED = 1
+MINUTES = 10
+fuzz: ## random lives, mutations, interrupts and kills (SEED=1 MINUTES=10)
+	@Rscript tools/setup.R test
+	@$(MAKE) -s $(STAMP)
+	@NOT_CRAN=true Rscript tools/fuzz.R $(SEED) $(MINUTES)
 
 bench: ## run the benchmarks in bench/
 	@Rscript tools/setup.R bench

@@ -221,6 +221,10 @@ cpp_run_new <- function(handle, truth, draws) {
     .Call(`_gpbandits_cpp_run_new`, handle, truth, draws)
 }
 
+cpp_run_receive <- function(run_handle) {
+    invisible(.Call(`_gpbandits_cpp_run_receive`, run_handle))
+}
+
 cpp_run_play <- function(run_handle, rounds, progress) {
     invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
 }

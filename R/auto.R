@@ -12,7 +12,7 @@
 #'   `NA` the experiment is under way; `$observe()` tells its result.
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`. As many fewer are asked as `data` has rows.
-#' @param journal,store as in [gp_bandit()].
+#' @param journal,store,trust as in [gp_bandit()].
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.
@@ -30,7 +30,7 @@
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
                         noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
                         refit = default_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                        transform = c("auto", "none", "power"), journal = NULL, store = NULL) {
+                        transform = c("auto", "none", "power"), journal = NULL, store = NULL, trust = FALSE) {
   domain <- as_domain(domain)
   known <- check_initial(data, domain, "data", unknown = TRUE)
   if (is.null(design)) design <- max(4, 5 * length(domain$names))
@@ -40,7 +40,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                           transform, ...)
   inside <- as.environment(bandit)
   if (design > 0) inside$config$design <- design_places(domain, design)
-  if (!is.null(journal)) start_journal(inside, journal)
+  if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
   if (!is.null(store)) start_store(inside, store)
   add_in_order(bandit, known)
   bandit

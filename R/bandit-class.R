@@ -10,50 +10,81 @@ GPBandit <- setRefClass("GPBandit",
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, ...) {
+      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now."
       bandit_suggest(own_fields(), n, context, time, arms, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
+      "Rewards of earlier queries by their ids, any order, any time; or a data.frame with columns id and reward."
       bandit_observe(own_fields(), id, reward, constraints, time, noise_var, ...)
       invisible(.self)
     },
     add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL,
                    noise_var = NULL, ...) {
+      "Data that the bandit did not ask for, by inputs `x` or by `arm`. Without `reward`: pending."
       bandit_add(own_fields(), x, arm, reward, constraints, context, time, noise_var, ...)
       invisible(.self)
     },
     amend = function(id, reward, ...) {
+      "A known reward was wrong: its new value."
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },
     withdraw = function(id, ...) {
+      "Pending queries that will never be answered."
       bandit_withdraw(own_fields(), id, FALSE, ...)
       invisible(.self)
     },
     fail = function(id, ...) {
+      "Pending queries that were tried in vain."
       bandit_withdraw(own_fields(), id, TRUE, ...)
       invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
+      "A data.frame of posterior mean and sd at points or arms (all arms by default)."
       bandit_posterior(own_fields(), x, context, arm, ...)
     },
-    draw = function(n = 1, context = NULL, ...) bandit_draw(own_fields(), n, context, ...),
+    draw = function(n = 1, context = NULL, ...) {
+      "Joint draws from the posterior over all arms, one per column."
+      bandit_draw(own_fields(), n, context, ...)
+    },
     certificate = function(rule = NULL, context = NULL, ...) {
+      "How large the regret can still be, with what probability, on what assumptions."
       bandit_certificate(own_fields(), rule, context, ...)
     },
-    levels = function(context = NULL, ...) bandit_levels(own_fields(), context, ...),
-    best = function(context = NULL, ...) bandit_best(own_fields(), context, ...),
-    history = function(draws = NULL) history_with_propensity(own_fields(), draws),
-    information_gain = function() bandit_facts(own_fields())$log_det / 2,
+    levels = function(context = NULL, ...) {
+      "Which arms are above the level, below it, or not known yet."
+      bandit_levels(own_fields(), context, ...)
+    },
+    best = function(context = NULL, ...) {
+      "The recommended point: largest posterior mean."
+      bandit_best(own_fields(), context, ...)
+    },
+    history = function(draws = NULL) {
+      "A data.frame, one row per query."
+      history_with_propensity(own_fields(), draws)
+    },
+    information_gain = function() {
+      "Nats of information in the points that the variance knows."
+      bandit_facts(own_fields())$log_det / 2
+    },
     catch_up = function() {
+      "Plays what other processes did (in a store)."
       bandit_catch_up(own_fields())
       invisible(.self)
     },
     reset = function() {
+      "Forgets every event."
       bandit_reset(own_fields())
       invisible(.self)
     },
-    copy = function(shallow = FALSE) bandit_copy(.self),
-    show = function() print_bandit(.self)
+    copy = function(shallow = FALSE) {
+      "An independent bandit in the same state."
+      bandit_copy(.self)
+    },
+    show = function() {
+      "Prints."
+      print_bandit(.self)
+    }
   )
 )
 
@@ -65,8 +96,31 @@ GPBandit <- setRefClass("GPBandit",
 setMethod("$", "GPBandit", function(x, name) {
   found <- attr(x, ".xData")[[name]]
   # The inherited method reads the unevaluated name; it also fetches methods on their first use.
-  if (is.null(found)) do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name))) else found
+  if (!is.null(found)) return(found)
+  frame <- as.environment(x)
+  if (!exists(name, envir = frame, inherits = FALSE) && !exists(name, envir = methods::getClass(class(x))@refMethods, inherits = FALSE)) {
+    stop_no_method(name)
+  }
+  do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name)))
 })
+
+# The methods for users: what the class itself defines.
+bandit_methods <- function() {
+  own <- as.list(GPBandit$def@refMethods)
+  sort(names(Filter(function(f) inherits(f, "refMethodDef") && identical(f@refClassName, "GPBandit"), own)))
+}
+
+stop_no_method <- function(name) {
+  known <- bandit_methods()
+  near <- known[utils::adist(name, known, ignore.case = TRUE) <= 2]
+  stop_gpbandits("A bandit has no method `", name, "`",
+                 if (length(near)) paste0(" (did you mean `", near[1], "`?)"),
+                 "; it has ", paste0(known, "()", collapse = ", "), ".", argument = name)
+}
+
+#' @rawNamespace S3method(utils::.DollarNames, GPBandit)
+#' @noRd
+.DollarNames.GPBandit <- function(x, pattern = "") grep(pattern, bandit_methods(), value = TRUE)
 
 # An object of the class from its settings and its log. `memory`: see R/rival.R.
 new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),

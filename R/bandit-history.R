@@ -42,7 +42,9 @@ beliefs_at_choice <- function(bandit, ids) {
 }
 
 # The history of some queries; columns of the log are picked, never the whole log converted.
-bandit_history <- function(bandit, ids = seq_len(table_size(bandit$queries))) {
+bandit_history <- function(bandit, ids = NULL) {
+  heal(bandit)
+  if (is.null(ids)) ids <- seq_len(table_size(bandit$queries))
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
   columns <- c(query_frame(bandit, ids),

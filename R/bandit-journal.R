@@ -29,13 +29,14 @@ journal_magic <- "gpbandits-journal"
 #' are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
 #' is a link is followed; a device or a pipe is refused. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
 #' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
-#' The file holds the functions among a bandit's settings (widths, thresholds) as R serialises them: resume only files
-#' that you trust.
+#' Functions among a bandit's settings (widths, thresholds) are written only if `trust = TRUE`, as R serialises them, and such a file
+#' is resumed only with `trust = TRUE`.
 #'
 #' @param file the journal's path.
 #' @param like `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
 #' @param rng `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
 #'   that a bandit whose choices are random goes on exactly as it would have; `FALSE` leaves the generator alone.
+#' @param trust `TRUE`: functions in the file may be run.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: a `gpbandits_error` if there is no such file, if it is no journal, is damaged, was written in
 #'   a newer format, or belongs to another bandit.
@@ -51,11 +52,11 @@ journal_magic <- "gpbandits-journal"
 #' again$history()
 #' unlink(file)
 #' @export
-resume_bandit <- function(file, like = NULL, rng = TRUE) {
+resume_bandit <- function(file, like = NULL, rng = TRUE, trust = FALSE) {
   file <- check_string(file)
   if (!is.null(like)) check_class(like, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
   check_flag(rng)
-  found <- read_journal(file, "file")
+  found <- read_journal(file, "file", check_flag(trust))
   if (!is.null(like)) check_same_settings(found$bandit$config, like$config, file, "file")
   if (rng) restore_rng(found$bandit$journal$rng)
   found$bandit
@@ -77,8 +78,12 @@ journal_path <- function(file, arg = "journal", links = 40) {
   journal_path(if (startsWith(target, "/")) target else file.path(dirname(path), target), arg, links - 1)
 }
 
-start_journal <- function(bandit, file) {
+start_journal <- function(bandit, file, trust = FALSE) {
   path <- journal_path(file)
+  if (!trust && has_code(bandit$config)) {
+    stop_argument("journal", "given for settings that hold functions", paste("given with `trust = TRUE` for such settings:",
+                  "resuming runs them"))
+  }
   if (file.exists(path) && file.size(path) > 0) {
     stop_argument("journal", sprintf("%s, which exists", dQuote(file, FALSE)),
                   "a new file (resume_bandit() goes on with one that exists)")
@@ -164,6 +169,13 @@ pack <- function(value) cpp_hex_from_raw(memCompress(serialize(value, NULL), "gz
 
 unpack <- function(text) unserialize(memDecompress(cpp_raw_from_hex(text), "gzip"))
 
+# Functions are code: they come out of a file only where that is trusted.
+unpack_data <- function(text, trust) {
+  value <- unpack(text)
+  if (!trust && has_code(value)) stop("it holds functions, which resuming would run: `trust = TRUE` allows it")
+  value
+}
+
 journal_io <- function(expr) {
   tryCatch(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e), argument = "journal"))
 }
@@ -188,17 +200,17 @@ restore_rng <- function(seed) {
 # ---- reading ----------------------------------------------------------------
 
 # The bandit of a journal and the notes in it.
-read_journal <- function(file, arg) {
+read_journal <- function(file, arg, trust) {
   path <- journal_path(file, arg)
   if (!file.exists(path)) stop_argument(arg, describe(file), "a file that exists")
   contents <- journal_io(cpp_journal_read(path))
-  config <- journal_config(contents, file, arg)
+  config <- journal_config(contents, file, arg, trust)
   if (contents$damaged > 0) {
     words <- sprintf("line %g of the journal %s is damaged", contents$damaged, file)
     if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
     warning(words, ": it is the last one, and dropped", call. = FALSE)
   }
-  found <- tryCatch(replay_lines(config, contents$lines[-1], journal_seed(contents)), error = function(e) {
+  found <- tryCatch(replay_lines(config, contents$lines[-1], journal_seed(contents), trust), error = function(e) {
     stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
                    argument = arg)
   })
@@ -206,7 +218,7 @@ read_journal <- function(file, arg) {
   found
 }
 
-journal_config <- function(contents, file, arg) {
+journal_config <- function(contents, file, arg, trust) {
   header <- if (length(contents$lines)) strsplit(contents$lines[1], " ", fixed = TRUE)[[1]]
   if (length(header) < 2 || header[1] != journal_magic) {
     stop_argument(arg, sprintf("%s, which is none", dQuote(file, FALSE)), "a bandit's journal")
@@ -216,7 +228,7 @@ journal_config <- function(contents, file, arg) {
   }
   tryCatch({
     if (length(header) != 4) stop("its first line has the wrong number of parts")
-    unpack(header[3])
+    unpack_data(header[3], trust)
   }, error = function(e) {
     stop_gpbandits("Cannot read the settings in the journal ", file, ": ", conditionMessage(e), argument = arg)
   })
@@ -226,14 +238,14 @@ journal_config <- function(contents, file, arg) {
 journal_seed <- function(contents) unpack(strsplit(contents$lines[1], " ", fixed = TRUE)[[1]][4])
 
 # Tables and notes from the lines after the first, and the bandit that they make.
-replay_lines <- function(config, lines, seed) {
+replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
   text <- substring(parts, 3)
   rng <- last_seed(letter, text, seed)
   notes <- lapply(text[letter == "n"], function(note) {
     words <- strsplit(note, " ", fixed = TRUE)[[1]]
-    list(name = words[1], value = unpack(words[2]))
+    list(name = words[1], value = unpack_data(words[2], trust))
   })
   if (any(letter == "x")) {
     kept <- seq_along(letter) > max(which(letter == "x"))
@@ -245,21 +257,19 @@ replay_lines <- function(config, lines, seed) {
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
   queries <- add_rewards(queries, events, constraint_names(config, "g"))
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
-                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], unpack))
-  if (any(letter == "m")) bandit$memory <- unpack(text[max(which(letter == "m"))])
+                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], unpack_data, trust))
+  if (any(letter == "m")) bandit$memory <- unpack_data(text[max(which(letter == "m"))], trust)
   heal(as.environment(bandit))
-  status <- if (has_rule(bandit)) rival_status(length(queries$arm), events) else cpp_bandit_status(bandit$handle)
-  commit(bandit$queries, list(table_change(bandit$queries, cells = list(status = list(seq_along(status), status)))))
   list(bandit = bandit, notes = notes, rng = rng)
 }
 
 text_as_rows <- function(text, columns) {
   words <- unlist(strsplit(text, " ", fixed = TRUE))
   words[words == "NA"] <- NA
-  values <- as.double(words)
+  values <- suppressWarnings(as.double(words))
   if (length(values) != length(text) * length(columns)) stop("rows of the wrong length")
   values <- matrix(values, length(columns))
-  rows <- lapply(seq_along(columns), function(k) `storage.mode<-`(values[k, ], typeof(columns[[k]])))
+  rows <- lapply(seq_along(columns), function(k) suppressWarnings(`storage.mode<-`(values[k, ], typeof(columns[[k]]))))
   stats::setNames(rows, names(columns))
 }
 
@@ -307,6 +317,7 @@ comparable <- function(x, depth = 5) {
 
 check_same_settings <- function(theirs, ours, file, arg) {
   names <- union(names(theirs), names(ours))
+  names <- setdiff(names, "format")
   same <- vapply(names, function(name) {
     identical(comparable(theirs[[name]]), comparable(ours[[name]]))
   }, NA)

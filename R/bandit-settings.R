@@ -32,7 +32,8 @@ check_free_names <- function(names, arg, also = character()) {
 }
 
 check_prior_mean <- function(mean, domain) {
-  as.double(check_numbers(by_arm(mean, domain, "mean"), "mean", lengths = unique(c(1L, arm_count(domain)))))
+  as.double(check_numbers(by_arm(mean, domain, "mean"), "mean", lengths = unique(c(1L, arm_count(domain))),
+                          lower = -largest_number, upper = largest_number))
 }
 
 # What the kernel calls its inputs.

@@ -1,21 +1,37 @@
 # Errors that only the core can see become errors of ours.
 # (A calling handler costs a fifth of what tryCatch() does.)
 core <- function(expr) {
-  withCallingHandlers(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e)))
+  withCallingHandlers(expr, "C++Error" = function(e) stop_gpbandits(core_words(conditionMessage(e))))
+}
+
+# What the C++ library says means nothing to a user.
+core_words <- function(message) {
+  if (grepl("bad_alloc", message, fixed = TRUE)) return("There is not enough memory for this.")
+  if (grepl("^std::|^vector|^basic_string|_M_|length_error", message)) return(paste0("A size is impossible (", message, ")."))
+  message
 }
 
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
 # process, in a copy, after a failed change) the log is played again.
 heal <- function(bandit) {
-  if (has_rule(bandit)) return(feed_models(bandit))
+  if (!is.list(bandit$config)) damaged("its settings are no list")
+  if (has_rule(bandit)) {
+    if (is.null(bandit$handle)) check_whole(bandit)
+    return(feed_models(bandit))
+  }
   if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit)
   invisible(bandit)
 }
 
 replayed <- function(bandit) {
-  handle <- core(cpp_bandit_new(core_config(bandit$config)))
-  log <- played_log(bandit)
-  replay_part(handle, log, seq_along(log$events$kind))
+  check_whole(bandit)
+  handle <- core(cpp_bandit_new(as_damaged(core_config(bandit$config))))
+  if (table_size(bandit$queries) + table_size(bandit$events) == 0) return(handle)
+  log <- as_damaged(played_log(bandit))
+  as_damaged({
+    replay_part(handle, log, seq_along(log$events$kind))
+    check_outcome(bandit, cpp_bandit_log(handle, 0L, 0L))
+  })
   handle
 }
 

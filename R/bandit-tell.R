@@ -17,7 +17,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
     told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
   }
   id <- check_ids(bandit, told$id)
-  reward <- check_numbers(told$reward, "reward", lengths = length(id))
+  reward <- check_rewards(told$reward, length(id))
   constraints <- check_constraint_values(told$constraints, bandit, length(id))
   noise_var <- check_noise_vars(told$noise_var, length(id))
   new <- check_untold(bandit, id, reward, constraints)
@@ -38,8 +38,11 @@ tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time =
 }
 
 rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
-  check_absent(reward, "reward")
   g <- constraint_names(bandit$config, "g")
+  if (!is.null(reward)) {
+    if (!is.null(data$reward)) stop_argument("reward", "given besides the data.frame's column", "given once")
+    if ("id" %in% names(data)) data$reward <- check_rewards(reward, nrow(data))
+  }
   wanted <- c("id", "reward", if (is.null(constraints)) g)
   if (!all(wanted %in% names(data))) {
     stop_argument("id", describe(data), paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")))
@@ -47,6 +50,10 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   list(id = data$id, reward = data$reward,
        constraints = if (is.null(constraints) && length(g)) as.matrix(data[g]) else constraints,
        noise_var = if (is.null(noise_var)) data$noise_var else noise_var)
+}
+
+check_rewards <- function(reward, count) {
+  check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }
 
 # Ids of distinct queries.
@@ -96,7 +103,7 @@ check_status <- function(bandit, id, allowed, words) {
 check_noise_vars <- function(noise_var, count) {
   if (is.null(noise_var)) return(rep(NA_real_, count))
   known <- !is.na(noise_var)
-  checked <- check_numbers(noise_var[known], "noise_var", lower = 0, open_lower = TRUE)
+  checked <- check_numbers(noise_var[known], "noise_var", lower = 0, open_lower = TRUE, upper = largest_number)
   if (!is.numeric(noise_var) || !length(noise_var) %in% c(1, count)) {
     stop_argument("noise_var", describe(noise_var), sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }
@@ -108,7 +115,7 @@ bandit_amend <- function(bandit, id, reward, ...) {
   if (needs_transaction(bandit)) return(in_store(bandit, bandit_amend(bandit, id, reward, ...)))
   check_dots_empty(..., allowed = c("id", "reward"))
   id <- check_ids(bandit, id)
-  reward <- check_numbers(reward, "reward", lengths = length(id))
+  reward <- check_rewards(reward, length(id))
   check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
   new <- bandit$queries$reward[id] != reward
   if (!any(new)) return(invisible(bandit))
@@ -142,7 +149,7 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
     reward <- rep(NA_real_, count)
     constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   } else {
-    reward <- check_numbers(reward, "reward", lengths = count)
+    reward <- check_rewards(reward, count)
     constraints <- check_constraint_values(constraints, bandit, count)
   }
   noise_var <- check_noise_vars(noise_var, count)

@@ -78,7 +78,9 @@
 #' their names where the domain has such (`$history()` then has them, too).
 #'
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
-#' to another process all give a bandit that goes on exactly as the original would.
+#' to another process all give a bandit that goes on exactly as the original would. What comes back is checked as a whole before it is
+#' used; objects of earlier formats are upgraded, of later ones refused. Functions among the settings run when they are used: read
+#' objects that hold some only from files that you trust.
 #'
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
 #'   or a [search_space()].
@@ -101,6 +103,8 @@
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
 #'   anything else happens; [resume_bandit()] goes on from it after a crash.
 #' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
+#' @param trust `TRUE`: the journal may hold the functions among the settings (a width's, a threshold's), which [resume_bandit()] then
+#'   runs. (For a store see [bandit_store()].)
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
@@ -144,17 +148,18 @@
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
-                      journal = NULL, store = NULL, ...) {
+                      journal = NULL, store = NULL, trust = FALSE, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
     domain = as_domain(domain),
     kernel = check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."),
-    noise_var = check_number(noise_var, lower = 0, open_lower = TRUE),
+    noise_var = check_positive(noise_var),
     policy = check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
     mean = mean,
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
     engine = check_choice(engine, c("auto", "weights", "played", "lowrank", "dense")),
-    accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1)
+    accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1),
+    format = bandit_format
   )
   if (!is.null(constraints)) {
     config$constraints <- check_class(constraints, "bandit_constraints",
@@ -186,7 +191,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   bandit <- new_bandit(config)
   heal(as.environment(bandit))
   if (!is.null(journal) && !is.null(store)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
-  if (!is.null(journal)) start_journal(bandit, journal)
+  check_flag(trust)
+  if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) start_store(bandit, store)
   bandit
 }

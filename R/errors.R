@@ -95,6 +95,9 @@ exact_words <- function(x) {
 # (integer64 keeps whole numbers in the bits of doubles.)
 is_number <- function(x) is.numeric(x) && !inherits(x, "integer64")
 
+# Larger numbers have no squares, smaller ones no inverse squares: variances, rewards and prior means stay within.
+largest_number <- 1e150
+
 # Each check returns its (normalised) value or stops with a gpbandits_error.
 check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = Inf,
                          open_lower = FALSE, open_upper = FALSE, infinite = FALSE) {
@@ -262,6 +265,9 @@ check_dots_empty <- function(..., allowed = character()) {
   if (is.na(name) || !nzchar(name)) {
     stop_argument("...", sprintf("an argument without a name that no place is left for (%s)", describe(...elt(1))),
                   paste("one of", paste0("`", allowed, "`", collapse = ", ")))
+  }
+  if (name %in% c("maximize", "maximise", "minimize", "minimise", "direction")) {
+    stop_argument(name, "given: rewards are always maximised", "left out; to minimise y, tell the reward -y")
   }
   near <- allowed[utils::adist(name, allowed, ignore.case = TRUE) <= 2]
   stop_argument(name, sprintf("an argument this function does not know%s",

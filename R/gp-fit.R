@@ -114,8 +114,8 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
   found <- if (constant) {
     list(parameters = problem$start, mean = 0, converged = TRUE, evaluations = 0)
   } else {
-    cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"),
-            object$y - object$mean, fit_mean, problem, iterations)
+    core(cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"),
+                 object$y - object$mean, fit_mean, problem, iterations))
   }
   values <- stats::setNames(exp(found$parameters), names(problem$start))
   kept <- found$parameters == problem$start         # exp(log(x)) need not be x
@@ -187,7 +187,9 @@ parameter_ranges <- function(kernel, object, s2) {
 
 simple_ranges <- function(kernel, object, s2) {
   if (kernel$type == "matrix") return(matrix(0, 0, 4))
-  x <- object$x[, resolve_dims(kernel$dims, object$names) + 1, drop = FALSE]
+  # (Where another part is a matrix, the last column counts arms.)
+  inputs <- utils::head(object$names, length(object$names) - !is.null(matrix_size(object$kernel)))
+  x <- object$x[, resolve_dims(kernel$dims, inputs) + 1, drop = FALSE]
   rows <- lapply(fitted_fields(kernel$type), function(field) {
     field_ranges(field, kernel, x, s2)
   })

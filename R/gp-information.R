@@ -67,11 +67,11 @@
 #' @export
 information_gain <- function(kernel, x, noise_var) {
   points <- information_points(kernel, if (missing(x)) NULL else x)
-  noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
+  noise_var <- check_positive(noise_var)
   if (nrow(points$points) == 0) return(0)
   row <- row_numbers(points$points)
   first <- which(!duplicated(row))
-  K <- cpp_kernel_gram_symmetric(points$kernel, points$points[first, , drop = FALSE])
+  K <- core(cpp_kernel_gram_symmetric(points$kernel, points$points[first, , drop = FALSE]))
   core(cpp_information_gain(K, tabulate(match(row, row[first])), noise_var))
 }
 
@@ -83,7 +83,7 @@ max_information_gain <- function(kernel, x, rounds, noise_var,
   points <- information_points(kernel, if (missing(x)) NULL else x)
   if (nrow(points$points) == 0) stop_argument("x", "no point", "at least one point")
   rounds <- check_count(rounds)
-  noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
+  noise_var <- check_positive(noise_var)
   method <- check_choice(method, c("greedy", "spectral", "doptimal"))
   tolerance <- check_number(tolerance, lower = 1e-9, upper = 1)
   core(switch(

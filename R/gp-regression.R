@@ -59,7 +59,7 @@
 #' @export
 gp_regression <- function(x, y, kernel, noise_var, mean = 0) {
   check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
-  noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
+  noise_var <- check_positive(noise_var)
   mean <- check_number(mean)
   x <- check_matrix(x, "x")
   if (ncol(x) < 1) stop_argument("x", describe(x), "points with at least one input")
@@ -77,7 +77,7 @@ gp_regression <- function(x, y, kernel, noise_var, mean = 0) {
 
 check_targets <- function(y, n, arg = "y") {
   if (!missing(y) && is.matrix(y) && ncol(y) == 1) y <- y[, 1]
-  y <- check_numbers(y, arg)
+  y <- check_numbers(y, arg, lower = -largest_number, upper = largest_number)
   if (length(y) != n) {
     stop_argument(arg, describe(y), sprintf("one number for each of the %d row(s) of `x`", n))
   }
@@ -97,6 +97,7 @@ regression_pointer <- function(object) {
   state <- object$state
   data <- regression_data(object)
   n <- length(object$y)
+  if (!is.environment(state) || !identical(state$data, data)) check_regression(object)
   size <- if (identical(state$data, data)) cpp_regression_size(state$pointer) else -1
   if (size != n) {
     state$pointer <- if (size > n) {
@@ -108,6 +109,18 @@ regression_pointer <- function(object) {
     state$data <- data
   }
   state$pointer
+}
+
+# Objects may come from files.
+check_regression <- function(object) {
+  x <- object$x
+  whole <- is.matrix(x) && is.double(x) && all(is.finite(x)) && is.double(object$y) && length(object$y) == nrow(x) &&
+    all(abs(object$y) <= largest_number) && is.environment(object$state) && identical(object$names, colnames(x)) &&
+    length(object$names) == ncol(x) && ncol(x) > 0
+  if (!whole) stop_gpbandits("This regression is damaged: its points and responses do not fit together.", argument = "object")
+  check_positive(object$noise_var, "noise_var")
+  check_number(object$mean, "mean")
+  check_class(object$kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
 }
 
 regression_kernel <- function(object) {
@@ -147,16 +160,16 @@ predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, .
   check_dots_empty(..., allowed = c("newdata", "se.fit", "cov"))
   se.fit <- check_flag(se.fit)
   cov <- check_flag(cov)
+  pointer <- regression_pointer(object)
   points <- if (missing(newdata)) object$x else regression_newdata(object, newdata)
   points <- regression_points(object, points, "newdata")
-  pointer <- regression_pointer(object)
   if (cov) {
-    covariance <- cpp_regression_covariance(pointer, points)
+    covariance <- core(cpp_regression_covariance(pointer, points))
     return(list(mean = object$mean + cpp_regression_mean(pointer, points),
                 sd = sqrt(diag(covariance)), cov = covariance))
   }
   if (!se.fit) return(object$mean + cpp_regression_mean(pointer, points))
-  out <- cpp_regression_predict(pointer, points)
+  out <- core(cpp_regression_predict(pointer, points))
   out$mean <- out$mean + object$mean
   structure(out, class = "data.frame", row.names = .set_row_names(nrow(points)))
 }
@@ -172,10 +185,10 @@ simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) 
   check_dots_empty(..., allowed = c("nsim", "seed", "newdata"))
   nsim <- check_count(nsim)
   if (!is.null(seed)) seed <- check_count(seed, lower = -.Machine$integer.max)
+  pointer <- regression_pointer(object)
   points <- if (missing(newdata)) object$x else regression_newdata(object, newdata)
   points <- regression_points(object, points, "newdata")
-  pointer <- regression_pointer(object)
-  drawn <- with_seed(seed, cpp_regression_draw(pointer, points, nsim))
+  drawn <- with_seed(seed, core(cpp_regression_draw(pointer, points, nsim)))
   out <- as.data.frame(object$mean + drawn$value)
   names(out) <- paste0("sim_", seq_len(nsim))
   attr(out, "seed") <- drawn$seed
@@ -213,10 +226,10 @@ logLik.gp_regression <- function(object, ...) {
 update.gp_regression <- function(object, x, y, ...) {
   check_dots_empty(..., allowed = c("x", "y"))
   if (missing(x)) stop_argument("x", "missing", "the new points")
+  pointer <- regression_pointer(object)
   x <- regression_newdata(object, x, "x")
   y <- as.vector(check_targets(y, nrow(x)), "double")
   points <- regression_points(object, x, "x")
-  pointer <- regression_pointer(object)
   updated <- object
   updated$x <- rbind(object$x, x)
   updated$y <- c(object$y, y)

@@ -163,7 +163,8 @@ new_kernel <- function(type, ...) {
 # ---- checks -----------------------------------------------------------------
 
 check_positive <- function(x, arg = deparse(substitute(x))) {
-  check_number(x, arg, lower = 0, open_lower = TRUE)
+  if (!missing(x) && is_number(x) && length(x) == 1 && isTRUE(x <= 0)) check_number(x, arg, lower = 0, open_lower = TRUE)
+  check_number(x, arg, lower = 1 / largest_number, upper = largest_number)
 }
 
 # kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not. `written`: the argument
@@ -181,6 +182,7 @@ check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
   lengths <- if (!is.null(dims)) unique(c(1, length(dims)))
   x <- check_numbers(x, arg, lengths = lengths, lower = 0, open_lower = TRUE)
   if (length(x) == 0) stop_argument(arg, describe(x), "one positive number, or one for each input")
+  check_numbers(x, arg, lower = 1 / largest_number, upper = largest_number)
   as.vector(x, "double")
 }
 
@@ -200,6 +202,11 @@ check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
   K <- check_matrix(K, arg)
   dimnames(K) <- NULL
   if (nrow(K) != ncol(K) || nrow(K) == 0) stop_argument(arg, describe(K), "a square matrix")
+  variances <- abs(diag(K))
+  if (max(abs(K)) > largest_number || any(variances > 0 & variances < 1 / largest_number)) {
+    stop_argument(arg, "one whose numbers overflow or underflow when they are squared",
+                  "one with variances of 0, or between 1e-150 and 1e150")
+  }
   asymmetry <- max(abs(K - t(K)))
   if (asymmetry > tolerance * max(abs(K))) {
     stop_argument(arg, sprintf("one with entries that differ by %.3g from their mirror images", asymmetry),
@@ -325,9 +332,17 @@ replace_parameters <- function(kernel, values) {
 # number, the 0-based arm number in column `arm_column`.
 resolve_kernel <- function(kernel, input_names, arms = NULL) {
   check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  check_kernel(kernel)
   resolved <- resolve_part(kernel, input_names, arms)
   resolved$arm_column <- length(input_names)
   resolved
+}
+
+# Is it as its constructor makes it? Objects may come from files.
+check_kernel <- function(kernel) {
+  tryCatch(check_made_here(kernel), error = function(e) {
+    stop_argument("kernel", paste0("one that is damaged (", conditionMessage(e), ")"), "as kernel_se(), kernel_matern(), ... make it")
+  })
 }
 
 resolve_part <- function(kernel, input_names, arms) {
@@ -406,7 +421,7 @@ resolve_dims <- function(dims, input_names) {
     return(seq_len(count) - 1L)
   }
   at <- if (is.character(dims)) match(dims, input_names) else dims
-  bad <- is.na(at) | at > count
+  bad <- is.na(at) | at < 1 | at > count
   if (any(bad)) {
     stop_argument("dims", describe(dims[bad][1]),
                   sprintf("among the inputs %s", paste(input_names, collapse = ", ")))
@@ -457,10 +472,10 @@ kernel_gram <- function(kernel, x, y = x) {
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
   resolved <- resolve_kernel(kernel, names, arms)
   points <- gram_points(x, arms, "x")
-  if (same) return(cpp_kernel_gram_symmetric(resolved, points))
+  if (same) return(core(cpp_kernel_gram_symmetric(resolved, points)))
   if (!is.null(colnames(x))) y <- by_name(y, colnames(x), "y")
   y <- check_matrix(y, "y", columns = ncol(x))
-  cpp_kernel_gram(resolved, points, gram_points(y, arms, "y"))
+  core(cpp_kernel_gram(resolved, points, gram_points(y, arms, "y")))
 }
 
 # How many arms the kernel's matrices have; NULL if there are none.

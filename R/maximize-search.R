@@ -8,11 +8,11 @@ open_search <- function(bandit, known, design, journal) {
   if (!is.null(journal)) {
     path <- journal_path(journal)
     if (file.exists(path) && file.size(path) > 0) {
-      found <- read_journal(journal, "journal")
+      found <- read_journal(journal, "journal", trust = has_code(bandit$config))
       check_same_settings(found$bandit$config, bandit$config, journal, "journal")
       bandit <- found$bandit
     } else {
-      start_journal(bandit, journal)
+      start_journal(bandit, journal, trust = has_code(bandit$config))
     }
   }
   if (length(found$notes)) {

@@ -77,7 +77,7 @@ sample_gp <- function(kernel, x, n = 1) {
 #' @export
 sample_rkhs <- function(kernel, x, noise_var) {
   factor <- gram_factor(kernel, x)
-  noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
+  noise_var <- check_positive(noise_var)
   z <- stats::rnorm(nrow(factor))[seq_len(ncol(factor))]
   if (ncol(factor) == 0) return(structure(numeric(nrow(factor)), norm = 0, weights = numeric(nrow(factor))))
   parts <- svd(factor)
@@ -103,5 +103,5 @@ gram_factor <- function(kernel, x) {
   if (nrow(x) < 1 || ncol(x) < 1) stop_argument("x", describe(x), "at least one point and one input")
   inputs <- ncol(x) - !is.null(arms)
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
-  cpp_kernel_factor(resolve_kernel(kernel, names, arms), gram_points(x, arms, "x"), tolerance = 1e-13)
+  core(cpp_kernel_factor(resolve_kernel(kernel, names, arms), gram_points(x, arms, "x"), tolerance = 1e-13))
 }

@@ -216,7 +216,7 @@ gain_values <- function(gain, rounds) {
   if (is.function(gain)) {
     f <- gain
     gain <- vapply(seq_len(rounds), function(s) {
-      value <- f(s)
+      value <- call_user(f(s), "gain", sprintf("at s = %d", s))
       if (!is.numeric(value) || length(value) != 1) {
         stop_argument("gain", sprintf("a function that returned %s at %d", describe(value), s), allowed)
       }

@@ -97,7 +97,7 @@ gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constr
                            constraint_width, constraint_mean, least = 1) {
   domain <- as_domain(domain)
   check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ...")
-  noise_var <- check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
+  noise_var <- check_positive(noise_var, "noise_var")
   count <- check_count(count, "count", lower = least)
   kernels <- each_constraint(constraint_kernels, kernel, count, "bandit_kernel", "constraint_kernels",
                              "kernel_se(), kernel_matern(), ...")

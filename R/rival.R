@@ -153,7 +153,7 @@ BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(m
 # `models`: the settings of 1 + count models, none where the rule needs none; `settings`: what the rule needs besides.
 # `least`: so many constraints there must be.
 new_rival <- function(rule, domain, count, contexts = NULL, models = list(), settings = list(), journal = NULL,
-                      least = 1) {
+                      least = 1, trust = FALSE) {
   check_free_names(domain$names, "domain", also = "phase")
   contexts <- check_contexts(contexts, domain)
   title <- rival_rules[[rule]]$title
@@ -168,7 +168,7 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), set
   heal(frame)
   # Ties are counted in units of f's prior.
   if (length(models)) frame$config$scale <- bandit_facts(models_of(frame)[[1]])$prior_scale
-  if (!is.null(journal)) start_journal(rival, journal)
+  if (!is.null(journal)) start_journal(rival, journal, check_flag(trust))
   rival
 }
 

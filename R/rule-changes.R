@@ -133,8 +133,8 @@ change_fade <- function(rate, explore = 0) {
 positive_function <- function(f, arg) {
   check_function(f, arg)
   function(q) {
-    value <- f(q)
-    if (!is.numeric(value) || length(value) != 1 || is.na(value) || value <= 0 ||
+    value <- call_user(f(q), arg, sprintf("at q = %g", q))
+    if (!is_number(value) || length(value) != 1 || is.na(value) || value <= 0 ||
         (arg == "ridge" && !is.finite(value))) {
       stop_argument(arg, sprintf("a function that returned %s at q = %g", describe(value), q),
                     "a function that returns one number > 0")

@@ -127,7 +127,7 @@ clock_times <- function(bandit, time, count, after, what) {
     now <- if (goes_by_clock(bandit$config)) max(as.numeric(Sys.time()), latest_time(bandit)) else NA_real_
     return(rep(now, count))
   }
-  if (inherits(time, "POSIXt")) time <- as.numeric(time)
+  if (inherits(time, c("POSIXt", "Date"))) time <- as.numeric(as.POSIXct(time))
   time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)
   early <- which(time < after)
   if (length(early)) {

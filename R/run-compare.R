@@ -100,11 +100,20 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
 play_one <- function(bandit, name, problem, rounds, draws) {
   if (is_bandit(bandit)) {
     check_same_domain(bandit$config, problem)
-    return(play(bandit, problem, rounds, draws, progress = FALSE)$data)
+    return(play(taken_over(bandit), problem, rounds, draws, progress = FALSE)$data)
   }
   if (is_agent(bandit)) return(play_agent(bandit, problem, rounds, draws, name))
   stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),
                 "functions that return a bandit, or an agent with `$suggest()` and `$observe()`")
+}
+
+# An independent bandit in the same state, which takes the core's object with it: one that several replications share
+# must begin each of them as it is.
+taken_over <- function(bandit) {
+  copy <- bandit$copy()
+  copy$handle <- bandit$handle
+  bandit$handle <- NULL
+  copy
 }
 
 comparison_columns <- function(data) {

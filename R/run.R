@@ -110,7 +110,14 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
   run <- core(cpp_run_new(handle, truth, core_draws))
   left <- rounds
   while (left > 0) {
-    refit_if_due(bandit)
+    if (is_refit_due(bandit, 1)) {
+      # As by hand: what is due is told before the next query is asked for.
+      playing <- TRUE
+      core(cpp_run_receive(run))
+      sync_log(bandit, handle)
+      playing <- FALSE
+      refit_if_due(bandit)
+    }
     # A journal has each round before the next one is played.
     stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal) && is.null(stops)) Inf else 1)
     playing <- TRUE

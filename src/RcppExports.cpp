@@ -657,6 +657,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_run_receive
+void cpp_run_receive(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_receive(SEXP run_handleSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    cpp_run_receive(run_handle);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_run_play
 void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
 RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
@@ -1110,6 +1119,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
+    {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
     {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "linalg/floors.h"
 #include "r_interrupt.h"
 #include "r_rng.h"
 #include "r_settings.h"
@@ -65,14 +66,14 @@ Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
 
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_new(const Rcpp::List& config) {
-  return Rcpp::XPtr<HeldBandit>(new HeldBandit(config), true);
+  return Rcpp::XPtr<HeldBandit>(new HeldBandit(config), true, bandit_tag(), R_NilValue);
 }
 
 // "none": there is no object, or one that a change left behind when it failed. "changing": a change
 // is under way, further down the stack. "ready": neither.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_bandit_state(SEXP handle) {
-  if (TYPEOF(handle) != EXTPTRSXP || R_ExternalPtrAddr(handle) == nullptr) return "none";
+  if (!is_held_bandit(handle)) return "none";
   const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
   if (held->changing) return "changing";
   return held->in_step ? "ready" : "none";
@@ -297,7 +298,13 @@ struct LogFromR {
   Query query(const gpb::Space& space, R_xlen_t e) const {
     const R_xlen_t k = query_of(e);
     Query out;
-    if (action[k] < 1 || action[k] > 3) throw std::invalid_argument("unknown action of a query");
+    const bool given = static_cast<EventKind>(kind[e]) == EventKind::given;
+    if (action[k] < 1 || action[k] > 3 || (action[k] == static_cast<int>(Action::given)) != given) {
+      throw std::invalid_argument("unknown action of a query");
+    }
+    if (!(std::abs(mean[k]) <= gpb::kLargest) || !(sd[k] >= 0.0 && sd[k] <= gpb::kLargest)) {
+      throw std::invalid_argument("a query without a mean and a standard deviation");
+    }
     out.place = places.at(space, k);
     out.context = contexts[static_cast<std::size_t>(k)];
     out.action = static_cast<Action>(action[k]);

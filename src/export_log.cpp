@@ -1,5 +1,6 @@
 // Changes of the log's tables (R/table.R): all of a change or nothing of it. Whatever can fail, and
 // whatever lets an interrupt in, comes before the first value is written.
+#include "linalg/floors.h"
 #include "r_bandit.h"
 
 namespace {
@@ -52,6 +53,14 @@ void fill_na(SEXP column, R_xlen_t from) {
   }
 }
 
+// A column with at least so many values.
+SEXP whole(SEXP column, R_xlen_t size) {
+  if (size < 0 || Rf_xlength(column) < size) {
+    throw std::invalid_argument("a log's column is shorter than its table");
+  }
+  return column;
+}
+
 // The column itself where nobody else holds it and there is room for `count` more rows; else a copy
 // of its first `size` values. Columns grow by doubling.
 SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
@@ -73,7 +82,7 @@ SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
 class ColumnChange {
  public:
   ColumnChange(SEXP table, SEXP name, R_xlen_t size, R_xlen_t count, Protection& keep)
-      : table_(table), name_(name), column_(writable(binding(table, name), size, count, keep)),
+      : table_(table), name_(name), column_(writable(whole(binding(table, name), size), size, count, keep)),
         size_(size), count_(count) {}
   void append(SEXP values, Protection& keep) {
     appended_ = as_column(values, keep);
@@ -202,7 +211,7 @@ namespace {
 
 // A reward of a pending query, told once: numbers that R's checks need not look at again.
 bool plain_reward(double id, double reward, const int* status, R_xlen_t rounds) {
-  return std::isfinite(reward) && id >= 1 && id <= static_cast<double>(rounds) &&
+  return std::abs(reward) <= gpb::kLargest && id >= 1 && id <= static_cast<double>(rounds) &&
          id == std::floor(id) &&
          status[static_cast<R_xlen_t>(id) - 1] == static_cast<int>(gpb::Status::pending);
 }

@@ -91,6 +91,13 @@ SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws) 
   return Rcpp::XPtr<RunInProgress>(new RunInProgress(handle, truth, draws), true);
 }
 
+// [[Rcpp::export(rng = false)]]
+void cpp_run_receive(SEXP run_handle) {
+  Rcpp::XPtr<RunInProgress> in_progress(run_handle);
+  BanditChange change(in_progress->handle);
+  in_progress->run.receive();
+}
+
 // [[Rcpp::export]]
 void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);

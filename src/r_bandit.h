@@ -27,14 +27,26 @@ struct HeldBandit {
   bool in_step = true;    // the log has all that the object knows; if not, it is of no more use
 };
 
+// What tells our handles from other pointers.
+inline SEXP bandit_tag() { return Rf_install("gpbandits_bandit"); }
+
+inline bool is_held_bandit(SEXP handle) {
+  return TYPEOF(handle) == EXTPTRSXP && R_ExternalPtrTag(handle) == bandit_tag() &&
+         R_ExternalPtrAddr(handle) != nullptr;
+}
+
 // To look at a bandit.
 class BanditHandle {
  public:
-  explicit BanditHandle(SEXP handle) : held_(handle) {}
+  explicit BanditHandle(SEXP handle) : held_(checked(handle)) {}
   gpb::Bandit* operator->() const { return &held_->bandit; }
   gpb::Bandit& operator*() const { return held_->bandit; }
 
  protected:
+  static SEXP checked(SEXP handle) {
+    if (!is_held_bandit(handle)) throw std::invalid_argument("this is no bandit's handle");
+    return handle;
+  }
   Rcpp::XPtr<HeldBandit> held_;
 };
 

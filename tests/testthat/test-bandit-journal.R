@@ -15,7 +15,7 @@ journal_makers <- list(
   changes = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, changes = change_oracle(c(4, 9), explore = 1), ...),
   constraints = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, constraints = constraints_noisy(2, 3, 0.5), ...),
   refits = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, refit = refit_every(4, mean = "fit"), ...),
-  functions = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), ...)
+  functions = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), trust = TRUE, ...)
 )
 
 # One step of a life that draws on the generator: a query or two, rewards of some pending ones, or given data.
@@ -54,7 +54,7 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
         expect_same_bandit(twin, bandit, name)          # a journal changes nothing else
       }
       set.seed(t)
-      again <- resume_bandit(file)
+      again <- resume_bandit(file, trust = TRUE)
       # The generator is where it was after the last event; drawing goes on from there.
       replayed <- .Random.seed
       next_query <- again$copy()$suggest(2, context = context_of(again), time = 4e9)
@@ -64,12 +64,12 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
       assign(".Random.seed", after, globalenv())
     }
     bandit$reset()
-    expect_same_bandit(resume_bandit(file), bandit, name)
+    expect_same_bandit(resume_bandit(file, trust = TRUE), bandit, name)
     journal_step(bandit)
-    resumed <- resume_bandit(file, like = twin)
+    resumed <- resume_bandit(file, like = twin, trust = TRUE)
     expect_same_bandit(resumed, bandit, name)
     journal_step(resumed)                               # and a resumed one writes on
-    expect_same_bandit(resume_bandit(file, rng = FALSE), resumed, name)
+    expect_same_bandit(resume_bandit(file, rng = FALSE, trust = TRUE), resumed, name)
     unlink(file)
   }
 })
@@ -200,16 +200,16 @@ test_that("what is no journal, or another bandit's, is refused", {
   unlink(file)
   for (name in names(journal_makers)) {
     journal_makers[[name]](journal = file)
-    expect_s4_class(resume_bandit(file, like = journal_makers[[name]]()), "GPBandit")
-    expect_match(refusal(resume_bandit(file, like = gp_ucb(journal_x, kernel_se(0.2), 0.02))), "noise_var")
+    expect_s4_class(resume_bandit(file, like = journal_makers[[name]](), trust = TRUE), "GPBandit")
+    expect_match(refusal(resume_bandit(file, like = gp_ucb(journal_x, kernel_se(0.2), 0.02), trust = TRUE)), "noise_var")
     for (other in setdiff(names(journal_makers), name)) {
-      if (!grepl("another", refusal(resume_bandit(file, like = journal_makers[[other]]())))) fail(paste(name, other))
+      if (!grepl("another", refusal(resume_bandit(file, like = journal_makers[[other]](), trust = TRUE)))) fail(paste(name, other))
     }
     unlink(file)
   }
   wide <- function(k) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) k * t))
-  gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2 * t), journal = file)
-  expect_match(refusal(resume_bandit(file, like = wide(2))), "policy")
+  gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2 * t), journal = file, trust = TRUE)
+  expect_match(refusal(resume_bandit(file, like = wide(2), trust = TRUE)), "policy")
   unlink(file)
 })
 
@@ -537,4 +537,15 @@ test_that("a fresh process that kills itself in the middle of an evaluation", {
   again$observe(5, 0)
   expect_identical(again$suggest()$id, 6L)
   unlink(file)
+})
+
+test_that("a journal holds functions, and they come out of it, only where that is asked for", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  own <- function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2), ...)
+  expect_match(refusal(own(journal = file)), "trust = TRUE", fixed = TRUE)
+  expect_false(file.exists(file))
+  own(journal = file, trust = TRUE)$suggest()
+  expect_match(refusal(resume_bandit(file)), "trust = TRUE", fixed = TRUE)
+  expect_identical(nrow(resume_bandit(file, trust = TRUE)$history()), 1L)
 })

@@ -31,7 +31,7 @@ test_that("replicas that take turns hold one history, to the bit, and a new one 
 
 test_that("numbers survive the database to the bit", {
   on_databases(function(place) {
-    values <- c(1 / 3, -1e-300, 5e-324, .Machine$double.xmax, 0.1 + 0.2, -0.0, pi * 1e17, 1e15 + 0.3)
+    values <- c(1 / 3, -1e-300, 5e-324, 1e150 * (1 - 2^-53), 0.1 + 0.2, -0.0, pi * 1e17, 1e15 + 0.3)
     bandit <- store_makers$ucb(store = store_at(place))
     bandit$suggest(length(values))
     bandit$observe(seq_along(values), values)

@@ -34,11 +34,16 @@ void Run::deliver(double now) {
   }
 }
 
-void Run::step(Rng& rng) {
-  const auto k = static_cast<std::size_t>(round_);
+void Run::receive() {
   const double now = static_cast<double>(round_ + 1);
   set_clock(now);
   deliver(now);
+}
+
+void Run::step(Rng& rng) {
+  const auto k = static_cast<std::size_t>(round_);
+  const double now = static_cast<double>(round_ + 1);
+  receive();
   Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
   const double truth = environment_.truth(query, round_);
   const VectorXd constraints = environment_.constraints(query, round_);

@@ -76,6 +76,8 @@ class Run {
  public:
   Run(Bandit& bandit, Environment& environment, RunDraws draws);
 
+  // Rewards that are due before the next round; step() takes them first, too.
+  void receive();
   // Plays one round. Throws before anything changed, or not at all.
   void step(Rng& rng);
   Index played() const { return round_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/floors.h"
+
 namespace gpb {
 
 Fold::Fold(FoldRules rules, FoldListener& listener)
@@ -17,11 +19,22 @@ std::size_t Fold::checked(Index id) const {
   return static_cast<std::size_t>(id - 1);
 }
 
+namespace {
+
+void check_reward(double reward) {
+  if (!(std::abs(reward) <= kLargest)) {
+    throw std::invalid_argument("a reward must be a finite number, at most 1e150 in size");
+  }
+}
+
+}  // namespace
+
 Forgetting Fold::forgetting() const {
   return rules_.changes ? rules_.changes->forgetting() : Forgetting();
 }
 
 void Fold::set_clock(double now) {
+  if (std::isinf(now)) throw std::invalid_argument("a time must be a finite number");
   clock_ = now;
   if (std::isnan(latest_) || now > latest_) latest_ = now;
 }
@@ -70,10 +83,13 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) 
   if (q.status != Status::pending) {
     throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
   }
-  if (!std::isfinite(reward)) throw std::invalid_argument("a reward must be a finite number");
+  check_reward(reward);
   const Index wanted = rules_.constraints ? rules_.constraints->count() : 0;
-  if (g.size() != wanted || !g.allFinite()) {
+  if (g.size() != wanted || !(g.array().abs() <= kLargest).all()) {
     throw std::invalid_argument("a reward needs a finite value for every constraint");
+  }
+  if (!std::isnan(noise_var) && !(noise_var > 0.0 && noise_var <= kLargest)) {
+    throw std::invalid_argument("a reward's noise variance must be a number > 0");
   }
   q.reward = reward;
   q.g = g;
@@ -104,7 +120,7 @@ void Fold::amend(Index id, double reward) {
   if (q.status != Status::known && q.status != Status::lost) {
     throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
   }
-  if (!std::isfinite(reward)) throw std::invalid_argument("a reward must be a finite number");
+  check_reward(reward);
   q.reward = reward;
   if (q.in_play && q.status == Status::known) listener_.learned(id, known_value(q));
 }
@@ -165,6 +181,7 @@ void Fold::forget() {
 }
 
 void Fold::restart() {
+  if (!rules_.changes) throw std::invalid_argument("a restart where nothing changes");
   forget();
   first_of_segment_ = rounds();
   ++segment_;

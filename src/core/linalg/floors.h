@@ -16,6 +16,9 @@ namespace gpb {
 
 constexpr double kRounding = 2.2e-16;
 
+// Squares of larger numbers overflow. Rewards, variances and prior means stay within.
+constexpr double kLargest = 1e150;
+
 // Noise below this part of the prior variance is refused: a posterior would be rounding, not data.
 constexpr double kLeastNoise = 1e-12;
 
@@ -46,6 +49,12 @@ constexpr double kIndefinite = 1e-6;
 inline bool loses_digits(double ratio) { return kRounding * ratio > kLostDigits; }
 
 inline void check_noise(double noise, double variance) {
+  const bool scaled = variance == 0.0 || (variance >= 1.0 / kLargest && variance <= kLargest);
+  if (!scaled) {
+    throw std::invalid_argument(
+        "the prior variance at the domain's points must be between 1e-150 and 1e150: squares of "
+        "larger or smaller numbers overflow");
+  }
   if (noise >= (1.0 - 1e-6) * kLeastNoise * variance) return;  // (the limit itself is allowed)
   throw std::invalid_argument(
       "`noise_var` must be at least 1e-12 of the prior variance: with less the posterior would be "

@@ -1,0 +1,180 @@
+# What comes from a file, an object or a store is checked here before the core sees it, and the rest by the fold's
+# replay: types, lengths and ranges of settings and tables here; places, ids, order and values of events there. What
+# the tables say of the outcome is then compared with what the replay came to.
+
+# The format of a bandit's settings and log. Those from before formats had numbers count as 0.
+bandit_format <- 1L
+
+check_whole <- function(bandit) {
+  as_damaged({
+    check_config(bandit$config)
+    upgrade_format(bandit)
+    check_table(bandit$queries, query_columns(bandit$config), "queries")
+    check_table(bandit$events, event_columns(), "events")
+    if (!is.list(bandit$refits)) damaged("its refits are no list")
+    for (fit in bandit$refits) check_beliefs(fit, bandit$config)
+    if (has_rule(bandit)) check_rival_log(bandit)
+  })
+}
+
+damaged <- function(...) stop_gpbandits("This bandit is damaged: ", ..., ".")
+
+# Errors that mean nothing to a user say what is wrong.
+as_damaged <- function(code) {
+  tryCatch(code, error = function(e) if (inherits(e, "gpbandits_error")) stop(e) else damaged(conditionMessage(e)))
+}
+
+# ---- settings -----------------------------------------------------------------
+
+check_config <- function(config) {
+  if (!is.list(config)) damaged("its settings are no list")
+  format <- config$format
+  if (!is.null(format) && (!is.integer(format) || length(format) != 1 || is.na(format) || format < 1)) {
+    damaged("its format has no number")
+  }
+  if (!is.null(format) && format > bandit_format) {
+    stop_gpbandits(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d.", format, bandit_format))
+  }
+  if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
+  check_made_here(config)
+  check_contexts_again(config)
+  if (is.null(config$rule)) {
+    check_beliefs(config, config)
+    for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)
+    check_choice(config$engine, eval(formals(gp_bandit)$engine), "engine")
+    if (!is.null(config$accuracy)) check_number(config$accuracy, "accuracy", lower = 0, open_lower = TRUE, upper = 1)
+    for (part in c("changes", "constraints")) {
+      if (!is.null(config[[part]])) check_class(config[[part]], paste0("bandit_", part), part)
+    }
+    for (part in c("policy", "pending", "changes", "constraints")) {
+      kind <- config[[part]]$kind
+      if (!is.null(config[[part]]) && !(is.character(kind) && length(kind) == 1 && !is.na(kind))) damaged("its ", part, " is of no kind")
+    }
+    if (!is.null(check_refit(config$refit, config))) {
+      do.call(refit_every, c(unclass(config$refit)[c("rounds", "minimum", "mean")], config$refit$settings))
+    }
+    check_outputs(config$outputs, config)
+    check_design(config$design)
+  } else if (!isTRUE(config$rule %in% names(rival_rules))) {
+    damaged("its rule is unknown")
+  }
+}
+
+# Places to be played first.
+check_design <- function(design) {
+  if (is.null(design)) return(invisible())
+  whole <- is.list(design) && is.integer(design$arm) && is.matrix(design$inputs) && is.double(design$inputs) &&
+    nrow(design$inputs) == length(design$arm)
+  if (!whole) damaged("its design is no list of places")
+}
+
+check_contexts_again <- function(config) {
+  names <- config$context_names
+  if (!is.character(names)) damaged("its contexts have no names")
+  table <- config$contexts
+  if (is.null(table)) return(check_contexts(if (length(names)) names, config$domain))
+  if (!is.matrix(table) || !identical(colnames(table), names)) damaged("its contexts have other names than their table")
+  check_contexts(table, config$domain)
+}
+
+# Kernel, noise and prior mean: of the settings, or of a refit.
+check_beliefs <- function(beliefs, config) {
+  if (!is.list(beliefs)) damaged("a refit has no parameters")
+  resolve_kernel(check_made_here(beliefs$kernel), input_names(config), arms = arm_count(config$domain))
+  check_positive(beliefs$noise_var, "noise_var")
+  check_prior_mean(beliefs$mean, config$domain)
+}
+
+# ---- tables -------------------------------------------------------------------
+
+check_table <- function(table, columns, what) {
+  if (!is.environment(table)) damaged("its table of ", what, " is none")
+  size <- get0(".size", envir = table, inherits = FALSE)
+  if (!is.integer(size) || length(size) != 1 || is.na(size) || size < 0) damaged("the size of its table of ", what, " is no number")
+  listed <- get0(".columns", envir = table, inherits = FALSE)
+  if (!is.character(listed) || !setequal(listed, names(columns)) || anyDuplicated(listed)) {
+    damaged("its table of ", what, " has other columns than ", quoted(names(columns)))
+  }
+  for (name in names(columns)) {
+    column <- get0(name, envir = table, inherits = FALSE)
+    if (!identical(typeof(column), typeof(columns[[name]])) || is.object(column)) {
+      damaged("the column ", name, " of its ", what, " has the wrong type")
+    }
+    if (length(column) < size) damaged("the column ", name, " of its ", what, " is shorter than the table")
+  }
+}
+
+# Columns that came with later versions, as the earlier ones would have them.
+upgrade_format <- function(bandit) {
+  if (!is.null(bandit$config$format)) return(invisible())
+  add_column(bandit$events, "noise_var", NA_real_)
+  add_column(bandit$events, "arms", NA_character_)
+  add_column(bandit$queries, "status", NA_integer_)
+  bandit$config$format <- bandit_format
+}
+
+add_column <- function(table, name, value) {
+  if (!is.environment(table) || name %in% table$.columns) return(invisible())
+  assign(name, rep(value, table_size(table)), envir = table)
+  table$.columns <- c(table$.columns, name)
+}
+
+# Does what the tables say of their queries follow from the events? `fold`: cpp_bandit_log() from the beginning.
+check_outcome <- function(bandit, fold) {
+  queries <- table_columns(bandit$queries)
+  if (length(fold$queries$arm) != length(queries$arm)) damaged("it has queries without events")
+  if (all(is.na(queries$status))) queries$status <- note_status(bandit, fold$queries$status)
+  for (name in c("segment", "status")) {
+    if (!identical(fold$queries[[name]], queries[[name]])) damaged("the column ", name, " of its queries does not follow from its events")
+  }
+  kappa <- constraint_names(bandit$config, "kappa")
+  if (!isTRUE(all.equal(as.double(unlist(queries[kappa])), as.double(fold$queries$kappa), tolerance = 1e-9))) {
+    damaged("its multipliers do not follow from its events")
+  }
+  check_rewards_told(bandit, fold$events)
+}
+
+# What became of the queries, where only the replay can say: in journals and in objects of the first format.
+note_status <- function(bandit, status) {
+  commit(bandit$queries, list(table_change(bandit$queries, cells = list(status = list(seq_along(status), status)))))
+  status
+}
+
+# Rewards and constraint values stand beside their queries as the events have told them.
+check_rewards_told <- function(bandit, events) {
+  config <- bandit$config
+  told <- add_rewards(list(arm = table_column(bandit$queries, "arm")), c(events[c("kind", "id", "reward")], g_columns(config, events$g)),
+                      constraint_names(config, "g"))
+  for (name in c("reward", constraint_names(config, "g"))) {
+    if (!identical(told[[name]], table_column(bandit$queries, name))) damaged("the column ", name, " of its queries does not follow from its events")
+  }
+}
+
+# A rival's log, which no fold in the core replays.
+check_rival_log <- function(rival) {
+  config <- rival$config
+  queries <- table_columns(rival$queries)
+  events <- table_columns(rival$events)
+  n <- length(queries$arm)
+  asks <- events$kind %in% event_kind[c("query", "given")]
+  if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) damaged("it has an event of an unknown kind")
+  if (!identical(events$id[asks], seq_len(n))) damaged("its queries are not in the order of their ids")
+  if (anyNA(events$id) || any(events$id < 1 | events$id > cumsum(asks))) damaged("it has an event about a query that is not there")
+  check_log_places(config, queries)
+  if (any(!queries$action %in% seq_along(action_names)) || any(!queries$phase %in% seq_along(phase_names(config)))) {
+    damaged("it has a query of an unknown kind")
+  }
+  status <- rival_status(n, events)
+  if (all(is.na(queries$status))) queries$status <- note_status(rival, status)
+  if (!identical(queries$status, status)) damaged("what became of its queries does not follow from its events")
+  rewards <- events$reward[events$kind %in% event_kind[c("reward", "amend")]]
+  if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
+}
+
+check_log_places <- function(config, queries) {
+  arms <- arm_count(config$domain)
+  contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
+  inside <- queries$context >= 0 & queries$context < contexts & (if (is.null(arms)) is.na(queries$arm) else queries$arm >= 0 & queries$arm < arms)
+  finite <- vapply(queries[logged_inputs(config)], function(x) all(is.finite(x)), NA)
+  if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that is none")
+}

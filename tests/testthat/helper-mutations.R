@@ -1,0 +1,96 @@
+# Random changes of objects and journals: what a damaged disk, another version or an enemy may have made of them.
+
+# A value of any type in place of one, or one near it.
+mutated_value <- function(x) {
+  odd <- list(NULL, NA, NA_real_, NaN, Inf, -Inf, 0, -1, 1L, -1L, 1e6, 1000000L, 1e308, 1e-320, "a", "", character(), numeric(), TRUE,
+              list(), list(1), mean, quote(x), as.Date("2026-01-01"), matrix(0, 0, 0), 2^31, .Machine$integer.max, NA_integer_, raw(3))
+  ways <- list(
+    function() odd[[sample.int(length(odd), 1)]],
+    function() x[-1],
+    function() c(x, x),
+    function() rev(x),
+    function() if (is.numeric(x)) -x else x,
+    function() if (is.numeric(x)) x + 1 else x,
+    function() if (is.numeric(x)) x * 1e10 else x,
+    function() if (is.numeric(x)) as.character(x) else x,
+    function() if (is.integer(x)) as.double(x) else if (is.double(x)) suppressWarnings(as.integer(x)) else x
+  )
+  tryCatch(ways[[sample.int(length(ways), 1)]](), error = function(e) NULL)
+}
+
+# One element of a vector, or all of it.
+mutated_vector <- function(x) {
+  if (length(x) == 0 || stats::runif(1) < 0.4) return(mutated_value(x))
+  at <- sample.int(length(x), 1)
+  if (is.list(x)) return(mutated_list(x))
+  new <- mutated_value(x[at])
+  if (is.null(new) || length(new) != 1 || is.language(new) || is.function(new)) return(mutated_value(x))
+  tryCatch({
+    x[at] <- new
+    x
+  }, error = function(e) NULL)
+}
+
+# Somewhere in a list, however deep.
+mutated_list <- function(x) {
+  if (length(x) == 0 || stats::runif(1) < 0.1) return(mutated_value(x))
+  at <- sample.int(length(x), 1)
+  inner <- .subset2(x, at)
+  kept <- attributes(x)
+  plain <- unclass(x)
+  plain[at] <- list(if (is.list(inner)) mutated_list(inner) else mutated_vector(inner))
+  attributes(plain) <- kept
+  plain
+}
+
+# A copy of a bandit without the core's object, changed somewhere in its settings, tables or refits.
+mutated_bandit <- function(bandit) {
+  twin <- unserialize(serialize(bandit, NULL))
+  frame <- as.environment(twin)
+  part <- sample(c("config", "queries", "events", "refits", "memory"), 1, prob = c(4, 4, 4, 1, 1))
+  value <- get0(part, envir = frame, inherits = FALSE)
+  if (is.environment(value)) {
+    name <- sample(ls(value, all.names = TRUE), 1)
+    new <- mutated_vector(get(name, envir = value))
+    if (stats::runif(1) < 0.05) rm(list = name, envir = value) else assign(name, new, envir = value)
+  } else {
+    assign(part, if (is.list(value)) mutated_list(value) else mutated_value(value), envir = frame)
+  }
+  twin
+}
+
+# The lines of a journal with one of them changed, and all checksums right.
+mutated_lines <- function(lines) {
+  at <- sample.int(length(lines) - 1, 1) + 1
+  way <- sample(c("number", "drop", "double", "swap", "letter"), 1, prob = c(6, 1, 1, 1, 1))
+  if (way == "drop") return(lines[-at])
+  if (way == "double") return(append(lines, lines[at], at))
+  if (way == "swap") return(lines[c(setdiff(seq_along(lines), at), at)])
+  if (way == "letter") {
+    substr(lines[at], 1, 1) <- sample(c("q", "e", "a", "f", "m", "x", "r", "z", "1"), 1)
+    return(lines)
+  }
+  words <- strsplit(lines[at], " ", fixed = TRUE)[[1]]
+  k <- sample.int(length(words), 1)
+  words[k] <- sample(c("NA", "-1", "0", "1", "7", "1000000", "2147483648", "0x1p+1023", "-0x1p-1074", "Inf", "NaN", "1e6", "", "x", "0x1.8p+1"), 1)
+  lines[at] <- paste(words, collapse = " ")
+  lines
+}
+
+# Everything that reads a bandit. An error of ours is an answer; any other is a fault.
+read_everything <- function(bandit, x = cbind(0.25)) {
+  bandit$history()
+  p <- bandit$posterior(x)
+  bandit$information_gain()
+  q <- bandit$suggest(2)
+  bandit$observe(q$id[1], 0.1)
+  utils::capture.output(print(bandit), summary(bandit))
+  list(posterior = p, asked = q)
+}
+
+fate_of <- function(code) {
+  tryCatch({
+    value <- suppressWarnings(code)
+    if (is.list(value) && anyNA(unlist(value$posterior))) "a posterior that is no number" else "an answer"
+  }, gpbandits_error = function(e) "refused", error = function(e) paste("foreign:", conditionMessage(e)))
+}

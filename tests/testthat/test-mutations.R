@@ -1,0 +1,100 @@
+# Objects and journals that were changed at random: an error of ours or an answer, never a crash, a hang or a foreign error.
+
+mutations <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 10000 else 300
+
+mutation_victims <- function() {
+  x <- seq(0, 1, length.out = 9)
+  live <- function(b) {
+    b$add(x = if (is.null(b$config$domain$x)) cbind(c(0.2, 0.8)) else cbind(x[2:3]), reward = c(0.4, -0.3))
+    for (t in 1:5) {
+      q <- b$suggest()
+      if (t != 3) b$observe(q$id, sin(5 * t), constraints = if (!is.null(b$config$constraints)) 0.1)
+    }
+    b
+  }
+  set.seed(1)
+  list(
+    arms = live(gp_ucb(data.frame(name = letters[1:9], x = x), kernel_matern(2.5, 0.3) + kernel_linear(0.1), 0.05)),
+    box = live(gp_ei(list(u = c(0, 1)), kernel_se(0.3), 0.05, pending = pending_hallucinate(), refit = refit_every(3, starts = 1))),
+    matrix = live(gp_ts(x, kernel_matrix(exp(-as.matrix(stats::dist(x))^2)), 0.05, B = 1, R = 0.1)),
+    changes = live(gp_ucb_cpd(x, kernel_se(0.3), 0.05, change_oracle(c(2, 5), explore = 1), width = width_sdf(1), pending = pending_censor(2, 0))),
+    drift = live(tv_gp_ucb(x, kernel_se(0.3), 0.05, rate = 0.1))
+  )
+}
+
+test_that("a mutated object is refused or answers", {
+  victims <- mutation_victims()
+  set.seed(2)
+  fates <- vapply(seq_len(mutations), function(k) {
+    fate_of(read_everything(mutated_bandit(victims[[1 + k %% length(victims)]])))
+  }, "")
+  expect_identical(unique(grep("^foreign|no number", fates, value = TRUE)), character())
+  # The test can see: most mutations are noticed, some do no harm.
+  expect_gt(mean(fates == "refused"), 0.3)
+  expect_gt(sum(fates == "an answer"), 0)
+})
+
+test_that("a journal with mutated lines and right checksums is refused or tells a bandit's life", {
+  file <- tempfile()
+  spoilt <- tempfile()
+  on.exit(unlink(c(file, spoilt)))
+  set.seed(3)
+  b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.05, pending = pending_hallucinate(), journal = file)
+  for (t in 1:6) b$observe(b$suggest(2, arms = if (t > 4) c(2, 5:7))$id[1], stats::rnorm(1))
+  b$amend(1, 0.3)
+  b$withdraw(2)
+  lines <- gpbandits:::cpp_journal_read(file)$lines
+  rewritten <- function(lines) {
+    unlink(spoilt)
+    end <- gpbandits:::cpp_journal_create(spoilt, lines[1])
+    for (line in lines[-1]) end <- gpbandits:::cpp_journal_append(spoilt, line, end)
+    resume_bandit(spoilt, rng = FALSE)
+  }
+  expect_identical(rewritten(lines)$history(), b$history())
+  fates <- vapply(seq_len(mutations / 3), function(k) fate_of(read_everything(rewritten(mutated_lines(lines)))), "")
+  expect_identical(unique(grep("^foreign|no number", fates, value = TRUE)), character())
+  expect_gt(mean(fates == "refused"), 0.3)
+})
+
+test_that("what crashed R once is refused", {
+  b <- mutation_victims()$arms
+  spoil <- function(change) {
+    twin <- unserialize(serialize(b, NULL))
+    change(as.environment(twin))
+    twin
+  }
+  spoilt <- list(spoil(function(e) e$events$id[1] <- 1000000L), spoil(function(e) e$queries$arm[1] <- 1000000L),
+                 spoil(function(e) e$queries$arm[1] <- -1L), spoil(function(e) e$queries$.size <- 0L),
+                 spoil(function(e) e$events$.size <- 1000L), spoil(function(e) e$config$domain$x <- e$config$domain$x[0, , drop = FALSE]),
+                 spoil(function(e) e$config$kernel$parts[[1]]$dims <- -1), spoil(function(e) e$queries$reward[1] <- 7),
+                 spoil(function(e) e$queries$status[4] <- 5L), spoil(function(e) e$config$format <- 1000L))
+  for (twin in spoilt) {
+    expect_error(twin$posterior(), class = "gpbandits_error")
+    expect_error(twin$history(), class = "gpbandits_error")
+  }
+  expect_error(spoilt[[10]]$suggest(), "later version", class = "gpbandits_error")
+  regression <- gp_regression(1:3, 1:3, kernel_se(1), 0.1)
+  for (field in c("y", "x", "kernel", "noise_var", "names")) {
+    broken <- unserialize(serialize(regression, NULL))
+    broken[field] <- list(NULL)
+    expect_error(predict(broken, 1:2), class = "gpbandits_error")
+  }
+  for (kernel in list(`[[<-`(kernel_se(1), "dims", -1), `[[<-`(kernel_se(1), "lengthscale", "a"), `[[<-`(kernel_se(1), "type", "none"))) {
+    expect_error(kernel_gram(kernel, 1:3), "damaged", class = "gpbandits_error")
+    expect_error(gp_ucb(1:3, kernel, 0.1), class = "gpbandits_error")
+  }
+})
+
+test_that("an object of the format before formats is upgraded", {
+  b <- mutation_victims()$arms
+  old <- unserialize(serialize(b, NULL))
+  frame <- as.environment(old)
+  frame$config$format <- NULL
+  for (name in c("arms", "noise_var")) {
+    rm(list = name, envir = frame$events)
+    frame$events$.columns <- setdiff(frame$events$.columns, name)
+  }
+  expect_identical(old$history(), b$history())
+  expect_identical(old$suggest(), b$suggest())
+  expect_identical(old$copy()$config[names(b$config)], b$config)
+})

@@ -1,0 +1,190 @@
+# Random lives beside the oracle, mutated objects and journals, interrupts and kills, for as long as is allowed.
+#   Rscript tools/fuzz.R [seed] [minutes]
+# A fault is printed with the seed that makes it again (Rscript tools/fuzz.R SEED 0: that one turn), and the exit status is 1.
+
+arguments <- suppressWarnings(as.numeric(commandArgs(TRUE)))
+first_seed <- if (length(arguments) >= 1) arguments[1] else 1
+minutes <- if (length(arguments) >= 2) arguments[2] else 10
+if (anyNA(c(first_seed, minutes))) stop("usage: Rscript tools/fuzz.R [seed] [minutes]")
+
+suppressMessages({
+  library(testthat)
+  library(gpbandits)
+})
+Sys.setenv(GPBANDITS_TEST_LEVEL = "1")
+folder <- "tests/testthat"
+for (file in list.files(folder, "^helper-.*[.]R$", full.names = TRUE)) source(file)
+# Definitions of a test file, without its tests.
+definitions <- function(file) {
+  for (line in parse(file.path(folder, file))) {
+    if (is.call(line) && !identical(line[[1]], as.name("test_that"))) eval(line, globalenv())
+  }
+}
+definitions("test-bandit-tell.R")
+definitions("test-mutations.R")
+
+counts <- c(lives = 0, objects = 0, journals = 0, interrupts = 0, kills = 0)
+fates <- c(refused = 0, answered = 0)
+faults <- character()
+count <- function(what, by = 1) counts[what] <<- counts[what] + by
+fault <- function(what, seed, ...) {
+  words <- sprintf("FAULT seed %d, %s: %s", seed, what, paste0(...))
+  faults <<- c(faults, words)
+  cat(words, "\n", sep = "")
+}
+
+# ---- lives beside the oracle --------------------------------------------------
+
+pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
+                 list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
+                 list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
+drifts <- list(NULL, list(ours = change_window(5), ref = ref_drift("window", W = 5)),
+               list(ours = change_weights(0.8), ref = ref_drift("weight", eta = 0.8)),
+               list(ours = change_fade(0.1), ref = ref_drift("fade", eps = 0.1)))
+
+one_life <- function(seed) {
+  set.seed(seed)
+  pending <- pendings[[sample(3, 1)]]
+  drift <- drifts[[sample(4, 1)]]
+  contexts <- if (is.null(drift) && stats::runif(1) < 0.3) c(0.1, 0.9)
+  worst <- random_life(seed, 40, pending, drift, contexts)
+  count("lives")
+  if (max(unlist(worst)) > tol$engine) fault("life", seed, "off by ", format(max(unlist(worst))))
+}
+
+# ---- mutations ----------------------------------------------------------------
+
+victims <- suppressWarnings(mutation_victims())
+
+note_fate <- function(what, seed, fate) {
+  count(what)
+  if (fate %in% c("refused", "an answer")) fates[c(refused = 1, "an answer" = 2)[[fate]]] <<- fates[c(refused = 1, "an answer" = 2)[[fate]]] + 1
+  else fault(what, seed, fate)
+}
+
+mutated_objects <- function(seed) {
+  set.seed(seed)
+  for (k in 1:50) note_fate("objects", seed, fate_of(read_everything(mutated_bandit(victims[[sample(length(victims), 1)]]))))
+}
+
+mutated_journals <- function(seed) {
+  set.seed(seed)
+  file <- tempfile()
+  spoilt <- tempfile()
+  on.exit(unlink(c(file, spoilt)))
+  b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.05, pending = pending_hallucinate(), journal = file)
+  for (t in 1:8) b$observe(b$suggest(2, arms = if (t > 4) c(2, 5:7))$id[1], stats::rnorm(1))
+  b$amend(1, 0.3)
+  b$withdraw(2)
+  lines <- gpbandits:::cpp_journal_read(file)$lines
+  for (k in 1:20) {
+    unlink(spoilt)
+    changed <- mutated_lines(lines)
+    note_fate("journals", seed, fate_of({
+      end <- gpbandits:::cpp_journal_create(spoilt, changed[1])
+      for (line in changed[-1]) end <- gpbandits:::cpp_journal_append(spoilt, line, end)
+      read_everything(resume_bandit(spoilt, rng = FALSE))
+    }))
+  }
+  # Bits of the file as it is: an error of ours, or all changes but the last.
+  bytes <- readBin(file, "raw", file.size(file))
+  for (k in 1:20) {
+    at <- sample.int(length(bytes), 1)
+    flipped <- bytes
+    flipped[at] <- xor(flipped[at], as.raw(2^sample(0:7, 1)))
+    writeBin(flipped, spoilt)
+    note_fate("journals", seed, fate_of({
+      again <- suppressWarnings(resume_bandit(spoilt, rng = FALSE))
+      if (nrow(again$history()) < nrow(b$history()) - 2) stop("rounds are lost")
+      list()
+    }))
+  }
+}
+
+# ---- interrupts and kills -----------------------------------------------------
+
+# A child counts its rounds into a file while signals come; the journal must hold all that it was told of.
+life_of_child <- function(journal, told, catches) c(
+  "suppressPackageStartupMessages(library(gpbandits))",
+  sprintf("journal <- %s", deparse(journal)),
+  sprintf("told <- %s", deparse(told)),
+  "b <- if (file.exists(journal)) resume_bandit(journal) else gp_bucb(seq(0, 1, length.out = 60), kernel_matern(1.5, 0.1), 0.01, journal = journal)",
+  "cat('ready\\n', file = told, append = TRUE)",
+  "one <- function() {",
+  "  q <- b$suggest()",
+  "  b$observe(q$id, sin(9 * q$x1))",
+  "  cat(q$id, '\\n', file = told, append = TRUE)",
+  "}",
+  if (catches) "repeat tryCatch(one(), interrupt = function(i) cat('struck\\n', file = told, append = TRUE))" else "repeat one()"
+)
+
+start_child <- function(code) {
+  script <- tempfile(fileext = ".R")
+  pid <- tempfile()
+  writeLines(c(sprintf("cat(Sys.getpid(), file = %s)", deparse(pid)), code), script)
+  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), wait = FALSE, stdout = FALSE, stderr = FALSE,
+          env = paste0("R_LIBS=", Sys.getenv("R_LIBS")))
+  wait_until(function() file.exists(pid) && file.size(pid) > 0, "a child")
+  scan(pid, quiet = TRUE)
+}
+
+check_child <- function(what, seed, journal, told) {
+  rounds <- suppressWarnings(as.integer(readLines(told, warn = FALSE)))
+  rounds <- rounds[!is.na(rounds)]
+  history <- suppressWarnings(resume_bandit(journal, rng = FALSE))$history()
+  if (!all(rounds %in% history$id[!is.na(history$reward)])) fault(what, seed, "a reward that was acknowledged is lost")
+}
+
+strike_child <- function(what, seed, signal, times, catches) {
+  set.seed(seed)
+  journal <- tempfile()
+  told <- tempfile()
+  on.exit(unlink(c(journal, told)))
+  child <- start_child(life_of_child(journal, told, catches))
+  on.exit(tools::pskill(child, tools::SIGKILL), add = TRUE)
+  wait_until(function() lines_in(told) > 2, "the child's first rounds")
+  for (k in seq_len(times)) {
+    Sys.sleep(stats::runif(1, 0, 0.05))
+    if (!tools::pskill(child, signal)) fault(what, seed, "the child is gone")
+    count(what)
+  }
+  if (catches) {
+    # It goes on: no flag was left behind that refuses every later change.
+    goes_on <- tryCatch({
+      wait_until(function() sum(!is.na(suppressWarnings(as.integer(utils::tail(readLines(told, warn = FALSE), 3))))) >= 2, "rounds after interrupts")
+      TRUE
+    }, error = function(e) FALSE)
+    if (!goes_on) fault(what, seed, "nothing is played after an interrupt")
+    tools::pskill(child, tools::SIGKILL)
+  }
+  # (It may stay in the list of processes until its parent asks.)
+  repeat {
+    size <- file.size(told)
+    Sys.sleep(0.1)
+    if (file.size(told) == size) break
+  }
+  check_child(what, seed, journal, told)
+}
+
+# ---- turns --------------------------------------------------------------------
+
+# Children take seconds: one in ten turns.
+turn <- function(seed) {
+  parts <- list(life = one_life, object = mutated_objects, journal = mutated_journals)
+  if (seed %% 10 == 0) {
+    parts$interrupts <- function(seed) strike_child("interrupts", seed, tools::SIGINT, 40, TRUE)
+    parts$kill <- function(seed) strike_child("kills", seed, tools::SIGKILL, 1, FALSE)
+  }
+  for (part in names(parts)) tryCatch(parts[[part]](seed), error = function(e) fault(part, seed, conditionMessage(e)))
+}
+
+end <- proc.time()[["elapsed"]] + 60 * minutes
+seed <- first_seed
+repeat {
+  turn(seed)
+  seed <- seed + 1
+  if (proc.time()[["elapsed"]] >= end) break
+}
+cat(sprintf("fuzz: seeds %d to %d: %s; mutations refused %d, answered %d; %d fault(s)\n", first_seed, seed - 1,
+            paste(counts, names(counts), collapse = ", "), fates[[1]], fates[[2]], length(faults)))
+quit(status = if (length(faults)) 1 else 0)
