@@ -29,7 +29,8 @@
 #' @references Yeo and Johnson (2000) <doi:10.1093/biomet/87.4.954>; Cowen-Rivers et al. (2022) <arXiv:2012.03826> (HEBO).
 #' @seealso [refit_every()], [auto_bandit()].
 #' @examples
-#' b <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 1e-4, outputs = scale_outputs("minimize"))
+#' b <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 1e-4,
+#'            outputs = scale_outputs("minimize"))
 #' b$add(x = c(0, 0.3, 0.7, 1), reward = 500 + 100 * (c(0, 0.3, 0.7, 1) - 0.4)^2)
 #' b$suggest()
 #' b$best()

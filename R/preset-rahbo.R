@@ -24,7 +24,8 @@
 #' x <- seq(0, 1, length.out = 40)
 #' f <- sin(6 * x)
 #' rho <- 0.05 + 0.6 * (x < 0.5) # noisy where f is largest
-#' b <- rahbo(x, kernel_se(0.2), noise_var = 0.1, alpha = 2, variance_kernel = kernel_se(0.2, 0.04), repeats = 5)
+#' b <- rahbo(x, kernel_se(0.2), noise_var = 0.1, alpha = 2,
+#'            variance_kernel = kernel_se(0.2, 0.04), repeats = 5)
 #' set.seed(1)
 #' for (t in 1:50) {
 #'   q <- b$suggest()

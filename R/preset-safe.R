@@ -41,7 +41,8 @@
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' f <- sin(9 * x) + x
-#' b <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, width = width_constant(2))
+#' b <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10,
+#'               width = width_constant(2))
 #' set.seed(1)
 #' run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 30)
 #' min(as.data.frame(run)$f)
