@@ -72,7 +72,7 @@ played <- function(bandit, context = NULL) {
     query <- bandit$suggest(context = context)
     bandit$observe(query$id, sin(3 * t))
   }
-  bandit$suggest(2, context = context)
+  for (k in 1:2) bandit$suggest(context = context)
   bandit
 }
 

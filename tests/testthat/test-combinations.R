@@ -26,7 +26,7 @@ policies <- list(
   kg = list(ours = function() policy_kg()),
   repeats = list(ours = function() repeats(policy_ucb(width_constant(1)), 1.5),
                  width = function(R) ref_width_constant(1)),
-  cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, 1])),
+  cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, "x1"])),
   stable = list(ours = function() new_policy("stable", "stable", width = width_constant(1), radius = 0.2),
                 width = function(R) ref_width_constant(1))
 )
