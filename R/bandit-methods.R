@@ -140,4 +140,4 @@ predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL,
 #' @rdname bandit-methods
 #' @method as.data.frame GPBandit
 #' @export
-as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) bandit_history(x)
+as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) x$history()

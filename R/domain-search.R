@@ -107,9 +107,6 @@ indicator_names <- function(names) if (length(names)) paste0(names, ".active")
 # ---- parameters -----------------------------------------------------------------
 
 new_param <- function(type, ..., when) {
-  if (!is.null(when) && !inherits(when, "formula")) {
-    stop_argument("when", describe(when), "NULL, or a one-sided formula over the inputs, such as ~ prune")
-  }
   if (!is.null(when)) condition_parts(when, "when")
   structure(c(list(type = type, ...), list(when = when)), class = "bandit_param")
 }

@@ -170,11 +170,12 @@ apply_refit <- function(bandit, fit, current) {
     cpp_bandit_refit(handle, core_config(refitted_config(bandit$config, parameters)))
   }
   transact(bandit, function(handle) {
-    tryCatch(put(handle, fit), "C++Error" = function(e) {
+    keep_current <- function(e) {
       warn_refit(bandit, e)
       taken <<- current
       put(handle, current)
-    })
+    }
+    tryCatch(put(handle, fit), "C++Error" = keep_current, gpbandits_error = keep_current)
   }, refit = function() taken)
   invisible(TRUE)
 }

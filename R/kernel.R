@@ -102,7 +102,7 @@ kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
 kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
   if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, substitute(nu), as.character(names(sys.call())[-1]))
   dims <- check_dims(dims)
-  new_kernel("matern", nu = check_positive(nu), lengthscale = check_per_input(lengthscale, dims),
+  new_kernel("matern", nu = check_number(nu, "nu", lower = 0, open_lower = TRUE), lengthscale = check_per_input(lengthscale, dims),
              variance = check_positive(variance), dims = dims)
 }
 

@@ -189,7 +189,7 @@ resolve_cost <- function(cost, config) {
     colnames(points) <- domain$names
     check_costs(call_user(cost(points), "cost", sprintf("for %d points", nrow(points))), nrow(points))
   }
-  if (core_space_kind(domain, config) == "box") return(list(cost = at, actions = d))
+  if (!is_tabulated_space(config)) return(list(cost = at, actions = d))
   list(costs = at(all_places(domain)$inputs), cost = NULL, actions = d)
 }
 

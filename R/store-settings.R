@@ -99,7 +99,7 @@ check_made_here <- function(x) {
       if (!same_fields(again, x)) stop(sprintf("it holds a %s that is none of ours", class(x)[1]))
     }
   }
-  if (inherits(x, "finite_domain")) check_labels(x)
+  if (inherits(x, "bandit_domain")) check_labels(x)
   for (i in seq_along(x)) check_made_here(.subset2(x, i))
   x
 }
@@ -143,7 +143,7 @@ constructor_of <- function(x) {
 # (Constructors wrap functions anew each time.)
 same_fields <- function(made, found) {
   if (!identical(class(made), class(found))) return(FALSE)
-  fields <- names(made)
+  fields <- setdiff(names(made), c("title", "short"))   # words, which may be the user's
   if (!all(fields %in% names(found))) return(FALSE)
   same <- vapply(fields, function(name) {
     ours <- made[[name]]

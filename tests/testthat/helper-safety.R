@@ -99,7 +99,7 @@ snapshot_of <- function(bandit) {
 next_of <- function(bandit) {
   force(bandit)
   set.seed(99)
-  bandit$suggest(2, context = context_of(bandit))
+  rbind(bandit$suggest(context = context_of(bandit)), bandit$suggest(context = context_of(bandit)))
 }
 
 # Waits until condition() is TRUE; stops, saying `what` did not come, if that takes minutes.

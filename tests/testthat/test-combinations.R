@@ -71,7 +71,7 @@ table <- expand.grid(policy = names(policies), pending = names(pendings), change
 # The engine that "auto" does not take for so few rounds.
 other_engine <- function(e, domain) {
   if (!is_arms(domain) || identical(e$contexts, 1)) return("lowrank")
-  if (e$kind == "ts") "weights" else "played"
+  if (e$kind %in% c("ts", "pims")) "weights" else "played"
 }
 
 # Reward and constraints of inputs (a product's row, the point, the context), with a jump that change rules
