@@ -302,7 +302,7 @@ struct LogFromR {
     if (action[k] < 1 || action[k] > 3 || (action[k] == static_cast<int>(Action::given)) != given) {
       throw std::invalid_argument("unknown action of a query");
     }
-    if (!(std::abs(mean[k]) <= gpb::kLargest) || !(sd[k] >= 0.0 && sd[k] <= gpb::kLargest)) {
+    if (!std::isfinite(mean[k]) || !(sd[k] >= 0.0 && std::isfinite(sd[k]))) {
       throw std::invalid_argument("a query without a mean and a standard deviation");
     }
     out.place = places.at(space, k);
