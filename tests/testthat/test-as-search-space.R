@@ -74,8 +74,4 @@ test_that("dials parameters keep their scales and levels", {
   expect_equal(as_search_space(by_hand), wanted)
   by_hand$object[[2]]$range$upper <- quote(unknown())
   expect_error(as_search_space(by_hand), "trees", class = "gpbandits_error")
-  skip_if_not_installed("dials")
-  theirs <- dials::parameters(list(penalty = dials::penalty(), trees = dials::trees(), batch = dials::batch_size(),
-                                   activation = dials::activation(c("relu", "tanh")), prune = dials::prune()))
-  expect_equal(as_search_space(theirs), wanted)
 })
