@@ -288,7 +288,7 @@ test_that("every combination plays 30 rounds on arms as the oracle says", {
   walk_table(domains$arms(), 47)
 })
 test_that("every combination plays 30 rounds on a box as the oracle says", {
-  walk_table(domains$box(), 157)
+  walk_table(domains$box(), 331)
 })
 test_that("every combination plays 30 rounds on a product as the oracle says", {
   walk_table(domains$product(), 613)
