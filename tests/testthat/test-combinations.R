@@ -285,14 +285,14 @@ walk_table <- function(domain, step) {
 }
 
 test_that("every combination plays 30 rounds on arms as the oracle says", {
-  walk_table(domains$arms(), 47)
+  walk_table(domains$arms(), 97)
 })
 test_that("every combination plays 30 rounds on a box as the oracle says", {
   walk_table(domains$box(), 331)
 })
 test_that("every combination plays 30 rounds on a product as the oracle says", {
-  walk_table(domains$product(), 613)
+  walk_table(domains$product(), 1009)
 })
 test_that("every combination plays 30 rounds on a search space as the oracle says", {
-  walk_table(domains$space(), 907)
+  walk_table(domains$space(), 1511)
 })
