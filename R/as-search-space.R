@@ -20,8 +20,8 @@
 #' @section Errors: a `gpbandits_error` if a parameter is unbounded or of a kind without a counterpart.
 #' @seealso [search_space()], [mlr3-doors].
 #' @examples
-#' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE,
-#' FALSE)))
+#' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"),
+#'                      prune = c(TRUE, FALSE)))
 #' @export
 as_search_space <- function(x, ...) {
   if (missing(x)) stop_argument("x", "missing", "a search_space(), a paradox ParamSet, dials parameters, or a named list")

@@ -46,6 +46,9 @@ when_loaded <- function(package, register) {
   setHook(packageEvent(package, "onLoad"), function(...) register())
 }
 
+# What R6 puts into the environment of methods.
+utils::globalVariables(c("self", "super"))
+
 bandit_optimizer <- function() {
   R6::R6Class("OptimizerBatchGPBandit", inherit = bbotk::OptimizerBatch,
     public = list(

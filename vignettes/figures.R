@@ -25,7 +25,7 @@ closest <- function(all, palette) {
 }
 
 # A PNG file drawn again in `n` colours. R writes a picture of at most 256 colours with a palette, a byte a pixel.
-draw_in_few_colours <- function(file, n = 48) {
+draw_in_few_colours <- function(file, n = 24) {
   if (!requireNamespace("png", quietly = TRUE)) return(file)
   pixels <- png::readPNG(file)
   size <- dim(pixels)
