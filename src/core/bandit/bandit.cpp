@@ -209,7 +209,7 @@ Round Bandit::round(const Context& context) const {
   round.state = width_state();
   round.inputs = [this, &context] { return candidate_inputs(context); };
   round.incumbent = [this, &context] { return incumbent(context); };
-  round.awaits_rewards = all_ && awaits_rewards();
+  round.awaits_rewards = [this] { return all_ && awaits_rewards(); };
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }

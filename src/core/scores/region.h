@@ -52,7 +52,7 @@ class PureExplorationPolicy final : public Policy {
   explicit PureExplorationPolicy(WidthPtr width) : width_(std::move(width)) {}
   double width(const Round& round) override { return finite_width(*width_, round); }
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    if (!round.awaits_rewards) return std::make_unique<UpperBoundScore>(round);
+    if (!round.awaits_rewards()) return std::make_unique<UpperBoundScore>(round);
     Round known = round;
     known.variance = known.mean;
     known.width = -round.width;

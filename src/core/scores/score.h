@@ -45,8 +45,8 @@ struct Round {
   ArmSet eligible;              // null: all arms
   double prior_scale = 1.0;     // largest prior standard deviation: the unit of ties
   double noise_var = 1.0;
-  bool awaits_rewards = false;  // some query's, and the variance knows it
   WidthState state;
+  std::function<bool()> awaits_rewards;  // some query's, and the variance knows it
   std::function<double()> incumbent;  // largest posterior mean among places played
   std::function<double(const Score&)> largest;  // value of a score among all that can be played
   std::function<Points()> inputs;  // of the candidates, as the kernel sees them
