@@ -11,8 +11,7 @@ warn_once <- function(bandit, kind, ...) {
 # Without random numbers and without news the next choice is the one before.
 warn_of_repeats <- function(bandit, n) {
   config <- bandit$config
-  explores <- !is.null(config$changes) && config$changes$explore > 0
-  if (config$pending$kind != "ignore" || config$policy$random || has_rule(bandit) || explores) return(invisible())
+  if (config$pending$kind != "ignore" || config$policy$random || has_rule(bandit) || explores(config)) return(invisible())
   warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n, " times: under pending_ignore() a query is not ",
             "known before its reward. With `pending = pending_hallucinate()` the points of a batch differ.")
 }

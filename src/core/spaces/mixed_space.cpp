@@ -6,7 +6,6 @@
 
 #include "base/golden_points.h"
 #include "posteriors/open_posterior.h"
-#include "scores/score.h"
 
 namespace gpb {
 
@@ -356,14 +355,12 @@ MixedSpace::Spot MixedSpace::looked_around(const Spot& spot, const Query& query,
 }
 
 Place MixedSpace::maximise(const Score& score, const Context& context, const Observations& known) {
+  if (score.only_candidates()) {
+    return Place::point(candidates_.X.row(score.best(candidates_)).transpose());
+  }
   const Query query{score, context};
   VectorXd scores;
   score.values(candidates_, scores);
-  if (score.only_candidates()) {
-    const Index first = first_best(scores.data(), scores.size(), kTie * score.unit());
-    const VectorXd inputs = setting_.candidates.row(first).transpose();
-    return Place::point(in_context(inputs.transpose(), context).row(0).transpose());
-  }
   Spot best;
   const auto consider = [&](const Spot& start) {
     const Spot found = improved(start, query);
