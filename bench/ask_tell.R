@@ -1,4 +1,5 @@
-# What asking and telling by hand costs, beside a round of run_bandit(), and what a saved bandit weighs.
+# What asking and telling by hand costs, beside a round of run_bandit(), what whole runs cost, and what a saved
+# bandit weighs.
 #   Rscript bench/ask_tell.R [LIBRARY]    (in the repository, gpbandits installed)
 # LIBRARY: where another version of gpbandits is installed (R CMD INSTALL --library=LIBRARY), measured beside
 # this one in the same run: each measurement is made by a process of its own, the two versions in turns.
@@ -41,6 +42,34 @@ saved <- function() {
     read = time(function() readRDS(file)))
 }
 
+# Whole runs, set-up included, in milliseconds: 1,000 rounds on 1,000 arms with three kernels, and 10 random
+# points and 190 rounds on Branin's box, hyperparameters fixed.
+whole_runs <- function() {
+  fastest <- function(code, times) min(vapply(seq_len(times), function(k) microseconds(1, code), 0)) / 1000
+  on_arms <- function(kernel) {
+    set.seed(1)
+    problem <- bandit_problem(arms, sample_gp(kernel, arms), noise = noise_gaussian(sqrt(0.025)))
+    fastest(function(count) {
+      set.seed(2)
+      run_bandit(gp_ucb(arms, kernel, 0.025), problem, 1000)
+    }, 20)
+  }
+  branin <- function(x) {
+    inner <- x[, 2] - 5.1 * x[, 1]^2 / (4 * pi^2) + 5 * x[, 1] / pi - 6
+    -(inner^2 + 10 * (1 - 1 / (8 * pi)) * cos(x[, 1]) + 10 + 54.3) / 51.9
+  }
+  box <- box_domain(c(-5, 0), c(10, 15))
+  problem <- bandit_problem(box, branin)
+  c(se = on_arms(kernel_se(0.2)), rough_se = on_arms(kernel_se(0.02)), matern = on_arms(kernel_matern(2.5, 0.2)),
+    branin = fastest(function(count) {
+      set.seed(1)
+      bandit <- gp_bandit(box, kernel_matern(2.5, 4.5), 1e-10, policy_ucb(width_constant(0.5)))
+      start <- cbind(runif(10, -5, 10), runif(10, 0, 15))
+      bandit$add(x = start, reward = branin(start))
+      run_bandit(bandit, problem, 190)
+    }, 3))
+}
+
 measurements <- list(
   "1,000 arms" = function() {
     lives(function() gp_ucb(finite_domain(arms), kernel_se(0.2), 0.01), bandit_problem(arms, sin(6 * arms)), 3000)
@@ -54,6 +83,7 @@ measurements <- list(
     lives(function() gp_ucb(finite_domain(arms), kernel_se(0.2), 0.01, journal = tempfile()),
           bandit_problem(arms, sin(6 * arms)), 300, clock = "elapsed")
   },
+  "whole runs" = whole_runs,
   saved = saved
 )
 
@@ -81,16 +111,17 @@ results <- lapply(stats::setNames(names(measurements), names(measurements)), fun
 
 row <- function(...) paste0("| ", paste(..., sep = " | "), " |")
 shown <- function(x) formatC(signif(x, 2), format = "fg", big.mark = ",")
-table_of_lives <- unlist(lapply(setdiff(names(results), "saved"), function(name) {
+table_of_lives <- unlist(lapply(setdiff(names(results), c("whole runs", "saved")), function(name) {
   vapply(names(versions), function(version) {
     x <- results[[name]][[version]]
     row(name, version, paste(shown(x), collapse = " | "), shown(x[1] / x[4]))
   }, "")
 }))
-table_of_saves <- vapply(names(versions), function(version) {
-  x <- results$saved[[version]]
-  row(version, paste(shown(x), collapse = " | "))
-}, "")
+table_of <- function(name) {
+  vapply(names(versions), function(version) {
+    row(version, paste(shown(results[[name]][[version]]), collapse = " | "))
+  }, "")
+}
 lines <- c(
   "# Asking and telling by hand", "",
   "Written by `Rscript bench/ask_tell.R [LIBRARY]`; medians of five processes, the versions in turns. Processor",
@@ -102,9 +133,12 @@ lines <- c(
   row("", "", "pair", "suggest", "observe", "round", "pair / round"), "|---|---|---:|---:|---:|---:|---:|",
   table_of_lives, "",
   "Aim: a pair on 1,000 arms within 100 microseconds.", "",
+  "## Whole runs, milliseconds: 1,000 rounds of GP-UCB on 1,000 arms; 10 points and 190 rounds on Branin", "",
+  row("", "SE, l = 0.2", "SE, l = 0.02", "Matern 5/2, l = 0.2", "Branin, Matern 5/2"), "|---|---:|---:|---:|---:|",
+  table_of("whole runs"), "",
   "## saveRDS() of a bandit of 10 arms after 10 rounds", "",
   row("", "serialized, bytes", "file, bytes", "saveRDS, ms", "readRDS, ms"), "|---|---:|---:|---:|---:|",
-  table_of_saves
+  table_of("saved")
 )
 cat(lines, sep = "\n")
 if (dir.exists("bench")) {
