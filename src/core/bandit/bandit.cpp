@@ -45,8 +45,7 @@ void Bandit::begin_anew(Index first) {
   known_->clear(first);
   if (all_) all_->clear(first);
   for (auto& companion : companions_) companion->clear(first);
-  played_.clear();
-  is_played_.clear();
+  forget_played();
   intervals_.clear();
 }
 
@@ -79,8 +78,20 @@ void Bandit::note_played(Index id) {
   played_.push_back(id);
 }
 
-void Bandit::asked(Index id) {
+void Bandit::note(Index id) {
   note_played(id);
+  const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * beliefs_.noise_var;
+  if (spare > 0.0) repetition_.note(id, fold_.query(id), spare);
+}
+
+void Bandit::forget_played() {
+  played_.clear();
+  is_played_.clear();
+  repetition_.forget();
+}
+
+void Bandit::asked(Index id) {
+  note(id);
   const Place& place = fold_.query(id).place;
   // Its value does not touch the variance, which is all that is asked of this posterior.
   if (all_) all_->put(id, place, space().prior_mean(place), 1.0);
@@ -99,10 +110,9 @@ void Bandit::dropped(Index id) {
   known_->drop(id);
   for (auto& companion : companions_) companion->drop(id);
   if (all_) all_->drop(id);
-  played_.clear();
-  is_played_.clear();
+  forget_played();
   for (Index k = fold_.first_known() + 1; k <= fold_.rounds(); ++k) {
-    if (!fold_.query(k).is_void()) note_played(k);
+    if (!fold_.query(k).is_void()) note(k);
   }
 }
 
@@ -158,12 +168,18 @@ WidthState Bandit::width_state() const {
 double Bandit::recent_sd(bool pending_only) const {
   const double window = fold_.pending().patience();
   double sum = 0.0, mean, sd;
-  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
-    if (fold_.age(id) > window) break;
-    const Query& q = fold_.query(id);
-    if (q.is_void() || (pending_only && q.status != Status::pending)) continue;
-    variance().at(q.place, mean, sd);
+  const auto add = [&](Index id) {
+    variance().at(fold_.query(id).place, mean, sd);
     sum += sd;
+  };
+  if (pending_only) {
+    for (const Index id : fold_.awaited()) {
+      if (fold_.age(id) <= window) add(id);
+    }
+    return sum;
+  }
+  for (Index id = fold_.rounds(); id > fold_.first_known() && fold_.age(id) <= window; --id) {
+    if (!fold_.query(id).is_void()) add(id);
   }
   return sum;
 }
@@ -209,7 +225,7 @@ Round Bandit::round(const Context& context) const {
   round.state = width_state();
   round.inputs = [this, &context] { return candidate_inputs(context); };
   round.incumbent = [this, &context] { return incumbent(context); };
-  round.awaits_rewards = [this] { return all_ && awaits_rewards(); };
+  round.awaits_rewards = [this] { return all_ && !fold_.awaited().empty(); };
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }
@@ -283,13 +299,6 @@ double Bandit::guarded(double width) const {
   return std::exp(guard) * width;
 }
 
-bool Bandit::awaits_rewards() const {
-  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
-    if (fold_.query(id).status == Status::pending) return true;
-  }
-  return false;
-}
-
 void Bandit::check_eligible(const std::vector<char>& arms) const {
   const bool some = std::any_of(arms.begin(), arms.end(), [](char arm) { return arm != 0; });
   if (static_cast<Index>(arms.size()) == space().numbered_arms() && some) return;
@@ -329,51 +338,31 @@ RunningIntervals Bandit::intervals(const Context& context) {
 std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Round& now) const {
   const auto* rule = dynamic_cast<const PenalisePending*>(&fold_.pending());
   if (!rule || !score) return score;
-  std::vector<Index> pending;
-  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
-    if (fold_.query(id).status == Status::pending) pending.push_back(id);
-  }
-  if (pending.empty()) return score;
-  const auto count = static_cast<Index>(pending.size());
+  if (fold_.awaited().empty()) return score;
+  const auto count = static_cast<Index>(fold_.awaited().size());
   const Candidates& all = *now.candidates;
   Points X = now.inputs();
   Penalties penalties{Points(count, rule->actions()), VectorXd(count), VectorXd(count),
                       rule->lipschitz(), 0.0};
-  for (Index k = 0; k < count; ++k) {
-    const Place& place = fold_.query(pending[static_cast<std::size_t>(k)]).place;
+  Index k = 0;
+  for (const Index id : fold_.awaited()) {
+    const Place& place = fold_.query(id).place;
     penalties.centres.row(k) = space().inputs(place).head(rule->actions()).transpose();
     mean().at(place, penalties.mean[k], penalties.sd[k]);
     penalties.sd[k] = std::max(penalties.sd[k], kTie * now.prior_scale);
+    ++k;
   }
   if (std::isnan(penalties.lipschitz)) penalties.lipschitz = steepest_mean(now, X, rule->actions());
   penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff();
   return std::make_unique<PenalisedScore>(std::move(score), std::move(penalties), std::move(X));
 }
 
-static bool same_place(const Place& a, const Place& b) {
-  return a.kind == b.kind && a.row == b.row && a.arm == b.arm && a.x == b.x;
-}
-
-// max(1, floor((C^2 - 1) lambda / sd^2)) times in all, sd at the first of them (Calandriello et
-// al. 2022).
 Index Bandit::to_repeat(const Context& context) const {
-  const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * beliefs_.noise_var;
-  if (!(spare > 0.0)) return 0;
-  Index current = 0;
-  double left = 0.0;
-  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
-    const Query& q = fold_.query(id);
-    if (q.action != Action::policy || q.is_void()) continue;
-    if (left < 1.0 || !same_place(q.place, fold_.query(current).place)) {
-      current = id;
-      left = std::max(1.0, std::floor(spare / (q.sd * q.sd)));
-    }
-    left -= 1.0;
-  }
-  if (left < 1.0) return 0;
-  const Place& place = fold_.query(current).place;
+  const Index due = repetition_.due();
+  if (due == 0) return 0;
+  const Place& place = fold_.query(due).place;
   const bool barred = context.eligible && !context.allows(place.arm);
-  return barred || !space().in_context(place, context) ? 0 : current;
+  return barred || !space().in_context(place, context) ? 0 : due;
 }
 
 Query Bandit::propose(const Context& context, Rng& rng) {
@@ -413,14 +402,18 @@ Index Bandit::commit(Query query) {
   return id;
 }
 
-Index Bandit::explore(const Place& place, const Context& context) {
+Query Bandit::query_at(const Place& place, const Context& context, Action action) {
   settle_what_is_due();
   Query q;
   q.place = place;
   q.context = context;
-  q.action = Action::explore;
+  q.action = action;
   look(q);
-  return commit(std::move(q));
+  return q;
+}
+
+Index Bandit::explore(const Place& place, const Context& context) {
+  return commit(query_at(place, context, Action::explore));
 }
 
 void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_var) {
@@ -433,13 +426,7 @@ void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_va
 Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
                    double noise_var) {
   check_own_noise(mapped_noise(reward, noise_var));
-  settle_what_is_due();
-  Query q;
-  q.place = place;
-  q.context = context;
-  q.action = Action::given;
-  look(q);
-  const Index id = fold_.ask(std::move(q));
+  const Index id = fold_.ask(query_at(place, context, Action::given));
   const bool alarm = !std::isnan(reward) && fold_.reward(id, reward, g, noise_var);
   advance();
   events_.push_back({EventKind::given, id, fold_.clock(), reward, noise_var, g});

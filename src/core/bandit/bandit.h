@@ -6,6 +6,7 @@
 
 #include "events/fold.h"
 #include "events/output_map.h"
+#include "events/repetition.h"
 #include "spaces/space.h"
 
 namespace gpb {
@@ -98,7 +99,6 @@ class Bandit final : private FoldListener {
   WidthState width_state() const;
   double recent_sd(bool pending_only) const;
   double guarded(double width) const;
-  bool awaits_rewards() const;
   void check_eligible(const std::vector<char>& arms) const;
   double incumbent(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
@@ -119,10 +119,14 @@ class Bandit final : private FoldListener {
   Index to_repeat(const Context& context) const;
   void settle_what_is_due();
   void end_epoch();
+  void note(Index id);
   void note_played(Index id);
+  void forget_played();
   void log(EventKind kind, Index id);
   // Mean and sd at a place, as the history has them.
   void look(Query& query) const;
+  // A query that the policy does not choose, once what is due has happened.
+  Query query_at(const Place& place, const Context& context, Action action);
 
   Beliefs beliefs_;
   Fold fold_;
@@ -134,6 +138,7 @@ class Bandit final : private FoldListener {
   // Queries in play at distinct places (at all places where no table tells them apart).
   std::vector<Index> played_;
   std::vector<char> is_played_;  // by row of the table
+  Repetition repetition_;
 };
 
 }  // namespace gpb

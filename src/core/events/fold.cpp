@@ -62,6 +62,7 @@ Index Fold::ask(Query q) {
   if (q.action == Action::explore) ++explored_;
   queries_.push_back(std::move(q));
   const Index id = rounds();
+  awaited_.insert(id);
   listener_.asked(id);
   if (rules_.pending->has_stand_in()) listener_.learned(id, rules_.pending->stand_in());
   return id;
@@ -96,6 +97,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) 
   q.noise_var = noise_var;
   const bool late = time_taken(id) > rules_.pending->patience();
   q.status = late ? Status::lost : Status::known;
+  awaited_.erase(id);
   if (!q.in_play) return false;
   if (!late) listener_.learned(id, known_value(q));
   return rules_.changes && raises_alarm(q, id);
@@ -131,6 +133,7 @@ void Fold::withdraw(Index id, Status status) {
     throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
   }
   q.status = status;
+  awaited_.erase(id);
   if (!q.in_play) return;
   ++withdrawn_;
   if (q.action == Action::explore) --explored_;
@@ -174,6 +177,7 @@ void Fold::forget() {
   for (Index k = first_known_; k < rounds(); ++k) {
     queries_[static_cast<std::size_t>(k)].in_play = false;
   }
+  awaited_.clear();
   explored_ = 0;
   withdrawn_ = 0;
   if (rules_.changes) rules_.changes->clear();

@@ -10,6 +10,8 @@
 #include "events/constraints.h"
 #include "events/pending.h"
 
+#include <set>
+
 namespace gpb {
 
 enum class Action : int { policy = 1, explore = 2, given = 3 };
@@ -94,6 +96,8 @@ class Fold {
   // Queries since the restart or fresh epoch that were not withdrawn.
   Index history() const { return rounds() - first_known_ - withdrawn_; }
   Index first_known() const { return first_known_; }  // 0-based
+  // Ids of queries in play whose rewards are awaited.
+  const std::set<Index>& awaited() const { return awaited_; }
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
   const PendingRule& pending() const { return *rules_.pending; }
   const ConstraintRule* constraints() const { return rules_.constraints.get(); }
@@ -115,6 +119,7 @@ class Fold {
   FoldRules rules_;
   FoldListener& listener_;
   std::vector<Query> queries_;
+  std::set<Index> awaited_;
   int segment_ = 1;
   Index first_of_segment_ = 0;
   Index first_known_ = 0;  // since the restart or fresh epoch
