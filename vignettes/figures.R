@@ -56,3 +56,25 @@ article_look <- function(width, height, margins = c(3.6, 4.2, 2, 0.8), labels = 
     if (before) graphics::par(mar = margins, mgp = labels, las = 1, bty = "n")
   })
 }
+
+# ---- a paper's page ----------------------------------------------------------------------------------------------------
+# Each paper has a short vignette in the package and a long article on the site, NAME-in-full; vignettes/shown/NAME.R has the
+# pictures and tables that both show.
+
+# The rows are c(what of the paper, where, result); links lead to sections of the long article.
+at_a_glance <- function(..., in_full) {
+  rows <- rbind(...)
+  if (!in_full) rows[, 2] <- gsub("[[](above|below)[]][(]#[^)]*[)]", "long article", rows[, 2])
+  knitr::kable(rows, col.names = c("paper", "where", "result"))
+}
+
+# Where the long article is: a link on the site, else its source.
+long_article <- function(name) {
+  if (identical(Sys.getenv("IN_PKGDOWN"), "true")) sprintf("[long article](%s-in-full.html)", name)
+  else sprintf("long article on the package's site (source: `vignettes/articles/%s-in-full.Rmd`)", name)
+}
+
+# A table that vignettes/precompute has made.
+stored_table <- function(name) {
+  read.csv(system.file("extdata", paste0(name, ".csv.gz"), package = "gpbandits"), comment.char = "#")
+}

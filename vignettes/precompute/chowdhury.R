@@ -1,11 +1,12 @@
-# The stored results of vignettes/chowdhury.Rmd, made with the article's own chunks: there is no second copy of the code.
+# The stored results of vignettes/articles/chowdhury-in-full.Rmd, made with the article's own chunks: there is no second copy of the code.
 # From the package's root, with gpbandits installed:
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/chowdhury.R                    (all parts: five minutes of one core)
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/chowdhury.R synthetic bands    (some: synthetic, bands, sensors)
 library(gpbandits)
 source("vignettes/precompute/results.R")
 run <- function(...) system.time(run_chunks("chowdhury", c(...)))[["user.self"]]
-run_chunks("chowdhury", c("rules", "problems", "look"))
+run_chunks("chowdhury", c("rules", "problems"))
+shown_with("chowdhury")
 
 # Two dozen rounds, evenly spaced on the logarithmic axis.
 shown <- unique(round(10^seq(2, log10(30000), length.out = 24) / 100) * 100)

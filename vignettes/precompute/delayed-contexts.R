@@ -1,4 +1,4 @@
-# Figure 4 of vignettes/delayed-feedback.Rmd: rewards that come late, with contexts. As the paper runs it (a product
+# Figure 4 of vignettes/articles/delayed-feedback-in-full.Rmd: rewards that come late, with contexts. As the paper runs it (a product
 # kernel whose parameters, and the noise, are refitted every ten rounds on what the learner knows, censored values included,
 # nothing fitted beforehand), and with a kernel fitted beforehand on the truth and kept, for two noise variances.
 # From the package's root, with gpbandits and e1071 installed:

@@ -1,4 +1,4 @@
-# Measured accuracies that vignettes/delayed-feedback.Rmd tunes on: every configuration of a grid was trained
+# Measured accuracies that vignettes/articles/delayed-feedback-in-full.Rmd tunes on: every configuration of a grid was trained
 # once. From the package's root (some five minutes in one process), with the data of the README beside it:
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback-tables.R [cnn|logistic]
 # - inst/extdata/cnn-mnist.csv.gz: the network of cnn.cpp on MNIST. Only the official 10,000 test images are to be

@@ -1,4 +1,4 @@
-# The experiments of vignettes/delayed-feedback.Rmd without contexts: SVM on Pima (linear and logarithmic scale), synthetic functions,
+# The experiments of vignettes/articles/delayed-feedback-in-full.Rmd without contexts: SVM on Pima (linear and logarithmic scale), synthetic functions,
 # and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.gz.
 # From the package's root, with gpbandits and e1071 installed (about 20 minutes in one process):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R
@@ -91,7 +91,8 @@ runs_at <- function(panels, rounds, value) do.call(rbind, lapply(names(panels), 
 
 synthetic_part <- function() {
   here <- new.env(parent = globalenv())
-  run_chunks("delayed-feedback", c("look", "synthetic", "synthetic-run"), here)
+  shown_with("delayed-feedback", here)
+  run_chunks("delayed-feedback", c("synthetic", "synthetic-run"), here)
   panels <- c(here$synthetic, "c, refits" = list(here$refits$c), "d, refits" = list(here$refits$d))
   known <- function(v) ifelse(is.na(v), 1, v)
   write_part("synthetic-runs", runs_at(panels[1:8], c(60, 150), known), "Simple regret of every run of Figures 1 and 5 after 60 and 150 rounds, seed 2022, 100 functions")
@@ -99,7 +100,8 @@ synthetic_part <- function() {
 }
 tables_part <- function() {
   here <- new.env(parent = globalenv())
-  run_chunks("delayed-feedback", c("look", "synthetic", "tables-run"), here)
+  shown_with("delayed-feedback", here)
+  run_chunks("delayed-feedback", c("synthetic", "tables-run"), here)
   error <- function(name) {
     best <- max(here$measured(if (startsWith(name, "CNN")) "cnn-mnist" else "logistic-wdbc")$accuracy)
     function(v) 100 * (v + 1 - best)

@@ -1,12 +1,11 @@
-# Stored results of vignettes/long-term-constraints.Rmd, played with the article's own code: there is no second copy of it.
+# Stored results of vignettes/articles/long-term-constraints-in-full.Rmd, played with the article's own code: there is no second copy of it.
 # From the package's root, with gpbandits installed:
 #   Rscript vignettes/precompute/long-term-constraints.R                 (all parts: half an hour of one core)
 #   Rscript vignettes/precompute/long-term-constraints.R ours "fresh epochs"      (some parts; the other rows are kept)
 # Seed 2022, 100 runs of 350 rounds each unless the article says otherwise.
 library(gpbandits)
 source("vignettes/precompute/results.R")
-run_chunks("long-term-constraints", c("rules", "rivals", "tools"))
-eval(parse(text = head(article_chunk("long-term-constraints", "stored"), -1)))   # all but the reading of results
+run_chunks("long-term-constraints", c("rules", "rivals", "tools", "parts"))
 
 # Which rows a part makes: as (experiment, bandit).
 file <- results_file("long-term-constraints")

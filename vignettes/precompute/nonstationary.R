@@ -5,8 +5,8 @@
 # Writes inst/extdata/nonstationary-*.csv.gz.
 library(gpbandits)
 source("vignettes/precompute/results.R")
-run_chunks("nonstationary", c("method", "problems", "fit"))
-eval(parse(text = head(article_chunk("nonstationary", "experiment3"), -2)))   # all but the reading of results
+shown_with("nonstationary")
+run_chunks("nonstationary", c("method", "problems", "experiment3"))
 horizons <- c(900, 1275, 1650, 2025, 2400)
 periods <- 3:9
 

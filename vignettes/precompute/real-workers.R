@@ -1,4 +1,4 @@
-# Wall-clock to a given accuracy with one and two real workers, for vignettes/delayed-feedback.Rmd: article builds
+# Wall-clock to a given accuracy with one and two real workers, for vignettes/articles/delayed-feedback-in-full.Rmd: article builds
 # must not start processes. From the package's root, with gpbandits and future installed (about six minutes,
 # nearly all of them asleep):
 #   Rscript vignettes/precompute/real-workers.R

@@ -2,12 +2,17 @@
 
 # The code of a chunk of an article, so that there is no second copy of it.
 article_chunk <- function(article, name) {
-  lines <- readLines(sprintf("vignettes/%s.Rmd", article))
+  lines <- readLines(sprintf("vignettes/articles/%s-in-full.Rmd", article))
   from <- grep(paste0("^```\\{r ", name, "[,}]"), lines)
   lines[(from + 1):(from + which(lines[-seq_len(from)] == "```")[1] - 1)]
 }
 run_chunks <- function(article, names, envir = globalenv()) {
   for (name in names) eval(parse(text = article_chunk(article, name)), envir)
+}
+
+# What an article shows its results with: how its curves are summarised.
+shown_with <- function(article, envir = globalenv()) {
+  for (file in c("figures", file.path("shown", article))) sys.source(sprintf("vignettes/%s.R", file), envir)
 }
 
 results_file <- function(name) sprintf("inst/extdata/%s.csv.gz", name)

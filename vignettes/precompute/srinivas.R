@@ -1,4 +1,4 @@
-# The stored results of vignettes/srinivas.Rmd, made with the article's own chunks: there is no second copy of the code.
+# The stored results of vignettes/articles/srinivas-in-full.Rmd, made with the article's own chunks: there is no second copy of the code.
 # From the package's root, with gpbandits installed (a minute and a half of one core):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/srinivas.R            (all parts)
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/srinivas.R map        (some: curves, map)

@@ -1,4 +1,4 @@
-# Measures what vignettes/long-term-constraints.Rmd tunes: a neural network with one hidden layer
+# Measures what vignettes/articles/long-term-constraints-in-full.Rmd tunes: a neural network with one hidden layer
 # (package nnet) that tells six kinds of forensic glass apart (MASS::fgl, 214 samples, 9 inputs). For
 # each of 400 settings: accuracy on the held-out fifth and processor time of training, over 12 random
 # splits.
