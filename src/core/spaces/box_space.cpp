@@ -42,6 +42,16 @@ VectorXd Box::snap(VectorXd x) const {
   return x;
 }
 
+VectorXd Box::uniform(Rng& rng) const {
+  VectorXd x(inputs());
+  for (Index c = 0; c < inputs(); ++c) {
+    const auto k = static_cast<std::size_t>(c);
+    const double slack = integer[k] && !logarithmic[k] ? 0.5 : 0.0;
+    x[c] = lower[c] - slack + rng.uniform() * (upper[c] - lower[c] + 2.0 * slack);
+  }
+  return x;
+}
+
 BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
                    VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize)
     : kernel_(std::move(kernel)),
@@ -122,16 +132,7 @@ double BoxSpace::prior_mean(const Place& place) const { return prior_mean_.at(pl
 Place BoxSpace::uniform(const Context& context, Rng& rng) const {
   Spot spot;
   if (rows_.rows() > 1) spot.row = draw_arm(context, rows_.rows(), rng);
-  VectorXd x(box_.inputs());
-  for (Index c = 0; c < x.size(); ++c) {
-    // A whole number: each with the same probability.
-    const bool whole = box_.integer[static_cast<std::size_t>(c)] &&
-                       !box_.logarithmic[static_cast<std::size_t>(c)];
-    const double low = whole ? box_.lower[c] - 0.5 : box_.lower[c];
-    const double high = whole ? box_.upper[c] + 0.5 : box_.upper[c];
-    x[c] = low + rng.uniform() * (high - low);
-  }
-  spot.actions = box_.snap(x);
+  spot.actions = box_.snap(box_.uniform(rng));
   return place_of(spot, context);
 }
 

@@ -20,6 +20,8 @@ struct Box {
   VectorXd side() const { return upper - lower; }
   // The nearest point of the box that is allowed.
   VectorXd snap(VectorXd x) const;
+  // A point to be snapped: uniform, whole numbers and levels each with the same probability.
+  VectorXd uniform(Rng& rng) const;
 };
 
 class BoxSpace final : public Space {

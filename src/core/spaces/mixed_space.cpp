@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/golden_points.h"
 #include "posteriors/open_posterior.h"
@@ -16,15 +17,8 @@ constexpr std::size_t kBest = 3;      // and so many more are the best that are 
 constexpr double kApart = 0.1;        // in sides of the box
 constexpr int kTurns = 10;            // of climbs and exchanges
 constexpr Index kAround = 24;         // points of a look around
-constexpr double kSmallStep = 1e-4;   // of differences of constraints, in sides of the box
 constexpr Index kTries = 32;          // uniform points drawn together,
 constexpr int kMostDraws = 300;       // so many times
-
-VectorXd picked(const VectorXd& values, const std::vector<Index>& at) {
-  VectorXd out(static_cast<Index>(at.size()));
-  for (std::size_t i = 0; i < at.size(); ++i) out[static_cast<Index>(i)] = values[at[i]];
-  return out;
-}
 
 }  // namespace
 
@@ -109,23 +103,16 @@ bool MixedSpace::in_context(const Place& place, const Context& context) const {
   return setting_.contexts == 0 || place.x.tail(setting_.contexts) == context.values;
 }
 
-// Points of the box until one may be played; whole numbers and levels each with the same
-// probability.
+// Points of the box until one may be played.
 Place MixedSpace::uniform(const Context& context, Rng& rng) const {
-  const Box& box = setting_.box;
-  MatrixXd points(setting_.settle ? kTries : 1, box.inputs());
+  MatrixXd points(setting_.settle ? kTries : 1, setting_.box.inputs());
   for (int draw = 0; draw < kMostDraws; ++draw) {
     for (Index i = 0; i < points.rows(); ++i) {
-      for (Index c = 0; c < box.inputs(); ++c) {
-        const auto k = static_cast<std::size_t>(c);
-        const double slack = box.integer[k] && !box.logarithmic[k] ? 0.5 : 0.0;
-        const double side = box.upper[c] - box.lower[c] + 2.0 * slack;
-        points(i, c) = box.lower[c] - slack + rng.uniform() * side;
-      }
+      points.row(i) = setting_.box.uniform(rng).transpose();
     }
     const Settled found = settled(points);
     for (Index i = 0; i < points.rows(); ++i) {
-      if ((found.excess.row(i).array() > 0.0).any()) continue;
+      if (!found.playable(i)) continue;
       return Place::point(in_context(found.inputs.row(i), context).row(0).transpose());
     }
   }
@@ -146,6 +133,12 @@ std::vector<Index> MixedSpace::free_inputs(const Spot& spot) const {
     const bool varies = setting_.box.upper[c] > setting_.box.lower[c];
     if (number && varies && exists(spot, c)) out.push_back(c);
   }
+  return out;
+}
+
+VectorXd MixedSpace::picked(const VectorXd& values, const std::vector<Index>& at) {
+  VectorXd out(static_cast<Index>(at.size()));
+  for (std::size_t i = 0; i < at.size(); ++i) out[static_cast<Index>(i)] = values[at[i]];
   return out;
 }
 
@@ -184,38 +177,72 @@ std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
   return out;
 }
 
-MixedSpace::Spot MixedSpace::better(const Spot& spot, const MatrixXd& points,
-                                    const Query& query) const {
-  if (points.rows() == 0) return spot;
-  const Settled found = settled(points);
-  std::vector<Index> playable;
-  for (Index i = 0; i < points.rows(); ++i) {
-    if (!(found.excess.row(i).array() > 0.0).any()) playable.push_back(i);
+void MixedSpace::offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& points,
+                       const Query& query) const {
+  const MatrixXd all = stacked(points);
+  if (all.rows() == 0) return;
+  const Settled found = settled(all);
+  std::vector<Index> rows;
+  std::vector<std::size_t> owners;
+  Index row = 0;
+  for (std::size_t s = 0; s < points.size(); ++s) {
+    for (Index i = 0; i < points[s].rows(); ++i, ++row) {
+      if (!found.playable(row)) continue;
+      rows.push_back(row);
+      owners.push_back(s);
+    }
   }
-  if (playable.empty()) return spot;
-  Points inputs(static_cast<Index>(playable.size()), setting_.width);
-  for (std::size_t i = 0; i < playable.size(); ++i) {
-    inputs.row(static_cast<Index>(i)) = found.inputs.row(playable[i]);
+  if (rows.empty()) return;
+  Points inputs(static_cast<Index>(rows.size()), setting_.width);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    inputs.row(static_cast<Index>(i)) = found.inputs.row(rows[i]);
   }
   const VectorXd values = query.score.at(in_context(inputs, query.context));
-  Spot best = spot;
   for (Index i = 0; i < values.size(); ++i) {
-    if (values[i] > best.value) best = {inputs.row(i).transpose(), values[i]};
+    Spot& spot = spots[owners[static_cast<std::size_t>(i)]];
+    if (values[i] > spot.value) spot = {inputs.row(i).transpose(), values[i]};
   }
-  return best;
 }
 
-MixedSpace::Spot MixedSpace::improved(Spot spot, const Query& query) const {
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const double before = spot.value;
-    spot = exchanged(climbed(spot, query), query);
-    if (!(spot.value > before + 1e-9 * query.score.unit())) break;
+MatrixXd MixedSpace::stacked(const std::vector<MatrixXd>& points) const {
+  Index rows = 0;
+  for (const MatrixXd& part : points) rows += part.rows();
+  MatrixXd out(rows, setting_.box.inputs());
+  Index row = 0;
+  for (const MatrixXd& part : points) {
+    if (part.rows() > 0) out.middleRows(row, part.rows()) = part;
+    row += part.rows();
   }
-  return spot;
+  return out;
+}
+
+// Climbs and exchanges in turns, each spot's for as long as they help it.
+void MixedSpace::improve(std::vector<Spot>& spots, const Query& query) const {
+  std::vector<std::size_t> going(spots.size());
+  std::iota(going.begin(), going.end(), std::size_t{0});
+  for (int turn = 0; turn < kTurns && !going.empty(); ++turn) {
+    std::vector<Spot> moved;
+    for (const std::size_t s : going) moved.push_back(spots[s]);
+    climb(moved, query);
+    exchange(moved, query);
+    std::vector<std::size_t> still;
+    for (std::size_t i = 0; i < going.size(); ++i) {
+      Spot& spot = spots[going[i]];
+      if (moved[i].value > spot.value + 1e-9 * query.score.unit()) still.push_back(going[i]);
+      spot = std::move(moved[i]);
+    }
+    going = std::move(still);
+  }
 }
 
 // The best change of one level, or of one whole number by one.
-MixedSpace::Spot MixedSpace::exchanged(const Spot& spot, const Query& query) const {
+void MixedSpace::exchange(std::vector<Spot>& spots, const Query& query) const {
+  std::vector<MatrixXd> points;
+  for (const Spot& spot : spots) points.push_back(exchanges(spot));
+  offer(spots, points, query);
+}
+
+MatrixXd MixedSpace::exchanges(const Spot& spot) const {
   const Box& box = setting_.box;
   const VectorXd here = point_of(spot);
   std::vector<std::pair<Index, double>> changes;
@@ -239,119 +266,30 @@ MixedSpace::Spot MixedSpace::exchanged(const Spot& spot, const Query& query) con
   for (std::size_t i = 0; i < changes.size(); ++i) {
     points(static_cast<Index>(i), changes[i].first) = changes[i].second;
   }
-  return better(spot, points, query);
-}
-
-// Over the inputs that exist here and have an order, relaxed to reals; the levels stay.
-MixedSpace::Spot MixedSpace::climbed(const Spot& spot, const Query& query) const {
-  const std::vector<Index> free = free_inputs(spot);
-  if (free.empty() || !std::isfinite(spot.value)) return spot;
-  const VectorXd lower = picked(setting_.box.lower, free), side = picked(setting_.box.side(), free);
-  const VectorXd here = point_of(spot);
-  VectorXd u = ((picked(here, free) - lower).array() / side.array()).cwiseMax(0.0).cwiseMin(1.0);
-  const auto point_at = [&](const VectorXd& at) {
-    VectorXd point = here;
-    for (std::size_t i = 0; i < free.size(); ++i) {
-      const auto k = static_cast<Index>(i);
-      point[free[i]] = lower[k] + at[k] * side[k];
-    }
-    return point;
-  };
-  VectorXd x(setting_.width + setting_.contexts);
-  x << spot.inputs, query.context.values;
-  const double unit = query.score.unit();
-  VectorXd outwards;
-  // Where the way leads out of constraints that have a slope: on with a penalty, which then grows.
-  for (const double weight : {0.0, 1e3, 1e6}) {
-    if (weight > 0.0) {
-      if (!constrained_ || violation(point_at(u), free, outwards) <= 0.0) break;
-      if ((outwards.array() == 0.0).all()) break;
-    }
-    minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
-      const VectorXd point = point_at(at);
-      x.head(point.size()) = point;
-      VectorXd slope;
-      const double value = query.score.at(x, &slope);
-      gradient = -(picked(slope, free).array() * side.array()).matrix() / unit;
-      double penalty = 0.0;
-      if (weight > 0.0) {
-        penalty = weight * violation(point, free, outwards);
-        gradient += weight * outwards;
-      }
-      return penalty - (value - spot.value) / unit;
-    });
-  }
-  VectorXd end = point_at(u);
-  if (constrained_ && violation(end, free, outwards) > 0.0) end = pulled_back(here, end);
-  return better(spot, end.transpose(), query);
-}
-
-// The sum of the squared excesses, and its derivatives in sides of the box.
-double MixedSpace::violation(const VectorXd& point, const std::vector<Index>& free,
-                             VectorXd& slope) const {
-  const auto k = static_cast<Index>(free.size());
-  MatrixXd points = point.transpose().replicate(2 * k + 1, 1);
-  VectorXd step(k);
-  for (Index i = 0; i < k; ++i) {
-    const Index c = free[static_cast<std::size_t>(i)];
-    const double side = setting_.box.upper[c] - setting_.box.lower[c];
-    const bool whole = setting_.box.integer[static_cast<std::size_t>(c)];
-    step[i] = whole ? std::max(kSmallStep, 1.0 / side) : kSmallStep;
-    points(1 + i, c) += step[i] * side;
-    points(1 + k + i, c) -= step[i] * side;
-  }
-  const MatrixXd excess = settled(points).excess;
-  const RowVectorXd over = excess.row(0).cwiseMax(0.0);
-  slope.resize(k);
-  for (Index i = 0; i < k; ++i) {
-    slope[i] = 2.0 * over.dot(excess.row(1 + i) - excess.row(1 + k + i)) / (2.0 * step[i]);
-  }
-  return over.squaredNorm();
-}
-
-// The last point on the way that may be played.
-VectorXd MixedSpace::pulled_back(const VectorXd& from, const VectorXd& to) const {
-  constexpr Index kParts = 16;
-  double low = 0.0, high = 1.0;
-  for (int zoom = 0; zoom < 8; ++zoom) {
-    MatrixXd points(kParts, from.size());
-    for (Index i = 0; i < kParts; ++i) {
-      const double share = low + (high - low) * static_cast<double>(i + 1) / kParts;
-      points.row(i) = (from + share * (to - from)).transpose();
-    }
-    const MatrixXd excess = settled(points).excess;
-    Index good = 0;
-    while (good < kParts && !(excess.row(good).array() > 0.0).any()) ++good;
-    const double width = (high - low) / kParts;
-    low += width * static_cast<double>(good);
-    if (good == kParts) break;
-    high = low + width;
-  }
-  return from + low * (to - from);
+  return points;
 }
 
 // The best of points around, at shrinking distances.
-MixedSpace::Spot MixedSpace::looked_around(const Spot& spot, const Query& query,
-                                           Index turns) const {
+void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const {
   const std::vector<Index> free = free_inputs(spot);
   const auto d = static_cast<Index>(free.size());
-  if (d == 0) return spot;
+  if (d == 0) return;
   const MatrixXd offsets = 2.0 * golden_points(kAround, d).array() - 1.0;
   const VectorXd side = picked(setting_.box.side(), free);
-  Spot best = spot;
+  std::vector<Spot> best{spot};
   for (double reach = 0.1; reach > 1e-5; reach *= 0.1) {
     for (Index turn = 0; turn < turns; ++turn) {
-      const double before = best.value;
-      MatrixXd points = point_of(best).transpose().replicate(kAround, 1);
+      const double before = best[0].value;
+      MatrixXd points = point_of(best[0]).transpose().replicate(kAround, 1);
       for (Index i = 0; i < d; ++i) {
         const Index c = free[static_cast<std::size_t>(i)];
         points.col(c) += reach * side[i] * offsets.col(i);
       }
-      best = better(best, points, query);
-      if (!(best.value > before)) break;
+      offer(best, {points}, query);
+      if (!(best[0].value > before)) break;
     }
   }
-  return best;
+  spot = best[0];
 }
 
 Place MixedSpace::maximise(const Score& score, const Context& context, const Observations& known) {
@@ -361,20 +299,21 @@ Place MixedSpace::maximise(const Score& score, const Context& context, const Obs
   const Query query{score, context};
   VectorXd scores;
   score.values(candidates_, scores);
-  Spot best;
-  const auto consider = [&](const Spot& start) {
-    const Spot found = improved(start, query);
-    if (best.inputs.size() == 0 || found.value > best.value) best = found;
-  };
+  std::vector<Spot> spots;
   for (const Index i : starts(scores)) {
     const VectorXd inputs = setting_.candidates.row(i).transpose();
-    consider({inputs, score.at(in_context(inputs.transpose(), context)).value()});
+    spots.push_back({inputs, score.at(in_context(inputs.transpose(), context)).value()});
   }
   if (const Place* place = known.best()) {
-    Spot centre{place->x.head(setting_.width), -kInf};
-    consider(looked_around(better(centre, point_of(centre).transpose(), query), query, 1));
+    std::vector<Spot> centre{{place->x.head(setting_.width), -kInf}};
+    offer(centre, {point_of(centre[0]).transpose()}, query);
+    look_around(centre[0], query, 1);
+    spots.push_back(centre[0]);
   }
-  if (constrained_) best = looked_around(best, query, 3);
+  improve(spots, query);
+  const auto lower = [](const Spot& a, const Spot& b) { return a.value < b.value; };
+  Spot best = *std::max_element(spots.begin(), spots.end(), lower);
+  if (constrained_) look_around(best, query, 3);
   return Place::point(in_context(best.inputs.transpose(), context).row(0).transpose());
 }
 

@@ -2,7 +2,8 @@
 // order. Which inputs exist where, and which constraints are known to hold, is told from outside,
 // and so are the candidates. The score is taken at the candidates; from the best of them (the best
 // of every combination of levels, where these are few) it is climbed over the numbers by a gradient
-// method and changed level by level, in turns, for as long as that helps.
+// method and changed level by level, in turns, for as long as that helps: from all of them in lock
+// step, so that what is told from outside is asked about many points at once (mixed_climb.cpp).
 #ifndef GPB_MIXED_SPACE_H
 #define GPB_MIXED_SPACE_H
 
@@ -17,6 +18,7 @@ namespace gpb {
 struct Settled {
   Points inputs;
   MatrixXd excess;
+  bool playable(Index i) const { return !(excess.row(i).array() > 0.0).any(); }
 };
 
 struct MixedSetting {
@@ -63,17 +65,28 @@ class MixedSpace final : public Space {
   VectorXd point_of(const Spot& spot) const { return spot.inputs.head(setting_.box.inputs()); }
   bool exists(const Spot& spot, Index input) const;
   std::vector<Index> free_inputs(const Spot& spot) const;
+  static VectorXd picked(const VectorXd& values, const std::vector<Index>& at);
 
   std::vector<Index> starts(const VectorXd& scores) const;
   bool far_apart(Index a, Index b) const;
-  // The better of a spot and the best of some points that may be played.
-  Spot better(const Spot& spot, const MatrixXd& points, const Query& query) const;
-  Spot improved(Spot spot, const Query& query) const;
-  Spot climbed(const Spot& spot, const Query& query) const;
-  Spot exchanged(const Spot& spot, const Query& query) const;
-  Spot looked_around(const Spot& spot, const Query& query, Index turns) const;
-  double violation(const VectorXd& point, const std::vector<Index>& free, VectorXd& slope) const;
-  VectorXd pulled_back(const VectorXd& from, const VectorXd& to) const;
+  // Each spot becomes the best of itself and of its points, a row each, that may be played.
+  void offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& points,
+             const Query& query) const;
+  MatrixXd stacked(const std::vector<MatrixXd>& points) const;
+  void improve(std::vector<Spot>& spots, const Query& query) const;
+  void climb(std::vector<Spot>& spots, const Query& query) const;
+  void exchange(std::vector<Spot>& spots, const Query& query) const;
+  MatrixXd exchanges(const Spot& spot) const;
+  void look_around(Spot& spot, const Query& query, Index turns) const;
+
+  struct Way;
+  Way way_from(Spot& spot) const;
+  void go(Way& way, double weight, const Query& query) const;
+  void respect_constraints(std::vector<Way>& ways, const Query& query) const;
+  std::vector<Way*> linearised(const std::vector<Way*>& ways) const;
+  double difference_step(const Way& way, Index i) const;
+  MatrixXd differences(const Way& way) const;
+  void pull_back(const std::vector<Way*>& ways) const;
 
   KernelPtr kernel_;
   MixedSetting setting_;
