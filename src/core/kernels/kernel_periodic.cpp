@@ -81,18 +81,11 @@ void Periodic::set_log_parameters(const VectorXd& theta) {
   variance_ = exp_parameter(theta[theta.size() - 1]);
 }
 
-// Both triangles at once; on the diagonal only the variance has a derivative.
 VectorXd Periodic::parameter_gradient(const Points& X, const MatrixXd& W) const {
-  VectorXd gradient = VectorXd::Zero(parameter_count());
-  gradient[gradient.size() - 1] = W.trace();
-  for (Index i = 1; i < X.rows(); ++i) {
-    const VectorXd x = X.row(i).transpose();
-    for (Index start = 0; start < i; start += kBlock) {
-      const Index count = std::min(kBlock, i - start);
-      add_gradient(x, X, start, 2.0 * W.col(i).segment(start, count).array(), gradient);
-    }
-  }
-  return variance_ * gradient;
+  return sum_over_pairs(X, W, parameter_count(), variance_,
+                        [&](const VectorXd& x, Index start, const Block& weight, VectorXd& sums) {
+                          add_gradient(x, X, start, weight, sums);
+                        });
 }
 
 // d log k / d log p_c = 2 u_c sin(2 u_c) / l_c^2, d log k / d log l_c = 4 sin^2(u_c) / l_c^2.

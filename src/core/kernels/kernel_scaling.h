@@ -4,6 +4,8 @@
 
 #include "base/types.h"
 
+#include <algorithm>
+
 namespace gpb {
 
 // Kernels work through the points in blocks that stay in the processor's first
@@ -31,6 +33,25 @@ VectorXd exp_shared(const VectorXd& theta, Index size);
 
 // exp(theta), refused when it is not a positive finite number.
 double exp_parameter(double theta);
+
+// sum_ij W_ij d k(x_i, x_j) / d log theta for a symmetric W, of a kernel that is its variance (the
+// last parameter) times a correlation: add(x, start, weights, sums) adds those of a block of X's
+// rows. On the diagonal only the variance has a derivative.
+template <class Add>
+VectorXd sum_over_pairs(const Points& X, const MatrixXd& W, Index parameters, double variance,
+                        const Add& add) {
+  VectorXd sums = VectorXd::Zero(parameters);
+  sums[parameters - 1] = W.trace();
+  for (Index i = 1; i < X.rows(); ++i) {
+    const VectorXd x = X.row(i).transpose();
+    for (Index start = 0; start < i; start += kBlock) {
+      const Index count = std::min(kBlock, i - start);
+      const Block both_triangles = 2.0 * W.col(i).segment(start, count).array();
+      add(x, start, both_triangles, sums);
+    }
+  }
+  return variance * sums;
+}
 
 void check_parameter_count(const VectorXd& theta, Index expected);
 void check_positive(double value, const char* what);

@@ -75,18 +75,11 @@ void StationaryKernel::set_log_parameters(const VectorXd& theta) {
   variance_ = exp_parameter(theta[theta.size() - 1]);
 }
 
-// Both triangles at once; on the diagonal only the variance has a derivative.
 VectorXd StationaryKernel::parameter_gradient(const Points& X, const MatrixXd& W) const {
-  VectorXd gradient = VectorXd::Zero(parameter_count());
-  gradient[gradient.size() - 1] = W.trace();
-  for (Index i = 1; i < X.rows(); ++i) {
-    const VectorXd x = X.row(i).transpose();
-    for (Index start = 0; start < i; start += kBlock) {
-      const Index count = std::min(kBlock, i - start);
-      add_gradient(x, X, start, 2.0 * W.col(i).segment(start, count).array(), gradient);
-    }
-  }
-  return variance_ * gradient;
+  return sum_over_pairs(X, W, parameter_count(), variance_,
+                        [&](const VectorXd& x, Index start, const Block& weight, VectorXd& sums) {
+                          add_gradient(x, X, start, weight, sums);
+                        });
 }
 
 // With z_c = (x_c - y_c) / l_c: d rho / d log l_c = -2 rho'(s) z_c^2.
