@@ -14,6 +14,10 @@ named_in <- function(fields) {
   setdiff(packages[nzchar(packages)], c("R", base))
 }
 
+# Suggested packages of tidymodels: they bring fifty others, a quarter of an hour of compiling where there are no
+# binaries. Who wants them there installs them; the tests go on without.
+too_long <- c("dials", "parsnip", "recipes", "rsample", "tune", "workflows", "yardstick")
+
 # What a target cannot do without (required) and what it only gains from.
 needs <- function(target) {
   required <- named_in(c("Imports", "LinkingTo"))
@@ -37,7 +41,8 @@ needs <- function(target) {
     optional <- c(optional, "spelling")
     tools <- "cppcheck"
   }
-  list(required = unique(required), optional = setdiff(optional, required), tools = tools)
+  list(required = unique(required), optional = setdiff(optional, c(required, too_long)), tools = tools,
+       left_out = intersect(optional, too_long))
 }
 
 absent <- function(packages) packages[!nzchar(vapply(packages, function(p) {
@@ -121,7 +126,7 @@ setup <- function(target) {
     if (length(absent(need$required))) install_from_cran(absent(need$required))
     if (length(absent(need$optional))) install_from_cran(absent(need$optional))
   }
-  for (lacking in absent(need$optional)) say("going on without the suggested package %s", lacking)
+  for (lacking in absent(c(need$optional, need$left_out))) say("going on without the suggested package %s", lacking)
   for (lacking in absent_tools(need$tools)) say("going on without %s: please install it yourself", lacking)
   if (length(absent(need$required))) {
     say("cannot go on without %s: please install by hand", paste(absent(need$required), collapse = ", "))
