@@ -1,0 +1,212 @@
+#' Tuning with tidymodels
+#'
+#' A Gaussian-process bandit in the place of `tune::tune_bayes()`: the same arguments, the same result. The first
+#' `initial` settings are those of `tune_bayes()`, then `iter` more are asked of a bandit with the defaults of
+#' [maximize_bandit()], over the [search_space()] of the dials parameters, and evaluated by `tune::tune_grid()` on all
+#' resamples. The first metric is what is optimised.
+#'
+#' A setting for which all models failed counts as the worst so far. Of `control`, `no_improve`, `time_limit` and
+#' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
+#' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
+#'
+#' @param object a parsnip model specification, or a workflow.
+#' @param preprocessor with a model specification: a formula or a recipe.
+#' @param resamples resamples of package rsample.
+#' @param ... further arguments of [gp_bandit()], and `kernel`, `refit`, `prior_noise`, `prior_lengthscale`,
+#'   `transform` as in [maximize_bandit()].
+#' @param iter how many settings to try after the first ones: a whole number >= 0.
+#' @param param_info dials parameters, finalised; `NULL`: those of `object`.
+#' @param metrics a `yardstick::metric_set()`, or `NULL` for the usual ones.
+#' @param eval_time as in `tune_bayes()`.
+#' @param objective `NULL` for the default policy, a [policy][policies], or tune's `exp_improve()`, `prob_improve()`
+#'   (number `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the width).
+#' @param initial how many settings to begin with, or earlier results of `tune_grid()` and its like.
+#' @param control `tune::control_bayes()`; `NULL` for its defaults.
+#' @return As of `tune_bayes()`, of class `"iteration_results"`: `tune::collect_metrics()`, `tune::show_best()`,
+#'   `tune::select_best()` and `autoplot()` know what to do. Attribute `bandit`: the `GPBandit` (its rewards are costs:
+#'   the metric, or its negative where it is maximised).
+#' @section Errors: a `gpbandits_error` that names the argument, before anything is evaluated; those of package tune.
+#' @section Guarantee: none with fitted hyperparameters.
+#' @seealso [as_search_space()], [mlr3-doors], [maximize_bandit()].
+#' @examplesIf all(vapply(c("tune", "workflows", "rsample", "parsnip", "rpart"), requireNamespace, NA, quietly = TRUE))
+#' set.seed(1)
+#' tree <- parsnip::decision_tree("regression", "rpart", min_n = tune::tune())
+#' found <- tune_gp_bandit(tree, mpg ~ ., rsample::vfold_cv(mtcars, v = 2), iter = 2, initial = 2,
+#'                         param_info = dials::parameters(dials::min_n(c(2, 12))))
+#' tune::show_best(found, metric = "rmse")
+#' @export
+tune_gp_bandit <- function(object, ...) UseMethod("tune_gp_bandit")
+
+#' @export
+tune_gp_bandit.default <- function(object, ...) {
+  stop_argument("object", if (missing(object)) "missing" else describe(object),
+                "a parsnip model specification or a workflow")
+}
+
+#' @rdname tune_gp_bandit
+#' @export
+tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter = 10, param_info = NULL,
+                                      metrics = NULL, eval_time = NULL, objective = NULL, initial = 5,
+                                      control = NULL) {
+  if (missing(preprocessor) || !inherits(preprocessor, c("formula", "recipe"))) {
+    stop_argument("preprocessor", if (missing(preprocessor)) "missing" else describe(preprocessor),
+                  "a formula or a recipe")
+  }
+  check_tuning(iter, objective, initial, control)
+  needs_package("tune", "object")
+  tune_gp_bandit(workflows::workflow(preprocessor, object), resamples, ..., iter = iter, param_info = param_info,
+                 metrics = metrics, eval_time = eval_time, objective = objective, initial = initial, control = control)
+}
+
+#' @rdname tune_gp_bandit
+#' @export
+tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_info = NULL, metrics = NULL,
+                                    eval_time = NULL, objective = NULL, initial = 5, control = NULL) {
+  policy <- check_tuning(iter, objective, initial, control)
+  needs_package("tune", "object")
+  if (missing(resamples)) stop_argument("resamples", "missing", "resamples of package rsample")
+  if (is.null(control)) control <- tune::control_bayes()
+  if (is.null(param_info)) param_info <- tune::extract_parameter_set_dials(object)
+  bandit <- tuning_bandit(as_search_space(param_info), policy, ...)
+  begun <- Sys.time()
+  # The time limit ends this search; tune_bayes() would give up what there is.
+  untimed <- utils::modifyList(control, list(time_limit = NA))
+  found <- tune::tune_bayes(object, resamples, iter = 0, param_info = param_info, metrics = metrics,
+                            eval_time = eval_time, initial = initial, control = untimed)
+  evaluate <- function(point) {
+    tune::tune_grid(object, resamples, grid = point, param_info = param_info, metrics = attr(found, "metrics"),
+                    eval_time = eval_time, control = control)
+  }
+  search <- list2env(list(bandit = bandit, found = list(found), cost = tell_initial(bandit, found)),
+                     parent = emptyenv())
+  until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
+  tryCatch(tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until),
+           interrupt = function(i) message("Interrupted: what has been found is returned."))
+  found <- bound_iterations(search$found)
+  attr(found, "bandit") <- bandit
+  found
+}
+
+# ---- arguments -------------------------------------------------------------------------
+
+# Those that can be checked without package tune. The policy that `objective` stands for.
+check_tuning <- function(iter, objective, initial, control) {
+  check_count(iter, lower = 0)
+  if (!inherits(initial, "tune_results")) {
+    allowed <- "a whole number >= 1, or results of tune_grid()"
+    if (!is.numeric(initial)) stop_argument("initial", describe(initial), allowed)
+    check_count(initial)
+  }
+  if (!is.null(control)) check_class(control, "control_bayes", hint = "tune::control_bayes()")
+  tuning_policy(objective)
+}
+
+tuning_policy <- function(objective) {
+  if (is.null(objective)) return(default_policy())
+  if (inherits(objective, "bandit_policy")) return(objective)
+  kinds <- c("exp_improve", "prob_improve", "conf_bound")
+  if (!inherits(objective, kinds)) {
+    stop_argument("objective", describe(objective),
+                  "NULL, a policy such as policy_ei(), or one of tune's acquisition functions")
+  }
+  field <- if (inherits(objective, "conf_bound")) "kappa" else "trade_off"
+  value <- objective[[field]]
+  if (!is.numeric(value)) {
+    stop_argument("objective", sprintf("one whose `%s` is a function", field),
+                  sprintf("one whose `%s` is a number", field))
+  }
+  value <- check_number(value, "objective", lower = 0)
+  switch(kinds[inherits(objective, kinds, which = TRUE) > 0], exp_improve = policy_ei(value),
+         prob_improve = policy_pi(value), conf_bound = policy_ucb(width_constant(value)))
+}
+
+# Over costs: metrics of either direction.
+tuning_bandit <- function(domain, policy, ..., kernel = NULL, refit = default_refit(),
+                          prior_noise = default_prior_noise, prior_lengthscale = "auto", transform = "auto") {
+  scaled_bandit(domain, "minimize", kernel, 0.01, policy, pending_hallucinate(), refit, prior_noise, prior_lengthscale,
+                transform, ...)
+}
+
+# ---- the search --------------------------------------------------------------------------
+
+# Settings that were tried before, with their costs; what lies outside of the space is no concern of the bandit's.
+tell_initial <- function(bandit, found) {
+  known <- settings_within(bandit$config$domain, mean_costs(found, found))
+  cost <- without_failures(known$cost, numeric())
+  if (length(cost)) bandit$add(known[bandit$config$domain$names], reward = cost)
+  cost
+}
+
+# Ends of ranges that were computed otherwise differ in their last digits.
+settings_within <- function(domain, frame) {
+  inside <- rep(TRUE, nrow(frame))
+  for (j in which(vapply(domain$params, function(param) param$type %in% c("real", "integer"), NA))) {
+    lower <- domain$box$lower[[j]]
+    upper <- domain$box$upper[[j]]
+    slack <- 1e-8 * if (domain$box$log[j]) lower else upper - lower
+    value <- frame[[domain$names[j]]]
+    inside <- inside & value >= lower - slack & value <= upper + slack
+    frame[[domain$names[j]]] <- pmin(pmax(value, lower), upper)
+  }
+  for (j in which(vapply(domain$params, function(param) param$type == "factor", NA))) {
+    inside <- inside & as.character(frame[[domain$names[j]]]) %in% as.character(domain$params[[j]]$levels)
+  }
+  frame[inside & !is.na(inside), ]
+}
+
+tune_on <- function(search, evaluate, iter, control, is_over) {
+  first <- search$found[[1]]
+  best <- min(search$cost, Inf)
+  idle <- 0
+  for (i in seq_len(iter)) {
+    if (is_over() || idle >= control$no_improve) break
+    asked <- search$bandit$suggest()
+    names <- search$bandit$config$domain$names
+    result <- evaluate(asked[names])
+    cost <- without_failures(mean_costs(result, first)$cost[1], search$cost)
+    search$bandit$observe(asked$id, cost)
+    search$cost <- c(search$cost, cost)
+    search$found <- c(search$found, list(numbered_iteration(result, i + max(first$.iter), iter)))
+    idle <- if (cost < best) 0 else idle + 1
+    best <- min(best, cost)
+    if (control$verbose_iter) message(sprintf("Iteration %d: %s", i, point_words(as.list(asked[names]), 5)))
+  }
+}
+
+# A row per setting: its parameters, and the mean of the first metric as a cost. `first`: whose metric.
+# No row where all models failed.
+mean_costs <- function(results, first) {
+  metric <- tune::first_metric(attr(first, "metrics"))
+  means <- tryCatch(as.data.frame(tune::collect_metrics(results)), error = function(e) NULL)
+  if (is.null(means)) return(data.frame(cost = numeric()))
+  wanted <- means$.metric == metric$metric
+  time <- attr(first, "eval_time_target")
+  if (!is.null(time) && ".eval_time" %in% names(means)) wanted <- wanted & means$.eval_time %in% c(time, NA)
+  means <- means[wanted, ]
+  means$cost <- if (metric$direction == "maximize") -means$mean else means$mean
+  means
+}
+
+# The results of one more setting, named as tune_bayes() names them.
+numbered_iteration <- function(result, number, iter) {
+  label <- sprintf("iter%0*d", nchar(iter), number)
+  named <- function(frame) {
+    if (is.data.frame(frame) && ".config" %in% names(frame)) frame$.config <- rep(label, nrow(frame))
+    frame
+  }
+  for (column in intersect(c(".metrics", ".predictions", ".extracts"), names(result))) {
+    result[[column]] <- lapply(result[[column]], named)
+  }
+  result$.iter <- rep(as.integer(number), nrow(result))
+  result
+}
+
+# All rows, with what the first knows besides.
+bound_iterations <- function(results) {
+  first <- results[[1]]
+  columns <- lapply(names(first), function(name) do.call(c, lapply(results, `[[`, name)))
+  facts <- attributes(first)
+  facts$row.names <- seq_len(sum(vapply(results, nrow, 0L)))
+  attributes(columns) <- facts
+  columns
+}
