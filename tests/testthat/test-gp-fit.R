@@ -64,6 +64,37 @@ test_that("the gradient is the derivative of the likelihood for every kernel", {
   }
 })
 
+test_that("observations of one point are pooled without changing likelihood, best mean or gradient", {
+  cases <- compare_kernels()
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    data <- simulated(20, case$d)
+    rows <- c(1:20, 3, 3, 7, 20, rep(11, 6), 1)
+    set.seed(2)
+    x <- data$x[rows, , drop = FALSE]
+    y <- data$y[rows] + rnorm(length(rows), sd = 0.3)
+    K <- case$ref(x)
+    A <- K + diag(0.05, length(rows))
+    for (fit_mean in c(FALSE, TRUE)) {
+      m <- if (fit_mean) best_mean(A)(y) else 0
+      got <- core_likelihood(case$ours, x, y, 0.05, 0, fit_mean, gradient = TRUE)
+      expect_equal(got$mean, m, tolerance = 1e-9, info = name)
+      expect_equal(got$value, plain_log_likelihood(K, y, 0.05, m), tolerance = 1e-9, info = name)
+      expect_equal(got$log_scale, log(sum((y - m) * solve(A, y - m)) / length(y)), tolerance = 1e-8, info = name)
+      scaled <- core_likelihood(case$ours, x, y, 0.05, log_scale = log(3))
+      expect_equal(scaled$value, plain_log_likelihood(3 * K, y, 0.15, 0), tolerance = 1e-9, info = name)
+      alpha <- solve(A, y - m)
+      by_noise <- 0.5 * 0.05 * (sum(alpha^2) - sum(diag(solve(A))))
+      expect_equal(got$gradient[length(got$gradient)], by_noise, tolerance = 1e-7, info = name)
+      count <- length(got$gradient)
+      if (!fit_mean) next
+      step <- function(p, h) core_likelihood(case$ours, x, y, 0.05, replace(numeric(count), p, h), fit_mean)$value
+      wanted <- vapply(seq_len(count), function(p) (step(p, 1e-4) - step(p, -1e-4)) / 2e-4, 0)
+      expect_equal(got$gradient, wanted, tolerance = 1e-5, info = name)
+    }
+  }
+})
+
 test_that("the inverse is right across the sizes of blocks", {
   for (n in c(23, 24, 25, 47, 48, 49)) {
     data <- simulated(n, 1)

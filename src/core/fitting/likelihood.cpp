@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 namespace gpb {
 
@@ -12,14 +14,46 @@ namespace {
 constexpr double kLog2Pi = 1.8378770664093454836;
 constexpr Index kStrip = 32;  // columns of the Gram matrix that share one copy of the points
 
+// For every row the number of its point, counted in the order of first appearance.
+std::vector<Index> point_numbers(const Points& X) {
+  const auto before = [&](Index a, Index b) {
+    for (Index c = 0; c < X.cols(); ++c) {
+      if (X(a, c) != X(b, c)) return X(a, c) < X(b, c);
+    }
+    return false;
+  };
+  std::map<Index, Index, decltype(before)> seen(before);
+  std::vector<Index> numbers;
+  for (Index i = 0; i < X.rows(); ++i) {
+    numbers.push_back(seen.emplace(i, static_cast<Index>(seen.size())).first->second);
+  }
+  return numbers;
+}
+
 }  // namespace
 
-MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, Points X, VectorXd y, bool fit_mean)
-    : kernel_(kernel.clone()),
-      X_(std::move(X)),
-      y_(std::move(y)),
-      fit_mean_(fit_mean),
-      sweep_(X_.rows(), fit_mean ? 2 : 1) {}
+MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Points& X, const VectorXd& y,
+                                       bool fit_mean)
+    : kernel_(kernel.clone()), fit_mean_(fit_mean), sweep_(0, 0) {
+  pool(X, y);
+  sweep_ = SymmetricSweep(size(), fit_mean ? 2 : 1);
+}
+
+void MarginalLikelihood::pool(const Points& X, const VectorXd& y) {
+  const std::vector<Index> numbers = point_numbers(X);
+  const Index points = 1 + *std::max_element(numbers.begin(), numbers.end());
+  X_.resize(points, X.cols());
+  y_.setZero(points);
+  counts_.setZero(points);
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Index point = numbers[static_cast<std::size_t>(i)];
+    X_.row(point) = X.row(i);
+    const double step = y[i] - y_[point];
+    counts_[point] += 1.0;
+    y_[point] += step / counts_[point];
+    spread_ += step * (y[i] - y_[point]);
+  }
+}
 
 // Below the matrix stand y and, to find the mean, a row of ones.
 void MarginalLikelihood::fill_covariance() {
@@ -31,7 +65,7 @@ void MarginalLikelihood::fill_covariance() {
       kernel_->cross(below.row(j - first).transpose(), below, column.head(n - first));
       auto target = sweep_.lower_column(j);
       target.head(n - j) = column.segment(j - first, n - j);
-      target[0] += noise_;
+      target[0] += pooled_[j];
       target[n - j] = y_[j];
       if (fit_mean_) target[n - j + 1] = 1.0;
     }
@@ -46,8 +80,9 @@ void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradien
   VectorXd diagonal(size());
   kernel_->diagonal(X_, diagonal);
   noise_ = std::max(std::exp(parameters[count]), kLeastNoise * diagonal.maxCoeff());
+  pooled_ = (noise_ / counts_.array()).max(kLeastPooledNoise * diagonal.maxCoeff());
   fill_covariance();
-  sweep_.run(noise_, want_gradient);
+  sweep_.run(pooled_.minCoeff(), want_gradient);
   solve_mean();
 }
 
@@ -62,24 +97,26 @@ void MarginalLikelihood::solve_mean() {
     mean_ = y1 / ones;
     quadratic_ = yy - y1 * mean_;
   }
-  quadratic_ = std::max(quadratic_, 0.0);
+  quadratic_ = std::max(quadratic_, 0.0) + spread_ / noise_;
 }
 
 double MarginalLikelihood::log_scale() const {
-  return std::log(quadratic_ / static_cast<double>(size()));
+  return std::log(quadratic_ / observations());
 }
 
 double MarginalLikelihood::value(double log_scale) const {
-  const double n = static_cast<double>(size());
-  return -0.5 * (quadratic_ * std::exp(-log_scale) + n * log_scale + sweep_.log_det() + n * kLog2Pi);
+  const double n = observations();
+  const double log_det =
+      sweep_.log_det() + repeats() * std::log(noise_) + counts_.array().log().sum();
+  return -0.5 * (quadratic_ * std::exp(-log_scale) + n * log_scale + log_det + n * kLog2Pi);
 }
 
 double MarginalLikelihood::scale_slope(double log_scale) const {
-  return 0.5 * (quadratic_ * std::exp(-log_scale) - static_cast<double>(size()));
+  return 0.5 * (quadratic_ * std::exp(-log_scale) - observations());
 }
 
-// With alpha = A^-1 r and W = alpha alpha' - A^-1: sum_ij W_ij dA_ij / 2. The mean's
-// own derivative is 0 where it is the best one.
+// With alpha = A^-1 r and W = alpha alpha' - A^-1: sum_ij W_ij dA_ij / 2, and for the noise what the
+// spread of repeats says. The mean's own derivative is 0 where it is the best one.
 VectorXd MarginalLikelihood::gradient(double log_scale) const {
   const Index n = size();
   VectorXd alpha(n);
@@ -93,7 +130,8 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
   }
   for (Index j = 0; j < n; ++j) W.row(j).tail(n - j - 1) = W.col(j).tail(n - j - 1).transpose();
   VectorXd out(kernel_->parameter_count() + 1);
-  out << kernel_->parameter_gradient(X_, W), noise_ * W.trace();
+  out << kernel_->parameter_gradient(X_, W),
+      pooled_.dot(W.diagonal()) + scale * spread_ / noise_ - repeats();
   return 0.5 * out;
 }
 
