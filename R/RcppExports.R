@@ -229,6 +229,10 @@ cpp_run_play <- function(run_handle, rounds, progress) {
     invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
 }
 
+cpp_run_play_at <- function(run_handle, places) {
+    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, places))
+}
+
 cpp_run_outcome <- function(run_handle) {
     .Call(`_gpbandits_cpp_run_outcome`, run_handle)
 }

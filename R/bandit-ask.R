@@ -42,11 +42,14 @@ design_left <- function(bandit, contexts) {
 explored_queries <- function(bandit) sum(table_column(bandit$queries, "action") == match("explore", action_names))
 
 ask_design <- function(bandit, contexts, time) {
-  config <- bandit$config
-  places <- subset_places(config$design, explored_queries(bandit) + seq_along(contexts$row))
-  transact(bandit, function(handle) {
-    cpp_bandit_explore(handle, places_in_log(config, places, contexts), contexts, time)
-  })
+  places <- next_of_design(bandit, contexts, seq_along(contexts$row))
+  transact(bandit, function(handle) cpp_bandit_explore(handle, places, contexts, time))
+}
+
+# The design's next places, in some of the contexts, as the core takes them.
+next_of_design <- function(bandit, contexts, rows) {
+  places <- subset_places(bandit$config$design, explored_queries(bandit) + seq_along(rows))
+  places_in_log(bandit$config, places, subset_contexts(contexts, rows))
 }
 
 subset_contexts <- function(contexts, rows) {

@@ -105,6 +105,8 @@
 #' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
 #' @param trust `TRUE`: the journal may hold the functions among the settings (a width's, a threshold's), which [resume_bandit()] then
 #'   runs. (For a store see [bandit_store()].)
+#' @param design `NULL`, or points that are asked first, in their order, before the policy is: queries like all others, whose rewards
+#'   may be late or lost. (Points whose rewards are known beforehand are told by `$add()`.)
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
@@ -148,7 +150,7 @@
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
-                      journal = NULL, store = NULL, trust = FALSE, ...) {
+                      journal = NULL, store = NULL, trust = FALSE, design = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   config <- list(
     domain = as_domain(domain),
@@ -179,6 +181,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$contexts <- contexts$table
   config$context_names <- contexts$names
   config$mean <- check_prior_mean(mean, config$domain)
+  config$design <- start_places(design, config)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
                   "\"auto\", \"weights\" or \"played\" for arms in contexts that are known beforehand")
@@ -213,4 +216,12 @@ check_own_kernel_here <- function(config) {
 
 check_absent <- function(value, arg) {
   if (!is.null(value)) stop_argument(arg, describe(value), "NULL")
+}
+
+# The points to begin with, as places. Rounds at random are counted as the design's are: a rule that plays some has none.
+start_places <- function(design, config) {
+  if (is.null(design)) return(NULL)
+  if (!is.null(config$changes)) stop_argument("design", "given together with `changes`", "NULL where `changes` plays rounds at random")
+  places <- find_places(config$domain, design, NULL, "design")
+  if (place_total(places)) places
 }

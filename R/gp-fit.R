@@ -17,7 +17,8 @@
 #' given parameters, and the best of a low-discrepancy set, each brought to its
 #' best overall scale first. With more than 100 points the searches see a part of
 #' them only (half, 300 at most), and a last one over all points starts from the best
-#' end. One evaluation takes \eqn{O(n^3)} operations. A kernel's only variance is maximised over in closed
+#' end. One evaluation takes \eqn{O(n^3)} operations,
+#' points observed again counted once. A kernel's only variance is maximised over in closed
 #' form, and so is the mean (generalised least squares). No random numbers are
 #' drawn: the same data give the same fit.
 #'

@@ -12,6 +12,10 @@
 #' * `gp_bucb()`, `gp_bts()`: hallucination. The variance knows pending queries, the mean does not change.
 #' * `asy_ts()`: Thompson sampling on the rewards that have arrived; its randomness keeps parallel queries apart.
 #'
+#' The text's rules have no start points. In the authors' code they do, and these are delayed and censored like all queries: that is
+#' `design`, an argument of [gp_bandit()]. Start points whose rewards are known before the first round (the other reading of their
+#' experiments) are told by `$add()`.
+#'
 #' A batch of `Q` queries asked together and answered before the next one (`$suggest(n = Q)`) needs `m >= Q`: its first
 #' query waits while \eqn{Q - 1} others are asked, and the rule \eqn{d_s \le t - s}{d_s <= t - s} counts the round after it.
 #' (The paper says \eqn{m = Q - 1}, counting only the queries in between.)

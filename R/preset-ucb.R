@@ -102,8 +102,8 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_real
 #' \deqn{x_t = \arg\max_x \mu_{t-1}(x) + \frac{\eta}{\sqrt\lambda}\sigma_{t-1}(x),}{x_t = argmax mu_{t-1}(x) + eta / sqrt(lambda) sd_{t-1}(x),}
 #' \eqn{\lambda}{lambda} = `noise_var` the ridge. It is GP-UCB with the width `width_constant(eta / sqrt(noise_var))`.
 #'
-#' Without `eta` it is \eqn{\sqrt{2\log(2TN/\delta)}}{sqrt(2 log(2 T N / delta))} times `R`, \eqn{T} = `horizon` rounds and \eqn{N} arms: the value of the
-#' paper's theorem for rewards within \eqn{[0, 1]} at `R = 1`, in the units of the noise otherwise.
+#' Without `eta` it is \eqn{\sqrt{2\log(2TN/\delta)}}{sqrt(2 log(2 T N / delta))} times `R`, \eqn{T} = `horizon` rounds and \eqn{N} arms: which at `R = 1`,
+#' the default, is the value in the text's theorem for rewards within \eqn{[0, 1]}; another `R` is ours, for rewards in other units.
 #'
 #' @section Guarantee: none for KernelUCB itself. The paper proves \eqn{\tilde O(\sqrt{\tilde d T})}{O(sqrt(d T)) up to logarithms},
 #'   \eqn{\tilde d}{d} the effective dimension, for SupKernelUCB, which plays it on sets of rounds whose rewards are independent of their

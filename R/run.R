@@ -110,7 +110,7 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
   run <- core(cpp_run_new(handle, truth, core_draws))
   left <- rounds
   while (left > 0) {
-    if (is_refit_due(bandit, 1)) {
+    if (is_refit_due(bandit, 1) && design_left(bandit, contexts) == 0) {
       # As by hand: what is due is told before the next query is asked for.
       playing <- TRUE
       core(cpp_run_receive(run))
@@ -119,9 +119,12 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
       refit_if_due(bandit)
     }
     # A journal has each round before the next one is played.
-    stretch <- min(left, rounds_to_refit(bandit), if (is.null(bandit$journal) && is.null(stops)) Inf else 1)
+    most <- min(left, if (is.null(bandit$journal) && is.null(stops)) Inf else 1)
+    designed <- min(most, design_left(bandit, contexts))
+    stretch <- if (designed > 0) designed else min(most, rounds_to_refit(bandit))
     playing <- TRUE
-    core(cpp_run_play(run, stretch, report))
+    if (designed > 0) core(cpp_run_play_at(run, next_of_design(bandit, contexts, rounds - left + seq_len(stretch))))
+    else core(cpp_run_play(run, stretch, report))
     sync_log(bandit, handle)
     playing <- FALSE
     left <- left - stretch

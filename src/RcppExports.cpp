@@ -678,6 +678,16 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_run_play_at
+void cpp_run_play_at(SEXP run_handle, const Rcpp::List& places);
+RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP placesSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
+    cpp_run_play_at(run_handle, places);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_run_outcome
 Rcpp::List cpp_run_outcome(SEXP run_handle);
 RcppExport SEXP _gpbandits_cpp_run_outcome(SEXP run_handleSEXP) {
@@ -1121,6 +1131,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
     {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
+    {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
     {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},

@@ -22,33 +22,7 @@ namespace {
 int or_na(Index number) { return number < 0 ? NA_INTEGER : static_cast<int>(number); }
 double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
 
-void check_length(R_xlen_t length, R_xlen_t wanted) {
-  if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
-}
-
-// Places as R gives them: `arm` numbers (0-based; NA on a box), `context` numbers of known
-// contexts (0-based), `inputs` the kernel's inputs that no table has, a row each.
-class PlacesFromR {
- public:
-  explicit PlacesFromR(const Rcpp::List& places)
-      : arm_(places["arm"]), context_(places["context"]), inputs_(places["inputs"]) {
-    check_length(context_.size(), arm_.size());
-    check_length(inputs_.nrow(), arm_.size());
-  }
-  R_xlen_t size() const { return arm_.size(); }
-  gpb::Place at(const gpb::Space& space, R_xlen_t k) const {
-    Eigen::VectorXd inputs(inputs_.ncol());
-    for (int c = 0; c < inputs_.ncol(); ++c) inputs[c] = inputs_(static_cast<int>(k), c);
-    const Index arm = arm_[k] == NA_INTEGER ? -1 : arm_[k];
-    return space.place(arm, context_[k], inputs);
-  }
-
- private:
-  Rcpp::IntegerVector arm_, context_;
-  Rcpp::NumericMatrix inputs_;
-};
-
-// The same to R, `inputs` without the arm's number.
+// Places to R, as they come from it, `inputs` without the arm's number.
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
   const int rows = static_cast<int>(places.size());
   if (rows == 0) return Rcpp::NumericMatrix(0, 0);

@@ -110,6 +110,15 @@ void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> pr
   }
 }
 
+// Plays these places, one a round.
+// [[Rcpp::export(rng = false)]]
+void cpp_run_play_at(SEXP run_handle, const Rcpp::List& places) {
+  Rcpp::XPtr<RunInProgress> in_progress(run_handle);
+  const PlacesFromR place(places);
+  BanditChange change(in_progress->handle);
+  for (R_xlen_t k = 0; k < place.size(); ++k) in_progress->run.step_at(place.at(change->space(), k));
+}
+
 // What came of the rounds played so far: true means, true constraint values (a row per round), and
 // the rounds from which rewards were known.
 // [[Rcpp::export(rng = false)]]

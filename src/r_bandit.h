@@ -18,6 +18,32 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 
 }  // namespace gpb
 
+inline void check_length(R_xlen_t length, R_xlen_t wanted) {
+  if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
+}
+
+// Places as R gives them: `arm` numbers (0-based; NA on a box), `context` numbers of known
+// contexts (0-based), `inputs` the kernel's inputs that no table has, a row each.
+class PlacesFromR {
+ public:
+  explicit PlacesFromR(const Rcpp::List& places)
+      : arm_(places["arm"]), context_(places["context"]), inputs_(places["inputs"]) {
+    check_length(context_.size(), arm_.size());
+    check_length(inputs_.nrow(), arm_.size());
+  }
+  R_xlen_t size() const { return arm_.size(); }
+  gpb::Place at(const gpb::Space& space, R_xlen_t k) const {
+    Eigen::VectorXd inputs(inputs_.ncol());
+    for (int c = 0; c < inputs_.ncol(); ++c) inputs[c] = inputs_(static_cast<int>(k), c);
+    const gpb::Index arm = arm_[k] == NA_INTEGER ? -1 : arm_[k];
+    return space.place(arm, context_[k], inputs);
+  }
+
+ private:
+  Rcpp::IntegerVector arm_, context_;
+  Rcpp::NumericMatrix inputs_;
+};
+
 // The core's object behind R's handle: a cache of the log in R.
 struct HeldBandit {
   explicit HeldBandit(const Rcpp::List& config)

@@ -5,7 +5,20 @@
 # and a reference page and must have drawn all their pictures.
 site <- "build/site"
 
+# Formulas as MathML, which needs no script from elsewhere. (pkgdown 2.1 reads that from _pkgdown.yml; before it has no such
+# setting, and writes what is no plain text as TeX.)
+write_mathml <- function() {
+  if (utils::packageVersion("pkgdown") >= "2.1.0") return(invisible())
+  format <- utils::getFromNamespace("build_rmarkdown_format", "pkgdown")
+  utils::assignInNamespace("build_rmarkdown_format", function(...) {
+    out <- format(...)
+    out$pandoc$args <- c(out$pandoc$args, "--mathml")
+    out
+  }, "pkgdown")
+}
+
 build <- function() {
+  write_mathml()
   options(pkgdown.internet = FALSE)
   unlink(site, recursive = TRUE)
   pkg <- pkgdown::as_pkgdown(".")

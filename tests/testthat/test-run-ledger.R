@@ -63,6 +63,68 @@ test_that("a query whose reward is lost to censoring never counts for the simple
   expect_identical(which(is.na(run$simple_regret)), 1:3)
 })
 
+test_that("a design is asked first, in its order, and its rewards are late and lost like all others", {
+  x <- seq(0, 1, length.out = 12)
+  f <- sin(5 * x)
+  first <- c(9, 2, 5, 2)
+  delay <- c(2, 5, 0, 1, 3, 0, 4, 2, 1, 0, 0, 2)
+  problem <- bandit_problem(x, f, delay = delay_function(function(n) delay[seq_len(n)]))
+  start <- function(design) gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1, design = design)
+  run <- as.data.frame(run_bandit(start(x[first]), problem, 12))
+  expect_identical(run$arm[1:4], as.integer(first))
+  expect_identical(run$action, rep(c("explore", "policy"), c(4, 8)))
+  expect_identical(run$simple_regret, ref_ledger(run$f, max(f), delay, m = 3)$simple_regret)
+  # By hand, in the same bandit: asked one by one, told what is due, censored until then.
+  twin <- start(x[first])
+  for (t in seq_len(12)) {
+    due <- which(seq_len(t - 1) + delay[seq_len(t - 1)] == t)
+    for (s in due) twin$observe(s, f[twin$history()$arm[s]])
+    now <- twin$suggest()
+    expect_identical(now$arm, run$arm[t], info = t)
+    if (delay[t] == 0) twin$observe(t, f[now$arm])
+    if (t == 3) {
+      # The mean knows the third reward, and -1 for the two that are under way or not known yet.
+      rows <- first[1:3]
+      y <- c(f[9], -1, f[5])
+      K <- ref_kernel_se(0.2)(x)
+      expect_equal(twin$posterior()$mean[7], sum(K[7, rows] * solve(K[rows, rows] + diag(0.04, 3), y)), tolerance = 1e-9)
+    }
+  }
+  # What is known beforehand is no query of the run.
+  known <- gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1)
+  known$add(arm = first, reward = f[first])
+  expect_identical(unique(as.data.frame(run_bandit(known, problem, 12))$action), "policy")
+})
+
+test_that("a design goes on in copies and journals, in contexts, over boxes and in a run with refits", {
+  x <- seq(0, 1, length.out = 8)
+  file <- tempfile()
+  whole <- gp_bucb(x, kernel_se(0.2), 0.04, design = x[c(3, 8, 1)])
+  begun <- gp_bucb(x, kernel_se(0.2), 0.04, design = x[c(3, 8, 1)], journal = file)
+  begun$suggest()
+  expect_identical(whole$suggest(5)$arm[1:3], c(3L, 8L, 1L))
+  expect_identical(begun$copy()$suggest(2)$arm, c(8L, 1L))
+  again <- resume_bandit(file)
+  problem <- bandit_problem(x, sin(x))
+  expect_identical(as.data.frame(run_bandit(again, problem, 3))$arm[1:2], c(8L, 1L))
+  with_context <- gp_ucb(x, kernel_se(0.2), 0.04, contexts = cbind(z = 0:1), design = x[c(6, 7)])
+  set.seed(3)
+  in_turn <- bandit_problem(x, function(u) u[, 1] * u[, 2], contexts = cbind(z = c(0, 1)), optimum = function(z) z[, 1])
+  run <- as.data.frame(run_bandit(with_context, in_turn, 4))
+  expect_equal(run$arm[1:2], 6:7)
+  expect_equal(run$z, c(0, 1, 0, 1))
+  box <- gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, design = data.frame(u = c(0.25, 0.75)), refit = refit_every(2, minimum = 2))
+  run <- as.data.frame(run_bandit(box, bandit_problem(list(u = c(0, 1)), function(u) u[, 1], optimum = 1), 6))
+  expect_equal(run$u[1:2], c(0.25, 0.75))
+})
+
+test_that("a design is checked", {
+  x <- seq(0, 1, length.out = 8)
+  expect_error(gp_ucb(x, kernel_se(0.2), 0.04, design = 0.3), "`design`", class = "gpbandits_error")
+  expect_error(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, design = 2), "`design`", class = "gpbandits_error")
+  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_every(5), design = 0), "`design`", class = "gpbandits_error")
+})
+
 test_that("delays that depend on the input: the round's own random numbers, at the query's place", {
   x <- seq(0.1, 2.4, by = 0.1)
   slow <- function(n, x) rpois(n, 3 * x[, 1])

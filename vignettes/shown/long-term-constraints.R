@@ -115,7 +115,7 @@ agreement <- function(in_full = FALSE) {
       "reproduce with reuse (violation after 90 and 350 rounds: %s; OCO %s; ADMMBO %s); not by the letter (%s), because a fresh epoch of 20 rounds cannot",
       pair(small, "reuse"), pair(small, "OCO"), pair(small, "ADMMBO"), pair(small, "letter"))),
     c("Figures 4 and 5", "[above](#constraints-with-noise-figures-4-and-5)", sprintf(
-      "do not reproduce with the printed update (%s; ADMMBO %s): a perfect optimiser has 0.71 and 0.25. With the step on the epoch's sum they do (%s)",
+      "do not reproduce with the printed update (%s; ADMMBO %s): a perfect optimiser has 0.70 and 0.25. With the step on the epoch's sum they do (%s)",
       pair(small_noisy, "reuse"), pair(small_noisy, "ADMMBO"), pair(small_noisy, "sum"))),
     c("Figures 6 and 7", "[above](#data-rates)", sprintf(
       "reproduce in violation (%s; OCO %s; ADMMBO %s): the rivals reach more utility in the first hundred rounds, by violating. Utilities have another scale: constants not to be had",

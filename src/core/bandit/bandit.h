@@ -44,6 +44,8 @@ class Bandit final : private FoldListener {
   Index commit(Query query);
   // Plays a place that was chosen beforehand, of a design.
   Index explore(const Place& place, const Context& context);
+  // A query that the policy does not choose, once what is due has happened; not committed yet.
+  Query query_at(const Place& place, const Context& context, Action action);
   void observe(Index id, double reward, const VectorXd& g = VectorXd(), double noise_var = kNaN);
   // A point that the bandit did not ask for; its reward may be unknown (NaN).
   Index give(const Place& place, const Context& context, double reward,
@@ -125,9 +127,6 @@ class Bandit final : private FoldListener {
   void log(EventKind kind, Index id);
   // Mean and sd at a place, as the history has them.
   void look(Query& query) const;
-  // A query that the policy does not choose, once what is due has happened.
-  Query query_at(const Place& place, const Context& context, Action action);
-
   Beliefs beliefs_;
   Fold fold_;
   std::unique_ptr<Observations> known_;  // what the mean knows

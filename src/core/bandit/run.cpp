@@ -40,11 +40,23 @@ void Run::receive() {
   deliver(now);
 }
 
+Context Run::context() const {
+  return draws_.contexts.empty() ? Context() : draws_.contexts[static_cast<std::size_t>(round_)];
+}
+
 void Run::step(Rng& rng) {
+  receive();
+  play(bandit_.propose(context(), rng));
+}
+
+void Run::step_at(const Place& place) {
+  receive();
+  play(bandit_.query_at(place, context(), Action::explore));
+}
+
+void Run::play(Query query) {
   const auto k = static_cast<std::size_t>(round_);
   const double now = static_cast<double>(round_ + 1);
-  receive();
-  Query query = bandit_.propose(draws_.contexts.empty() ? Context() : draws_.contexts[k], rng);
   const double truth = environment_.truth(query, round_);
   const VectorXd constraints = environment_.constraints(query, round_);
   // A bandit that knows of no constraints is told of none.

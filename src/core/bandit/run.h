@@ -78,8 +78,10 @@ class Run {
 
   // Rewards that are due before the next round; step() takes them first, too.
   void receive();
-  // Plays one round. Throws before anything changed, or not at all.
+  // Plays one round, where the policy wants to or at a place of the design. Throws before anything changed, or
+  // not at all.
   void step(Rng& rng);
+  void step_at(const Place& place);
   Index played() const { return round_; }
   const Outcome& outcome() const { return outcome_; }
 
@@ -91,6 +93,8 @@ class Run {
     std::size_t round;  // of the query
   };
   double delay_of(const Query& query) const;
+  Context context() const;
+  void play(Query query);
   void deliver(double now);
   void set_clock(double now);
   // Tells the bandit of a reward, which it may have come too late for.
