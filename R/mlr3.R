@@ -16,10 +16,14 @@
 #'
 #' Parameters: `batch_size` (points asked for together, 1), `design` (size of the first design; by default 5 per
 #' parameter and at most
-#' half of the evaluations, where the terminator counts these), `policy` (default: [policy_ucb()] with width 2),
+#' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
 #' `kernel`
 #' (default: that of [search_space()]), `refit` (rounds between refits, 2).
 #' After a run the field `bandit` holds the `GPBandit` (its rewards are costs: what is maximised, with the other sign).
+#'
+#' `opt("async_gp_bandit")` and `tnr("async_gp_bandit")` are the asynchronous ones, for instances on package rush (and a
+#' Redis server): every worker has a bandit of its own, which knows what all of them have begun and ended. They
+#' have the same parameters but `batch_size`.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [search_space()], [as_search_space()], [maximize_bandit()].
 #' @examples
@@ -37,8 +41,14 @@ NULL
 
 # Optimisers and tuners stand in dictionaries of packages that may be loaded before or after this one, or never.
 .onLoad <- function(libname, pkgname) {
-  when_loaded("bbotk", function() bbotk::mlr_optimizers$add("gp_bandit", bandit_optimizer()))
-  when_loaded("mlr3tuning", function() mlr3tuning::mlr_tuners$add("gp_bandit", bandit_tuner()))
+  when_loaded("bbotk", function() {
+    bbotk::mlr_optimizers$add("gp_bandit", bandit_optimizer())
+    bbotk::mlr_optimizers$add("async_gp_bandit", async_optimizer())
+  })
+  when_loaded("mlr3tuning", function() {
+    mlr3tuning::mlr_tuners$add("gp_bandit", bandit_tuner())
+    mlr3tuning::mlr_tuners$add("async_gp_bandit", async_tuner())
+  })
 }
 
 when_loaded <- function(package, register) {
@@ -56,9 +66,7 @@ bandit_optimizer <- function() {
       initialize = function() {
         super$initialize(
           id = "gp_bandit",
-          param_set = paradox::ps(batch_size = paradox::p_int(1L, init = 1L), design = paradox::p_int(1L),
-                                  policy = paradox::p_uty(), kernel = paradox::p_uty(),
-                                  refit = paradox::p_int(1L, init = 2L)),
+          param_set = c(paradox::ps(batch_size = paradox::p_int(1L, init = 1L)), optimizer_settings()),
           param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
           properties = c("dependencies", "single-crit"),
           packages = "gpbandits", label = "Gaussian-process bandit", man = "gpbandits::mlr3-doors"
@@ -73,6 +81,11 @@ bandit_optimizer <- function() {
   )
 }
 
+optimizer_settings <- function() {
+  paradox::ps(design = paradox::p_int(1L), policy = paradox::p_uty(), kernel = paradox::p_uty(),
+              refit = paradox::p_int(1L, init = 2L))
+}
+
 bandit_tuner <- function() {
   R6::R6Class("TunerBatchGPBandit", inherit = mlr3tuning::TunerBatchFromOptimizerBatch,
     public = list(initialize = function() {
@@ -84,16 +97,10 @@ bandit_tuner <- function() {
 # Until bbotk ends it. `keep`: called with the bandit before every batch.
 optimize_instance <- function(inst, settings, keep) {
   domain <- as_search_space(inst$search_space, transformed = FALSE)
-  refit <- refit_every(settings$refit, mean = "fit")
-  policy <- if (is.null(settings$policy)) default_policy() else settings$policy
-  # bbotk's own sign makes everything a cost.
-  bandit <- scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(), refit,
-                          default_prior_noise, "auto", "auto")
+  bandit <- instance_bandit(domain, settings)
   keep(bandit)
   known <- earlier_evaluations(inst, domain)
-  size <- settings$design
-  if (is.null(size)) size <- design_size(NULL, domain, most_evaluations(inst), 1)
-  missing <- max(0, size - length(known$cost))
+  missing <- max(0, instance_design(inst, domain, settings) - length(known$cost))
   design <- if (missing > 0) user_inputs(domain, design_places(domain, missing))
   cost <- known$cost
   for (rows in split(seq_len(missing), (seq_len(missing) - 1) %/% settings$batch_size)) {
@@ -106,6 +113,17 @@ optimize_instance <- function(inst, settings, keep) {
     bandit$observe(asked$id, without_failures(found, cost))
     cost <- c(cost, found)
   }
+}
+
+# bbotk's own sign makes everything a cost.
+instance_bandit <- function(domain, settings) {
+  policy <- if (is.null(settings$policy)) default_policy() else settings$policy
+  scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(),
+                refit_every(settings$refit, mean = "fit"), default_prior_noise, "auto", "auto")
+}
+
+instance_design <- function(inst, domain, settings) {
+  if (is.null(settings$design)) design_size(NULL, domain, most_evaluations(inst), 1) else settings$design
 }
 
 evaluate_batch <- function(inst, x) {
@@ -134,4 +152,74 @@ earlier_evaluations <- function(inst, domain) {
 most_evaluations <- function(inst) {
   n <- if (inherits(inst$terminator, "TerminatorEvals")) inst$terminator$param_set$values$n_evals
   if (is.null(n)) Inf else n
+}
+
+# ---- asynchronous: workers that share an archive in Redis --------------------------------
+
+async_optimizer <- function() {
+  R6::R6Class("OptimizerAsyncGPBandit", inherit = bbotk::OptimizerAsync,
+    public = list(
+      initialize = function() {
+        super$initialize(
+          id = "async_gp_bandit", param_set = optimizer_settings(),
+          param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
+          properties = c("dependencies", "single-crit", "async"),
+          packages = c("rush", "gpbandits"), label = "Asynchronous Gaussian-process bandit",
+          man = "gpbandits::mlr3-doors"
+        )
+      },
+      optimize = function(inst) {
+        domain <- as_search_space(inst$search_space, transformed = FALSE)
+        missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
+        design <- if (missing > 0) data.table::as.data.table(user_inputs(domain, design_places(domain, missing)))
+        bbotk::optimize_async_default(inst, self, design)
+      }
+    ),
+    private = list(.optimize = function(inst) work_on_instance(inst, self$param_set$values))
+  )
+}
+
+async_tuner <- function() {
+  R6::R6Class("TunerAsyncGPBandit", inherit = mlr3tuning::TunerAsyncFromOptimizerAsync,
+    public = list(initialize = function() {
+      super$initialize(optimizer = bbotk::opt("async_gp_bandit"), man = "gpbandits::mlr3-doors")
+    })
+  )
+}
+
+# What one worker does: the design's points, then those of a bandit of its own that knows what all workers have
+# begun and ended.
+work_on_instance <- function(inst, settings) {
+  # (bbotk's way for its optimisers.)
+  instance <- inst$.__enclos_env__$private
+  instance$.eval_queue()
+  domain <- as_search_space(inst$search_space, transformed = FALSE)
+  told <- list2env(list(bandit = instance_bandit(domain, settings), ids = integer(), open = character(),
+                        cost = numeric()), parent = emptyenv())
+  while (!inst$is_terminated) {
+    tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
+    asked <- told$bandit$suggest()
+    # It comes back as a point of the archive, as those of the other workers do.
+    told$bandit$withdraw(asked$id)
+    instance$.eval_point(as.list(asked[domain$names]))
+  }
+}
+
+# `told`: a bandit, its ids by the keys of the archive's points, and which of these are open.
+tell_archive <- function(told, data, domain, inst) {
+  data <- data[data$state %in% c("running", "finished", "failed"), ]
+  new <- !data$keys %in% names(told$ids)
+  if (any(new)) {
+    first <- nrow(told$bandit$history())
+    told$bandit$add(x = read_inputs(domain, data[new, domain$names, drop = FALSE], "instance"))
+    told$ids <- c(told$ids, stats::setNames(first + seq_len(sum(new)), data$keys[new]))
+    told$open <- c(told$open, data$keys[new])
+  }
+  ended <- data[data$keys %in% told$open & data$state != "running", ]
+  if (nrow(ended) == 0) return(invisible())
+  cost <- unname(inst$objective_multiplicator) * as.double(ended[[inst$archive$cols_y]])
+  cost <- without_failures(ifelse(ended$state == "failed", NA, cost), told$cost)
+  told$bandit$observe(unname(told$ids[ended$keys]), cost)
+  told$cost <- c(told$cost, cost)
+  told$open <- setdiff(told$open, ended$keys)
 }

@@ -1,0 +1,97 @@
+# The asynchronous doors to mlr3: workers that share an archive.
+
+test_that("a worker's bandit knows what all workers have begun and ended, once", {
+  space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
+  inst <- list(objective_multiplicator = c(y = -1), archive = list(cols_y = "y"))
+  told <- list2env(list(bandit = auto_bandit(space, direction = "minimize", design = 0), ids = integer(), open = character(),
+                        cost = numeric()))
+  archive <- data.frame(keys = c("q", "r", "s", "t"), state = c("queued", "running", "finished", "failed"),
+                        x = c(0.1, 0.2, 0.3, 0.4), k = c("a", "a", "b", "b"), z = c(NA, NA, 1, 2), y = c(NA, NA, 5, NA))
+  tell <- function() gpbandits:::tell_archive(told, archive, space, inst)
+  tell()
+  seen <- function() told$bandit$history()[c("x", "z", "reward", "status")]
+  expected <- data.frame(x = c(0.2, 0.3, 0.4), z = c(NA, 1, 2), reward = c(NA, -5, -5), status = c("pending", "known", "known"))
+  expect_equal(seen(), expected, ignore_attr = TRUE)
+  tell()
+  expect_equal(seen(), expected, ignore_attr = TRUE)
+  # One's own question is withdrawn, and comes back as a point of the archive.
+  told$bandit$withdraw(told$bandit$suggest()$id)
+  archive$state[2] <- "finished"
+  archive$y[2] <- 7
+  archive <- rbind(archive, data.frame(keys = "u", state = "running", x = 0.5, k = "a", z = NA, y = NA))
+  tell()
+  history <- told$bandit$history()
+  expect_identical(history$status, c("known", "known", "known", "withdrawn", "pending"))
+  expect_equal(history$reward[1:3], c(-7, -5, -5))
+  expect_equal(history$x[5], 0.5)
+})
+
+# A server of the test's own; the tests after it are left out where there is none.
+local_redis <- function(env = parent.frame()) {
+  for (package in c("bbotk", "paradox", "R6", "data.table", "rush", "redux")) skip_if_not_installed(package)
+  skip_if_not(nzchar(Sys.which("redis-server")), "redis-server is not installed")
+  folder <- tempfile("redis")
+  dir.create(folder)
+  socket <- file.path(folder, "socket")
+  system2("redis-server", c("--port", "0", "--unixsocket", socket, "--daemonize", "yes", "--dir", folder, "--save", "''"),
+          stdout = FALSE, stderr = FALSE)
+  config <- redux::redis_config(path = socket)
+  answers <- function() tryCatch(!is.null(redux::hiredis(config)$PING()), error = function(e) FALSE)
+  for (look in 1:100) if (answers()) break else Sys.sleep(0.05)
+  rush::rush_plan(n_workers = 2, config = config)
+  for (name in c("mlr3/bbotk", "mlr3/rush")) lgr::get_logger(name)$set_threshold("error")
+  at_end(env, function() {
+    rush::remove_rush_plan()
+    try(redux::hiredis(config)$SHUTDOWN(), silent = TRUE)
+  })
+  config
+}
+at_end <- function(env, f) do.call(on.exit, list(bquote(.(f)()), add = TRUE), envir = env)
+
+# `meet`: a folder in which as many workers sign before the first of them goes on.
+async_instance <- function(config, tag, evaluations, meet = NULL, workers = 2) {
+  sign <- if (tag == "minimize") 1 else -1
+  cost <- function(xs) {
+    if (!is.null(meet)) file.create(file.path(meet, Sys.getpid()))
+    late <- Sys.time() + 120
+    while (!is.null(meet) && length(list.files(meet)) < workers && Sys.time() < late) Sys.sleep(0.01)
+    list(y = sign * ((log10(xs$x) - 0.3)^2 + (xs$k == "b")))
+  }
+  domain <- paradox::ps(x = paradox::p_dbl(1e-3, 10, logscale = TRUE), k = paradox::p_fct(c("a", "b")))
+  values <- paradox::ps(x = paradox::p_dbl(1e-3, 10), k = paradox::p_fct(c("a", "b")))
+  objective <- bbotk::ObjectiveRFun$new(cost, values, paradox::ps(y = paradox::p_dbl(tags = tag)))
+  bbotk::OptimInstanceAsyncSingleCrit$new(objective, domain, terminator = bbotk::trm("evals", n_evals = evaluations),
+                                          rush = rush::rsh(config = config))
+}
+
+test_that("opt(\"async_gp_bandit\") minimises and maximises within the space", {
+  config <- local_redis()
+  old <- options(bbotk.debug = TRUE)
+  on.exit(options(old), add = TRUE)
+  for (tag in c("minimize", "maximize")) {
+    set.seed(1)
+    instance <- async_instance(config, tag, 16)
+    bbotk::opt("async_gp_bandit", design = 6L, refit = 5L)$optimize(instance)
+    archive <- as.data.frame(instance$archive$data)
+    expect_identical(sum(archive$state == "finished"), 16L)
+    expect_true(all(archive$x >= log(1e-3) & archive$x <= log(10)))
+    expect_lt(abs(instance$result_y), 0.02)
+    expect_identical(instance$result_x_domain$k, "a")
+  }
+})
+
+test_that("two workers share the work, and each learns from the other", {
+  config <- local_redis()
+  skip_if_not_installed("mirai")
+  meet <- tempfile("meet")
+  dir.create(meet)
+  instance <- async_instance(config, "minimize", 14, meet)
+  mirai::daemons(2)
+  on.exit(mirai::daemons(0), add = TRUE)
+  set.seed(1)
+  suppressMessages(bbotk::opt("async_gp_bandit", design = 4L)$optimize(instance))
+  archive <- as.data.frame(instance$archive$data)
+  expect_gte(sum(archive$state == "finished"), 14)
+  expect_identical(length(unique(archive$worker_id[archive$state == "finished"])), 2L)
+  expect_lt(instance$result_y, 0.1)
+})
