@@ -11,8 +11,7 @@ check_whole <- function(bandit) {
     upgrade_format(bandit)
     check_table(bandit$queries, query_columns(bandit$config), "queries")
     check_table(bandit$events, event_columns(), "events")
-    if (!is.list(bandit$refits)) damaged("its refits are no list")
-    for (fit in bandit$refits) check_beliefs(fit, bandit$config)
+    check_refits(bandit)
     if (has_rule(bandit)) check_rival_log(bandit)
   })
 }
@@ -20,8 +19,10 @@ check_whole <- function(bandit) {
 damaged <- function(...) stop_gpbandits("This bandit is damaged: ", ..., ".")
 
 # Errors that mean nothing to a user say what is wrong.
-as_damaged <- function(code) {
-  tryCatch(code, error = function(e) if (inherits(e, "gpbandits_error")) stop(e) else damaged(conditionMessage(e)))
+as_damaged <- function(code) as_ours(code, damaged)
+
+as_ours <- function(code, say) {
+  tryCatch(code, error = function(e) if (inherits(e, "gpbandits_error")) stop(e) else say(conditionMessage(e)))
 }
 
 # ---- settings -----------------------------------------------------------------
@@ -38,18 +39,12 @@ check_config <- function(config) {
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)
   check_contexts_again(config)
+  for (part in c("policy", "pending")) check_part(config, part)
   if (is.null(config$rule)) {
     check_beliefs(config, config)
-    for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)
     check_choice(config$engine, eval(formals(gp_bandit)$engine), "engine")
     if (!is.null(config$accuracy)) check_number(config$accuracy, "accuracy", lower = 0, open_lower = TRUE, upper = 1)
-    for (part in c("changes", "constraints")) {
-      if (!is.null(config[[part]])) check_class(config[[part]], paste0("bandit_", part), part)
-    }
-    for (part in c("policy", "pending", "changes", "constraints")) {
-      kind <- config[[part]]$kind
-      if (!is.null(config[[part]]) && !(is.character(kind) && length(kind) == 1 && !is.na(kind))) damaged("its ", part, " is of no kind")
-    }
+    for (part in c("changes", "constraints")) if (!is.null(config[[part]])) check_part(config, part)
     if (!is.null(check_refit(config$refit, config))) {
       do.call(refit_every, c(unclass(config$refit)[c("rounds", "minimum", "mean")], config$refit$settings))
     }
@@ -58,6 +53,11 @@ check_config <- function(config) {
   } else if (!isTRUE(config$rule %in% names(rival_rules))) {
     damaged("its rule is unknown")
   }
+}
+
+check_part <- function(config, part) {
+  kind <- check_class(config[[part]], paste0("bandit_", part), part)$kind
+  if (!is.character(kind) || length(kind) != 1 || is.na(kind)) damaged("its ", part, " is of no kind")
 }
 
 # Places to be played first.
@@ -77,6 +77,19 @@ check_contexts_again <- function(config) {
   check_contexts(table, config$domain)
 }
 
+# One for each event that is a refit.
+check_refits <- function(bandit) {
+  refits <- bandit$refits
+  if (!is.list(refits)) damaged("its refits are no list")
+  if (length(refits) != sum(table_column(bandit$events, "kind") %in% event_kind[["refit"]])) {
+    damaged("it has other refits than its events tell of")
+  }
+  for (fit in refits) {
+    check_beliefs(fit, bandit$config)
+    if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
+  }
+}
+
 # Kernel, noise and prior mean: of the settings, or of a refit.
 check_beliefs <- function(beliefs, config) {
   if (!is.list(beliefs)) damaged("a refit has no parameters")
@@ -87,6 +100,7 @@ check_beliefs <- function(beliefs, config) {
 
 # ---- tables -------------------------------------------------------------------
 
+# What a column holds beyond the table's size is room to grow, and no row: it goes.
 check_table <- function(table, columns, what) {
   if (!is.environment(table)) damaged("its table of ", what, " is none")
   size <- get0(".size", envir = table, inherits = FALSE)
@@ -101,6 +115,7 @@ check_table <- function(table, columns, what) {
       damaged("the column ", name, " of its ", what, " has the wrong type")
     }
     if (length(column) < size) damaged("the column ", name, " of its ", what, " is shorter than the table")
+    assign(name, column[seq_len(size)], envir = table)
   }
 }
 

@@ -61,7 +61,7 @@ GPBandit <- setRefClass("GPBandit",
     },
     history = function(draws = NULL) {
       "A data.frame, one row per query."
-      history_with_propensity(own_fields(), draws)
+      with_propensity(bandit_history(own_fields()), own_fields(), draws)
     },
     information_gain = function() {
       "Nats of information in the points that the variance knows."

@@ -12,15 +12,19 @@ core_words <- function(message) {
 }
 
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
-# process, in a copy, after a failed change) the log is played again.
+# process, in a copy, after a failed change) the log is checked as a whole and played again.
 heal <- function(bandit) {
   if (!is.list(bandit$config)) damaged("its settings are no list")
-  if (has_rule(bandit)) {
-    if (is.null(bandit$handle)) check_whole(bandit)
-    return(feed_models(bandit))
-  }
+  if (has_rule(bandit)) return(heal_rival(bandit))
   if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit)
   invisible(bandit)
+}
+
+# The first of a new bandit, whose constructor has checked the settings: what is still wrong is the user's mistake, no damage.
+make_ready <- function(bandit) {
+  useless <- function(...) stop_gpbandits("These settings make no bandit: ", ..., ".")
+  if (has_rule(bandit)) as_ours(feed_models(bandit), useless)
+  else bandit$handle <- core(cpp_bandit_new(as_ours(core_config(bandit$config), useless)))
 }
 
 replayed <- function(bandit) {

@@ -152,9 +152,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                       engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
                       journal = NULL, store = NULL, trust = FALSE, design = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
+  domain <- as_domain(domain)
   config <- list(
-    domain = as_domain(domain),
-    kernel = check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."),
+    domain = domain,
+    kernel = in_order_of_arms(check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."), domain),
     noise_var = check_positive(noise_var),
     policy = check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
     mean = mean,
@@ -191,8 +192,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                   "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
   }
   check_own_kernel_here(config)
+  check_linear_here(config)
   bandit <- new_bandit(config)
-  heal(as.environment(bandit))
+  make_ready(as.environment(bandit))
   if (!is.null(journal) && !is.null(store)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
   check_flag(trust)
   if (!is.null(journal)) start_journal(bandit, journal, trust)
@@ -212,6 +214,14 @@ check_own_kernel_here <- function(config) {
   kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
   contexts <- if (!is.null(config$contexts)) utils::head(config$contexts, 3)
   check_own_kernel(kernel, points_in_contexts(config$domain, spread_places(config$domain, 20), contexts))
+}
+
+check_linear_here <- function(config) {
+  domain <- config$domain
+  largest <- function(x) apply(abs(x), 2, max)
+  size <- c(if (can_count(domain)) largest(all_places(domain)$inputs) else rep(NA, length(model_names(domain))),
+            if (is.null(config$contexts)) rep(NA, length(config$context_names)) else largest(config$contexts))
+  check_linear_scale(config$kernel, size, input_names(config))
 }
 
 check_absent <- function(value, arg) {

@@ -101,7 +101,7 @@ is_refit_due <- function(bandit, n) {
 }
 
 rounds_since_refit <- function(bandit) {
-  fits <- which(bandit$events$kind == event_kind[["refit"]])
+  fits <- which(table_column(bandit$events, "kind") == event_kind[["refit"]])
   fits <- fits[!vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA)]
   last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
   table_size(bandit$queries) - last

@@ -70,6 +70,7 @@ gp_regression <- function(x, y, kernel, noise_var, mean = 0) {
                            names = colnames(x), named = named, estimated = 0,
                            state = new.env(parent = emptyenv())),
                       class = "gp_regression")
+  check_linear_scale(kernel, apply(abs(x), 2, max, 0), object$names)
   if (has_function(kernel)) check_own_kernel(regression_kernel(object), regression_points(object, object$x, "x"))
   regression_pointer(object)
   object
@@ -138,6 +139,8 @@ regression_points <- function(object, x, arg) {
 # Points given to a method: a matrix with the columns of object$x.
 regression_newdata <- function(object, newdata, arg = "newdata") {
   # As predict() of other models: columns besides the inputs, the response for instance, do no harm.
+  twice <- intersect(object$names, colnames(newdata)[duplicated(colnames(newdata))])
+  if (length(twice)) stop_argument(arg, sprintf("one with two columns %s", dQuote(twice[1], FALSE)), "one with a column for each input")
   if (all(object$names %in% colnames(newdata))) newdata <- newdata[, object$names, drop = FALSE]
   else if (object$named) newdata <- by_name(newdata, object$names, arg)
   newdata <- check_matrix(newdata, arg, columns = length(object$names))

@@ -143,7 +143,7 @@ kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL) {
 }
 
 #' @rdname kernels
-#' @param K symmetric positive semi-definite matrix, n x n for n arms.
+#' @param K symmetric positive semi-definite matrix, n x n for n arms. Rows with names go to the arms of these names.
 #' @export
 kernel_matrix <- function(K) {
   new_kernel("matrix", K = check_covariance(K))
@@ -199,6 +199,7 @@ check_dims <- function(dims, arg = "dims") {
 
 # Symmetric and positive semi-definite up to rounding; returned exactly symmetric.
 check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
+  named <- names_of_arms(K)
   K <- check_matrix(K, arg)
   dimnames(K) <- NULL
   if (nrow(K) != ncol(K) || nrow(K) == 0) stop_argument(arg, describe(K), "a square matrix")
@@ -214,7 +215,42 @@ check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
   }
   K <- (K + t(K)) / 2
   check_semidefinite(K, arg, tolerance)
+  if (!is.null(named)) dimnames(K) <- list(named, named)
   K
+}
+
+# The names that rows and columns of a matrix have, if these name arms (numbers of rows are no names).
+names_of_arms <- function(K) {
+  rows <- rownames(K)
+  if (!is.null(rows) && !all(grepl("^[0-9]*$", rows)) && !anyDuplicated(rows) && identical(rows, colnames(K))) rows
+}
+
+# A kernel whose matrices have their rows in the order of the arms, where both have names.
+in_order_of_arms <- function(kernel, domain) {
+  if (is_composite(kernel)) {
+    kernel$parts <- lapply(kernel$parts, in_order_of_arms, domain)
+    return(kernel)
+  }
+  labels <- arm_labels(domain)
+  rows <- if (identical(kernel$type, "matrix")) rownames(kernel$K)
+  if (is.null(rows) || is.null(labels)) return(kernel)
+  if (!setequal(rows, labels)) {
+    stop_argument("kernel", sprintf("kernel_matrix() with rows named %s", quoted(rows, 4)),
+                  sprintf("one whose rows have no names, or those of the arms (%s)", quoted(labels, 4)))
+  }
+  kernel$K <- kernel$K[labels, labels]
+  kernel
+}
+
+# A linear kernel of inputs so small that their squares underflow would be sure that f is 0. `largest`: of each input.
+check_linear_scale <- function(kernel, largest, names) {
+  if (is_composite(kernel)) return(invisible(lapply(kernel$parts, check_linear_scale, largest, names)))
+  if (!identical(kernel$type, "linear")) return(invisible())
+  size <- max(0, largest[resolve_dims(kernel$dims, names) + 1L], na.rm = TRUE)
+  if (size > 0 && kernel$variance * size^2 < 1 / largest_number) {
+    stop_argument("kernel", sprintf("kernel_linear() of inputs of at most %s", exact_words(size)),
+                  "one whose variance there is at least 1e-150, not underflowing: measure the inputs in other units")
+  }
 }
 
 # A Cholesky factorisation settles the usual case at a fraction of the cost.

@@ -3,11 +3,12 @@
 
 #' Plot a bandit, a run or a comparison with ggplot2
 #'
-#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws (but slices and sd maps), as ggplot objects to
+#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws, as ggplot objects to
 #' which layers, scales and themes can be added. They are there as soon as ggplot2 is; gpbandits itself does
 #' not need it.
 #'
-#' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots].
+#' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots]. A map of type `"sd"` has the sd as colours and the mean as
+#' contours; slices of logarithmic inputs run over their log10.
 #' @param object a `GPBandit`, `bandit_run` or `bandit_comparison`.
 #' @inheritParams bandit-plots
 #' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns.
@@ -24,10 +25,14 @@ NULL
 #' @rdname bandit-autoplot
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
-autoplot.GPBandit <- function(object, context = NULL, truth = NULL, type = c("auto", "curve", "map", "arms"),
-                              width = NULL, next_choice = TRUE, resolution = NULL, ...) {
+autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
+                              type = c("auto", "curve", "map", "arms", "slices", "sd"), width = NULL, next_choice = TRUE, resolution = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
+  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))
+  if (goes_through_best(type, object$config)) {
+    return(ggplot_through_best(object, type, view_context(object, context), width, resolution))
+  }
   view <- bandit_view(object, context, truth, type, width, next_choice, resolution)
   picture <- if (view$type == "map") ggplot_map(object, view) else ggplot_profile(object, view)
   picture + ggplot_log(view$log) + ggplot2::labs(title = view$title) + ggplot_look("right")
@@ -116,6 +121,55 @@ ggplot_look <- function(legend = "top") {
                    plot.subtitle = ggplot2::element_text(colour = "grey35", size = 9),
                    panel.grid.minor = ggplot2::element_blank(),
                    plot.title.position = "plot")
+}
+
+# --- a bandit of many inputs -----------------------------------------------------------------------
+
+ggplot_through_best <- function(bandit, type, context, width, resolution) {
+  view <- through_best_view(bandit, type, context, width, resolution)
+  picture <- if (type == "sd") ggplot_sd_map(bandit, view) else ggplot_slices(view)
+  picture + ggplot2::labs(title = view$title) + ggplot_look("right")
+}
+
+# A panel per input; a panel has no axis of its own kind, so that its title says what its numbers are.
+ggplot_slices <- function(view) {
+  names <- unique(view$data$input)
+  parts <- lapply(names, function(name) {
+    part <- view$data[view$data$input == name, ]
+    counted <- !is.numeric(view$through[[name]])
+    part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name)
+                  else if (counted) sprintf("%s: %s", name, paste(part$value, part$label, sep = " = ", collapse = ", "))
+                  else name
+    part$at <- if (counted) part$value[match(as.character(view$through[[name]]), part$label)] else view$through[[name]]
+    if (view$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
+    part
+  })
+  shown <- do.call(rbind, parts)
+  shown$panel <- factor(shown$panel, levels = unique(shown$panel))
+  ggplot2::ggplot(view$data) +
+    ggplot2::geom_ribbon(data = shown, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean, alpha = 0.18) +
+    ggplot2::geom_line(data = shown, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
+    ggplot2::geom_vline(data = shown[!duplicated(shown$panel), ], mapping = aes_of(xintercept = "at"),
+                        colour = mark$next_choice, linetype = "dotted") +
+    ggplot2::facet_wrap("panel", scales = "free_x") + ggplot2::labs(x = NULL, y = "reward")
+}
+
+ggplot_sd_map <- function(bandit, view) {
+  axes <- stats::setNames(view$data[view$pair], c("at", "at_y"))
+  surface <- cbind(axes, view$data[c("mean", "sd")])
+  lying <- aes_of(x = "at", y = "at_y", fill = "sd")
+  picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
+    ggplot2::scale_fill_gradientn("posterior sd", colours = surface_colours(100))
+  if (all(vapply(axes, is.numeric, NA)) && !is_flat(surface$mean)) {
+    picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = "mean"),
+                                               colour = "grey25", linewidth = 0.25, bins = 9)
+  }
+  played <- stats::setNames(bandit_history(bandit)[view$pair], c("at", "at_y"))
+  best <- stats::setNames(view$through[view$pair], c("at", "at_y"))
+  picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
+    ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
+    ggplot_log(paste(c("x", "y")[view$log[view$pair]], collapse = "")) +
+    ggplot2::labs(x = view$pair[1], y = view$pair[2])
 }
 
 # --- a bandit ------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ plot.GPBandit <- function(x, context = NULL, truth = NULL, type = c("auto", "cur
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))
-  if (type %in% c("slices", "sd") || (type == "auto" && prefers_slices(x$config))) {
+  if (goes_through_best(type, x$config)) {
     return(invisible(plot_through_best(x, type, view_context(x, context), width, resolution, frame)))
   }
   view <- bandit_view(x, context, truth, type, width, next_choice, resolution)
@@ -100,12 +100,34 @@ plot.GPBandit <- function(x, context = NULL, truth = NULL, type = c("auto", "cur
   invisible(drawn_frame(view))
 }
 
+goes_through_best <- function(type, config) type %in% c("slices", "sd") || (type == "auto" && prefers_slices(config))
+
 # Boxes and products of more inputs than a page has.
 prefers_slices <- function(config) {
   length(config$domain$names) > 2 && !can_count(config$domain) && !has_matrix(config$kernel)
 }
 
 plot_through_best <- function(bandit, type, context, width, resolution, frame) {
+  view <- through_best_view(bandit, type, context, width, resolution)
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old))
+  panels <- panel_layout(if (type == "sd") 2 else length(view$log))
+  graphics::par(mfrow = panels, oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
+  if (type == "sd") {
+    played <- bandit_history(bandit)
+    for (what in c("mean", "sd")) {
+      draw_plane(view$data, view$pair, view$data[[what]], unname(view$log[view$pair]), paste("posterior", what), played,
+                 view$through)
+    }
+  } else {
+    draw_slices(view$data, view$through, view$log, or_else(frame$ylab, "reward"), frame$ylim)
+  }
+  graphics::mtext(or_else(frame$main, view$title), outer = TRUE, line = 0.2, font = 2)
+  view$data
+}
+
+# What slices (or, for type "sd", the map of the two inputs that matter most) through the recommended point show.
+through_best_view <- function(bandit, type, context, width, resolution) {
   check_has_posterior(bandit)
   width <- if (is.null(width)) 2 else check_number(width, lower = 0)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
@@ -116,25 +138,14 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
                   "another one: slices and sd maps need a kernel that is a function of the inputs, sd maps two inputs")
   }
   through <- recommended_point(bandit, context)
-  log <- stats::setNames(log_inputs(config$domain), names)
-  old <- graphics::par(no.readonly = TRUE)
-  on.exit(graphics::par(old))
-  panels <- panel_layout(if (type == "sd") 2 else length(names))
-  graphics::par(mfrow = panels, oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
+  view <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
+               title = view_title(bandit, list(context = context)))
   if (type == "sd") {
-    ranked <- names[order(input_importance(bandit, 512, context)$total, decreasing = TRUE)]
-    pair <- ranked[1:2]
-    view <- plane_view(bandit, context, through, pair, resolution)
-    played <- bandit_history(bandit)
-    for (what in c("mean", "sd")) {
-      draw_plane(view, pair, view[[what]], unname(log[pair]), paste("posterior", what), played, through)
-    }
+    view$pair <- names[order(input_importance(bandit, 512, context)$total, decreasing = TRUE)][1:2]
+    view$data <- plane_view(bandit, context, through, view$pair, resolution)
   } else {
-    view <- slices_view(bandit, context, through, names, width, resolution)
-    draw_slices(view, through, log, or_else(frame$ylab, "reward"), frame$ylim)
+    view$data <- slices_view(bandit, context, through, names, width, resolution)
   }
-  title <- or_else(frame$main, view_title(bandit, list(context = context)))
-  graphics::mtext(title, outer = TRUE, line = 0.2, font = 2)
   view
 }
 

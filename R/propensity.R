@@ -7,30 +7,32 @@ is_randomised <- function(config) {
 
 explores <- function(config) !is.null(config$changes) && isTRUE(config$changes$explore > 0)
 
-# `$history()` as users see it.
-history_with_propensity <- function(bandit, draws = NULL) {
+# A history, or a run, as users see it. (Where the bandit has begun anew since, no choice can be drawn again.)
+with_propensity <- function(history, bandit, draws = NULL) {
+  force(history)                                          # which looks at the bandit as a whole
   if (!is.null(draws)) draws <- check_count(draws, lower = 0, upper = 1e5)
-  out <- bandit_history(bandit)
-  if (!has_rule(bandit) && is_randomised(bandit$config)) out$propensity <- propensities(bandit, draws)
-  out
+  if (has_rule(bandit) || !is_randomised(bandit$config)) return(history)
+  there <- !can_count(bandit$config$domain) || identical(table_column(bandit$queries, "arm")[history$id] + 1L, history$arm)
+  history$propensity <- if (there) propensities(bandit, history$id, draws) else rep(NA_real_, nrow(history))
+  history
 }
 
 # Uniform play has a formula; what else is random is drawn again, as it was then, where arms can be counted. By
 # default not for long histories: each of their queries needs the posterior of its time.
-propensities <- function(bandit, draws = NULL) {
+propensities <- function(bandit, ids, draws = NULL) {
   config <- bandit$config
-  action <- action_names[table_column(bandit$queries, "action")]
+  action <- action_names[bandit$queries$action[ids]]
   out <- rep(NA_real_, length(action))
   if (!can_count(config$domain)) return(out)
   uniform <- action == "explore" | (action == "policy" & config$policy$kind == "uniform")
-  out[uniform] <- 1 / vapply(eligible_at(bandit, which(uniform)), length, 1L)
+  out[uniform] <- 1 / vapply(eligible_at(bandit, ids[uniform]), length, 1L)
   open <- which(action == "policy" & !uniform)
   if (!config$policy$random && !identical(config$policy$width$type, "irgp")) {
     out[open] <- 1
     return(out)
   }
   if (is.null(draws)) draws <- if (length(open) <= 500) 200 else 0
-  if (draws > 0 && length(open)) out[open] <- drawn_again(bandit, open, draws)
+  if (draws > 0 && length(open)) out[open] <- drawn_again(bandit, ids[open], draws)
   out
 }
 
@@ -56,8 +58,8 @@ drawn_again <- function(bandit, ids, draws) {
   from <- c(1L, at[-length(at)])                          # the events since the query before
   eligible <- eligible_at(bandit, ids)
   preserve_rng({
-    set.seed(1)
     vapply(seq_along(ids), function(k) {
+      set.seed(ids[k])                                    # whichever queries are asked about
       replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
       context <- subset_contexts(log$contexts, ids[k])
       arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])

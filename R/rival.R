@@ -6,7 +6,7 @@
 #   config$rule   the name of an entry of rival_rules;
 #   memory        what the rule remembers between two queries, a list of plain R data;
 #   handle        a cache of the log: `models`, posteriors of f and of each g_j (GPBandits that are only told),
-#                 and `fed`, how many events they have been told.
+#                 `fed`, how many events they have been told, `process`, whose work it is, and `restored`: from outside.
 #
 # A rule is a list of functions:
 #   title             for people;
@@ -165,7 +165,7 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), set
               if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)
   rival <- new_bandit(config)
   frame <- as.environment(rival)
-  heal(frame)
+  make_ready(frame)
   # Ties are counted in units of f's prior.
   if (length(models)) frame$config$scale <- bandit_facts(models_of(frame)[[1]])$prior_scale
   if (!is.null(journal)) start_journal(rival, journal, check_flag(trust))
@@ -202,15 +202,34 @@ rival_models <- function(config) {
   })
 }
 
+# No other process has it: a copy that was saved and read is another environment.
+this_process <- new.env(parent = emptyenv())
+
+# A cache that another process made, or nobody, is made anew from a log that is checked as a whole.
+heal_rival <- function(rival) {
+  if (is.list(rival$handle) && identical(rival$handle$process, this_process)) return(feed_models(rival))
+  check_whole(rival)
+  rival$handle <- NULL
+  as_damaged(feed_models(rival))
+  rival$handle$restored <- TRUE
+  invisible(rival)
+}
+
+# What its rule makes of settings and memory that only it knows: those from outside may be damaged.
+by_rule <- function(rival, code) if (isTRUE(rival$handle$restored)) as_damaged(code) else code
+
 # The models learn what has arrived since they were asked last, in the order of arrival. Whatever stops them
 # on the way, they are made anew.
 feed_models <- function(rival) {
   cache <- rival$handle
   rival$handle <- NULL
-  if (is.null(cache)) cache <- list(models = rival_models(rival$config), fed = 0L)
+  if (is.null(cache)) cache <- list(models = rival_models(rival$config), fed = 0L, process = this_process)
   size <- table_size(rival$events)
   if (!is.null(rule_of(rival)$models)) {
-    if (is.null(cache$made) || cache$fed < size) cache <- list(models = rule_of(rival)$models(rival), made = TRUE)
+    if (is.null(cache$made) || cache$fed < size) {
+      cache$models <- rule_of(rival)$models(rival)
+      cache$made <- TRUE
+    }
   } else if (cache$fed < size) {
     events <- seq(cache$fed + 1L, size)
     for (j in seq_along(cache$models)) feed_model(cache$models[[j]], rival, j, events)
@@ -321,6 +340,7 @@ rival_ask <- function(rival, contexts, time) {
 }
 
 rival_change <- function(rival, make) {
+  heal(rival)
   as_one_change(rival, "memory", list(handle = NULL), make,
                 durable = if (!is.null(rival$journal)) function(draft) keep_difference(rival, draft))
 }
@@ -328,8 +348,8 @@ rival_change <- function(rival, make) {
 # One query: chosen, then noted together with what the rule remembers.
 rival_query <- function(rival, contexts, time) {
   heal(rival)
-  choice <- rule_of(rival)$propose(rival, context_row(rival$config, contexts))
-  rival_commit(rival, rival_row(rival, choice, contexts),
+  choice <- by_rule(rival, rule_of(rival)$propose(rival, context_row(rival$config, contexts)))
+  rival_commit(rival, by_rule(rival, rival_row(rival, choice, contexts)),
                rival_events(rival, "query", table_size(rival$queries) + 1L, time = time), choice$memory)
 }
 
@@ -404,7 +424,7 @@ rival_give <- function(rival, places, contexts, reward, constraints, time, noise
 
 # The recommended place as the log has places.
 rival_best <- function(rival, contexts) {
-  place <- rule_of(rival)$recommend(rival, context_row(rival$config, contexts))
+  place <- by_rule(rival, rule_of(rival)$recommend(rival, context_row(rival$config, contexts)))
   places_in_log(rival$config, place, contexts)
 }
 

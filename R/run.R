@@ -17,7 +17,7 @@
 #'   user has set no handler).
 #' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
-#'   history, `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
+#'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
 #'   `violation1..` (the true constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
 #'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
 #'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
@@ -235,5 +235,12 @@ new_run <- function(bandit, problem, first, ledger) {
             class = "bandit_run")
 }
 
+#' @rdname run_bandit
+#' @param x a `bandit_run`.
+#' @param row.names,optional not used.
+#' @param draws of the column `propensity`, which randomised bandits have: as in `$history()`, see [gp_bandit()]; 0 leaves out its cost.
+#' @param ... not used.
 #' @export
-as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, ...) x$data
+as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {
+  with_propensity(x$data, x$bandit, draws)
+}

@@ -49,6 +49,12 @@ test_that("Thompson sampling's propensities are those of its draws, with two arm
     expect_equal(h$propensity[t], if (h$arm[t] == 1) first else 1 - first, tolerance = 0.015)
   }
   expect_true(all(is.na(b$history(draws = 0)$propensity)))
+  longer <- b$copy()
+  run <- run_bandit(longer, bandit_problem(b$config$domain, rep(0, 2)), 3)
+  expect_identical(as.data.frame(run)$propensity, utils::tail(longer$history()$propensity, 3))
+  expect_true(all(is.na(as.data.frame(run, draws = 0)$propensity)))
+  longer$reset()
+  expect_true(all(is.na(as.data.frame(run)$propensity)))
   expect_error(b$history(draws = -1), "`draws`", class = "gpbandits_error")
   only <- b$copy()
   only$suggest(arms = 2)

@@ -29,6 +29,12 @@ test_that("numbers whose squares overflow or underflow are refused, and nothing 
     refused(gp_ucb(1:5, kernel_se(1), bad))
     refused(gp_regression(1:2, 1:2, kernel_se(1), bad))
   }
+  # A linear kernel is 0 where squares of its inputs underflow: not where they are 0.
+  refused(gp_ucb(c(1, 2) * 1e-200, kernel_linear(), 1))
+  refused(gp_ucb(c(1, 2) * 1e-100, kernel_se(1) + kernel_linear(1e-140), 1))
+  refused(gp_ucb(1:3, kernel_linear(dims = "z1"), 1, contexts = matrix(1e-180)))
+  refused(gp_regression(c(1, 2) * 1e-200, 1:2, kernel_linear(), 1))
+  expect_no_error(gp_ucb(0, kernel_linear(), 1)$suggest())
   refused(kernel_matrix(matrix(1e308, 2, 2)))
   refused(gp_ucb(c(1, 2) * 1e200, kernel_linear(), 1))
   refused(gp_ucb(list(u = c(0, 1e200)), kernel_linear(), 1, width = 2))
@@ -118,6 +124,13 @@ test_that("rewards may come beside the queries that were asked; times may be dat
   clocked$suggest(time = as.Date("2026-01-04"))
   clocked$observe(2, 7, time = as.Date("2026-01-09"))
   expect_identical(clocked$history()$status, c("known", "lost"))
+})
+
+test_that("what a new bandit's settings lack is no damage", {
+  for (policy in list(structure(list(kind = 3), class = "bandit_policy"), structure(list(), class = "bandit_policy"))) {
+    error <- expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy), class = "gpbandits_error")
+    expect_no_match(conditionMessage(error), "damaged")
+  }
 })
 
 test_that("what is allowed is said in the user's terms", {

@@ -5,10 +5,12 @@ mutations <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 10000 else 300
 mutation_victims <- function() {
   x <- seq(0, 1, length.out = 9)
   live <- function(b) {
-    b$add(x = if (is.null(b$config$domain$x)) cbind(c(0.2, 0.8)) else cbind(x[2:3]), reward = c(0.4, -0.3))
+    constrained <- gpbandits:::constraint_count(b$config) > 0
+    b$add(x = if (is.null(b$config$domain$x)) cbind(c(0.2, 0.8)) else cbind(x[4:5]), reward = c(0.4, -0.3),
+          constraints = if (constrained) c(0.1, -0.1))
     for (t in 1:5) {
       q <- b$suggest()
-      if (t != 3) b$observe(q$id, sin(5 * t), constraints = if (!is.null(b$config$constraints)) 0.1)
+      if (t != 3) b$observe(q$id, sin(5 * t), constraints = if (constrained) 0.1)
     }
     b
   }
@@ -18,7 +20,10 @@ mutation_victims <- function() {
     box = live(gp_ei(list(u = c(0, 1)), kernel_se(0.3), 0.05, pending = pending_hallucinate(), refit = refit_every(3, starts = 1))),
     matrix = live(gp_ts(x, kernel_matrix(exp(-as.matrix(stats::dist(x))^2)), 0.05, B = 1, R = 0.1)),
     changes = live(gp_ucb_cpd(x, kernel_se(0.3), 0.05, change_oracle(c(2, 5), explore = 1), width = width_sdf(1), pending = pending_censor(2, 0))),
-    drift = live(tv_gp_ucb(x, kernel_se(0.3), 0.05, rate = 0.1))
+    drift = live(tv_gp_ucb(x, kernel_se(0.3), 0.05, rate = 0.1)),
+    rival = live(ckb(x, kernel_se(0.3), 0.05, step = 0.5, bound = 1)),
+    safe = live(safe_opt(x, kernel_se(0.3), 0.05, threshold = -2, seed = 4:5, width = 2)),
+    lengthscales = live(lb_gp_ucb(x, kernel_se(0.6), 0.05, B = 1, R = 0.1))
   )
 }
 

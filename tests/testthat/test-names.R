@@ -143,3 +143,25 @@ test_that("errors carry the call that the user made, from whatever depth", {
   # No functions or data where do.call() has put them into the call.
   expect_null(caught(do.call(kernel_se, list(-1))))
 })
+
+test_that("rows of kernel_matrix() find the arms by name; predict() finds inputs by name", {
+  x <- data.frame(u = c(0, 0.5, 1.2), row.names = c("a", "b", "c"))
+  K <- exp(-as.matrix(stats::dist(x))^2)
+  expect_identical(dimnames(kernel_matrix(K)$K), list(rownames(x), rownames(x)))
+  expect_null(dimnames(kernel_matrix(unname(K))$K))
+  expect_null(dimnames(kernel_matrix(exp(-as.matrix(stats::dist(x$u))^2))$K))
+  mixed <- K[c(3, 1, 2), c(3, 1, 2)]
+  told <- function(K) gp_ucb(x, kernel_matrix(K) + kernel_se(1), 0.1)$add(arm = "a", reward = 1)$posterior()
+  expect_identical(told(mixed), told(K))
+  expect_false(isTRUE(all.equal(told(unname(mixed)), told(K))))
+  dimnames(mixed) <- list(c("a", "b", "z"), c("a", "b", "z"))
+  expect_error(told(mixed), "rows named \"a\", \"b\", \"z\"", class = "gpbandits_error")
+  expect_no_error(gp_ucb(1:3, kernel_matrix(mixed), 0.1))
+  model <- gp_regression(cbind(a = 1:3, b = c(2, 5, 4)), 1:3, kernel_se(c(1, 3)), 0.1)
+  at <- predict(model, cbind(1.5, 4))
+  expect_identical(predict(model, data.frame(y = 9, b = 4, a = 1.5)), at)
+  expect_identical(predict(model, c(b = 4, a = 1.5)), at)
+  for (bad in list(data.frame(a = 1.5, z = 4), data.frame(z = 1, y = 2), c(a = 1, z = 2), cbind(a = 1, b = 2, a = 3), cbind(1, 2, 3))) {
+    expect_error(predict(model, bad), "`newdata`", class = "gpbandits_error")
+  }
+})

@@ -298,6 +298,19 @@ test_that("autoplot draws the same data with ggplot2", {
   }
   built(ggplot2::autoplot(comparison()))
   built(ggplot2::autoplot(comparison(replications = 1), "simple_regret", log = "xy"))
+  set.seed(6)
+  many <- list(gp_ucb(list(u = c(0, 1), v = c(1, 2), w = c(0, 3)), kernel_se(0.5), 0.1, width = 2),
+               gp_ucb(search_space(rate = param_real(1e-3, 1, log = TRUE), trees = param_integer(1, 9), how = param_factor(c("p", "q"))),
+                      kernel_se(0.5), 0.1, width = 2))
+  for (bandit in many) {
+    for (k in 1:4) bandit$observe(bandit$suggest()$id, k)
+    for (type in c("auto", "slices", "sd")) {
+      picture <- ggplot2::autoplot(bandit, type = type, resolution = 12)
+      expect_equal(picture$data, draw(plot(bandit, type = type, resolution = 12)), info = type)
+      built(picture)
+    }
+  }
+  refused(ggplot2::autoplot(bandits()$ucb, type = "sd"), "type")
   refused(ggplot2::autoplot(run, "sum"), "which")
   refused(ggplot2::autoplot(run, wich = "average"), "wich")
   refused(ggplot2::autoplot(bandits()$ucb, type = "map"), "type")

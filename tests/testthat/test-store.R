@@ -186,3 +186,32 @@ test_that("tables of a newer version are refused", {
     expect_match(refused(store_at(place)), "version 2")
   })
 })
+
+test_that("a replica struck at any statement while it catches up is as before or has caught up", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  functions <- c("bandit_catch_up", "play_others", "check_end", "replica_state", "read_rows", "check_rows", "check_row_types", "check_places",
+                 "numbers_of", "play_rows", "play_columns", "sync_log", "new_rows", "told_cells", "commit", "heal", "check_idle")
+  log_of <- function(bandit) lapply(list(bandit$queries, bandit$events), gpbandits:::table_columns)
+  place <- sqlite_place()
+  owner <- store_makers$ucb(store = store_at(place, "struck", seed = 3))
+  behind <- open_bandit(store_at(place, "struck"))
+  before <- log_of(behind)
+  store_step(owner)
+  ways <- if (Sys.getenv("GPBANDITS_TEST_LEVEL") == "2") names(strikes) else "interrupt"
+  with_clock(functions, function(clock) for (way in ways) {
+    count <- clock(function() open_bandit(store_at(place, "struck")))
+    ends <- vapply(seq_len(count), function(k) {
+      replica <- gpbandits:::new_bandit(behind$config)
+      replica$journal <- list2env(as.list.environment(behind$journal, all.names = TRUE), parent = emptyenv())
+      class(replica$journal) <- class(behind$journal)
+      end <- struck(clock, strikes[[way]], k, function() replica$catch_up())
+      if (!end %in% c(way, "finished")) return(end)
+      where <- if (identical(log_of(replica), before)) "before" else if (identical(log_of(replica), log_of(owner))) "after" else return("between")
+      replica$catch_up()
+      if (identical(replica$history(), owner$history()) && identical(replica$posterior(), owner$posterior())) where else "does not go on"
+    }, "")
+    expect_identical(setdiff(ends, c("before", "after")), character(), info = way)
+    expect_true(all(c("before", "after") %in% ends), info = way)
+  })
+})
