@@ -245,7 +245,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   # of the tails that it will look at, so that Bonferroni bounds the whole run.
   level <- 0.2
   tails <- sum(seq_len(pairs) %/% 2)
-  draws <- if (long) 20000 else 4000
+  draws <- if (long) 20000 else 1500
   theta <- vapply(seq_len(pairs %/% 2), function(q) {
     at <- matrix(sample(40, draws * 2 * q, TRUE), draws)
     y <- matrix(rnorm(draws * 2 * q), draws)
