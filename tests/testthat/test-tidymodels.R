@@ -1,17 +1,19 @@
 # tune_gp_bandit(): tune_bayes() with a bandit in its place.
 
+# DESCRIPTION does not suggest these packages: see from_tune().
+from <- function(package) asNamespace(package)
 needs_tune <- function() {
   for (package in c("tune", "workflows", "rsample", "parsnip", "dials", "rpart")) skip_if_not_installed(package)
 }
 tree_of_test <- function() {
-  parsnip::decision_tree("regression", "rpart", cost_complexity = tune::tune(), min_n = tune::tune())
+  from("parsnip")$decision_tree("regression", "rpart", cost_complexity = tune(), min_n = tune())
 }
 ranges_of_test <- function() {
-  dials::parameters(dials::cost_complexity(c(-4, -1)), dials::min_n(c(2, 10)))
+  from("dials")$parameters(from("dials")$cost_complexity(c(-4, -1)), from("dials")$min_n(c(2, 10)))
 }
 folds_of_test <- function() {
   set.seed(1)
-  rsample::vfold_cv(mtcars, v = 2)
+  from("rsample")$vfold_cv(mtcars, v = 2)
 }
 tuned <- function(..., resamples = folds_of_test(), param_info = ranges_of_test()) {
   set.seed(2)
@@ -48,20 +50,22 @@ test_that("tune's acquisition functions stand for policies", {
 
 test_that("the result is tune_bayes()'s: the first settings, then as many more, which tune's functions take", {
   needs_tune()
-  found <- tuned(iter = 3, initial = 4, metrics = yardstick::metric_set(yardstick::rmse, yardstick::rsq),
-                 control = tune::control_bayes(save_pred = TRUE))
+  rmse <- from("yardstick")$rmse
+  rsq <- from("yardstick")$rsq
+  found <- tuned(iter = 3, initial = 4, metrics = from("yardstick")$metric_set(rmse, rsq),
+                 control = from("tune")$control_bayes(save_pred = TRUE))
   expect_s3_class(found, c("iteration_results", "tune_results"), exact = FALSE)
   expect_identical(as.data.frame(found)$.iter, rep(0:3, each = 2))
-  metrics <- tune::collect_metrics(found)
+  metrics <- from("tune")$collect_metrics(found)
   expect_identical(sum(metrics$.iter == 0), 8L)
   for (i in 1:3) expect_identical(unique(metrics$.config[metrics$.iter == i]), sprintf("iter%d", i))
   expect_type(metrics$min_n, "integer")
   expect_true(all(metrics$min_n %in% 2:10 & metrics$cost_complexity >= 1e-4 & metrics$cost_complexity <= 0.1))
-  best <- tune::select_best(found, metric = "rmse")
+  best <- from("tune")$select_best(found, metric = "rmse")
   rmse <- metrics[metrics$.metric == "rmse", ]
   expect_identical(best$.config, rmse$.config[which.min(rmse$mean)])
-  expect_identical(tune::show_best(found, metric = "rmse", n = 7)$mean, sort(rmse$mean))
-  expect_setequal(unique(tune::collect_predictions(found)$.config), unique(metrics$.config))
+  expect_identical(from("tune")$show_best(found, metric = "rmse", n = 7)$mean, sort(rmse$mean))
+  expect_setequal(unique(from("tune")$collect_predictions(found)$.config), unique(metrics$.config))
   # The bandit knows every setting with its mean.
   history <- attr(found, "bandit")$history()
   expect_equal(history$reward, rmse$mean[order(rmse$.iter)])
@@ -73,24 +77,26 @@ test_that("the result is tune_bayes()'s: the first settings, then as many more, 
 
 test_that("metrics to be maximised are, and earlier results are where it begins", {
   needs_tune()
-  metrics <- yardstick::metric_set(yardstick::rsq)
-  first <- tune::tune_grid(tree_of_test(), mpg ~ ., folds_of_test(), metrics = metrics, param_info = ranges_of_test(),
-                           grid = data.frame(cost_complexity = c(1e-4, 1e-2, 0.5), min_n = c(2L, 8L, 5L)))
+  rsq <- from("yardstick")$rsq
+  metrics <- from("yardstick")$metric_set(rsq)
+  first <- from("tune")$tune_grid(tree_of_test(), mpg ~ ., folds_of_test(), metrics = metrics,
+                                  param_info = ranges_of_test(),
+                                  grid = data.frame(cost_complexity = c(1e-4, 1e-2, 0.5), min_n = c(2L, 8L, 5L)))
   found <- tuned(iter = 1, initial = first, metrics = metrics)
   history <- attr(found, "bandit")$history()
-  means <- tune::collect_metrics(first)
+  means <- from("tune")$collect_metrics(first)
   # 0.5 is not in the space: it stays in the result.
   expect_equal(history$reward[1:2], -means$mean[match(history$min_n[1:2], means$min_n)])
   expect_identical(nrow(history), 3L)
-  expect_identical(nrow(tune::collect_metrics(found)), 4L)
+  expect_identical(nrow(from("tune")$collect_metrics(found)), 4L)
 })
 
 test_that("it stops where nothing gets better, in time, and begins with nothing it may not", {
   needs_tune()
   counted <- function(...) max(as.data.frame(tuned(iter = 6, initial = 3, ...))$.iter)
-  expect_identical(counted(control = tune::control_bayes(time_limit = 1e-9)), 0L)
-  expect_lt(counted(control = tune::control_bayes(no_improve = 1)), 6)
-  unknown <- dials::parameters(dials::mtry())
+  expect_identical(counted(control = from("tune")$control_bayes(time_limit = 1e-9)), 0L)
+  expect_lt(counted(control = from("tune")$control_bayes(no_improve = 1)), 6)
+  unknown <- from("dials")$parameters(from("dials")$mtry())
   expect_error(tuned(param_info = unknown), class = "gpbandits_error")
 })
 
@@ -99,12 +105,13 @@ test_that("settings for which all models fail count as the worst so far", {
   # A fold without any column to fit: every model of a setting with min_n < 6 stops.
   fails <- function(frame) stop("no such tree")
   spec <- tree_of_test()
-  workflow <- workflows::workflow(mpg ~ ., spec)
+  workflow <- from("workflows")$workflow(mpg ~ ., spec)
   set.seed(3)
   calls <- 0
   bandit <- gpbandits:::tuning_bandit(as_search_space(ranges_of_test()), policy_ei())
   bandit$add(data.frame(cost_complexity = c(1e-3, 1e-2), min_n = c(3L, 7L)), reward = c(2, 5))
-  first <- suppressMessages(tune::tune_bayes(workflow, folds_of_test(), iter = 0, initial = 3, param_info = ranges_of_test()))
+  first <- suppressMessages(from("tune")$tune_bayes(workflow, folds_of_test(), iter = 0, initial = 3,
+                                                    param_info = ranges_of_test()))
   search <- list2env(list(bandit = bandit, found = list(first), cost = c(2, 5)))
   evaluate <- function(point) {
     calls <<- calls + 1
@@ -112,7 +119,7 @@ test_that("settings for which all models fail count as the worst so far", {
     failed$.metrics <- lapply(failed$.metrics, function(frame) frame[0, ])
     failed
   }
-  gpbandits:::tune_on(search, evaluate, 2, tune::control_bayes(), function() FALSE)
+  gpbandits:::tune_on(search, evaluate, 2, from("tune")$control_bayes(), function() FALSE)
   expect_identical(calls, 2)
   expect_equal(bandit$history()$reward, c(2, 5, 5, 5))
 })
