@@ -5,7 +5,8 @@
 #' [maximize_bandit()], over the [search_space()] of the dials parameters, and evaluated by `tune::tune_grid()` on all
 #' resamples. The first metric is what is optimised.
 #'
-#' A setting for which all models failed counts as the worst so far. Of `control`, `no_improve`, `time_limit` and
+#' A setting that was tried is not evaluated again: the bandit is told its result once more and asked for another.
+#' One for which all models failed counts as the worst so far. Of `control`, `no_improve`, `time_limit` and
 #' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
 #' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
 #'
@@ -165,7 +166,7 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
   idle <- 0
   for (i in seq_len(iter)) {
     if (is_over() || idle >= control$no_improve) break
-    asked <- search$bandit$suggest()
+    asked <- next_setting(search$bandit)
     names <- search$bandit$config$domain$names
     result <- evaluate(asked[names])
     cost <- without_failures(mean_costs(result, first)$cost[1], search$cost)
@@ -175,6 +176,20 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
     idle <- if (cost < best) 0 else idle + 1
     best <- min(best, cost)
     if (control$verbose_iter) message(sprintf("Iteration %d: %s", i, point_words(as.list(asked[names]), 5)))
+  }
+}
+
+# On the same resamples a setting has the same result: where the bandit asks for one again, it is told so at no cost,
+# and asked again, a few times.
+next_setting <- function(bandit) {
+  names <- bandit$config$domain$names
+  key_of <- function(frame) do.call(paste, c(lapply(frame[names], as.character), sep = "\r"))
+  for (asking in 1:10) {
+    asked <- bandit$suggest()
+    history <- bandit$history()
+    same <- which(!is.na(history$reward) & key_of(history) == key_of(asked))
+    if (length(same) == 0 || asking == 10) return(asked)
+    bandit$observe(asked$id, history$reward[same[1]])
   }
 }
 

@@ -100,12 +100,25 @@ test_that("it stops where nothing gets better, in time, and begins with nothing 
   expect_error(tuned(param_info = unknown), class = "gpbandits_error")
 })
 
+test_that("a setting that was tried is told again, and another one asked for", {
+  set.seed(1)
+  bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), refit = NULL)
+  bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
+  asked <- gpbandits:::next_setting(bandit)
+  history <- bandit$history()
+  told <- history[history$action == "policy" & history$status == "known", ]
+  expect_identical(history$status[nrow(history)], "pending")
+  expect_true(all(told$n != 2L & told$reward == ifelse(told$n == 1L, 0, 5)))
+  # The mean is best where it is known to be: that is asked for to the end.
+  expect_identical(nrow(told), 9L)
+  curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), refit = NULL)
+  curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
+  expect_identical(gpbandits:::next_setting(curious)$n, 2L)
+})
+
 test_that("settings for which all models fail count as the worst so far", {
   needs_tune()
-  # A fold without any column to fit: every model of a setting with min_n < 6 stops.
-  fails <- function(frame) stop("no such tree")
-  spec <- tree_of_test()
-  workflow <- from("workflows")$workflow(mpg ~ ., spec)
+  workflow <- from("workflows")$workflow(mpg ~ ., tree_of_test())
   set.seed(3)
   calls <- 0
   bandit <- gpbandits:::tuning_bandit(as_search_space(ranges_of_test()), policy_ei())
