@@ -6,13 +6,17 @@
 site <- "build/site"
 
 # Formulas as MathML, which needs no script from elsewhere. (pkgdown 2.1 reads that from _pkgdown.yml; before it has no such
-# setting, and writes what is no plain text as TeX.)
+# setting, and leaves them to a script.)
 write_mathml <- function() {
   if (utils::packageVersion("pkgdown") >= "2.1.0") return(invisible())
   format <- utils::getFromNamespace("build_rmarkdown_format", "pkgdown")
   utils::assignInNamespace("build_rmarkdown_format", function(...) {
     out <- format(...)
-    out$pandoc$args <- c(out$pandoc$args, "--mathml")
+    pre_processor <- out$pre_processor
+    out$pre_processor <- function(...) {
+      args <- pre_processor(...)
+      replace(args, args == "--mathjax", "--mathml")
+    }
     out
   }, "pkgdown")
 }

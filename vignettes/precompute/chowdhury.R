@@ -5,8 +5,7 @@
 library(gpbandits)
 source("vignettes/precompute/results.R")
 run <- function(...) system.time(run_chunks("chowdhury", c(...)))[["user.self"]]
-run_chunks("chowdhury", c("rules", "problems"))
-shown_with("chowdhury")
+run_chunks("chowdhury", c("rules", "problems", "curves"))
 
 # Two dozen rounds, evenly spaced on the logarithmic axis.
 shown <- unique(round(10^seq(2, log10(30000), length.out = 24) / 100) * 100)

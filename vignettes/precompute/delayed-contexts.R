@@ -54,8 +54,9 @@ tasks <- function() {
   stopifnot(!anyNA(contexts), ncol(table) == 50)
   contexts <- contexts + 1e-6 * seq_len(50)          # tells apart tasks with equal meta-features
   task_of <- function(inputs) match(round(1e6 * inputs[, 7], 1), round(1e6 * contexts[, 1], 1))
-  arm_of <- function(inputs) match(apply(round(inputs[, 1:6, drop = FALSE], 6), 1, paste, collapse = " "),
-                                   apply(round(arms, 6), 1, paste, collapse = " "))
+  key <- function(inputs) apply(round(inputs[, 1:6, drop = FALSE], 6), 1, paste, collapse = " ")
+  keys <- key(arms)
+  arm_of <- function(inputs) match(key(inputs), keys)
   problem <- function(run) {
     set.seed(100 * run)
     order <- rep(sample(50), each = 30)

@@ -3,16 +3,6 @@ colours <- c("IGP-UCB" = "#0072B2", "GP-TS" = "#009E73", "GP-UCB" = "#777777", "
              "GP-EI, margin" = "#D55E00", "GP-PI, margin" = "#E69F00")
 line_types <- c(1, 1, 1, 1, 1, 1, 2, 3)
 
-# Mean and standard deviation over replications, by rule and round.
-curves <- function(comparison) {
-  runs <- as.data.frame(comparison)
-  by <- list(round = runs$round, bandit = runs$bandit)
-  out <- aggregate(list(mean = runs$cumulative_regret), by, mean)
-  out$sd <- aggregate(list(sd = runs$cumulative_regret), by, sd)$sd
-  out$n <- comparison$replications
-  out
-}
-
 # Mean curves with bands of one standard error on logarithmic axes.
 plot_curves <- function(curves, main, colour, lty) {
   shown <- names(colour)
