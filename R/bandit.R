@@ -132,7 +132,7 @@
 #'   no delays UCB keeps its bound against the best action of each context (Krause and Ong 2011). Where several rules meet: rewards
 #'   reach a change detector in the order in which they arrive; a reward of a query from before the restart, or from before an epoch
 #'   that started afresh, teaches nothing and triggers nothing.
-#' @references Srinivas, Krause, Kakade and Seeger (2010) <arXiv:0912.3995>.
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>.
 #' @seealso [gp_ucb()], [run_bandit()], [compare_bandits()].
 #' @examples
 #' x <- seq(0, 1, length.out = 101)

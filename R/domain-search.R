@@ -64,7 +64,7 @@
 #'   are refused by name.
 #' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
-#'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <arXiv:2102.07188>.
+#'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
 #' @seealso [as_search_space()], [kernel_categorical()], [box_domain()].
 #' @examples
 #' space <- search_space(lr = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 12),

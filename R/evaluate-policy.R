@@ -27,7 +27,7 @@
 #'   matches that counted) and `effective`, \eqn{(\sum w_i)^2/\sum w_i^2}{sum(w)^2 / sum(w^2)}.
 #' @section Errors: a `gpbandits_error` for a domain without arms, columns that are missing, propensities outside (0, 1], arms or contexts
 #'   that the bandit does not have, and a replay without two matches.
-#' @references Li, Chu, Langford and Wang (2011) <arXiv:1003.5956>; Dudik, Langford and Li (2011) <arXiv:1103.4601>.
+#' @references Li, Chu, Langford and Wang (2011) <https://arxiv.org/abs/1003.5956>; Dudik, Langford and Li (2011) <https://arxiv.org/abs/1103.4601>.
 #' @seealso `$history()` in [gp_bandit()] for the propensities.
 #' @examples
 #' x <- seq(0, 1, length.out = 10)

@@ -13,7 +13,7 @@
 #'   posterior mean is constant.
 #' @section Errors: a `gpbandits_error` where a covariance is given as a matrix, or there is no posterior.
 #' @section Guarantee: none: the truth may depend on inputs that the posterior mean does not see yet.
-#' @references Sobol (2001); Jansen (1999) <doi:10.1016/S0010-4655(98)00154-4>; Saltelli et al. (2010) <doi:10.1016/j.cpc.2009.09.018>.
+#' @references Sobol (2001); Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli et al. (2010) \doi{10.1016/j.cpc.2009.09.018}.
 #' @seealso [plot.bandit_maximum()].
 #' @examples
 #' set.seed(1)

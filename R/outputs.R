@@ -26,7 +26,7 @@
 #' @return An object of class `bandit_outputs`.
 #' @section Errors: a `gpbandits_error` for other choices. [gp_bandit()] refuses outputs together with `changes`, `constraints` and rivals.
 #' @section Guarantee: none: the map is fitted to the data.
-#' @references Yeo and Johnson (2000) <doi:10.1093/biomet/87.4.954>; Cowen-Rivers et al. (2022) <arXiv:2012.03826> (HEBO).
+#' @references Yeo and Johnson (2000) \doi{10.1093/biomet/87.4.954}; Cowen-Rivers et al. (2022) <https://arxiv.org/abs/2012.03826> (HEBO).
 #' @seealso [refit_every()], [auto_bandit()].
 #' @examples
 #' b <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 1e-4,

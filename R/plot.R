@@ -66,7 +66,7 @@
 #'   given); attributes `width` (number) and `next_choice` (a row of a history, or `NULL`). Run: `round`, the
 #'   quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or a type that the domain does not allow.
-#' @references Srinivas, Krause, Kakade and Seeger (2010) <arXiv:0912.3995>, Figures 2 and 5. The palette:
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, Figures 2 and 5. The palette:
 #'   Okabe and Ito (2008), Color Universal Design.
 #' @seealso [run_bandit()], [compare_bandits()].
 #' @examples

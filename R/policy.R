@@ -56,7 +56,7 @@
 #'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al. 2024). `policy_straddle()` with `random = TRUE`, \eqn{f} drawn from the prior, any domain:
 #'   labelling \eqn{x} above where \eqn{\mu(x) \ge h}{mu(x) >= level}, the expected loss \eqn{|f(x) - h|} of a wrong label, averaged over rounds, is nowhere larger than
 #'   \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
-#' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <arXiv:2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024) <arXiv:2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
+#' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024) <https://arxiv.org/abs/2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
 #'   Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))

@@ -19,7 +19,7 @@
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
 #' @references Contal, Buffoni, Robicquet and Vayatis (2013), Parallel Gaussian process optimization with upper confidence bound and pure
-#'   exploration <arXiv:1304.5350>; Ren and Li (2024), TS-RSR: a provably efficient approach for batch Bayesian optimization <arXiv:2403.04764>.
+#'   exploration <https://arxiv.org/abs/1304.5350>; Ren and Li (2024), TS-RSR: a provably efficient approach for batch Bayesian optimization <https://arxiv.org/abs/2403.04764>.
 #' @seealso [gp_bucb()] and its `guard`.
 #' @examples
 #' x <- seq(0, 1, length.out = 100)

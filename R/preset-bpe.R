@@ -17,7 +17,7 @@
 #' @param width overrides \eqn{w}: a number >= 0.
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches <arXiv:2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
+#' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
 #'   regret for Gaussian process bandits.
 #' @seealso [gp_ucb_pe()], [gp_bucb()].
 #' @examples

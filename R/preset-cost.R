@@ -11,7 +11,7 @@
 #' @param cost_mean prior mean of the logarithm.
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument; also where a cost that is told is not > 0.
-#' @references Snoek, Larochelle and Adams (2012), Practical Bayesian optimization of machine learning algorithms <arXiv:1206.2944>.
+#' @references Snoek, Larochelle and Adams (2012), Practical Bayesian optimization of machine learning algorithms <https://arxiv.org/abs/1206.2944>.
 #' @examples
 #' x <- seq(0, 1, length.out = 40)
 #' b <- gp_ei_cost(x, kernel_se(0.2), noise_var = 0.01)

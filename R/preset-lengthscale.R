@@ -34,8 +34,8 @@
 #' @param mean,contexts,journal see [gp_bandit()].
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <arXiv:2410.10384>; Berkenkamp, Schoellig
-#'   and Krause (2019), No-regret Bayesian optimization with unknown hyperparameters <arXiv:1901.03357>.
+#' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig
+#'   and Krause (2019), No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
 #' @seealso [refit_every()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)

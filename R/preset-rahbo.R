@@ -18,7 +18,7 @@
 #' @param variance_noise noise variance of a sample variance; `NULL`: `2 * noise_var^2 / (repeats - 1)`, that of normal noise.
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Makarova, Usmanova, Bogunovic and Krause (2021), Risk-averse heteroscedastic Bayesian optimization <arXiv:2111.03637>.
+#' @references Makarova, Usmanova, Bogunovic and Krause (2021), Risk-averse heteroscedastic Bayesian optimization <https://arxiv.org/abs/2111.03637>.
 #' @seealso `noise_var` of single rewards in [gp_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 40)

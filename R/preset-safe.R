@@ -37,7 +37,7 @@
 #'   the bounds of \eqn{f}, `lower`, `upper`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
-#'   (2016) <arXiv:1602.04450>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <arXiv:1806.07555>.
+#'   (2016) <https://arxiv.org/abs/1602.04450>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <https://arxiv.org/abs/1806.07555>.
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' f <- sin(9 * x) + x

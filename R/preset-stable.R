@@ -13,7 +13,7 @@
 #' @param width a [width][widths] that is one multiplier.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
-#' @references Bogunovic, Scarlett, Jegelka and Cevher (2018), Adversarially robust optimization with Gaussian processes <arXiv:1810.10775>.
+#' @references Bogunovic, Scarlett, Jegelka and Cevher (2018), Adversarially robust optimization with Gaussian processes <https://arxiv.org/abs/1810.10775>.
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
 #' f <- exp(-(x - 0.2)^2 / 0.001) + 0.8 * exp(-(x - 0.7)^2 / 0.02) # a peak and a hill

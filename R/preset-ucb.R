@@ -19,7 +19,7 @@
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
 #' @references Srinivas, Krause, Kakade and Seeger (2010), Gaussian process optimization in the bandit
-#'   setting, ICML <arXiv:0912.3995>.
+#'   setting, ICML <https://arxiv.org/abs/0912.3995>.
 #' @seealso [igp_ucb()], [gp_ts()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
@@ -74,7 +74,7 @@ gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
 #' @param width overrides the width made of `B`, `R`, `delta` and `gain`.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
-#' @references Chowdhury and Gopalan (2017), On kernelized multi-armed bandits, ICML <arXiv:1704.00445>.
+#' @references Chowdhury and Gopalan (2017), On kernelized multi-armed bandits, ICML <https://arxiv.org/abs/1704.00445>.
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' b <- igp_ucb(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1)
@@ -115,7 +115,7 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_real
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()]; without `eta`, if there are no arms to count or no `horizon`.
 #' @references Valko, Korda, Munos, Flaounas and Cristianini (2013), Finite-time analysis of kernelised contextual bandits, UAI
-#'   <arXiv:1309.6869>.
+#'   <https://arxiv.org/abs/1309.6869>.
 #' @seealso [gp_ucb()], [igp_ucb()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)

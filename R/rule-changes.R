@@ -51,8 +51,8 @@
 #' @section Errors: a `gpbandits_error` that names the argument; a function that returns no positive number stops the
 #'   round and leaves the bandit as it was.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
-#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <arXiv:1601.06650> for restarts every so many rounds and for the drifting
-#'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <arXiv:2107.02371> for weights.
+#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many rounds and for the drifting
+#'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371> for weights.
 #' @seealso [gp_ucb_cpd()], [sw_gp_ucb()], [detect_change()].
 #' @examples
 #' x <- seq(0, 5, length.out = 200)

@@ -34,7 +34,7 @@
 #' @return An object of class `bandit_pending`.
 #' @section Errors: a `gpbandits_error` if `guard`, `m` or `value` is no such number; and at `$suggest()`, which then changes nothing, where the
 #'   guard refuses a query.
-#' @references Gonzalez, Dai, Hennig and Lawrence (2016) <arXiv:1505.08052>; Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
+#' @references Gonzalez, Dai, Hennig and Lawrence (2016) <https://arxiv.org/abs/1505.08052>; Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
 #' @examples
 #' pending_censor(m = 20, value = 0)
 #' x <- seq(0, 1, length.out = 50)

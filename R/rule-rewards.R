@@ -16,7 +16,7 @@
 #' @param rounds \eqn{T}, a whole number >= 1, where `b` is `NULL`.
 #' @return An object of class `bandit_rewards`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Ray Chowdhury and Gopalan (2019), Bayesian optimization under heavy-tailed payoffs <arXiv:1909.07040>.
+#' @references Ray Chowdhury and Gopalan (2019), Bayesian optimization under heavy-tailed payoffs <https://arxiv.org/abs/1909.07040>.
 #' @examples
 #' clip <- rewards_clip(moment = 1, rounds = 100)
 #' b <- gp_bandit(seq(0, 1, length.out = 50), kernel_se(0.2), noise_var = 1,

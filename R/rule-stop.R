@@ -36,7 +36,7 @@
 #' @return An object of class `bandit_stop`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has none.
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the gap of expected minimum simple regrets, AISTATS;
-#'   Makarova et al. (2022) <arXiv:2104.08166>; Wilson (2024) <arXiv:2402.16811>.
+#'   Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson (2024) <https://arxiv.org/abs/2402.16811>.
 #' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)

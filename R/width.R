@@ -78,9 +78,9 @@
 #' @return An object of class `bandit_width`.
 #' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
 #'   finite in some round stops that round and leaves the bandit as it was.
-#' @references Srinivas et al. (2010) <arXiv:0912.3995>; Takeno, Inatsu and Karasuyama (2023) <arXiv:2302.01511>; Bogunovic and Krause (2021)
-#'   <arXiv:2111.05008>; Chowdhury and Gopalan (2017)
-#'   <arXiv:1704.00445>; Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and
+#' @references Srinivas et al. (2010) <https://arxiv.org/abs/0912.3995>; Takeno, Inatsu and Karasuyama (2023) <https://arxiv.org/abs/2302.01511>; Bogunovic and Krause (2021)
+#'   <https://arxiv.org/abs/2111.05008>; Chowdhury and Gopalan (2017)
+#'   <https://arxiv.org/abs/1704.00445>; Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and
 #'   Reeb (2025), tighter confidence bounds for sequential kernel regression; Verma, Dai and
 #'   Low (2022); Avanesov, nonstationary GP bandits.
 #' @examples
@@ -302,7 +302,7 @@ describe_width <- function(width) {
 #' @param inputs \eqn{d}; `NULL`: as many as the kernel's `dims` or its lengthscales.
 #' @return A number >= 1.
 #' @section Errors: a `gpbandits_error` for another kernel, or arguments that are no such numbers.
-#' @references Whitehouse, Ramdas and Wu (2023) <arXiv:2307.07539>.
+#' @references Whitehouse, Ramdas and Wu (2023) <https://arxiv.org/abs/2307.07539>.
 #' @seealso [width_realised()].
 #' @examples
 #' ridge_rate(kernel_matern(2.5, 0.3), rounds = 1000) # 1000^(1/7)

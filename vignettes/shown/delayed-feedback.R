@@ -57,7 +57,7 @@ paired <- function(table, panel, one, other, round) {
 }
 mean_at <- function(panel, bandit, round, digits = 4) formatC(mean(runs_of(finals, panel, bandit, round)), digits, format = "f")
 
-ramp <- function(names) as.list(setNames(hcl.colors(length(names) + 1,
+ramp <- function(names) as.list(setNames(hcl.colors(length(names) + 3,
     "Blues 3")[seq_along(names)], names))
 delays <- paste("mean delay", c(2, 5, 10, 20))
 windows <- paste("m =", c(2, 5, 10, 20, 40))

@@ -89,7 +89,7 @@ plot_curves <- function(curves, colour, lty = rep(1, length(colour)), main = "",
     polygon(c(one$round, rev(one$round)), c(one$mean - one$se, rev(one$mean + one$se)), col = adjustcolor(colour[k], 0.15), border = NA)
     lines(one$round, one$mean, col = colour[k], lwd = 2, lty = lty[k])
   }
-  legend("topleft", names(colour), col = colour, lty = lty, lwd = 2, bty = "n")
+  legend("topleft", names(colour), col = colour, lty = lty, lwd = 2, bg = "white", box.col = "white")
 }
 colours3 <- c("NO-Detector" = "#E69F00", "GP-UCB" = "#777777", "CPD" = "#0072B2", "Oracle" = "#009E73")
 
