@@ -113,7 +113,8 @@
 #'   object is left as it was.
 #' @section Guarantee: that of the policy's width; see [widths] and the presets. No theorem covers a
 #'   combination that no paper studies.
-#' @section Combinations: every combination of policy, pending rule, change rule, constraints, contexts and domain runs. Regret
+#' @section Combinations: every combination of policy, pending rule, change rule, constraints, contexts and domain runs ([gp_lse()], which keeps intervals, in
+#'   contexts only where these are known, over arms; algorithms that are rules over several posteriors take what their pages list). Regret
 #'   bounds cover these, with fixed hyperparameters and nothing else combined:
 #'   * UCB or Thompson sampling alone, on arms or a box: [gp_ucb()], [igp_ucb()], [gp_ts()].
 #'   * UCB or Thompson sampling with [pending_censor()] and [width_sdf()], with or without contexts: [gp_ucb_sdf()], [gp_ts_sdf()].

@@ -28,7 +28,7 @@
 #' summary(run_bandit(b, problem, 60))
 #' @export
 bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., width = NULL, mean = 0, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(bpe)))
+  check_rival_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
   domain <- as_domain(domain)
   rounds <- check_count(rounds)
   places <- place_total(bpe_places(domain))

@@ -24,7 +24,7 @@
 gp_ei_cost <- function(domain, kernel, noise_var, ..., cost_kernel = kernel, cost_noise_var = 0.01, cost_mean = 0,
                        mean = 0,
                        contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(gp_ei_cost)))
+  check_rival_dots(..., allowed = names(formals(gp_ei_cost)))
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, 1, mean, cost_kernel, cost_noise_var, NULL, cost_mean)
   new_rival("ei_cost", parts$domain, 1, contexts, parts$models, list(), journal)
 }

@@ -48,7 +48,7 @@
 lb_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth = NULL, rate = NULL, rounds = 1000,
                       mean = 0,
                       contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(lb_gp_ucb)))
+  check_rival_dots(..., allowed = names(formals(lb_gp_ucb)))
   check_delta(delta)
   settings <- scale_settings(domain, kernel, contexts, growth, function(d) function(t) max(exp(4 / d), sqrt(t)), rounds)
   settings$rate <- if (!is.null(rate)) check_function(rate) else default_rate(kernel, settings$d)
@@ -63,7 +63,7 @@ lb_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth 
 a_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth = NULL, norm_growth = function(t) 1,
                      rounds = 1000, mean = 0,
                      contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(a_gp_ucb)))
+  check_rival_dots(..., allowed = names(formals(a_gp_ucb)))
   check_delta(delta)
   settings <- scale_settings(domain, kernel, contexts, growth, function(d) function(t) t^(1 / (4 * d)), rounds)
   settings$norm_growth <- check_function(norm_growth)

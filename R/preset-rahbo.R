@@ -35,7 +35,7 @@
 #' @export
 rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 10, ..., width = width_constant(sqrt(2)),
                   variance_width = width, variance_noise = NULL, mean = 0, contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(rahbo)))
+  check_rival_dots(..., allowed = names(formals(rahbo)))
   check_class(variance_kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
   alpha <- check_number(alpha, lower = 0)
   repeats <- check_count(repeats, lower = 2)

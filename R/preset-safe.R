@@ -20,7 +20,9 @@
 #'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
 #'   Lipschitz constants the papers also bound how long it takes to find the best place that can be reached safely; without them safety is proven, completeness
 #'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()]; `$draw()`, contexts, refits and pending rules are not supported.
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()]; `$draw()`, refits and pending rules are not supported. `safe_opt()` takes
+#'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. `stage_opt()` has none:
+#'   its first stage ends once.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}: a number, or one per safety function, in their units.
 #' @param seed numbers of arms or, on a box, points, known to be safe.
@@ -32,6 +34,7 @@
 #' @param accuracy where `stage_opt()` stops expanding: a width \eqn{u - l}, a number > 0.
 #' @param count number of constraint columns; by default as many as `safety` names.
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [ckb()].
+#' @param contexts,context as for [gp_bandit()]; of `safe_set()` the one asked about.
 #' @param bandit what `safe_opt()` or `stage_opt()` made.
 #' @return An object of reference class `BanditRival`, a `GPBandit`. `safe_set()`: a data.frame with a row per place: `arm` or inputs, `safe`, `maximiser`, `expander`, and
 #'   the bounds of \eqn{f}, `lower`, `upper`.
@@ -49,30 +52,31 @@
 #' sum(safe_set(b)$safe)
 #' @export
 safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., B, R, delta = 0.1, width = NULL, safety = NULL,
-                     lipschitz = NULL,
-                     count = NULL, mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL,
-                     constraint_width = NULL, constraint_mean = 0, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(safe_opt)))
-  safety <- check_safety(safety, count)
-  if (is.null(width)) width <- width_amm(B, R, check_delta(delta) / safety$functions)
-  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, mean, constraint_kernels,
-                          constraint_noise_var, constraint_width, constraint_mean, least = 0)
-  new_safe_rival("safe_opt", parts, safety, threshold, seed, lipschitz, list(), journal)
+                     lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL,
+                     constraint_width = NULL, constraint_mean = 0, contexts = NULL, journal = NULL) {
+  check_rival_dots(..., allowed = names(formals(safe_opt)))
+  parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
+                      constraint_noise_var, constraint_width, constraint_mean)
+  new_safe_rival("safe_opt", parts, threshold, seed, lipschitz, list(), journal, contexts)
 }
 
 #' @rdname safe_opt
 #' @export
 stage_opt <- function(domain, kernel, noise_var, threshold, seed, accuracy, ..., B, R, delta = 0.1, width = NULL,
-                      safety = NULL,
-                      lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL,
-                      constraint_width = NULL, constraint_mean = 0, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(stage_opt)))
+                      safety = NULL, lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL,
+                      constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, journal = NULL) {
+  check_rival_dots(..., allowed = names(formals(stage_opt)), no_contexts = "its first stage ends once, whatever the context")
+  parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
+                      constraint_noise_var, constraint_width, constraint_mean)
+  settings <- list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE))
+  new_safe_rival("stage_opt", parts, threshold, seed, lipschitz, settings, journal)
+}
+
+# Models and safety functions from the arguments of both.
+safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, count, ...) {
   safety <- check_safety(safety, count)
   if (is.null(width)) width <- width_amm(B, R, check_delta(delta) / safety$functions)
-  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, mean, constraint_kernels,
-                          constraint_noise_var, constraint_width, constraint_mean, least = 0)
-  settings <- list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE))
-  new_safe_rival("stage_opt", parts, safety, threshold, seed, lipschitz, settings, journal)
+  c(gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, ..., least = 0), list(safety = safety))
 }
 
 safe_phases <- c("maximiser", "expander", "both", "safe")
@@ -96,7 +100,8 @@ check_safety <- function(safety, count) {
   list(models = 1 + number, count = count, functions = 1 + length(number))
 }
 
-new_safe_rival <- function(rule, parts, safety, threshold, seed, lipschitz, settings, journal) {
+new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, settings, journal, contexts = NULL) {
+  safety <- parts$safety
   size <- length(safety$models)
   one_each <- function(x, arg, ...) rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), ...), size)
   if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
@@ -106,7 +111,7 @@ new_safe_rival <- function(rule, parts, safety, threshold, seed, lipschitz, sett
   settings <- c(settings, list(safety = safety$models, threshold = one_each(threshold, "threshold"),
                                seed = check_seed(seed, parts$domain)))
   if (!is.null(lipschitz)) settings$lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
-  new_rival(rule, parts$domain, safety$count, NULL, parts$models, settings, journal, least = 0)
+  new_rival(rule, parts$domain, safety$count, contexts, parts$models, settings, journal, least = 0)
 }
 
 # What takes time or memory of the order of their number squared.
@@ -135,22 +140,22 @@ safe_candidates <- function(config) {
 }
 
 # Mean, sd, width, and bounds of one model at the places.
-model_bounds <- function(model, places) {
-  p <- model_posterior(model, places, NULL)
+model_bounds <- function(model, places, context) {
+  p <- model_posterior(model, places, context)
   w <- model_width(model)
   list(mean = p$mean, sd = p$sd, width = w, lower = p$mean - w * p$sd, upper = p$mean + w * p$sd)
 }
 
-safe_state <- function(rival) {
+safe_state <- function(rival, context) {
   config <- rival$config
   places <- safe_candidates(config)
-  bounds <- lapply(models_of(rival), model_bounds, places)
+  bounds <- lapply(models_of(rival), model_bounds, places, context)
   distance <- if (!is.null(config$lipschitz)) unname(as.matrix(stats::dist(places$inputs)))
   seed <- is_seed(config, places)
   safe <- safe_places(bounds[config$safety], seed, config$threshold, config$lipschitz, distance)
   f <- bounds[[1]]
   list(places = places, bounds = bounds, safe = safe, maximiser = safe & f$upper >= max(f$lower[safe]),
-       expander = expanders(rival, places, bounds[config$safety], safe, distance))
+       expander = expanders(rival, places, bounds[config$safety], safe, distance, context))
 }
 
 is_seed <- function(config, places) {
@@ -172,7 +177,7 @@ safe_places <- function(bounds, seed, threshold, lipschitz, distance) {
 }
 
 # Safe places whose observation may make an unsafe one safe, for all safety functions at once.
-expanders <- function(rival, places, bounds, safe, distance) {
+expanders <- function(rival, places, bounds, safe, distance, context) {
   out <- logical(length(safe))
   if (all(safe)) return(out)
   config <- rival$config
@@ -181,16 +186,16 @@ expanders <- function(rival, places, bounds, safe, distance) {
       return(bounds[[j]]$upper[safe] - config$lipschitz[j] * distance[safe, !safe, drop = FALSE] >= config$threshold[j])
     }
     model <- models_of(rival)[[config$safety[j]]]
-    lower_after_upper(model, places, bounds[[j]], safe) >= config$threshold[j]
+    lower_after_upper(model, places, bounds[[j]], safe, context) >= config$threshold[j]
   })
   out[safe] <- rowSums(Reduce(`&`, reaches)) > 0
   out
 }
 
 # Lower bounds of unsafe places (columns) once u(x) has been observed at a safe place x (rows).
-lower_after_upper <- function(model, places, b, safe) {
-  points <- kernel_points(model$config$domain, places)
-  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, NULL, 1L), as.integer(places$arm), points))
+lower_after_upper <- function(model, places, b, safe, context) {
+  points <- points_in_contexts(model$config$domain, places, context)
+  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, context, 1L), as.integer(places$arm), points))
   covariance <- covariance[safe, !safe, drop = FALSE]
   spread <- b$sd[safe]^2 + model$config$noise_var
   mean <- rep(b$mean[!safe], each = sum(safe)) + covariance * (b$width * b$sd[safe] / spread)
@@ -201,9 +206,10 @@ lower_after_upper <- function(model, places, b, safe) {
 # ---- the choice ---------------------------------------------------------------
 
 # Prior sd of every model at the places.
-prior_sds <- function(rival, places) {
-  if (is.null(rival$handle$prior)) {
-    rival$handle$prior <- lapply(rival_models(rival$config), function(model) model_posterior(model, places, NULL)$sd)
+prior_sds <- function(rival, places, context) {
+  if (is.null(rival$handle$prior) || !identical(rival$handle$prior_in, context)) {
+    rival$handle$prior <- lapply(rival_models(rival$config), function(model) model_posterior(model, places, context)$sd)
+    rival$handle$prior_in <- context
   }
   rival$handle$prior
 }
@@ -220,9 +226,9 @@ safe_choice <- function(rival, state, at, memory = list()) {
        width = state$bounds[[1]]$width)
 }
 
-propose_safe_opt <- function(rival) {
-  state <- safe_state(rival)
-  prior <- prior_sds(rival, state$places)
+propose_safe_opt <- function(rival, context) {
+  state <- safe_state(rival, context)
+  prior <- prior_sds(rival, state$places, context)
   relative <- Map(function(b, sd) ifelse(sd > 0, (b$upper - b$lower) / sd, 0), state$bounds, prior)
   functions <- union(1, rival$config$safety)
   at <- first_largest(do.call(pmax, relative[functions]), state$maximiser | state$expander, 1)
@@ -230,7 +236,7 @@ propose_safe_opt <- function(rival) {
 }
 
 propose_stage_opt <- function(rival) {
-  state <- safe_state(rival)
+  state <- safe_state(rival, NULL)
   memory <- rival$memory
   widest <- do.call(pmax, lapply(state$bounds[rival$config$safety], function(b) b$upper - b$lower))
   if (memory$stage == 1 && !any(widest[state$expander] > rival$config$accuracy)) memory$stage <- 2
@@ -239,20 +245,20 @@ propose_stage_opt <- function(rival) {
   safe_choice(rival, state, at, memory)
 }
 
-recommend_safe <- function(rival) {
-  state <- safe_state(rival)
+recommend_safe <- function(rival, context) {
+  state <- safe_state(rival, context)
   subset_places(state$places, first_largest(state$bounds[[1]]$lower, state$safe, rival$config$scale))
 }
 
 #' @rdname safe_opt
 #' @export
-safe_set <- function(bandit) {
+safe_set <- function(bandit, context = NULL) {
   rival <- as.environment(check_class(bandit, "GPBandit", hint = "safe_opt() or stage_opt()"))
   if (is.null(rival$config$safety)) {
     stop_argument("bandit", describe(bandit), "a bandit made by safe_opt() or stage_opt()")
   }
   heal(rival)
-  state <- safe_state(rival)
+  state <- safe_state(rival, context_row(rival$config, contexts_for(rival, context, 1L)))
   frame_of(c(place_labels(rival$config$domain, state$places$arm, state$places$inputs),
              list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
                   lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)))

@@ -59,7 +59,7 @@
 ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
                 constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                 constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(ckb)))
+  check_rival_dots(..., allowed = names(formals(ckb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
   settings <- list(step = check_number(step, lower = 0, open_lower = TRUE),
@@ -72,7 +72,7 @@ ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_const
 config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2), count = 1, mean = 0,
                        constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                        constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(config_ucb)))
+  check_rival_dots(..., allowed = names(formals(config_ucb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
   new_rival("config_ucb", parts$domain, parts$count, contexts, parts$models, list(), journal)
@@ -83,7 +83,7 @@ config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2)
 epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
                  constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                  constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(epbo)))
+  check_rival_dots(..., allowed = names(formals(epbo)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
   settings <- list(penalty = check_number(penalty, lower = 0, open_lower = TRUE))

@@ -32,6 +32,14 @@ recommend_by_means <- function(rival, context) {
              function(places) constraint_posteriors(rival, places, context, "mean"))$places
 }
 
+# What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is shown.
+scales_rule <- list(
+  recommend = function(rival, context) recommend_by_shown(rival, context),
+  teaches = function(j, config) "reward",
+  shown = function(rival) last_scale(rival),
+  random = FALSE
+)
+
 rival_rules <- list(
   ckb = list(
     title = "CKB (truncated primal-dual UCB)",
@@ -77,8 +85,8 @@ rival_rules <- list(
     title = "SafeOpt",
     phases = function(count) safe_phases,
     begin = function(config) list(),
-    propose = function(rival, context) propose_safe_opt(rival),
-    recommend = function(rival, context) recommend_safe(rival),
+    propose = function(rival, context) propose_safe_opt(rival, context),
+    recommend = function(rival, context) recommend_safe(rival, context),
     random = FALSE
   ),
   stage_opt = list(
@@ -86,29 +94,21 @@ rival_rules <- list(
     phases = function(count) safe_phases,
     begin = function(config) list(stage = 1),
     propose = function(rival, context) propose_stage_opt(rival),
-    recommend = function(rival, context) recommend_safe(rival),
+    recommend = function(rival, context) recommend_safe(rival, context),
     random = FALSE
   ),
-  lb_gp_ucb = list(
+  lb_gp_ucb = c(list(
     title = "LB-GP-UCB (lengthscales balanced)",
     phases = function(count) scale_phases,
     begin = function(config) list(dropped = integer()),
-    propose = function(rival, context) propose_balanced(rival, context),
-    recommend = function(rival, context) recommend_by_shown(rival, context),
-    teaches = function(j, config) "reward",
-    shown = function(rival) last_scale(rival),
-    random = FALSE
-  ),
-  a_gp_ucb = list(
+    propose = function(rival, context) propose_balanced(rival, context)
+  ), scales_rule),
+  a_gp_ucb = c(list(
     title = "A-GP-UCB (shrinking lengthscale)",
     phases = function(count) scale_phases,
     begin = function(config) list(),
-    propose = function(rival, context) propose_shrinking(rival, context),
-    recommend = function(rival, context) recommend_by_shown(rival, context),
-    teaches = function(j, config) "reward",
-    shown = function(rival) last_scale(rival),
-    random = FALSE
-  ),
+    propose = function(rival, context) propose_shrinking(rival, context)
+  ), scales_rule),
   bpe = list(
     title = "BPE (batched pure exploration)",
     phases = function(count) "policy",
@@ -149,6 +149,16 @@ has_rule <- function(bandit) !is.null(bandit$config$rule)
 
 #' @exportClass BanditRival
 BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(memory = "ANY"))
+
+# Misspelt arguments, and two that rules do not take: `contexts` where `no_contexts` says why not, and refits.
+check_rival_dots <- function(..., allowed, no_contexts = NULL) {
+  given <- ...names()
+  if ("contexts" %in% given && !is.null(no_contexts)) stop_argument("contexts", "given", paste0("left out: ", no_contexts))
+  if ("refit" %in% given) {
+    stop_argument("refit", "given", "left out: its rule goes by kernels that stay; gp_fit() fits one beforehand")
+  }
+  check_dots_empty(..., allowed = allowed)
+}
 
 # `models`: the settings of 1 + count models, none where the rule needs none; `settings`: what the rule needs besides.
 # `least`: so many constraints there must be.
@@ -440,9 +450,9 @@ rival_story <- function(rival) {
 # ---- runs ---------------------------------------------------------------------
 
 # As play_in_core(), round by round in R.
-play_by_rule <- function(rival, problem, rounds, draws, contexts, report) {
+play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops = NULL) {
   first <- table_size(rival$queries)
-  play_in_rounds(problem, rounds, draws, report = report, ask = function(t) {
+  play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
     ask(rival, subset_contexts(contexts, t), NA_real_)
     logged_places(rival, first + t)
   }, tell = function(which, reward, g) {
@@ -451,7 +461,8 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report) {
 }
 
 # ask(t) returns a place with its `contexts`; tell(which, reward, g) hands over rewards of earlier rounds when they arrive.
-play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL) {
+# `stops`: asked after each round, unless it is null.
+play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
   g <- matrix(0, rounds, problem$constraint_count)
@@ -469,8 +480,9 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL) {
     if (arrival == t) arrive(t, t)
     else if (arrival <= rounds) due[[arrival]] <- c(due[[arrival]], t)
     if (!is.null(report)) report(t)
+    if (!is.null(stops) && stops()) break
   }
-  list(f = f, violation = g, known = known)
+  list(f = f[seq_len(t)], violation = g[seq_len(t), , drop = FALSE], known = known[seq_len(t)])
 }
 
 delay_at_place <- function(problem, place, draws, t) {

@@ -103,6 +103,10 @@ check_stop_in_run <- function(rule, config) {
   if (inherits(rule, "bandit_stop") && rule$kind == "levels" && config$policy$kind != "level_set") {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
+  if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && !is.null(config$rule)) {
+    stop_argument("stop_when", paste0("the rule \"", rule$title, "\" for ", rival_rules[[config$rule]]$title),
+                  "stop_stalled() or a function, where places are chosen by several posteriors")
+  }
   if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && length(config$context_names)) {
     stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
                   "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")

@@ -15,7 +15,8 @@
 #' @param rounds number of rounds, a whole number >= 1.
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
-#' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round.
+#' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round. For
+#'   algorithms that are rules over several posteriors (rivals, [safe_opt()], [lb_gp_ucb()], ...) [stop_stalled()] or a function.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
 #'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
 #'   `violation1..` (the true constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
@@ -39,7 +40,6 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
   check_flag(progress)
   check_same_domain(bandit$config, problem)
   check_stop_in_run(stop_when, bandit$config)
-  if (!is.null(stop_when) && has_rule(bandit)) stop_argument("stop_when", "a rule, for a rival", "NULL for rivals")
   check_idle(bandit)
   if (is_stored(bandit)) {
     stop_argument("bandit", "a bandit in a store", "one of your own ($copy() makes one): a run goes round by round without others")
@@ -89,7 +89,7 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   contexts <- problem_contexts(bandit, draws$contexts, rounds)
   stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
   outcome <- with_progress_steps(rounds, progress, function(report) {
-    if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report)
+    if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
     else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
   })
   new_run(object, problem, first, run_ledger(outcome, optimum[seq_along(outcome$f)]))

@@ -102,6 +102,15 @@ test_that("choices and recommendations of RAHBO are the oracle's", {
   expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
 })
 
+test_that("BPE and other rules refuse what they cannot take, with the reason", {
+  expect_error(bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, contexts = 1), "planned before the contexts", class = "gpbandits_error")
+  for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...), function(...) lb_gp_ucb(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, ...),
+                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) ckb(1:5, kernel_se(1), 0.1, 1, 1, ...))) {
+    expect_error(make(refit = refit_every(5)), "`refit` must be left out", class = "gpbandits_error")
+    expect_error(make(widht = 2), "`widht`", class = "gpbandits_error")
+  }
+})
+
 test_that("RAHBO runs on boxes, in contexts, with late rewards, and refuses bad settings", {
   b <- rahbo(box_domain(0, 1), kernel_se(0.3), 0.1, alpha = 1, variance_kernel = kernel_se(0.3, 0.02), repeats = 2)
   problem <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise_gaussian(0.2), delay = delay_fixed(3))

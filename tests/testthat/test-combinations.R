@@ -27,6 +27,9 @@ policies <- list(
   repeats = list(ours = function() repeats(policy_ucb(width_constant(1)), 1.5),
                  width = function(R) ref_width_constant(1)),
   cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, "x1"])),
+  lse = list(ours = function() new_policy("level_set", "level sets", width = width_constant(1), level = 0.2, accuracy = 0.05,
+                                          implicit = FALSE),
+             width = function(R) ref_width_constant(1)),
   stable = list(ours = function() new_policy("stable", "stable", width = width_constant(1), radius = 0.2),
                 width = function(R) ref_width_constant(1))
 )
@@ -68,6 +71,8 @@ domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9)), box 
 table <- expand.grid(policy = names(policies), pending = names(pendings), changes = names(changes),
                      constraints = names(constraints), context = names(contexts), engine = c("auto", "other"),
                      stringsAsFactors = FALSE)
+# Intervals that are kept need places that are known: no contexts but known ones over arms.
+has_intervals <- function(row, domain) row$policy != "lse" || row$context == "none" || (row$context == "known" && is_arms(domain))
 # The engine that "auto" does not take for so few rounds.
 other_engine <- function(e, domain) {
   if (!is_arms(domain) || identical(e$contexts, 1)) return("lowrank")
@@ -273,6 +278,7 @@ some_of <- function(step) if (whole_table) seq_len(nrow(table)) else seq(1, nrow
 
 walk_table <- function(domain, step) {
   for (row in some_of(step)) {
+    if (!has_intervals(table[row, ], domain)) next
     set.seed(row)
     problem <- tryCatch({
       check_entry(entry(table[row, ]), domain)

@@ -291,6 +291,72 @@ test_that("regret of UCB with a width that holds is within its bound", {
   expect_true(all(run$cumulative_regret <= bound))
 })
 
+# Makers of bandits that are one algorithm.
+is_preset <- function(name) {
+  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit") ||
+    name == "bandit_oco"
+}
+
+test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of them their bound", {
+  x <- seq(0, 1, length.out = 30)
+  K <- ref_kernel_se(0.15)(x)
+  set.seed(8)
+  f <- drop(t(chol(K + 1e-10 * diag(30))) %*% rnorm(30))
+  guard <- 1
+  w <- 4
+  b <- gp_ucb_pe(x, kernel_se(0.15), 0.05, width = w)
+  rows <- integer()
+  y <- numeric()
+  cost <- numeric()
+  holds <- TRUE
+  for (batch in 1:12) {
+    known <- ref_posterior_at(K, rows, y, 0.05)
+    holds <- holds && all(abs(f - known$mean) <= w * known$sd)
+    nats <- 0
+    new <- integer()
+    repeat {
+      sd <- ref_posterior_at(K, c(rows, new), c(y, f[new]), 0.05)$sd
+      q <- b$suggest()
+      new <- c(new, q$arm)
+      expect_lte(max(f) - f[q$arm], 5 * exp(nats) * w * sd[q$arm] + 1e-9)
+      cost <- c(cost, max(f) - f[q$arm])
+      nats <- nats + log1p(sd[q$arm]^2 / 0.05) / 2
+      if (nats > guard) break
+    }
+    told <- f[new] + rnorm(length(new), sd = sqrt(0.05))
+    b$observe(length(rows) + seq_along(new), told)
+    rows <- c(rows, new)
+    y <- c(y, told)
+  }
+  expect_true(holds)
+  expect_gt(length(rows), 20)
+  bound <- regret_bound("gp_ucb_pe", length(rows), max_information_gain(kernel_se(0.15), x, length(rows), 0.05, method = "spectral"),
+                        noise_var = 0.05, width = w, guard = guard)
+  expect_true(all(cumsum(cost) <= bound))
+  c1 <- 2 / log(1 + 1 / 0.05)
+  expect_equal(regret_bound("gp_ucb_pe", 3, 1.2, noise_var = 0.05, width = 2, guard = 0.5)[3], 5 * exp(0.5) * 2 * sqrt(c1 * 3 * 1.2))
+  expect_error(regret_bound("gp_ucb_pe", 3, 1.2, noise_var = 0.05, width = 2), "`guard`", class = "gpbandits_error")
+})
+
+test_that("every preset has a bound, or a reason why it has none", {
+  exports <- getNamespaceExports("gpbandits")
+  presets <- Filter(function(name) {
+    f <- getExportedValue("gpbandits", name)
+    is.function(f) && "domain" %in% names(formals(f)) && is_preset(name)
+  }, exports)
+  expect_gt(length(presets), 28)
+  theorems <- eval(formals(regret_bound)$theorem)
+  for (name in presets) {
+    error <- expect_error(regret_bound(name), class = "gpbandits_error")
+    why <- grepl("no one regret bound", conditionMessage(error), fixed = TRUE)
+    expect_true(why != (name %in% c(theorems, names(gpbandits:::preset_theorems))), info = name)
+    if (why) expect_match(conditionMessage(error), paste0(name, "(): "), fixed = TRUE)
+  }
+  expect_identical(regret_bound("gp_ucb_sdf", 4, gains, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 2, rho = 0.9),
+                   regret_bound("sdf", 4, gains, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 2, rho = 0.9))
+  expect_error(regret_bound("no such"), "one of", class = "gpbandits_error")
+})
+
 test_that("the table of guarantees has every preset and every rival", {
   exports <- getNamespaceExports("gpbandits")
   makers <- Filter(function(name) {

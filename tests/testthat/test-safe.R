@@ -31,21 +31,21 @@ test_that("the safe sets of the tiny example are the specification's", {
 })
 
 # Everything of a round from its formulas. `known`: per function (f first) its Gram matrix, rewards, noise and width.
-ref_safe_round <- function(functions, safety, h, seed, rows) {
+ref_safe_round <- function(functions, safety, h, seed, rows, here = rep(TRUE, nrow(functions[[1]]$K))) {
   bounds <- lapply(functions, function(g) {
     p <- ref_posterior_at(g$K, rows, g$y, g$noise)
     c(p, list(lower = p$mean - g$width * p$sd, upper = p$mean + g$width * p$sd))
   })
   n <- nrow(functions[[1]]$K)
   ok <- function(lower) Reduce(`&`, Map(function(l, h) l >= h, lower, h))
-  safe <- seq_len(n) %in% seed | ok(lapply(bounds[safety], function(b) b$lower))
+  safe <- here & (seq_len(n) %in% seed | ok(lapply(bounds[safety], function(b) b$lower)))
   expander <- vapply(seq_len(n), function(x) {
-    if (!safe[x] || all(safe)) return(FALSE)
+    if (!safe[x] || all(safe[here])) return(FALSE)
     after <- Map(function(g, b) {
       p <- ref_posterior_at(g$K, c(rows, x), c(g$y, b$upper[x]), g$noise)
       p$mean - g$width * p$sd
     }, functions[safety], bounds[safety])
-    any(ok(after)[!safe])
+    any(ok(after)[here & !safe])
   }, TRUE)
   maximiser <- safe & bounds[[1]]$upper >= max(bounds[[1]]$lower[safe])
   relative <- Map(function(g, b) (b$upper - b$lower) / sqrt(diag(g$K)), functions, bounds)
@@ -99,6 +99,40 @@ test_that("with two safety functions, one of other scale, choices are the oracle
   }
   expect_gt(length(unique(rows)), 4)
   expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
+})
+
+test_that("in contexts, known or not, choices are the oracle's of the round's context", {
+  x <- seq(0, 1, length.out = 12)
+  z <- c(0.1, 0.6)
+  pairs <- as.matrix(expand.grid(x = x, z = z))
+  K <- ref_kernel_se(0.3)(pairs)
+  f <- sin(6 * pairs[, "x"] + pairs[, "z"])
+  for (contexts in list(cbind(z = z), "z")) {
+    set.seed(424)
+    b <- safe_opt(x, kernel_se(0.3), 0.01, threshold = -0.3, seed = 3:4, width = 2, contexts = contexts)
+    rows <- integer()
+    y <- numeric()
+    for (t in 1:10) {
+      k <- 1 + t %% 2
+      ref <- ref_safe_round(list(list(K = K, y = y, noise = 0.01, width = 2)), 1, -0.3, 3:4 + 12 * (k - 1), rows, rep(1:2, each = 12) == k)
+      found <- safe_set(b, context = z[k])
+      here <- 12 * (k - 1) + 1:12
+      expect_equal(found$safe, ref$safe[here])
+      expect_equal(found$expander, ref$expander[here])
+      rows[t] <- b$suggest(context = z[k])$arm + 12 * (k - 1)
+      expect_equal(rows[t], ref$play)
+      b$observe(t, y[t] <- f[rows[t]] + rnorm(1, sd = 0.1))
+    }
+    expect_gt(sum(found$safe), 2)
+    expect_false(isTRUE(all.equal(safe_set(b, z[1])$lower, safe_set(b, z[2])$lower)))
+    again <- unserialize(serialize(b, NULL))
+    expect_equal(again$suggest(context = 0.1), b$suggest(context = 0.1))
+    expect_true(b$best(context = 0.6)$arm %in% which(safe_set(b, 0.6)$safe))
+    expect_error(safe_set(b), "`context`", class = "gpbandits_error")
+  }
+  box <- safe_opt(list(u = c(0, 1)), kernel_se(0.3), 0.01, threshold = -2, seed = 0.5, width = 2, contexts = 1)
+  for (t in 1:3) box$observe(box$suggest(context = t / 3)$id, 0.2)
+  expect_true(all(safe_set(box, 0.3)$lower[safe_set(box, 0.3)$safe] >= -2 | seq_len(sum(safe_set(box, 0.3)$safe)) == 1))
 })
 
 test_that("no place is played whose lower bound was under the threshold, but for the seed", {
@@ -177,7 +211,9 @@ test_that("bad safety is refused", {
   expect_error(make(threshold = 0, seed = 1, safety = "h1"), class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, safety = 2, count = 1), class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, lipschitz = -1), class = "gpbandits_error")
-  expect_error(make(threshold = 0, seed = 1, contexts = 1), class = "gpbandits_error")
+  expect_error(stage_opt(1:3, kernel_se(1), 0.1, 0, 1, accuracy = 1, width = 2, contexts = 1), "`contexts` must be left out: its first stage",
+               class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, refit = refit_every(3)), "`refit` must be left out", class = "gpbandits_error")
   expect_error(safe_opt(1:5, kernel_se(1), 0.1, threshold = 0, seed = 1), class = "gpbandits_error")
   expect_error(safe_set(gp_ucb(1:5, kernel_se(1), 0.1)), class = "gpbandits_error")
   expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 2, width = width_constant(1)),

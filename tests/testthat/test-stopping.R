@@ -209,6 +209,18 @@ test_that("bad rules are refused", {
   expect_error(stop_gap(1, -2), class = "gpbandits_error")
   expect_error(stop_prb(0.1, 1), class = "gpbandits_error")
   expect_error(stop_stalled(0), class = "gpbandits_error")
+  # Algorithms that are rules: a count of rounds, or a function; the posterior of a certificate is not theirs.
+  rule_based <- function() lb_gp_ucb(p$problem$domain, kernel_se(0.6), 0.01, B = 1, R = 0.1)
+  set.seed(3)
+  short <- run_bandit(rule_based(), p$problem, 30, stop_when = function(bandit) nrow(bandit$history()) >= 4)
+  set.seed(3)
+  whole <- run_bandit(rule_based(), p$problem, 30)
+  expect_identical(short$rounds, 4L)
+  expect_identical(as.data.frame(short), utils::head(as.data.frame(whole), 4))
+  reward <- as.data.frame(whole)$reward
+  stalled <- run_bandit(rule_based(), p$problem, 30, stop_when = stop_stalled(3))
+  expect_gte(stalled$rounds - which.max(as.data.frame(stalled)$reward), min(3, 30 - which.max(reward)))
+  expect_error(run_bandit(rule_based(), p$problem, 5, stop_when = stop_prb(0.1)), "`stop_when` must be stop_stalled", class = "gpbandits_error")
   expect_error(run_bandit(b, p$problem, 5, stop_when = 3), class = "gpbandits_error")
   expect_error(run_bandit(b, p$problem, 5, stop_when = function(bandit) NA), class = "gpbandits_error")
   expect_error(b$certificate(3), class = "gpbandits_error")
