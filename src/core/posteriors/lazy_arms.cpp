@@ -12,7 +12,7 @@ constexpr Index kBlockArms = 64;
 constexpr Index kMostBlocks = 32768;  // beyond, blocks become larger
 constexpr Index kRecent = 64;         // choices after which a block's coordinates are dropped
 constexpr double kKeptNumbers = 2e8;  // coordinates kept (1.6 GB, where nothing can be skipped)
-constexpr double kSteps[3] = {0.0, 3.0, 30.0};  // at which a Rise is known
+constexpr double kSteps[4] = {0.0, 1.0, 4.0, 16.0};  // at which a Rise is known
 
 }  // namespace
 
@@ -92,14 +92,14 @@ void LazyArms::add_block(const Points& arms, Index inputs, Index first, Index co
 // ---- what is known of a block ---------------------------------------------------------------
 
 void LazyArms::Rise::know(const VectorXd& m, const VectorXd& d) {
-  for (int k = 0; k < 3; ++k) at_step[k] = (m + kSteps[k] * d).maxCoeff();
+  for (int k = 0; k < 4; ++k) at_step[k] = (m + kSteps[k] * d).maxCoeff();
   steepest = d.maxCoeff();
 }
 
 // Convex: below the chords, and beyond the last step below the steepest line.
 double LazyArms::Rise::at(double step) const {
-  if (!(step < kSteps[2])) return at_step[2] + steepest * (step - kSteps[2]);
-  const int left = step < kSteps[1] ? 0 : 1;
+  if (!(step < kSteps[3])) return at_step[3] + steepest * (step - kSteps[3]);
+  const int left = step < kSteps[1] ? 0 : step < kSteps[2] ? 1 : 2;
   const double part = (step - kSteps[left]) / (kSteps[left + 1] - kSteps[left]);
   return at_step[left] + part * (at_step[left + 1] - at_step[left]);
 }
@@ -159,16 +159,14 @@ void LazyArms::see_centre(Block& block, const LowRankPosterior& posterior,
   block.centre_seen = now;
 }
 
-namespace {
-
 // By how many of its sds of then a mean has moved since; infinite where nothing is known.
-double moved(const Motion& then, const Motion& now) {
+double LazyArms::moved(const Motion& then, const Motion& now) const {
   const bool since_prior = !then.era && now.from_prior;
   if (!since_prior && then.era != now.era) return kInf;
-  return std::sqrt(std::max(0.0, now.innovations - then.innovations)) + now.changes - then.changes;
+  if (now.changes == then.changes) return moves_[then.observations];
+  const double innovations = std::max(0.0, now.innovations - then.innovations);
+  return std::sqrt(innovations) + now.changes - then.changes;
 }
-
-}  // namespace
 
 // No arm of the block scores higher now. (What has been seen differs from the exact posterior, of
 // which the bounds are true, by the certificate.)
@@ -265,6 +263,7 @@ Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posteri
   looked_at_ = 0;
   if (call_ % kRecent == 0) drop_stale();
   slack_ = 2.0 * posterior.certificate().largest();
+  moves_ = posterior.moves();
   const std::vector<Looked> looked = look_until_best(score, posterior, eligible);
   double best = -kInf;
   for (const Looked& part : looked) best = std::max(best, largest(part.score));

@@ -3,7 +3,7 @@
 // Neighbouring arms form blocks, each with a centre c. Of a block that was looked at when its means
 // were m_j, its sds s_j and the sds of f_j - f_c were d_j, it is known that now
 //   mean_j <= max_j (m_j + s_j * moved),  sd_j <= max_j s_j:
-// `moved` is the bound of Motion on what all observations since can have done, and sds only fall.
+// `moved` is the most that all observations since can have done (Motion), and sds only fall.
 // Where that is not enough the centre is brought up to date, which costs one arm:
 //   mean_j <= mean_c + max_j (m_j - m_c + d_j * moved),  sd_j <= sd_c + max_j d_j,
 // and afterwards, when it has moved again, mean_c + sd_c * moved. Blocks are taken in the order of
@@ -37,9 +37,9 @@ class LazyArms {
   Index looked_at() const { return looked_at_; }
 
  private:
-  // max_j (m_j + step d_j) as a function of step: known at three steps, bounded in between.
+  // max_j (m_j + step d_j) as a function of step: known at four steps, bounded in between.
   struct Rise {
-    double at_step[3] = {0.0, 0.0, 0.0};
+    double at_step[4] = {0.0, 0.0, 0.0, 0.0};
     double steepest = 0.0;
     void know(const VectorXd& m, const VectorXd& d);
     double at(double step) const;
@@ -77,6 +77,7 @@ class LazyArms {
   void remember(Block& block, const View& view, const Motion& now) const;
   View view(Block& block, const LowRankPosterior& posterior);
   void see_centre(Block& block, const LowRankPosterior& posterior, const Motion& now) const;
+  double moved(const Motion& then, const Motion& now) const;
   double bound(const Block& block, const RisingScore& score, const Motion& now) const;
   Looked look(Index number, const RisingScore& score, const LowRankPosterior& posterior,
               const Motion& now, const std::vector<char>* eligible);
@@ -97,6 +98,7 @@ class LazyArms {
   Index call_ = 0, looked_at_ = 0;
   double kept_numbers_ = 0.0;
   double slack_ = 0.0;        // of the posterior's certificate
+  VectorXd moves_;            // LowRankPosterior::moves()
 };
 
 }  // namespace gpb

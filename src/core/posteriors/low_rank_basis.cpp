@@ -40,7 +40,7 @@ void LowRankBasis::append(const VectorXd& z, const Coordinates& at_z) {
   if (rank() == points_.rows()) {
     const Index room = std::max(kFirstRoom, 2 * rank());
     Points grown = z.transpose().replicate(room, 1);
-    grown.topRows(rank()) = points_;
+    if (rank() > 0) grown.topRows(rank()) = points_;
     points_ = std::move(grown);
   }
   points_.row(rank()) = z.transpose();

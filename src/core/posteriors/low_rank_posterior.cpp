@@ -17,6 +17,7 @@ constexpr Index kFewRows = 64;
 constexpr Index kRefreshEvery = 4096;  // rank-one steps, each a rounding error
 // An observation is taken back by a rank-one step if this much of the pivot stays.
 constexpr double kSafeDrop = 1e-4;
+constexpr double kHiddenPart = 1e-12;  // of a residual over the noise, by rounding
 
 std::size_t hash_of(const VectorXd& x) {
   std::size_t out = 0;
@@ -104,13 +105,14 @@ void LowRankPosterior::add(const VectorXd& x, double y, double noise_scale) {
   if (cheap && residual_[row] * weight > allowance() && may_join(row)) extend(row);
   const double innovation = y - feature_row(row).dot(weights());
   observe(row, y, noise_scale);
-  innovations_ += innovation * innovation / weigh(row, 1.0 / noise_scale);
+  observations_.back().innovation = innovation * innovation / weigh(row, 1.0 / noise_scale);
+  innovations_ += observations_.back().innovation;
   tighten();
 }
 
 // What is known of the values at a row; its weight in the precision is another matter.
 void LowRankPosterior::observe(Index row, double y, double noise_scale) {
-  observations_.push_back({row, y, noise_scale, true});
+  observations_.push_back({row, y, noise_scale, true, 0.0});
   ++known_;
   ++count_[static_cast<std::size_t>(row)];
   squares_ += y * y / noise_scale;
@@ -396,6 +398,29 @@ VectorXd LowRankPosterior::means_at_observations() const {
   VectorXd out = VectorXd::Zero(size());
   for (Index i = 0; i < size(); ++i) {
     if (knows(i)) out[i] = mean[at(i).row];
+  }
+  return out;
+}
+
+// In the notation of Motion, the largest move in sds of then is the root of
+//   v'(C + N)^-1 C (C + N)^-1 v = v'(C + N)^-1 v - |N^1/2 (C + N)^-1 v|^2,
+// the sum of the innovations less that of what is left of the residuals now, over the noise:
+// N (C + N)^-1 v = v - C (C + N)^-1 v. It grows with what has been learnt, and not, as the
+// innovations do, with time. Both sums are known to the certificate's a only: an innovation and a
+// residual, over their sds, differ by a (1 + their size) at most, their squares by a (1 + 4 square).
+VectorXd LowRankPosterior::moves() const {
+  const VectorXd mean = means_at_observations();
+  const double error = certificate().largest();
+  VectorXd out = VectorXd::Zero(size() + 1);
+  double sum = 0.0, hidden = 0.0;
+  for (Index i = size() - 1; i >= 0; --i) {
+    if (knows(i)) {
+      const double gap = at(i).y - mean[i];
+      const double left = gap * gap / (noise_var_ * at(i).noise_scale);
+      sum += at(i).innovation - left;
+      hidden += (error + kHiddenPart) * (2.0 + 4.0 * (at(i).innovation + left));
+    }
+    out[i] = std::sqrt(std::max(0.0, sum) + hidden);
   }
   return out;
 }

@@ -32,7 +32,8 @@ struct LowRankError {
 
 // How far means have moved since some time: between two looks at the same `era`, in which
 // observations are only added and values changed, the mean at x has moved by no more than
-//   (sd at x at the first look) * (root of the growth of `innovations` + growth of `changes`).
+//   (sd at x at the first look) * (root of the growth of `innovations` + growth of `changes`),
+// and where no value has changed by no more than that sd * moves()[observations then].
 // (Conditioning moves it by c'(C + N)^-1 v, v the innovations of the new observations, C their
 // covariance at the first look and c that with x: c'(C + N)^-1 c is what the variance at x has
 // lost, v'(C + N)^-1 v the sum of v_i^2 over their variances. A change of values by D moves it by
@@ -42,6 +43,7 @@ struct Motion {
   bool from_prior = true;  // the era began with nothing known
   double innovations = 0.0;
   double changes = 0.0;
+  Index observations = 0;
 };
 
 // A change of the posterior as a set of fixed points sees it.
@@ -127,7 +129,12 @@ class LowRankPosterior {
     return steps_[static_cast<std::size_t>(number - steps_begin())];
   }
   const VectorXd& weights() const;  // w
-  Motion motion() const { return {era_.token, from_prior_, innovations_, changes_}; }
+  Motion motion() const {
+    return {era_.token, from_prior_, innovations_, changes_, size()};
+  }
+  // By how many of its sds of then a mean can have moved since there were so many observations,
+  // 0 to size(): the largest that is possible. Only for looks of this era; O(t + rows * r).
+  VectorXd moves() const;
   const GrowingCholesky& precision() const { return precision_; }
 
  private:
@@ -141,6 +148,7 @@ class LowRankPosterior {
     Index row;
     double y, noise_scale;
     bool known;
+    double innovation = 0.0;  // squared, over its variance
   };
 
   const Observation& at(Index i) const { return observations_[static_cast<std::size_t>(i)]; }
