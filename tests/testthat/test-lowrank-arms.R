@@ -42,6 +42,19 @@ test_that("the arms are those of a full sweep, to the end", {
   }
 })
 
+test_that("groups of blocks that are left alone hold no better arm, whatever the width does", {
+  for (seed in 1:2) {
+    set.seed(20 + seed)
+    x <- random_arms(30000, 2, ties = 500)
+    kernel <- list(kernel_se(0.2), kernel_matern(2.5, 0.3))[[seed]]
+    widths <- list(width_function(function(t) 2 + sin(t)), width_srinivas_finite(0.1, 0.3))
+    pair <- lapply(c("lowrank", "played"), function(engine) {
+      gp_bandit(x, kernel, 0.05, policy_ucb(widths[[seed]]), engine = engine)
+    })
+    expect_gt(play_both(pair[[1]], pair[[2]], rowSums(sin(6 * x)), 120), 120, label = paste("seed", seed))
+  }
+})
+
 test_that("what is known changes, goes, is late: still the arms of a sweep", {
   for (seed in seq_len(if (whole) 30 else 4)) {
     set.seed(100 + seed)

@@ -12,7 +12,8 @@ constexpr Index kBlockArms = 64;
 constexpr Index kMostBlocks = 32768;  // beyond, blocks become larger
 constexpr Index kRecent = 64;         // choices after which a block's coordinates are dropped
 constexpr double kKeptNumbers = 2e8;  // coordinates kept (1.6 GB, where nothing can be skipped)
-constexpr double kSteps[4] = {0.0, 1.0, 4.0, 16.0};  // at which a Rise is known
+constexpr double kSteps[5] = {0.0, 0.1, 0.5, 2.0, 8.0};  // steps at which a Rise is known
+constexpr Index kGroupBlocks = 64;
 
 }  // namespace
 
@@ -36,8 +37,15 @@ LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, Vecto
   for (Index i = 0; i < n && prior_mean.size() > 1; ++i) prior_mean_[i] = prior_mean[arm_of(i)];
   const LowRankPosterior nothing(kernel.clone(), 1.0);
   for (Block& block : blocks_) {
-    remember(block, view(block, nothing), Motion());
+    remember(block, view(block, nothing), Motion(), 0.0);
     block.last_look = -1;
+  }
+  const auto blocks = static_cast<Index>(blocks_.size());
+  for (Index first = 0; first < blocks; first += kGroupBlocks) {
+    Group group;
+    group.first = first;
+    group.count = std::min(kGroupBlocks, blocks - first);
+    groups_.push_back(group);
   }
 }
 
@@ -86,30 +94,40 @@ void LazyArms::add_block(const Points& arms, Index inputs, Index first, Index co
     block.centre = i;
   }
   if (nearest == kInf) block.centre = first;
+  const auto begin = order_.begin() + first;
+  block.first_arm = *std::min_element(begin, begin + count);
   blocks_.push_back(std::move(block));
 }
 
 // ---- what is known of a block ---------------------------------------------------------------
 
-void LazyArms::Rise::know(const VectorXd& m, const VectorXd& d) {
-  for (int k = 0; k < 4; ++k) at_step[k] = (m + kSteps[k] * d).maxCoeff();
+void LazyArms::Rise::know(const VectorXd& m, const VectorXd& d, double first) {
+  from = first;
+  for (int k = 0; k < kKnots; ++k) at_knot[k] = (m + (from + kSteps[k]) * d).maxCoeff();
   steepest = d.maxCoeff();
 }
 
-// Convex: below the chords, and beyond the last step below the steepest line.
+// Rising and convex: below the chords, and beyond the last knot below the steepest line.
 double LazyArms::Rise::at(double step) const {
-  if (!(step < kSteps[3])) return at_step[3] + steepest * (step - kSteps[3]);
-  const int left = step < kSteps[1] ? 0 : step < kSteps[2] ? 1 : 2;
-  const double part = (step - kSteps[left]) / (kSteps[left + 1] - kSteps[left]);
-  return at_step[left] + part * (at_step[left + 1] - at_step[left]);
+  const double beyond = step - from;
+  if (!(beyond > 0.0)) return at_knot[0];
+  const int last = kKnots - 1;
+  if (!(beyond < kSteps[last])) return at_knot[last] + steepest * (beyond - kSteps[last]);
+  int left = 0;
+  while (beyond >= kSteps[left + 1]) ++left;
+  const double part = (beyond - kSteps[left]) / (kSteps[left + 1] - kSteps[left]);
+  return at_knot[left] + part * (at_knot[left + 1] - at_knot[left]);
 }
 
-void LazyArms::remember(Block& block, const View& view, const Motion& now) const {
+void LazyArms::remember(Block& block, const View& view, const Motion& now, double weight) const {
   const Index centre = block.centre - block.first;
   block.centre_mean = view.mean[centre];
   block.centre_sd = view.sd[centre];
-  block.own.know(view.mean, view.sd);
-  block.apart.know((view.mean.array() - block.centre_mean).matrix(), view.apart);
+  block.weight = weight;
+  const VectorXd beside = view.mean.array() - block.centre_mean;
+  block.own.know(view.mean, view.sd, weight);
+  block.apart.know(beside, view.apart, weight);
+  block.level.know(beside + weight * view.sd, view.apart, 0.0);
   block.sd = view.sd.maxCoeff();
   block.seen = block.centre_seen = now;
 }
@@ -171,6 +189,7 @@ double LazyArms::moved(const Motion& then, const Motion& now) const {
 // No arm of the block scores higher now. (What has been seen differs from the exact posterior, of
 // which the bounds are true, by the certificate.)
 double LazyArms::bound(const Block& block, const RisingScore& score, const Motion& now) const {
+  if (!std::isnan(score.weight)) return joint_bound(block, score.weight, now);
   const double since_look = moved(block.seen, now);
   if (std::isinf(since_look)) return kInf;
   const double slack = slack_ * (block.sd + block.centre_sd);
@@ -179,6 +198,44 @@ double LazyArms::bound(const Block& block, const RisingScore& score, const Motio
                         block.apart.at(since_look + slack_);
   const double sd = std::min(block.sd, block.centre_sd + block.apart.steepest);
   return score.of(std::min(own, beside) + slack, (1.0 + slack_) * sd);
+}
+
+double LazyArms::joint_bound(const Block& block, double weight, const Motion& now) const {
+  const double since_look = moved(block.seen, now) + slack_;
+  if (std::isinf(since_look)) return kInf;
+  const double widened = (1.0 + slack_) * weight;
+  const double own = block.own.at(since_look + widened);
+  const double centre_mean = block.centre_mean + block.centre_sd * moved(block.centre_seen, now);
+  const double beside = block.centre_sd * widened + block.apart.at(since_look + widened);
+  const double grown = std::max(0.0, widened - block.weight) * block.sd;
+  const double level = block.level.at(since_look) + grown;
+  const double slack = slack_ * (block.sd + block.centre_sd);
+  return std::min(own, centre_mean + std::min(beside, level)) + slack;
+}
+
+double LazyArms::bound(const Group& group, const RisingScore& score, const Motion& now) const {
+  const double since = moved(group.seen, now);
+  if (std::isinf(group.value) || std::isinf(since) || std::isnan(score.weight)) return kInf;
+  const double grown = std::max(0.0, (1.0 + slack_) * score.weight - group.weight);
+  return group.value + group.sd * (since + grown + 2.0 * slack_);
+}
+
+// The bounds of its blocks, now; those of at least `least` join the heap.
+void LazyArms::open(Group& group, const RisingScore& score, const Motion& now, double least,
+                    std::vector<Bound>& heap) {
+  group.value = -kInf;
+  group.sd = 0.0;
+  group.weight = score.weight;
+  group.seen = now;
+  for (Index k = group.first; k < group.first + group.count; ++k) {
+    const Block& block = blocks_[static_cast<std::size_t>(k)];
+    const double value = bound(block, score, now);
+    group.value = std::max(group.value, value);
+    group.sd = std::max(group.sd, block.sd);
+    if (value < least) continue;
+    heap.push_back({value, k, Stage::block});
+    std::push_heap(heap.begin(), heap.end());
+  }
 }
 
 // ---- the choice -----------------------------------------------------------------------------
@@ -199,7 +256,7 @@ LazyArms::Looked LazyArms::look(Index number, const RisingScore& score,
                                 const std::vector<char>* eligible) {
   Block& block = blocks_[static_cast<std::size_t>(number)];
   const View at = view(block, posterior);
-  remember(block, at, now);
+  remember(block, at, now, std::isnan(score.weight) ? 0.0 : score.weight);
   Looked out{number, VectorXd(block.count)};
   for (Index j = 0; j < block.count; ++j) {
     const auto arm = static_cast<std::size_t>(arm_of(block.first + j));
@@ -216,34 +273,46 @@ void LazyArms::drop_stale() {
   }
 }
 
-std::vector<LazyArms::Looked> LazyArms::look_until_best(const RisingScore& score,
-                                                        const LowRankPosterior& posterior,
-                                                        const std::vector<char>* eligible) {
+Index LazyArms::look_until_best(const RisingScore& score, const LowRankPosterior& posterior,
+                                const std::vector<char>* eligible) {
   const Motion now = posterior.motion();
   std::vector<Bound> heap;
-  heap.reserve(blocks_.size());
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    heap.push_back({bound(blocks_[k], score, now), static_cast<Index>(k), false});
+  heap.reserve(groups_.size() + blocks_.size());
+  for (std::size_t k = 0; k < groups_.size(); ++k) {
+    heap.push_back({bound(groups_[k], score, now), static_cast<Index>(k), Stage::group});
   }
   std::make_heap(heap.begin(), heap.end());
   double best = -kInf;
+  Index first = size();
   std::vector<Looked> looked;
   // (Twice the tolerance: bounds are rounded too.)
-  while (!heap.empty() && !(heap.front().value < best - 2.0 * score.tie)) {
+  const auto least = [&best, &score] { return best - 2.0 * score.tie; };
+  while (!heap.empty() && !(heap.front().value < least())) {
     std::pop_heap(heap.begin(), heap.end());
-    Bound next = heap.back();
+    const Bound next = heap.back();
     heap.pop_back();
-    Block& block = blocks_[static_cast<std::size_t>(next.block)];
-    if (!next.centred && std::isfinite(next.value)) {
+    if (next.stage == Stage::group) {
+      open(groups_[static_cast<std::size_t>(next.number)], score, now, least(), heap);
+      continue;
+    }
+    Block& block = blocks_[static_cast<std::size_t>(next.number)];
+    // (It can at most be tied, behind an arm that is tied.)
+    if (next.value <= best && block.first_arm > first) continue;
+    if (next.stage == Stage::block && std::isfinite(next.value)) {
       see_centre(block, posterior, now);
-      heap.push_back({bound(block, score, now), next.block, true});
+      heap.push_back({bound(block, score, now), next.number, Stage::centred});
       std::push_heap(heap.begin(), heap.end());
       continue;
     }
-    looked.push_back(look(next.block, score, posterior, now, eligible));
-    best = std::max(best, largest(looked.back().score));
+    looked.push_back(look(next.number, score, posterior, now, eligible));
+    const double here = largest(looked.back().score);
+    if (here < best - score.tie) continue;
+    first = here > best ? first_tied(looked, here - score.tie)
+                        : std::min(first, first_tied({looked.back()}, best - score.tie));
+    best = std::max(best, here);
   }
-  return looked;
+  if (first == size()) throw std::invalid_argument("no arm is eligible");
+  return first;
 }
 
 Index LazyArms::first_tied(const std::vector<Looked>& looked, double least) const {
@@ -264,12 +333,7 @@ Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posteri
   if (call_ % kRecent == 0) drop_stale();
   slack_ = 2.0 * posterior.certificate().largest();
   moves_ = posterior.moves();
-  const std::vector<Looked> looked = look_until_best(score, posterior, eligible);
-  double best = -kInf;
-  for (const Looked& part : looked) best = std::max(best, largest(part.score));
-  const Index first = first_tied(looked, best - score.tie);
-  if (first == size()) throw std::invalid_argument("no arm is eligible");
-  return first;
+  return look_until_best(score, posterior, eligible);
 }
 
 }  // namespace gpb

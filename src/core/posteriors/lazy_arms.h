@@ -6,9 +6,14 @@
 // `moved` is the most that all observations since can have done (Motion), and sds only fall.
 // Where that is not enough the centre is brought up to date, which costs one arm:
 //   mean_j <= mean_c + max_j (m_j - m_c + d_j * moved),  sd_j <= sd_c + max_j d_j,
-// and afterwards, when it has moved again, mean_c + sd_c * moved. Blocks are taken in the order of
-// their bounds, the centre first, then all arms, until none can hold a better one. What is kept of
-// a block are a few numbers; blocks that are looked at again and again keep their coordinates.
+// and afterwards, when it has moved again, mean_c + sd_c * moved. A score mean + w sd is bounded by
+// both at once, where each of these would be made large by other arms:
+//   max_j (m_j + s_j (moved + w)),  mean_c + w sd_c + max_j (m_j - m_c + d_j (moved + w)),
+//   mean_c + max_j (m_j - m_c + w s_j + d_j * moved),
+// and neighbouring blocks form groups, of whose bounds it is known that they rise by no more than
+// max_j s_j * (moved + growth of w). Groups and blocks are taken in the order of their bounds, of a
+// block the centre first, then all arms, until none can hold a better one. What is kept of a block
+// are a few numbers; blocks that are looked at again and again keep their coordinates.
 #ifndef GPB_LAZY_ARMS_H
 #define GPB_LAZY_ARMS_H
 
@@ -17,10 +22,11 @@
 namespace gpb {
 
 // A score that never falls when the mean or the sd rises (an upper bound, expected improvement);
-// scores within `tie` of the best are tied.
+// scores within `tie` of the best are tied. Where it is mean + w sd, `weight` is w; else NaN.
 struct RisingScore {
   std::function<double(double mean, double sd)> of;
   double tie;
+  double weight = kNaN;
 };
 
 class LazyArms {
@@ -37,17 +43,22 @@ class LazyArms {
   Index looked_at() const { return looked_at_; }
 
  private:
-  // max_j (m_j + step d_j) as a function of step: known at four steps, bounded in between.
+  // max_j (m_j + step d_j) as a function of step >= from: known at a few steps, bounded in between.
   struct Rise {
-    double at_step[4] = {0.0, 0.0, 0.0, 0.0};
+    static constexpr int kKnots = 5;
+    double from = 0.0;
+    double at_knot[kKnots] = {};
     double steepest = 0.0;
-    void know(const VectorXd& m, const VectorXd& d);
+    void know(const VectorXd& m, const VectorXd& d, double from);
     double at(double step) const;
   };
   struct Block {
     Index first = 0, count = 0, centre = 0;
-    // At the last look: of the arms, and of their differences to the centre.
-    Rise own, apart;
+    Index first_arm = 0;  // the smallest number
+    // At the last look: of the arms, of their differences to the centre, and of the latter's
+    // means + weight * (the arms' sds).
+    Rise own, apart, level;
+    double weight = 0.0;
     double sd = 0.0;
     Motion seen;
     Index last_look = -1;
@@ -61,10 +72,16 @@ class LazyArms {
     Index block;
     VectorXd score;
   };
+  struct Group {
+    Index first = 0, count = 0;  // blocks
+    double value = kInf, sd = 0.0, weight = 0.0;  // when their bounds were computed
+    Motion seen;
+  };
+  enum class Stage { group, block, centred };  // the last: the centre is up to date
   struct Bound {
     double value;
-    Index block;
-    bool centred;  // the centre is up to date
+    Index number;
+    Stage stage;
     bool operator<(const Bound& other) const { return value < other.value; }
   };
   // Means (prior included), sds, and sds of the differences to the centre.
@@ -74,15 +91,19 @@ class LazyArms {
 
   void divide(const Points& arms, Index inputs, Index first, Index count);
   void add_block(const Points& arms, Index inputs, Index first, Index count);
-  void remember(Block& block, const View& view, const Motion& now) const;
+  void remember(Block& block, const View& view, const Motion& now, double weight) const;
   View view(Block& block, const LowRankPosterior& posterior);
   void see_centre(Block& block, const LowRankPosterior& posterior, const Motion& now) const;
   double moved(const Motion& then, const Motion& now) const;
   double bound(const Block& block, const RisingScore& score, const Motion& now) const;
+  double joint_bound(const Block& block, double weight, const Motion& now) const;
+  double bound(const Group& group, const RisingScore& score, const Motion& now) const;
+  void open(Group& group, const RisingScore& score, const Motion& now, double least,
+            std::vector<Bound>& heap);
   Looked look(Index number, const RisingScore& score, const LowRankPosterior& posterior,
               const Motion& now, const std::vector<char>* eligible);
-  std::vector<Looked> look_until_best(const RisingScore& score, const LowRankPosterior& posterior,
-                                      const std::vector<char>* eligible);
+  Index look_until_best(const RisingScore& score, const LowRankPosterior& posterior,
+                        const std::vector<char>* eligible);
   Index first_tied(const std::vector<Looked>& looked, double least) const;
   void drop_stale();
   void forget_kept(Block& block);
@@ -94,6 +115,7 @@ class LazyArms {
   Points points_;
   VectorXd prior_mean_;       // in the order of points_, or one number
   std::vector<Block> blocks_;
+  std::vector<Group> groups_;
   Index block_arms_ = 0;      // at most so many in each
   Index call_ = 0, looked_at_ = 0;
   double kept_numbers_ = 0.0;

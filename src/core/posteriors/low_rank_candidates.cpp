@@ -8,6 +8,8 @@ namespace gpb {
 
 namespace {
 constexpr Index kFewColumns = 16;
+// So many steps beyond the rank cost more than to begin anew.
+constexpr Index kRestartSteps = 16;
 }
 
 LowRankCandidates::LowRankCandidates(Points X) : X_(std::move(X)) {}
@@ -56,7 +58,11 @@ void LowRankCandidates::observe(const LowRankStep& step) {
 }
 
 void LowRankCandidates::follow(const LowRankPosterior& posterior) {
-  if (lineage_ != posterior.lineage() || next_step_ < posterior.steps_begin()) restart(posterior);
+  const Index missed = posterior.steps_end() - next_step_;
+  if (lineage_ != posterior.lineage() || next_step_ < posterior.steps_begin() ||
+      missed > posterior.rank() + kRestartSteps) {
+    restart(posterior);
+  }
   for (; next_step_ < posterior.steps_end(); ++next_step_) {
     const LowRankStep& step = posterior.step(next_step_);
     if (step.grows) {

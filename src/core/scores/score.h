@@ -25,6 +25,8 @@ class Score {
   // rises: that posterior, and the function.
   virtual const Posterior* rises_with() const { return nullptr; }
   virtual double of_moments(double /*mean*/, double /*sd*/) const { return kNaN; }
+  // Where the score is mean + weight * sd, the weight; NaN elsewhere.
+  virtual double sd_weight() const { return kNaN; }
   // How far below the best a score is still tied with it; also what a difference is measured in.
   virtual double unit() const = 0;
   // Is it known at the candidates only, so that nothing else can be played?

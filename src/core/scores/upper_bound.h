@@ -15,6 +15,7 @@ namespace gpb {
 class BoundScore : public MomentScore {
  public:
   explicit BoundScore(const Round& round) : MomentScore(round), width_(round.width) {}
+  double sd_weight() const override { return width_; }
 
  protected:
   bool rises() const override { return width_ >= 0.0; }

@@ -49,7 +49,7 @@ Place ManyArmSpace::maximise(const Score& score, const Context& context, const O
   if (!low) return place_of(best_arm(score, candidates_, context));
   const RisingScore rising{
       [&score](double mean, double sd) { return score.of_moments(mean, sd); },
-      kTie * score.unit()};
+      kTie * score.unit(), score.sd_weight()};
   return place_of(lazy_->choose(rising, *low, context.eligible.get()));
 }
 
