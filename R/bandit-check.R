@@ -102,7 +102,7 @@ check_beliefs <- function(beliefs, config) {
 
 # What a column holds beyond the table's size is room to grow, and no row: it goes.
 check_table <- function(table, columns, what) {
-  if (!is.environment(table)) damaged("its table of ", what, " is none")
+  if (!is.environment(table)) damaged("it has no table of ", what)
   size <- get0(".size", envir = table, inherits = FALSE)
   if (!is.integer(size) || length(size) != 1 || is.na(size) || size < 0) damaged("the size of its table of ", what, " is no number")
   listed <- get0(".columns", envir = table, inherits = FALSE)
@@ -191,5 +191,5 @@ check_log_places <- function(config, queries) {
   contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
   inside <- queries$context >= 0 & queries$context < contexts & (if (is.null(arms)) is.na(queries$arm) else queries$arm >= 0 & queries$arm < arms)
   finite <- vapply(queries[logged_inputs(config)], function(x) all(is.finite(x)), NA)
-  if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that is none")
+  if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that the domain does not have")
 }

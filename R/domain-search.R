@@ -119,7 +119,7 @@ param_real <- function(lower, upper, log = FALSE, when = NULL) {
     stop_argument("lower", format(range$lower), sprintf("below `upper` (%g)", range$upper))
   }
   if (is.infinite(range$upper - range$lower)) {
-    stop_argument("upper", "so far from `lower` that their difference overflows", "less")
+    stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
   }
   new_param("real", lower = range$lower, upper = range$upper, log = range$log, when = when)
 }

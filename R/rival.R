@@ -296,7 +296,7 @@ model_posterior <- function(model, places, context) {
 model_width <- function(model) {
   heal(model)
   width <- core(cpp_bandit_width(model$handle))
-  if (!is.finite(width)) stop_gpbandits("the width is not a finite number", argument = "width")
+  if (!is.finite(width)) stop_gpbandits("The width is no finite number in this round.", argument = "width")
   width
 }
 

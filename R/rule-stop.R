@@ -103,14 +103,18 @@ check_stop_in_run <- function(rule, config) {
   if (inherits(rule, "bandit_stop") && rule$kind == "levels" && config$policy$kind != "level_set") {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
-  if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && !is.null(config$rule)) {
-    stop_argument("stop_when", paste0("the rule \"", rule$title, "\" for ", rival_rules[[config$rule]]$title),
-                  "stop_stalled() or a function, where places are chosen by several posteriors")
-  }
+  if (inherits(rule, "bandit_stop")) check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
   if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && length(config$context_names)) {
     stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
                   "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")
   }
+}
+
+# Rules in R go by several posteriors: no one interval is theirs.
+check_stop_of_rival <- function(rule, config, arg, allowed) {
+  if (is.null(config$rule) || rule$kind == "stalled") return(invisible())
+  stop_argument(arg, sprintf("%s for %s", dQuote(rule$title, FALSE), rival_rules[[config$rule]]$title),
+                paste(allowed, "where places are chosen by a rule over several posteriors"))
 }
 
 known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
@@ -142,6 +146,7 @@ bandit_certificate <- function(bandit, rule, context, ...) {
     rule <- if (is.null(own) || own$type %in% c("dmm", "irgp")) new_stop("draws", "quantile of draws", delta = 0.05)
             else new_stop("gap", "gap", tolerance = 0)
   }
+  check_stop_of_rival(rule, bandit$config, "rule", "stop_stalled()")
   stop_certificate(rule, bandit, context)
 }
 

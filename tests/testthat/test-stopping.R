@@ -221,6 +221,10 @@ test_that("bad rules are refused", {
   stalled <- run_bandit(rule_based(), p$problem, 30, stop_when = stop_stalled(3))
   expect_gte(stalled$rounds - which.max(as.data.frame(stalled)$reward), min(3, 30 - which.max(reward)))
   expect_error(run_bandit(rule_based(), p$problem, 5, stop_when = stop_prb(0.1)), "`stop_when` must be stop_stalled", class = "gpbandits_error")
+  for (rule in list(NULL, stop_gap(1, width_constant(2)), stop_prb(0.1), stop_emsr(0.1))) {
+    expect_error(stalled$bandit$certificate(rule), "`rule` must be stop_stalled", class = "gpbandits_error")
+  }
+  expect_true(stalled$bandit$certificate(stop_stalled(1))$certified)
   expect_error(run_bandit(b, p$problem, 5, stop_when = 3), class = "gpbandits_error")
   expect_error(run_bandit(b, p$problem, 5, stop_when = function(bandit) NA), class = "gpbandits_error")
   expect_error(b$certificate(3), class = "gpbandits_error")
