@@ -17,7 +17,7 @@
 #' ignored, which is safe.
 #'
 #' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever played: with the default widths (\eqn{f} and
-#'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
+#'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or, on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
 #'   Lipschitz constants the papers also bound how long it takes to find the best place that can be reached safely; without them safety is proven, completeness
 #'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
 #' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()]; `$draw()`, refits and pending rules are not supported. `safe_opt()` takes
@@ -26,12 +26,13 @@
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}: a number, or one per safety function, in their units.
 #' @param seed numbers of arms or, on a box, points, known to be safe.
-#' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions.
+#' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions; on arms without `B` and `R`
+#'   `width_srinivas_finite(delta)`, for functions drawn from their priors.
 #' @param width overrides the width of \eqn{f} (and, with `constraint_width = NULL`, of all).
 #' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers, or names `"g1"`, ...; their values are told by
 #'   `$observe(id, reward, constraints = )`.
 #' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their logarithms, where these are logarithmic).
-#' @param accuracy where `stage_opt()` stops expanding: a width \eqn{u - l}, a number > 0.
+#' @param accuracy where `stage_opt()` stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
 #' @param count number of constraint columns; by default as many as `safety` names.
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [ckb()].
 #' @param contexts,context as for [gp_bandit()]; of `safe_set()` the one asked about.
@@ -62,20 +63,24 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., B, R, delt
 
 #' @rdname safe_opt
 #' @export
-stage_opt <- function(domain, kernel, noise_var, threshold, seed, accuracy, ..., B, R, delta = 0.1, width = NULL,
+stage_opt <- function(domain, kernel, noise_var, threshold, seed, accuracy = NULL, ..., B, R, delta = 0.1, width = NULL,
                       safety = NULL, lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL,
                       constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, journal = NULL) {
   check_rival_dots(..., allowed = names(formals(stage_opt)), no_contexts = "its first stage ends once, whatever the context")
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
-  settings <- list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE))
+  settings <- list(accuracy = if (!is.null(accuracy)) check_number(accuracy, lower = 0, open_lower = TRUE))
   new_safe_rival("stage_opt", parts, threshold, seed, lipschitz, settings, journal)
 }
 
 # Models and safety functions from the arguments of both.
 safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, count, ...) {
   safety <- check_safety(safety, count)
-  if (is.null(width)) width <- width_amm(B, R, check_delta(delta) / safety$functions)
+  delta <- check_delta(delta) / safety$functions
+  if (is.null(width)) {
+    of_draws <- missing(B) && missing(R) && can_count(as_domain(domain))
+    width <- if (of_draws) width_srinivas_finite(delta) else width_amm(B, R, delta)
+  }
   c(gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, ..., least = 0), list(safety = safety))
 }
 
@@ -239,7 +244,8 @@ propose_stage_opt <- function(rival) {
   state <- safe_state(rival, NULL)
   memory <- rival$memory
   widest <- do.call(pmax, lapply(state$bounds[rival$config$safety], function(b) b$upper - b$lower))
-  if (memory$stage == 1 && !any(widest[state$expander] > rival$config$accuracy)) memory$stage <- 2
+  accuracy <- if (is.null(rival$config$accuracy)) rival$config$scale / 2 else rival$config$accuracy
+  if (memory$stage == 1 && !any(widest[state$expander] > accuracy)) memory$stage <- 2
   at <- if (memory$stage == 1) first_largest(widest, state$expander, rival$config$scale)
         else first_largest(state$bounds[[1]]$upper, state$safe, rival$config$scale)
   safe_choice(rival, state, at, memory)

@@ -214,8 +214,33 @@ test_that("bad safety is refused", {
   expect_error(stage_opt(1:3, kernel_se(1), 0.1, 0, 1, accuracy = 1, width = 2, contexts = 1), "`contexts` must be left out: its first stage",
                class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, refit = refit_every(3)), "`refit` must be left out", class = "gpbandits_error")
-  expect_error(safe_opt(1:5, kernel_se(1), 0.1, threshold = 0, seed = 1), class = "gpbandits_error")
+  expect_error(safe_opt(1:5, kernel_se(1), 0.1, threshold = 0, seed = 1, B = 1), "`R`", class = "gpbandits_error")
+  expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 0.5), "`B`", class = "gpbandits_error")
   expect_error(safe_set(gp_ucb(1:5, kernel_se(1), 0.1)), class = "gpbandits_error")
   expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 2, width = width_constant(1)),
                class = "gpbandits_error")
+})
+
+test_that("without `B` and `R` the widths are those of draws from the prior, delta shared", {
+  x <- seq(0, 1, length.out = 20)
+  width_of <- function(maker, ...) {
+    b <- maker(x, kernel_se(0.2), 0.01, threshold = 0, seed = 3, ..., delta = 0.2)
+    b$suggest()
+    b$history()$width
+  }
+  expect_equal(width_of(safe_opt), sqrt(2 * log(20 * pi^2 / (6 * 0.2))))
+  expect_equal(width_of(stage_opt), width_of(safe_opt))
+  expect_equal(width_of(safe_opt, safety = "g1"), sqrt(2 * log(20 * pi^2 / (6 * 0.1))))
+})
+
+test_that("StageOpt expands by default down to half of a prior standard deviation", {
+  phases <- function(accuracy) {
+    x <- seq(0, 1, length.out = 20)
+    b <- stage_opt(x, kernel_se(0.2, variance = 4), 0.04, threshold = 0.8, seed = 10,
+                   accuracy = accuracy, width = 2)
+    set.seed(4)
+    as.data.frame(run_bandit(b, bandit_problem(x, rep(1, 20), noise_gaussian(0.2)), 15))$arm
+  }
+  expect_identical(phases(NULL), phases(1))
+  expect_false(identical(phases(NULL), phases(0.1)))
 })
