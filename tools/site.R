@@ -29,6 +29,16 @@ build <- function() {
   pkg$meta$reference <- c(pkg$meta$reference, other_pages(pkg$meta$reference))
   pkg$meta$articles <- c(pkg$meta$articles, other_articles(pkg$meta$articles))
   pkgdown::build_site(pkg, install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
+  drop_empty_logos()
+}
+
+# Where there is no logo, pkgdown's pages ask for a picture without an address.
+drop_empty_logos <- function() {
+  for (page in list.files(site, "[.]html$", recursive = TRUE, full.names = TRUE)) {
+    lines <- readLines(page, warn = FALSE)
+    without <- gsub("<img src=\"\" class=\"logo\" alt=\"\">", "", lines, fixed = TRUE)
+    if (!identical(lines, without)) writeLines(without, page)
+  }
 }
 
 listed_in <- function(sections) unlist(lapply(sections, `[[`, "contents"))

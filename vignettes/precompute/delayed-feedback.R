@@ -92,11 +92,20 @@ runs_at <- function(panels, rounds, value) do.call(rbind, lapply(names(panels), 
 synthetic_part <- function() {
   here <- new.env(parent = globalenv())
   shown_with("delayed-feedback", here)
-  run_chunks("delayed-feedback", c("synthetic", "synthetic-run"), here)
+  run_chunks("delayed-feedback", c("synthetic", "synthetic-run", "refits-run"), here)
   panels <- c(here$synthetic, "c, refits" = list(here$refits$c), "d, refits" = list(here$refits$d))
   known <- function(v) ifelse(is.na(v), 1, v)
   write_part("synthetic-runs", runs_at(panels[1:8], c(60, 150), known), "Simple regret of every run of Figures 1 and 5 after 60 and 150 rounds, seed 2022, 100 functions")
   write_part("synthetic", curves_of(panels, here$curves), "Mean simple regret of Figures 1 and 5, seed 2022, 100 functions (with refits 20)")
+}
+# The runs with refits alone; the other panels are kept.
+refits_part <- function() {
+  here <- new.env(parent = globalenv())
+  shown_with("delayed-feedback", here)
+  run_chunks("delayed-feedback", c("synthetic", "refits-run"), here)
+  new <- curves_of(list("c, refits" = here$refits$c, "d, refits" = here$refits$d), here$curves)
+  write_part("synthetic", rbind(here$panels[!here$panels$panel %in% new$panel, ], new),
+             "Mean simple regret of Figures 1 and 5, seed 2022, 100 functions (with refits 20)")
 }
 tables_part <- function() {
   here <- new.env(parent = globalenv())
@@ -122,7 +131,7 @@ write_part <- function(name, table, about, seconds = proc.time()[["user.self"]])
 
 # ---- one part after the other, or one by name: tasks, growing, svm-linear, svm-log -----------------------------------
 parts <- list("svm-linear" = function() svm_experiment("linear"), "svm-log" = function() svm_experiment("log"))
-own <- list(synthetic = synthetic_part, tables = tables_part)          # these write their own files
+own <- list(synthetic = synthetic_part, refits = refits_part, tables = tables_part)          # these write their own files
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- c(names(parts), names(own))
 for (name in intersect(wanted, names(own))) own[[name]]()
