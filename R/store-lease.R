@@ -11,37 +11,33 @@ store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease =
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
-  in_store(bandit, lease_queries(bandit, n, context, arms, worker, lease))
+  in_store(bandit, lease_queries(bandit, n, context, arms, worker, lease), leases = open_now)
 }
 
 # Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
 lease_queries <- function(bandit, n, context, arms, worker, seconds) {
   log <- bandit$journal
-  found <- open_leases(log)
+  found <- log$leases
   now <- log$head$now
-  mine <- found[!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now, ]
-  mine <- utils::head(mine[fits_call(bandit, mine$query, context, arms), ], n)
-  for (k in seq_len(nrow(mine))) renew_lease(log, mine[k, ], seconds)
-  free <- found[found$state == "offered" | found$expires <= now, ]
-  taken <- take_over(bandit, free[fits_call(bandit, free$query, context, arms), ], n - nrow(mine), worker, seconds)
-  left <- n - nrow(mine) - length(taken)
+  mine <- which(!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now)
+  mine <- some_leases(found, utils::head(mine[fits_call(bandit, found$query[mine], context, arms)], n))
+  for (k in seq_along(mine$query)) renew_lease(log, mine$query[k], mine$attempt[k], seconds)
+  had <- length(mine$query)
+  free <- which(found$state == "offered" | found$expires <= now)
+  free <- some_leases(found, free[fits_call(bandit, found$query[free], context, arms)])
+  taken <- take_over(bandit, free, n - had, worker, seconds)
+  left <- n - had - length(taken)
   budget <- suppressWarnings(as.double(log$head$budget))
-  if (isTRUE(budget < Inf)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- ask_new(bandit, left, context, arms, nrow(mine) + length(taken))
+  # (No more can have been leased than there are: counting is for the last ones.)
+  if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
+  fresh <- ask_new(bandit, left, context, arms, had + length(taken))
   fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds))
   leased_frame(bandit, c(list(mine[c("query", "token", "attempt")]), taken, fresh))
 }
 
-open_leases <- function(log) {
-  found <- sql_rows(log$link, "SELECT query, attempt, worker, state, expires, token FROM gpb_lease WHERE bandit = ", log$number,
-                    " AND state IN ('open', 'offered') ORDER BY query")
-  # (Without rows there may be no columns.)
-  data.frame(query = as.integer(found$query), attempt = as.integer(found$attempt), worker = as.character(found$worker),
-             state = as.character(found$state), expires = as.double(found$expires), token = as.character(found$token))
-}
-
 # Which of these queries are at an arm that is eligible now, and were asked in the context that is given?
 fits_call <- function(bandit, ids, context, arms) {
+  if (length(ids) == 0) return(logical())
   eligible <- is.null(arms) | bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain, "arms")
   eligible & in_context(bandit, ids, context)
 }
@@ -49,7 +45,7 @@ fits_call <- function(bandit, ids, context, arms) {
 # (All, without contexts.)
 in_context <- function(bandit, ids, context) {
   names <- bandit$config$context_names
-  if (length(names) == 0 || length(ids) == 0) return(rep(TRUE, length(ids)))
+  if (length(names) == 0) return(rep(TRUE, length(ids)))
   given <- check_points(context, names, "context")
   asked <- as.matrix(query_frame(bandit, ids)[names])
   apply(asked, 1, function(z) any(apply(given, 1, function(row) all(row == z))))
@@ -59,8 +55,8 @@ in_context <- function(bandit, ids, context) {
 take_over <- function(bandit, free, n, worker, seconds) {
   log <- bandit$journal
   taken <- list()
-  for (k in seq_len(nrow(free))) {
-    row <- free[k, ]
+  for (k in seq_along(free$query)) {
+    row <- some_leases(free, k)
     if (row$state == "open" && row$attempt >= log$attempts) {
       bandit_withdraw(bandit, row$query, failed = TRUE)
       end_leases(log, row$query, "failed", sprintf("no answer in %d attempts", as.integer(row$attempt)))
@@ -101,7 +97,7 @@ give_lease <- function(log, id, attempt, worker, seconds) {
   sql_run(log$link, "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
                 sql_literal(token, log$link), "'open'", sep = ", "), ", ", lease_times(log, seconds), ")")
-  data.frame(query = id, token = token, attempt = attempt)
+  list(query = id, token = token, attempt = attempt)
 }
 
 lease_length <- function(seconds) if (is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
@@ -112,10 +108,10 @@ lease_times <- function(log, seconds) {
   paste(sql_clock(log$link), length, paste0(sql_clock(log$link), " + ", length), sep = ", ")
 }
 
-renew_lease <- function(log, row, seconds) {
+renew_lease <- function(log, id, attempt, seconds) {
   length <- lease_length(seconds)
   sql_run(log$link, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$link), " + ", length,
-          " WHERE bandit = ", log$number, " AND query = ", row$query, " AND attempt = ", row$attempt)
+          " WHERE bandit = ", log$number, " AND query = ", id, " AND attempt = ", attempt)
 }
 
 end_leases <- function(log, ids, state, reason = NULL) {
@@ -128,11 +124,9 @@ end_leases <- function(log, ids, state, reason = NULL) {
 
 # The queries as $suggest() shows them, with the tokens that belong to them.
 leased_frame <- function(bandit, leases) {
-  leases <- do.call(rbind, leases)
-  frame <- query_frame(bandit, as.integer(leases$query))
-  frame$token <- as.character(leases$token)
-  frame$attempt <- as.integer(leases$attempt)
-  frame
+  column <- function(name) unlist(lapply(leases, `[[`, name))
+  columns <- as.list(query_frame(bandit, as.integer(column("query"))))
+  frame_of(c(columns, list(token = as.character(column("token")), attempt = as.integer(column("attempt")))))
 }
 
 # ---- answers ----------------------------------------------------------------------
@@ -143,7 +137,7 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
     check_tokens(bandit, ids, token)
     bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, ids, "done")
-  })
+  }, leases = tokens_in_sql(token, bandit$journal$link))
   invisible(bandit)
 }
 
@@ -171,6 +165,10 @@ offer_points <- function(bandit, x) {
                                          seconds = nothing, expires = nothing))
 }
 
+tokens_in_sql <- function(token, link) {
+  if (is.character(token) && length(token)) paste0("l.token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
+}
+
 # A token must be one that was given out for its query, however long ago.
 check_tokens <- function(bandit, id, token) {
   if (is.null(token)) return(invisible())
@@ -178,9 +176,7 @@ check_tokens <- function(bandit, id, token) {
     stop_argument("token", describe(token), sprintf("NULL, or %d token(s) from $suggest()", length(id)))
   }
   id <- check_numbers(id, "id")
-  log <- bandit$journal
-  found <- sql_rows(log$link, "SELECT query, token FROM gpb_lease WHERE bandit = ", log$number, " AND token IN (",
-                    paste(sql_literal(token, log$link), collapse = ", "), ")")
+  found <- bandit$journal$leases
   wrong <- which(is.na(match(paste(id, token), paste(found$query, found$token))))
   if (length(wrong)) {
     stop_argument("token", sprintf("%s for query %g", dQuote(token[wrong[1]], FALSE), id[wrong[1]]),

@@ -1,12 +1,14 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`,
 # `attempts`, `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with
-# the server's time `now`), `active` (a transaction of this replica is under way), `given` (tokens given out in it) and `stream` (of the random numbers of query `stream_at`).
+# the server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `given` (tokens given out in it), `more`
+# (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
 
-new_store_log <- function(store, row) {
+new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
                           attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, given = 0L, stream = NULL,
-                          stream_at = 0),
+                          stream_at = 0, more = list(query = names(more_query_columns(config)),
+                                                     event = names(more_event_columns(config)))),
                      parent = emptyenv()),
             class = "bandit_store_log")
 }
@@ -16,15 +18,33 @@ is_stored <- function(bandit) inherits(bandit$journal, "bandit_store_log")
 # Is this a call that has to become a transaction first?
 needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
 
-head_row <- function(link, name) {
-  paste0("SELECT bandit, seed, attempts, budget, events, queries, checksum, ", sql_clock(link),
-         " AS now, ", sql_token(link), " AS token FROM gpb_bandit WHERE name = ", sql_literal(name, link))
+# The row of a bandit; with the leases for which the SQL condition `leases` holds it is repeated, a row per lease.
+head_row <- function(link, name, leases = NULL) {
+  columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
+  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now, ", sql_token(link), " AS token",
+         if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""), " FROM gpb_bandit b",
+         if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
+         " WHERE b.name = ", sql_literal(name, link), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
 }
+
+lease_columns <- c("query", "attempt", "worker", "state", "expires", "token")
+open_now <- "l.state IN ('open', 'offered')"
+
+# The leases that came with a bandit's row, a list of columns. (data.frames would take longer than the database.)
+leases_in <- function(found) {
+  there <- which(!is.na(found$lease_query))
+  column <- function(name, as_type) as_type(found[[paste0("lease_", name)]][there])
+  list(query = column("query", as.integer), attempt = column("attempt", as.integer), worker = column("worker", as.character),
+       state = column("state", as.character), expires = column("expires", as.double), token = column("token", as.character))
+}
+
+some_leases <- function(leases, which) lapply(leases, `[`, which)
 
 check_head <- function(head, name) {
   counts <- c("bandit", "seed", "attempts", "events", "queries")
   whole <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x) && x == round(x) && x >= 0 && x < 2^31
-  if (nrow(head) == 0) {
+  head <- lapply(as.list(head), function(column) column[seq_len(min(1, length(column)))])
+  if (length(head$bandit) == 0) {
     stop_argument("store", sprintf("one without a bandit named %s", dQuote(name, FALSE)),
                   "a store in which that bandit was begun (gp_bandit(..., store = ))")
   }
@@ -32,14 +52,14 @@ check_head <- function(head, name) {
     stop_gpbandits("The row of bandit ", dQuote(name, FALSE), " in gpb_bandit is damaged.", argument = "store")
   }
   head[counts] <- lapply(head[counts], as.integer)
-  as.list(head)
+  head
 }
 
 # ---- transactions ---------------------------------------------------------------
 
-# Runs `code` as a transaction: the bandit's row locked, the events of others played. If anything fails, neither
-# the store nor the replica has changed.
-in_store <- function(bandit, code) {
+# Runs `code` as a transaction: the bandit's row locked, the events of others played, the leases that `code` asks for
+# (see head_row()) in the log's `leases`. If anything fails, neither the store nor the replica has changed.
+in_store <- function(bandit, code, leases = NULL) {
   check_idle(bandit)
   log <- bandit$journal
   before <- NULL
@@ -50,10 +70,11 @@ in_store <- function(bandit, code) {
     if (!done && !is.null(before)) restore_replica(bandit, before)
   }))
   began <- FALSE
-  found <- sql_begin(log$link, head_row(log$link, log$store$name))
+  found <- sql_begin(log$link, head_row(log$link, log$store$name, leases), lock = lock_row(log$link, log$store$name))
   began <- log$active <- TRUE
   log$given <- 0L
   log$head <- check_head(found, log$store$name)
+  log$leases <- if (!is.null(leases)) leases_in(found)
   play_others(bandit, log$head)
   before <- replica_state(bandit)
   value <- code
@@ -63,6 +84,8 @@ in_store <- function(bandit, code) {
   })
   value
 }
+
+lock_row <- function(link, name) paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link), " FOR UPDATE")
 
 replica_state <- function(bandit) {
   list(queries = table_copy(bandit$queries), events = table_copy(bandit$events), refits = bandit$refits,
@@ -299,7 +322,7 @@ rows_text <- function(q, e) {
 }
 
 numbers_text <- function(columns, count) {
-  if (length(columns) == 0) return(rep("", count))
+  if (length(columns) == 0 || count == 0) return(rep("", count))
   substring(rows_as_text("", columns), 2)
 }
 
@@ -312,7 +335,7 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
   e <- stored_events(bandit, events, refits, log$head$now)
   e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
   columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
-  sql_insert(log$link, "gpb_query", columns(q))
+  if (length(q)) sql_insert(log$link, "gpb_query", columns(q))
   sql_insert(log$link, "gpb_event", columns(e))
   count <- length(e$number)
   if (count == 0) return(list())
@@ -326,17 +349,18 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
 stored_queries <- function(bandit, queries) {
   config <- bandit$config
   count <- length(queries$arm)
+  if (count == 0) return(list())
   inputs <- matrix(as.double(unlist(queries[logged_inputs(config)])), count, length(logged_inputs(config)))
   list(query = table_size(bandit$queries) + seq_len(count), arm = queries$arm, context = queries$context,
        action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
-       width = queries$width, numbers = numbers_text(queries[names(more_query_columns(config))], count),
+       width = queries$width, numbers = numbers_text(queries[bandit$journal$more$query], count),
        place = json_rows(place_columns(bandit, queries$arm, queries$context, inputs)))
 }
 
 stored_events <- function(bandit, events, refits, now) {
   config <- bandit$config
   count <- length(events$kind)
-  more <- c(events, g_columns(config, events$g))[names(more_event_columns(config))]
+  more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
   parameters <- events$arms
   parameters[events$kind == event_kind[["refit"]]] <- vapply(refits, settings_text, "", trust = bandit$journal$store$trust)
   list(number = table_size(bandit$events) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],

@@ -1,8 +1,8 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment:
 # `kind` ("sqlite", "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where
-# the user gave a connection), `queued` (statements for PostgreSQL, which go in one message before COMMIT),
-# `inside` (in a transaction) and `session` (whose transaction it is). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to
-# PostgreSQL.
+# the user gave a connection), `queued` (statements for PostgreSQL, which go in one message with the next read or with
+# COMMIT) and `inside` (in a transaction). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to
+# PostgreSQL. There a transaction is two messages: begin, lock and read; write and commit.
 
 store_schema_version <- 1L
 
@@ -83,6 +83,7 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
 # The link's connection, made (again) where there is none. Not in a forked child: two processes on one
 # connection would mix their messages.
 connection <- function(link) {
+  if (link$inside && link$pid == Sys.getpid() && !is.null(link$con)) return(link$con)   # what has died says so when it is used
   alive <- !is.null(link$con) && isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE)) &&
     link$pid == Sys.getpid()
   if (alive) return(link$con)
@@ -122,9 +123,10 @@ database <- function(code) {
 
 sql_rows <- function(link, ...) {
   text <- paste0(...)
-  if (link$inside && length(link$queued)) sql_flush(link)
+  postgres <- link$kind == "postgres"
+  if (link$inside && length(link$queued)) text <- with_queued(link, text)
   # A column of NULLs first warns of what comes later; types are checked by those who read.
-  ask <- function() suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = link$kind == "postgres"))
+  ask <- function() suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = postgres))
   if (link$inside) database(ask()) else on_living(link, ask)
 }
 
@@ -139,11 +141,11 @@ on_living <- function(link, ask) {
 }
 
 sql_run <- function(link, ...) {
-  con <- connection(link)
   if (link$kind == "postgres" && link$inside) {
     link$queued <- c(link$queued, paste0(...))
     return(invisible())
   }
+  con <- connection(link)
   database(DBI::dbExecute(con, paste0(...), immediate = TRUE))
   invisible()
 }
@@ -163,17 +165,13 @@ sql_change_now <- function(link, ...) {
   count
 }
 
-# All that waits, as one statement: of several in a message RPostgres would not tell every error, and it cancels what
-# has not ended when the first has. It also replaces a connection that was lost by a new one, unasked: another session
-# has no transaction and no lock, and must not write.
-sql_flush <- function(link) {
-  if (length(link$queued) == 0) return(invisible())
-  body <- paste0("BEGIN\nIF pg_backend_pid() <> ", link$session, " THEN RAISE EXCEPTION 'the transaction was lost'; END IF;\n",
-                 paste(link$queued, collapse = ";\n"), ";\nEND")
+# All that waits and then a query, as one message: an error in any statement ends the message and is told. RPostgres
+# replaces a connection that was lost by a new one, unasked: another session has no transaction, no lock and no cursor of
+# that name, and must not write.
+with_queued <- function(link, text) {
+  message <- paste(c("MOVE gpb_lock", link$queued, text), collapse = "; ")
   link$queued <- character()
-  tag <- "$gpb$"
-  while (grepl(tag, body, fixed = TRUE)) tag <- sub("gpb", "gpb_", tag, fixed = TRUE)
-  database(DBI::dbExecute(connection(link), paste0("DO ", tag, body, tag), immediate = TRUE))
+  message
 }
 
 # Rows to add, a list of columns.
@@ -216,14 +214,15 @@ sql_token <- function(link) {
   if (link$kind == "sqlite") "lower(hex(randomblob(16)))" else "md5(random()::text || clock_timestamp()::text)"
 }
 
-# Begins a transaction and locks whoever else would write; `rows`: the first thing to read in it.
-sql_begin <- function(link, rows, patience = 60) {
+# Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`: the
+# first thing to read in it, as it is once the lock is there.
+sql_begin <- function(link, rows, lock = "SELECT 1", patience = 60) {
   con <- connection(link)
   if (link$inside) stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
   link$queued <- character()
   if (link$kind == "postgres") {
-    # One message for both; DBI thinks that it was one statement, and warns. (If the second failed there are no rows.)
-    text <- paste0("BEGIN; ", rows, " FOR UPDATE")
+    # One message for all; DBI thinks that it was one statement, and warns.
+    text <- paste("BEGIN; DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(link, function() {
       tryCatch(suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE)), error = function(e) {
         try(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE), silent = TRUE)
@@ -231,7 +230,6 @@ sql_begin <- function(link, rows, patience = 60) {
       })
     })
     link$inside <- TRUE
-    link$session <- DBI::dbGetInfo(link$con)$pid
     return(found)
   }
   sqlite_lock(con, patience)
@@ -248,10 +246,11 @@ sqlite_lock <- function(con, patience) {
 }
 
 sql_commit <- function(link) {
-  sql_flush(link)
-  database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
-  if (link$kind == "postgres" && !identical(DBI::dbGetInfo(link$con)$pid, link$session)) {
-    database(stop("the connection was lost before the transaction was committed"))
+  if (link$kind == "postgres") {
+    done <- sql_rows(link, with_queued(link, "COMMIT; SELECT 1 AS done"))
+    if (!identical(as.integer(done$done), 1L)) database(stop("the connection was lost before the transaction was committed"))
+  } else {
+    database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
   }
   link$inside <- FALSE
 }
@@ -328,18 +327,13 @@ prepare_tables <- function(link) {
   }
 }
 
+# For what no bandit's row can lock: making tables, and beginning a bandit.
+tables_lock <- "SELECT pg_advisory_xact_lock(7063627)"
+
 make_tables <- function(link) {
-  con <- link$con
-  if (link$kind == "sqlite") {
-    sqlite_lock(con, 60)
-  } else {
-    database(DBI::dbExecute(con, "BEGIN", immediate = TRUE))
-    database(DBI::dbGetQuery(con, "SELECT pg_advisory_xact_lock(7063627)", immediate = TRUE))
-    link$session <- DBI::dbGetInfo(con)$pid
-  }
-  link$inside <- TRUE
   on.exit(sql_rollback(link))
-  if (!database(DBI::dbExistsTable(con, "gpb_schema"))) {
+  sql_begin(link, "SELECT 1 AS one", lock = tables_lock)
+  if (!database(DBI::dbExistsTable(link$con, "gpb_schema"))) {
     for (statement in store_tables(link)) sql_run(link, statement)
   }
   sql_commit(link)

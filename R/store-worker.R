@@ -50,8 +50,10 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   on.exit(pulse$stop())
   answered <- 0
   tryCatch(repeat {
-    patiently(bandit$catch_up(), patience)
-    if (!is.null(until) && isTRUE(call_user(until(bandit), "until", "for a worker's replica"))) break
+    if (!is.null(until)) {
+      patiently(bandit$catch_up(), patience)
+      if (isTRUE(call_user(until(bandit), "until", "for a worker's replica"))) break
+    }
     query <- patiently(bandit$suggest(worker = worker, lease = lease), patience)
     if (nrow(query) == 0) {
       if (nothing_left(bandit, patience)) break
@@ -87,7 +89,8 @@ patiently <- function(code, patience) {
 
 nothing_left <- function(bandit, patience) {
   log <- bandit$journal
-  nrow(patiently(open_leases(log), patience)) == 0
+  found <- patiently(sql_rows(log$link, head_row(log$link, log$store$name, open_now)), patience)
+  all(is.na(found$lease_query))
 }
 
 # The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone.

@@ -81,7 +81,7 @@ open_bandit <- function(store) {
   head <- check_head(row, store$name)
   config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
   bandit <- new_bandit(config)
-  bandit$journal <- new_store_log(store, head)
+  bandit$journal <- new_store_log(store, head, config)
   bandit_catch_up(as.environment(bandit))
   bandit
 }
@@ -95,7 +95,7 @@ start_store <- function(bandit, store) {
   settings <- settings_text(bandit$config, store$trust)
   seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
   on.exit(sql_rollback(link))
-  found <- sql_begin(link, head_row(link, store$name))
+  found <- sql_begin(link, head_row(link, store$name), lock = tables_lock)
   if (nrow(found)) refuse_second(store$name)
   next_number <- as.integer(sql_rows(link, "SELECT COALESCE(MAX(bandit), 0) + 1 AS n FROM gpb_bandit")$n)
   sql_insert(link, "gpb_bandit", list(bandit = next_number, name = store$name, settings = settings, seed = seed,
@@ -105,7 +105,8 @@ start_store <- function(bandit, store) {
     if (grepl("unique|duplicate", conditionMessage(e), ignore.case = TRUE)) refuse_second(store$name)
     stop(e)
   })
-  bandit$journal <- new_store_log(store, list(bandit = next_number, seed = seed, attempts = store$attempts))
+  bandit$journal <- new_store_log(store, list(bandit = next_number, seed = seed, attempts = store$attempts),
+                                  bandit$config)
 }
 
 refuse_second <- function(name) {
