@@ -112,7 +112,10 @@ check_noise_vars <- function(noise_var, count) {
 }
 
 bandit_amend <- function(bandit, id, reward, ...) {
-  if (needs_transaction(bandit)) return(in_store(bandit, bandit_amend(bandit, id, reward, ...)))
+  if (needs_transaction(bandit)) {
+    force_arguments()
+    return(in_store(bandit, bandit_amend(bandit, id, reward, ...)))
+  }
   check_dots_empty(..., allowed = c("id", "reward"))
   id <- check_ids(bandit, id)
   reward <- check_rewards(reward, length(id))
@@ -137,6 +140,7 @@ bandit_withdraw <- function(bandit, id, failed, ...) {
 # Without a reward the point is pending: somebody else is trying it.
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, ...) {
   if (needs_transaction(bandit)) {
+    force_arguments()
     return(in_store(bandit, bandit_add(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
                                        noise_var, ...)))
   }

@@ -460,8 +460,8 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops 
   })
 }
 
-# ask(t) returns a place with its `contexts`; tell(which, reward, g) hands over rewards of earlier rounds when they arrive.
-# `stops`: asked after each round, unless it is null.
+# ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier rounds
+# when they arrive; `stops` is asked after each round, unless it is null.
 play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
@@ -474,6 +474,10 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
   for (t in seq_len(rounds)) {
     arrive(due[[t]], t)
     place <- ask(t)
+    if (is.null(place)) {
+      t <- t - 1
+      break
+    }
     f[t] <- problem_truth(problem, place, t, place$contexts)
     if (ncol(g)) g[t, ] <- problem_constraints(problem, place, place$contexts)
     arrival <- ceiling(t + delay_at_place(problem, place, draws, t))
@@ -482,7 +486,8 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
     if (!is.null(report)) report(t)
     if (!is.null(stops) && stops()) break
   }
-  list(f = f[seq_len(t)], violation = g[seq_len(t), , drop = FALSE], known = known[seq_len(t)])
+  played <- seq_len(t)
+  list(f = f[played], violation = g[played, , drop = FALSE], known = known[played])
 }
 
 delay_at_place <- function(problem, place, draws, t) {

@@ -9,6 +9,9 @@
 #' from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards still under way when the run ends stay pending.
 #' An interrupt keeps the rounds that were played.
 #'
+#' A bandit in a [store][bandit_store] asks and tells in transactions of its own, beside others who work on it: rows are this run's rounds, `id` tells
+#' which queries they were. Its leases do not run out; the run ends early where the store's budget is spent.
+#'
 #' @param bandit a [GPBandit][gp_bandit] or a [rival under constraints][ckb]; it is changed in place and may have been played
 #'   before.
 #' @param problem a [bandit_problem()] over the same domain.
@@ -41,9 +44,6 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
   check_same_domain(bandit$config, problem)
   check_stop_in_run(stop_when, bandit$config)
   check_idle(bandit)
-  if (is_stored(bandit)) {
-    stop_argument("bandit", "a bandit in a store", "one of your own ($copy() makes one): a run goes round by round without others")
-  }
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress, stop_when)
 }
 
@@ -89,10 +89,12 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   contexts <- problem_contexts(bandit, draws$contexts, rounds)
   stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
   outcome <- with_progress_steps(rounds, progress, function(report) {
-    if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
+    if (is_stored(bandit)) play_in_store(bandit, problem, rounds, draws, report, stops)
+    else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
     else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
   })
-  new_run(object, problem, first, run_ledger(outcome, optimum[seq_along(outcome$f)]))
+  ids <- or_else(outcome$ids, first + seq_along(outcome$f))
+  new_run(object, problem, ids, run_ledger(outcome, optimum[seq_along(outcome$f)]))
 }
 
 # By round: the true mean `f`, the true constraint values `violation` (a column each), and the round of the run from
@@ -220,9 +222,9 @@ with_progress_steps <- function(rounds, progress, f) {
   result
 }
 
-new_run <- function(bandit, problem, first, ledger) {
-  rounds <- length(ledger$f)
-  data <- bandit_history(bandit, first + seq_len(rounds))
+new_run <- function(bandit, problem, ids, ledger) {
+  rounds <- length(ids)
+  data <- bandit_history(bandit, ids)
   data[c("f", "regret", "cumulative_regret", "simple_regret")] <-
     ledger[c("f", "regret", "cumulative_regret", "simple_regret")]
   data$period <- problem_period(problem, rounds)

@@ -132,6 +132,7 @@ leased_frame <- function(bandit, leases) {
 # ---- answers ----------------------------------------------------------------------
 
 store_observe <- function(bandit, id, reward, constraints, time, noise_var, token = NULL, ...) {
+  force_arguments()
   in_store(bandit, {
     ids <- if (is.data.frame(id)) id$id else id
     check_tokens(bandit, ids, token)
@@ -143,6 +144,7 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
 
 store_withdraw <- function(bandit, id, failed, reason = NULL, ...) {
   if (!is.null(reason)) check_string(reason)
+  force_arguments()
   in_store(bandit, {
     bandit_withdraw(bandit, id, failed, ...)
     end_leases(bandit$journal, id, if (failed) "failed" else "withdrawn", reason)

@@ -85,6 +85,11 @@ in_store <- function(bandit, code, leases = NULL) {
   value
 }
 
+# What a call is given is worked out before its transaction: it may take long, or ask the same bandit.
+force_arguments <- function(frame = parent.frame()) {
+  for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
+}
+
 lock_row <- function(link, name) paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link), " FOR UPDATE")
 
 replica_state <- function(bandit) {
@@ -109,6 +114,21 @@ bandit_catch_up <- function(bandit) {
   found <- sql_rows(log$link, head_row(log$link, log$store$name))
   play_others(bandit, check_head(found, log$store$name))
   invisible(bandit)
+}
+
+# A run against a known truth, in ordinary transactions; `ids`: the queries of its rounds, between those of others.
+play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
+  ids <- integer()
+  outcome <- play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
+    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL, lease = Inf)
+    if (nrow(query) == 0) return(NULL)
+    ids[t] <<- query$id
+    logged_places(bandit, query$id)
+  }, tell = function(which, reward, g) {
+    bandit_observe(bandit, ids[which], reward, if (constraint_count(bandit$config)) g, NULL, NULL)
+  })
+  if (length(ids) == 0) stop_gpbandits("The budget of evaluations of this bandit's store is spent.", argument = "bandit")
+  c(outcome, list(ids = ids))
 }
 
 # ---- reading --------------------------------------------------------------------
@@ -391,7 +411,8 @@ json_quote <- function(x) {
 keep_note.bandit_store_log <- function(log, bandit, name, value) list()
 
 keep_reset.bandit_store_log <- function(log, bandit) {
-  stop_gpbandits("A bandit in a store keeps its log: begin another one under another name, or $copy() it and reset that.")
+  stop_gpbandits("A bandit in a store keeps its log, which others work on too: begin another one under another name, or reset a $copy() of it.",
+                 argument = "store")
 }
 
 describe_log.bandit_store_log <- function(log) {

@@ -13,7 +13,8 @@
 #' @section Transactions: `$suggest()`, `$observe()`, `$add()`, `$amend()`, `$withdraw()` and `$fail()` of a bandit in a store are transactions:
 #'   the bandit's row is locked, the events of others are played (only the new ones), the change is made, and all of it is committed or nothing.
 #'   Two processes therefore never ask the same query, and every replica holds the same state to the bit. `$catch_up()` plays the events
-#'   of others without changing anything; `$history()`, `$posterior()`, `$best()` show the replica as it is.
+#'   of others without changing anything; `$history()`, `$posterior()`, `$best()` show the replica as it is. `$reset()` is refused, for the log is
+#'   everybody's: begin another bandit under another name, or reset a `$copy()`, which is outside of the store.
 #'
 #' @section Random numbers: a store has one `seed`. Query k (and a refit before it) draws from the k-th of the independent L'Ecuyer streams of that
 #'   seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one history, whatever the number of workers, as long as

@@ -71,3 +71,16 @@ test_that("what is asked in a context is offered again in that context only", {
     expect_identical(both$z, c(0, 1))
   })
 })
+
+test_that("what a call is given is worked out before its transaction", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  bandit <- store_makers$ucb(store = store_at(place))
+  replica <- open_bandit(store_at(place))
+  bandit$observe(bandit$suggest(worker = "a")$id, replica$suggest(worker = "b")$x1)     # in the middle of it nobody else could ask
+  bandit$amend(1, replica$suggest(worker = "c")$x1)
+  bandit$add(x = store_x[bandit$suggest(worker = "d")$arm], reward = replica$suggest(worker = "e")$x1)
+  bandit$withdraw(bandit$suggest(worker = "f")$id)
+  expect_identical(lease_states(place)$worker, letters[1:6])
+  expect_identical(lease_states(place)$state, c("done", rep("open", 4), "withdrawn"))
+})

@@ -95,8 +95,7 @@ test_that("one name, one bandit; what is not there is said", {
     store_makers$ucb(store = store_at(place))
     expect_match(refused(store_makers$ucb(store = store_at(place))), "exists")
     bandit <- open_bandit(store_at(place))
-    expect_match(refused(bandit$reset()), "keeps its log")
-    expect_match(refused(run_bandit(bandit, bandit_problem(store_x, store_x), 2)), "in a store")
+    expect_match(refused(bandit$reset()), "under another name")
     copy <- bandit$copy()
     copy$suggest(2)
     expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
@@ -214,4 +213,49 @@ test_that("a replica struck at any statement while it catches up is as before or
     expect_identical(setdiff(ends, c("before", "after")), character(), info = way)
     expect_true(all(c("before", "after") %in% ends), info = way)
   })
+})
+
+test_that("a run in a store is the run without one, and goes on beside others", {
+  problem <- bandit_problem(store_x, sin(6 * store_x), noise = noise_gaussian(0.1), delay = delay_fixed(2))
+  on_databases(function(place) {
+    run <- function(bandit, ...) {
+      set.seed(11)
+      as.data.frame(run_bandit(bandit, problem, 8, ...))
+    }
+    stored <- run(store_makers$hallucinate(store = store_at(place, seed = 1)))
+    expect_equal(stored, run(store_makers$hallucinate()), tolerance = 1e-12)
+    expect_identical(sum(is.na(stored$reward)), 2L)                           # still under way, as without a store
+    replica <- open_bandit(store_at(place))
+    expect_identical(replica$history()$reward, stored$reward)
+    copy <- replica$copy()
+    copy$reset()
+    expect_identical(nrow(copy$history()), 0L)
+    # Somebody else asks and tells after each of the rounds.
+    other <- open_bandit(store_at(place))
+    beside <- run(replica, stop_when = function(bandit) {
+      other$observe(other$suggest()$id, 0)
+      FALSE
+    })
+    expect_identical(beside$id, seq(9L, 23L, by = 2L))
+    expect_equal(beside$f, sin(6 * beside$x1))
+    expect_identical(nrow(run(replica, stop_when = function(bandit) TRUE)), 1L)
+    tamper(place, "UPDATE gpb_bandit SET budget = 28")
+    expect_identical(run(replica)$id, 26:28)
+    expect_match(refused(run(replica)), "budget")
+  })
+})
+
+test_that("contexts and constraints go through a run in a store", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  with_contexts <- bandit_problem(store_x, function(p) p[, 1] * p[, 2], contexts = cbind(z = c(0, 1)))
+  constrained <- bandit_problem(store_x, store_x, constraints = cbind(store_x - 0.5, -store_x),
+                                constraint_noise = list(noise_gaussian(0.1), noise_gaussian(0.1)))
+  runs <- function(name, problem, ...) {
+    set.seed(12)
+    as.data.frame(run_bandit(store_makers[[name]](...), problem, 7))
+  }
+  for (case in list(list("contexts", with_contexts), list("constraints", constrained))) {
+    expect_equal(runs(case[[1]], case[[2]], store = store_at(sqlite_place(), seed = 1)), runs(case[[1]], case[[2]]), tolerance = 1e-12,
+                 info = case[[1]])
+  }
 })
