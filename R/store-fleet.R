@@ -62,6 +62,7 @@ run_fleet <- function(store, objective, workers, timeout) {
   begin <- function() {
     begun <<- begun + 1
     name <- sprintf("%s-%d", worker_name(), as.integer(begun))
+    drop_connection(store$link)                              # a forked worker must not inherit it
     list(name = name, task = crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout, worker = name,
                                                            workspace = needs$globals, packages = needs$packages)))
   }

@@ -42,15 +42,39 @@ use_connection <- function(link, con) {
                                               "or a function that returns one"))
   }
   if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection")
+  if (link$kind == "sqlite") check_not_inherited(con)
   link$con <- con
   link$pid <- Sys.getpid()
   if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con)
   invisible(link)
 }
 
+# SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory, and would
+# read and write at places where its parent happens to be: it must not open a file that was open when it was forked.
+# By file: the process, and how many connections of ours it has.
+sqlite_files <- new.env(parent = emptyenv())
+
+count_file <- function(con, change) {
+  if (!inherits(con, "SQLiteConnection") || con@dbname %in% c("", ":memory:")) return(invisible())
+  file <- normalizePath(con@dbname, mustWork = FALSE)
+  known <- sqlite_files[[file]]
+  here <- identical(known$pid, Sys.getpid())
+  sqlite_files[[file]] <- list(pid = Sys.getpid(), count = max(0, (if (here) known$count else 0) + change))
+}
+
+check_not_inherited <- function(con) {
+  known <- if (!con@dbname %in% c("", ":memory:")) sqlite_files[[normalizePath(con@dbname, mustWork = FALSE)]]
+  if (isTRUE(known$count > 0) && known$pid != Sys.getpid()) {
+    try(DBI::dbDisconnect(con), silent = TRUE)
+    stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. Fork before the store ",
+                   "is made, or take processes that begin anew (mirai, a multisession plan), or PostgreSQL.", argument = "store")
+  }
+  count_file(con, 1)
+}
+
 prepare_sqlite <- function(con) {
   DBI::dbGetQuery(con, "PRAGMA busy_timeout = 100")
-  mode <- DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]]
+  mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]], 60)
   if (!mode %in% c("wal", "memory")) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that can have write-ahead logging (a file on a local disk)")
@@ -107,7 +131,7 @@ close_with <- function(link, con) {
   link$guard <- new.env(parent = emptyenv())
   pid <- Sys.getpid()
   reg.finalizer(link$guard, function(guard) {
-    if (pid == Sys.getpid()) try(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con), silent = TRUE)
+    if (pid == Sys.getpid()) try(if (DBI::dbIsValid(con)) disconnect(con), silent = TRUE)
   }, onexit = TRUE)
 }
 
@@ -237,10 +261,16 @@ sql_begin <- function(link, rows, lock = "SELECT 1", patience = 60) {
   sql_rows(link, rows)
 }
 
+sqlite_lock <- function(con, patience) sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), patience)
+
 # SQLite waits a tenth of a second by itself; between two tries an interrupt may come.
-sqlite_lock <- function(con, patience) {
+sqlite_patiently <- function(code, patience) {
+  again <- substitute(code)
+  frame <- parent.frame()
   began <- Sys.time()
-  while (!isTRUE(got <- tryCatch(DBI::dbExecute(con, "BEGIN IMMEDIATE") >= 0, error = identity))) {
+  repeat {
+    got <- tryCatch(list(eval(again, frame)), error = identity)
+    if (!inherits(got, "error")) return(got[[1]])
     if (!grepl("locked|busy", conditionMessage(got)) || seconds_since(began) > patience) database(stop(got))
   }
 }
@@ -264,8 +294,13 @@ sql_rollback <- function(link) {
   if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
 }
 
+disconnect <- function(con) {
+  DBI::dbDisconnect(con)
+  count_file(con, -1)
+}
+
 drop_connection <- function(link) {
-  if (!is.null(link$con)) try(suppressWarnings(DBI::dbDisconnect(link$con)), silent = TRUE)
+  if (!is.null(link$con)) try(suppressWarnings(disconnect(link$con)), silent = TRUE)
   link$con <- NULL
   link$inside <- FALSE
 }

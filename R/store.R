@@ -8,7 +8,8 @@
 #'   (SQLite), an open DBI connection, or a function that returns one. A path or a function lets the store connect again after
 #'   a failure, and lets it travel to worker processes; a connection of the user's stays the user's, and is used for one store at a time.
 #'   SQLite is put into WAL mode with full synchronisation. **Never put a SQLite file on NFS or another network file
-#'   system**: its locks do not hold there. Where the file system can be told (Linux), such a path is refused.
+#'   system**: its locks do not hold there. Where the file system can be told (Linux), such a path is refused. So is a SQLite file in a
+#'   process that was forked while the file was open (`parallel::mclapply()`).
 #'
 #' @section Transactions: `$suggest()`, `$observe()`, `$add()`, `$amend()`, `$withdraw()` and `$fail()` of a bandit in a store are transactions:
 #'   the bandit's row is locked, the events of others are played (only the new ones), the change is made, and all of it is committed or nothing.

@@ -45,7 +45,7 @@ start_postgres <- function() {
 }
 
 postgres_control <- function(action) {
-  options <- sprintf("-o \"-c listen_addresses='' -c fsync=off -k %s\" -l %s/log -w -m fast %s", postgres_here$home,
+  options <- sprintf("-o \"-c listen_addresses='' -c fsync=off -c max_connections=400 -k %s\" -l %s/log -w -m fast %s", postgres_here$home,
                      postgres_here$home, action)
   as_postgres("pg_ctl", sprintf("-D %s/data %s", postgres_here$home, options))
 }
@@ -217,3 +217,97 @@ wait_for <- function(state) {
 run_out <- function(place, seconds = 1000) tamper(place, "UPDATE gpb_lease SET expires = expires - ", seconds)
 
 lease_states <- function(place) tamper(place, "SELECT query, attempt, worker, state FROM gpb_lease ORDER BY query, attempt")
+
+# Closes a bandit's connection until it is used again: nothing may be open where a process forks.
+let_go <- function(bandit) gpbandits:::drop_connection(bandit$journal$link)
+
+# ---- fleets that are shot at ---------------------------------------------------------------
+# Each process writes its number into a folder: who comes later sees who is there.
+
+alive_in <- function(home) {
+  pids <- as.integer(dir(home))
+  pids[tools::pskill(pids, 0L)]
+}
+
+# A worker in a forked process, which dies when it is killed; nobody collects it.
+fork_worker <- function(place, home, pause = 0.01, lease = 0.3) {
+  parallel::mcparallel({
+    file.create(file.path(home, Sys.getpid()))
+    work_on(store_at(place), function(p) {
+      Sys.sleep(pause)
+      -(p[["x1"]] - 0.3)^2
+    }, lease = lease, heartbeat = FALSE)
+  }, silent = TRUE, detached = TRUE)
+}
+
+count_rewards <- function(place) as.double(tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1")$n)
+
+# The driver, in a forked process too: keeps so many workers at work until all is done. It takes over those of one before it.
+fork_driver <- function(place, home, workers, evaluations, ...) {
+  parallel::mcparallel({
+    while (count_rewards(place) < evaluations) {
+      for (k in seq_len(max(0, workers - length(alive_in(home))))) fork_worker(place, home, ...)
+      Sys.sleep(0.1)
+    }
+  }, silent = TRUE, detached = TRUE)
+}
+
+# A fleet works on bandit "b" of a place; every so many seconds a worker is killed, and at equal steps the driver.
+# What happened: evaluations a second, who was killed.
+fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, ...) {
+  home <- tempfile("fleet")
+  dir.create(home)
+  on.exit({
+    tools::pskill(c(driver$pid, alive_in(home)), tools::SIGKILL)
+    unlink(home, recursive = TRUE)
+  })
+  began <- proc.time()[["elapsed"]]
+  driver <- fork_driver(place, home, workers, evaluations, ...)
+  killed <- lost <- 0
+  while ((done <- count_rewards(place)) < evaluations) {
+    if (lost < drivers && done >= (lost + 1) / (drivers + 1) * evaluations) {
+      tools::pskill(driver$pid, tools::SIGKILL)
+      lost <- lost + 1
+      driver <- fork_driver(place, home, workers, evaluations, ...)
+    }
+    victims <- alive_in(home)
+    if (length(victims)) {
+      tools::pskill(victims[1 + (7 * killed) %% length(victims)], tools::SIGKILL)
+      killed <- killed + 1
+    }
+    Sys.sleep(every)
+  }
+  took <- proc.time()[["elapsed"]] - began
+  wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left
+  list(per_second = evaluations / took, seconds = took, workers_killed = killed, drivers_killed = lost)
+}
+
+# Nothing lost, nothing counted twice, and the posterior is the log's, by the book (arms `store_x`, kernel_se(0.2), noise 0.01).
+expect_whole_fleet <- function(place, bandit, evaluations) {
+  bandit$catch_up()
+  history <- bandit$history()
+  expect_identical(nrow(history), as.integer(evaluations))
+  expect_identical(history$status, rep("known", evaluations))
+  expect_equal(history$reward, -(history$x1 - 0.3)^2, tolerance = 1e-14)
+  counted <- tamper(place, "SELECT query, COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1 GROUP BY query")
+  expect_true(all(counted$n == 1) && nrow(counted) == evaluations)
+  states <- tamper(place, "SELECT state, COUNT(*) AS n FROM gpb_lease WHERE bandit = 1 GROUP BY state")
+  expect_setequal(setdiff(states$state, "expired"), "done")
+  expect_equal(bandit$posterior()$mean, book_mean(history), tolerance = 1e-7)
+}
+
+# Posterior mean over the arms from the log's rewards: by arm, for rewards of one arm are one observation of their mean.
+book_mean <- function(history) {
+  known <- history[!is.na(history$reward), ]
+  times <- as.vector(table(known$x1))
+  x <- sort(unique(known$x1))
+  k <- function(a, b) exp(-outer(a, b, "-")^2 / (2 * 0.2^2))
+  as.vector(k(store_x, x) %*% solve(k(x, x) + diag(0.01 / times, length(x)), tapply(known$reward, known$x1, mean)))
+}
+
+fleet_bandit <- function(place, evaluations) {
+  bandit <- gp_bucb(store_x, kernel_se(0.2), 0.01, store = store_at(place, attempts = 1000, seed = 4))
+  tamper(place, "UPDATE gpb_bandit SET budget = ", evaluations, " WHERE name = 'b'")
+  let_go(bandit)
+  bandit
+}

@@ -52,6 +52,42 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
 })
 
+test_that("two drivers at once do the work of one", {
+  skip_on_os("windows")
+  on_databases(heavy = TRUE, function(place) {
+    force(place)
+    slow <- function(p) {
+      Sys.sleep(0.02)
+      hill(p)
+    }
+    drivers <- replicate(2, parallel::mcparallel(search_in(place, 14, objective = slow)$history, silent = TRUE), simplify = FALSE)
+    found <- unname(parallel::mccollect(drivers))
+    expect_identical(found[[1]]$status, rep("ok", 14))
+    expect_identical(found[[2]], found[[1]])
+    seen <- tamper(place, "SELECT query, worker FROM gpb_lease WHERE state = 'done'")
+    expect_identical(anyDuplicated(seen$query), 0L)
+  })
+})
+
+test_that("workers on a future plan, one of which dies", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite", "future"), "packages DBI, RSQLite, jsonlite and future are not installed")
+  skip_if_not(future::supportsMulticore(), "future has no forked workers here")
+  place <- sqlite_place()
+  old <- future::plan("multicore", workers = 2)
+  on.exit(future::plan(old))
+  killed <- tempfile()
+  found <- suppressWarnings(search_in(place, 12, attempts = 5, workers = 2, objective = function(p) {    # future warns of its death
+    if (dir.create(killed, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)   # the first one only
+    Sys.sleep(0.05)
+    hill(p)
+  }))
+  expect_true(dir.exists(killed))
+  expect_identical(found$history$status, rep("ok", 12))
+  expect_equal(found$history$reward, vapply(found$history$x, function(x) hill(c(x = x)), 0), tolerance = 1e-12)
+  expect_match(refused(search_in(sqlite_place(), workers = 50)), "workers")
+})
+
 test_that("a store is watched from another session", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_place()

@@ -46,10 +46,10 @@ test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours 
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
     bandit$suggest(worker = "a", lease = 50)
-    run_out(place, 49)
+    run_out(place, 40)
     token <- tamper(place, "SELECT token FROM gpb_lease")$token
     store_heartbeat(store_at(place), token)
-    run_out(place, 49)
+    run_out(place, 40)
     # The clock of this machine goes wrong by an hour, either way.
     for (error in c(-3600, 3600)) {
       other <- with_clock_error(error, open_bandit(store_at(place))$suggest(worker = paste("b", error)))
@@ -57,6 +57,29 @@ test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours 
     }
     run_out(place)
     expect_identical(with_clock_error(-3600, open_bandit(store_at(place))$suggest(worker = "c"))$id, 1L)
+  })
+})
+
+test_that("no time of ours enters the database", {
+  on_databases(function(place) {
+    clock <- if (place$kind == "sqlite") "(julianday('now') - 2440587.5) * 86400.0" else "EXTRACT(EPOCH FROM clock_timestamp())"
+    now <- function() as.double(tamper(place, "SELECT ", clock, " AS now")$now)
+    began <- now()
+    with_clock_error(-3600, {
+      bandit <- store_makers$refits(store = store_at(place))
+      for (k in 1:5) {
+        query <- bandit$suggest(worker = "a", lease = 100)
+        store_heartbeat(store_at(place), query$token)
+        bandit$observe(query$id, sin(query$x1), token = query$token)
+      }
+      bandit$suggest(worker = "a", lease = 100)
+      bandit$suggest(worker = "a", lease = 100)                     # renewed
+      bandit$fail(6)
+    })
+    times <- tamper(place, "SELECT created AS at FROM gpb_bandit UNION ALL SELECT at FROM gpb_event UNION ALL SELECT since FROM gpb_lease ",
+                    "UNION ALL SELECT ended FROM gpb_lease UNION ALL SELECT expires - seconds FROM gpb_lease")$at
+    expect_gt(length(times), 20)
+    expect_true(all(times >= began - 0.01 & times <= now() + 0.01))
   })
 })
 

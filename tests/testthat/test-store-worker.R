@@ -52,6 +52,7 @@ test_that("an evaluation longer than its lease is kept alive by a second process
     expect_identical(bandit$history()$reward, 1)
     # A worker that is killed stops renewing: its query comes free.
     give_budget(place, 2)
+    let_go(bandit)
     job <- parallel::mcparallel(work_on(store_at(place), function(p) Sys.sleep(100), lease = 1, worker = "dies"), silent = TRUE)
     wait_for(nrow(tamper(place, "SELECT * FROM gpb_lease WHERE worker = 'dies' AND expires - since > 1.2")) == 1)
     tools::pskill(job$pid, tools::SIGKILL)
@@ -86,56 +87,34 @@ test_that("a query that nobody answers is failed after its attempts", {
   })
 })
 
-# A worker in a forked process, which dies when it is killed.
-fork_worker <- function(place, lease = 0.3) {
-  parallel::mcparallel(work_on(store_at(place), function(p) {
-    Sys.sleep(0.01)
-    parabola(p)
-  }, lease = lease, heartbeat = FALSE), silent = TRUE)
-}
-
-# Posterior mean over the arms from the log's rewards, by the book.
-book_mean <- function(history) {
-  known <- history[!is.na(history$reward), ]
-  k <- function(a, b) exp(-outer(a, b, "-")^2 / (2 * 0.2^2))
-  as.vector(k(store_x, known$x1) %*% solve(k(known$x1, known$x1) + diag(0.01, nrow(known)), known$reward))
-}
-
 test_that("a fleet under kill -9: nothing lost, nothing counted twice, the posterior is the log's", {
   skip_on_os("windows")
   full <- Sys.getenv("GPBANDITS_TEST_LEVEL") == "2"
   evaluations <- if (full) 1000 else 25
-  workers <- if (full) 20 else 3
   on_databases(function(place) {
-    store_makers$hallucinate(store = store_at(place, "other"))              # somebody else in the same database
-    bandit <- gp_bucb(store_x, kernel_se(0.2), 0.01, store = store_at(place, attempts = 1000, seed = 4))
-    tamper(place, "UPDATE gpb_bandit SET budget = ", evaluations, " WHERE name = 'b'")
-    jobs <- replicate(workers, fork_worker(place), simplify = FALSE)
-    killed <- 0
-    repeat {
-      bandit$catch_up()
-      if (sum(!is.na(bandit$history()$reward)) >= evaluations) break
-      victim <- jobs[[1]]
-      tools::pskill(victim$pid, tools::SIGKILL)
-      suppressWarnings(parallel::mccollect(victim))
-      killed <- killed + 1
-      jobs <- c(jobs[-1], list(fork_worker(place)))
-      Sys.sleep(if (full) 0.5 else 0.2)
-    }
-    for (job in jobs) suppressWarnings(parallel::mccollect(job))
-    bandit$catch_up()
-    history <- bandit$history()
-    expect_identical(nrow(history), as.integer(evaluations))
-    expect_identical(history$status, rep("known", evaluations))
-    expect_equal(history$reward, -(history$x1 - 0.3)^2, tolerance = 1e-14)
-    counted <- tamper(place, "SELECT query, COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' GROUP BY query")
-    expect_true(all(counted$n == 1) && nrow(counted) == evaluations)
-    expect_gt(killed, 0)
-    expect_equal(bandit$posterior()$mean, book_mean(history), tolerance = 1e-7)
+    bandit <- fleet_bandit(place, evaluations)
+    let_go(store_makers$hallucinate(store = store_at(place, "other")))      # somebody else in the same database
+    seen <- if (full) fleet_under_fire(place, evaluations, 20, every = 0.5, pause = 0.05, lease = 5)
+            else fleet_under_fire(place, evaluations, 3, every = 0.3, drivers = 1, lease = 1)
+    expect_gt(seen$workers_killed, 0)
+    expect_identical(seen$drivers_killed, if (full) 2 else 1)
+    expect_whole_fleet(place, bandit, evaluations)
     expect_identical(nrow(open_bandit(store_at(place, "other"))$history()), 0L)
-    states <- tamper(place, "SELECT state, COUNT(*) AS n FROM gpb_lease GROUP BY state")
-    expect_setequal(setdiff(states$state, "expired"), "done")
   })
+})
+
+# Takes half an hour on two cores; GPBANDITS_FLEET sets another number of evaluations.
+test_that("a fleet of 100 workers and 10,000 evaluations, whole and under kill -9", {
+  skip_on_os("windows")
+  skip_if(Sys.getenv("GPBANDITS_TEST_LEVEL") != "2", "100 workers are for GPBANDITS_TEST_LEVEL=2")
+  evaluations <- as.integer(Sys.getenv("GPBANDITS_FLEET", "10000"))
+  for (every in c(Inf, 0.5)) {
+    on_databases(function(place) {
+      bandit <- fleet_bandit(place, evaluations)
+      fleet_under_fire(place, evaluations, 100, every = every, drivers = if (every < Inf) 2 else 0, pause = 0.05, lease = 60)
+      expect_whole_fleet(place, bandit, evaluations)
+    })
+  }
 })
 
 # ---- databases that fail ---------------------------------------------------------------
@@ -170,6 +149,19 @@ test_that("a connection that drops in the middle of a transaction: nothing has h
     expect_identical(bandit$suggest(worker = "a")$id, 2L)                    # connected again
     expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
   })
+})
+
+test_that("a forked process may not open a SQLite file that was open when it was forked", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  bandit <- store_makers$ucb(store = store_at(place))
+  forked <- function(code) parallel::mccollect(parallel::mcparallel(code, silent = TRUE))[[1]]
+  expect_match(forked(refused(bandit$suggest())), "forked")
+  expect_match(forked(refused(store_at(place))), "forked")
+  let_go(bandit)
+  expect_identical(forked(bandit$suggest()$id), 1L)
+  expect_identical(bandit$suggest()$id, 2L)
 })
 
 test_that("an error or an interrupt in the middle of a transaction leaves store and replica as they were", {
@@ -208,6 +200,34 @@ test_that("a disk that is full is an error, and nothing has happened", {
   expect_match(conditionMessage(error), "full")
   expect_identical(bandit$history(), before)
   gpbandits:::drop_connection(store$link)                                    # a new one may write again
+  expect_identical(bandit$suggest()$id, nrow(before) + 1L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
+test_that("a disk without space is an error, and nothing has happened", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  disk <- tempfile("disk")
+  dir.create(disk)
+  mounted <- suppressWarnings(system2("mount", c("-t", "tmpfs", "-o", "size=600k", "tmpfs", disk), stdout = FALSE, stderr = FALSE))
+  if (mounted != 0) skip("no small disk can be mounted here (that takes root)")
+  on.exit(system2("umount", c("-l", disk)))
+  place <- list(kind = "sqlite", connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file.path(disk, "b.db"))))))
+  bandit <- store_makers$ucb(store = store_at(place))
+  bandit$suggest()
+  error <- NULL
+  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # all that is left
+  while (is.null(error)) {
+    before <- bandit$history()
+    error <- tryCatch({
+      bandit$suggest()
+      NULL
+    }, gpbandits_error = identity)
+  }
+  expect_s3_class(error, "gpbandits_store_error")
+  expect_match(conditionMessage(error), "full|I/O")
+  expect_identical(bandit$history(), before)
+  unlink(file.path(disk, "filler"))
   expect_identical(bandit$suggest()$id, nrow(before) + 1L)
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
