@@ -26,32 +26,7 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
   })
 })
 
-test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
-  place <- sqlite_place()
-  driver <- parallel::mcparallel(search_in(place, 14, attempts = 5, objective = function(p) {
-    Sys.sleep(0.05)
-    hill(p)
-  }), silent = TRUE)
-  wait_for(nrow(tryCatch(tamper(place, "SELECT * FROM gpb_event WHERE kind = 'reward'"), error = function(e) NULL)) >= 3)
-  tools::pskill(driver$pid, tools::SIGKILL)
-  suppressWarnings(parallel::mccollect(driver))
-  tamper(place, "UPDATE gpb_lease SET expires = expires - 1000 WHERE state = 'open'")
-  # And one of the daemons kills itself in the middle of an evaluation.
-  killed <- tempfile()
-  found <- search_in(place, 14, attempts = 5, workers = 2, objective = eval(bquote(function(p) {
-    if (dir.create(.(killed), showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)   # the first one only
-    1000 - 300 * (p[["x"]] - 2)^2
-  }), globalenv()))
-  expect_true(dir.exists(killed))
-  expect_identical(nrow(found$history), 14L)
-  expect_identical(found$history$status, rep("ok", 14))
-  counted <- tamper(place, "SELECT query FROM gpb_event WHERE kind = 'reward'")$query
-  expect_identical(anyDuplicated(counted), 0L)
-  expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
-})
-
+# (These fork: before mirai has threads in this process.)
 test_that("two drivers at once do the work of one", {
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {
@@ -86,6 +61,32 @@ test_that("workers on a future plan, one of which dies", {
   expect_identical(found$history$status, rep("ok", 12))
   expect_equal(found$history$reward, vapply(found$history$x, function(x) hill(c(x = x)), 0), tolerance = 1e-12)
   expect_match(refused(search_in(sqlite_place(), workers = 50)), "workers")
+})
+
+test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  place <- sqlite_place()
+  driver <- parallel::mcparallel(search_in(place, 14, attempts = 5, objective = function(p) {
+    Sys.sleep(0.05)
+    hill(p)
+  }), silent = TRUE)
+  wait_for(nrow(tryCatch(tamper(place, "SELECT * FROM gpb_event WHERE kind = 'reward'"), error = function(e) NULL)) >= 3)
+  tools::pskill(driver$pid, tools::SIGKILL)
+  suppressWarnings(parallel::mccollect(driver))
+  tamper(place, "UPDATE gpb_lease SET expires = expires - 1000 WHERE state = 'open'")
+  # And one of the daemons kills itself in the middle of an evaluation.
+  killed <- tempfile()
+  found <- search_in(place, 14, attempts = 5, workers = 2, objective = eval(bquote(function(p) {
+    if (dir.create(.(killed), showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)   # the first one only
+    1000 - 300 * (p[["x"]] - 2)^2
+  }), globalenv()))
+  expect_true(dir.exists(killed))
+  expect_identical(nrow(found$history), 14L)
+  expect_identical(found$history$status, rep("ok", 14))
+  counted <- tamper(place, "SELECT query FROM gpb_event WHERE kind = 'reward'")$query
+  expect_identical(anyDuplicated(counted), 0L)
+  expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
 })
 
 test_that("a store is watched from another session", {
