@@ -218,8 +218,12 @@ run_out <- function(place, seconds = 1000) tamper(place, "UPDATE gpb_lease SET e
 
 lease_states <- function(place) tamper(place, "SELECT query, attempt, worker, state FROM gpb_lease ORDER BY query, attempt")
 
-# Closes a bandit's connection until it is used again: nothing may be open where a process forks.
-let_go <- function(bandit) gpbandits:::drop_connection(bandit$journal$link)
+# Closes a bandit's connection until it is used again, and those of stores that nobody holds any more: nothing may be open
+# where a process forks.
+let_go <- function(bandit) {
+  gpbandits:::drop_connection(bandit$journal$link)
+  invisible(gc())
+}
 
 # ---- fleets that are shot at ---------------------------------------------------------------
 # Each process writes its number into a folder: who comes later sees who is there.
