@@ -15,7 +15,7 @@
 #' Over arms the posterior is exact and a round's cost does not grow with the number of rounds:
 #' `"weights"` keeps a pivoted Cholesky factor of the kernel over all arms (its rank is in `summary()`),
 #' `"played"` a factor over the distinct arms played so far, which is cheaper where the kernel is rough.
-#' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices. From 300,000 arms on (UCB, EI, mean, variance; no contexts,
+#' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices. From 100,000 arms on (UCB, EI, mean, variance; no contexts,
 #' changes or hallucination) `"auto"` takes the low-rank engine, as near to exact as rounding allows, and finds the best arm without looking at all:
 #' neighbours form blocks with upper bounds on what they can hold. A full factor over all arms is never made.
 #' On a box or a product, and in contexts that are not known beforehand, two engines serve. `"dense"` is exact: a Cholesky factor

@@ -12,7 +12,7 @@ namespace gpb {
 
 // From so many arms on LazyArms are quicker, from the first rounds on, than engines that move all
 // of them.
-constexpr Index kManyArms = 300000;
+constexpr Index kManyArms = 100000;
 
 class ManyArmSpace final : public Space {
  public:
