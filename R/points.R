@@ -3,8 +3,7 @@
 # For each row of `given` the first row of `known` that is equal, or equal up to rounding: within 1e-8 of each
 # column's range. NA if there is none.
 match_rows <- function(given, known) {
-  keys <- row_keys(known + 0)
-  row <- match(row_keys(given + 0), keys)
+  row <- match_exactly(given, known)
   strange <- which(is.na(row))
   if (length(strange) == 0 || nrow(known) == 0) return(row)
   near <- given[strange, , drop = FALSE]
@@ -18,8 +17,14 @@ match_rows <- function(given, known) {
     return(row)
   }
   for (j in seq_along(columns)) near[, j] <- nearest_known(near[, j], columns[[j]], tolerance[j])
-  row[strange] <- match(row_keys(near + 0), keys)
+  row[strange] <- match_exactly(near, known)
   row
+}
+
+# Keys are text, which costs: only rows that share their first number with a given one have them.
+match_exactly <- function(given, known) {
+  here <- if (ncol(known)) which(known[, 1] %in% given[, 1]) else seq_len(nrow(known))
+  here[match(row_keys(given + 0), row_keys(known[here, , drop = FALSE] + 0))]
 }
 
 # Values moved to the nearest of the known ones (in order) within a tolerance, if there is one.
