@@ -7,7 +7,9 @@ core <- function(expr) {
 # What the C++ library says means nothing to a user.
 core_words <- function(message) {
   if (grepl("bad_alloc", message, fixed = TRUE)) return("There is not enough memory for this.")
-  if (grepl("^(Expecting|Not compatible|Could not|Index out)", message)) return(paste0("A setting has the wrong type (", message, ")."))
+  if (grepl("^(Expecting|Not compatible|Could not|Index out)", message)) {
+    return(paste0("A setting has the wrong type (", message, ")."))
+  }
   if (grepl("^std::|^vector|^basic_string|_M_|length_error", message)) return(paste0("A size is impossible (", message, ")."))
   message
 }

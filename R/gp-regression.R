@@ -140,7 +140,9 @@ regression_points <- function(object, x, arg) {
 regression_newdata <- function(object, newdata, arg = "newdata") {
   # As predict() of other models: columns besides the inputs, the response for instance, do no harm.
   twice <- intersect(object$names, colnames(newdata)[duplicated(colnames(newdata))])
-  if (length(twice)) stop_argument(arg, sprintf("one with two columns %s", dQuote(twice[1], FALSE)), "one with a column for each input")
+  if (length(twice)) {
+    stop_argument(arg, sprintf("one with two columns %s", dQuote(twice[1], FALSE)), "one with a column for each input")
+  }
   if (all(object$names %in% colnames(newdata))) newdata <- newdata[, object$names, drop = FALSE]
   else if (object$named) newdata <- by_name(newdata, object$names, arg)
   newdata <- check_matrix(newdata, arg, columns = length(object$names))

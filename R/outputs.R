@@ -50,7 +50,9 @@ check_outputs <- function(outputs, config) {
   if (is.null(outputs)) return(NULL)
   check_class(outputs, "bandit_outputs", hint = "scale_outputs()")
   for (rule in c("changes", "constraints")) {
-    if (!is.null(config[[rule]])) stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL where `%s` is given", rule))
+    if (!is.null(config[[rule]])) {
+      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL where `%s` is given", rule))
+    }
   }
   scale_outputs(outputs$direction, outputs$transform)
 }

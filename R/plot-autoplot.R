@@ -26,7 +26,8 @@ NULL
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
 autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
-                              type = c("auto", "curve", "map", "arms", "slices", "sd"), width = NULL, next_choice = TRUE, resolution = NULL, ...) {
+                              type = c("auto", "curve", "map", "arms", "slices", "sd"), width = NULL,
+                              next_choice = TRUE, resolution = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))
@@ -147,7 +148,8 @@ ggplot_slices <- function(view) {
   shown <- do.call(rbind, parts)
   shown$panel <- factor(shown$panel, levels = unique(shown$panel))
   ggplot2::ggplot(view$data) +
-    ggplot2::geom_ribbon(data = shown, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean, alpha = 0.18) +
+    ggplot2::geom_ribbon(data = shown, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean,
+                         alpha = 0.18) +
     ggplot2::geom_line(data = shown, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
     ggplot2::geom_vline(data = shown[!duplicated(shown$panel), ], mapping = aes_of(xintercept = "at"),
                         colour = mark$next_choice, linetype = "dotted") +
