@@ -199,7 +199,7 @@ check_dims <- function(dims, arg = "dims") {
 
 # Symmetric and positive semi-definite up to rounding; returned exactly symmetric.
 check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
-  named <- names_of_arms(K)
+  named <- if (!missing(K)) names_of_arms(K)
   K <- check_matrix(K, arg)
   dimnames(K) <- NULL
   if (nrow(K) != ncol(K) || nrow(K) == 0) stop_argument(arg, describe(K), "a square matrix")
