@@ -50,9 +50,20 @@ check_config <- function(config) {
     }
     check_outputs(config$outputs, config)
     check_design(config$design)
-  } else if (!isTRUE(config$rule %in% names(rival_rules))) {
-    damaged("its rule is unknown")
+  } else {
+    check_rival_config(config)
   }
+}
+
+# Of a rival: its rule, and the settings of its models, the first of which are its own. What the rule needs besides only
+# the rule knows, see by_rule().
+check_rival_config <- function(config) {
+  if (!isTRUE(config$rule %in% names(rival_rules))) damaged("its rule is unknown")
+  count <- check_count(config$constraints$count, "count", lower = 0)
+  models <- config$model_settings
+  if (!is.list(models) || length(models) %in% seq_len(count)) damaged("it has too few models")
+  for (one in models) check_beliefs(one, config)
+  if (length(models)) check_beliefs(config, config)
 }
 
 check_part <- function(config, part) {

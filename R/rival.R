@@ -220,7 +220,10 @@ heal_rival <- function(rival) {
   if (is.list(rival$handle) && identical(rival$handle$process, this_process)) return(feed_models(rival))
   check_whole(rival)
   rival$handle <- NULL
-  as_damaged(feed_models(rival))
+  as_damaged({
+    feed_models(rival)
+    if (has_posterior(rival)) shown_model(rival)
+  })
   rival$handle$restored <- TRUE
   invisible(rival)
 }
