@@ -291,14 +291,14 @@ walk_table <- function(domain, step) {
 }
 
 test_that("every combination plays 30 rounds on arms as the oracle says", {
-  walk_table(domains$arms(), 97)
+  walk_table(domains$arms(), 151)
 })
 test_that("every combination plays 30 rounds on a box as the oracle says", {
-  walk_table(domains$box(), 331)
+  walk_table(domains$box(), 601)
 })
 test_that("every combination plays 30 rounds on a product as the oracle says", {
-  walk_table(domains$product(), 1009)
+  walk_table(domains$product(), 1613)
 })
 test_that("every combination plays 30 rounds on a search space as the oracle says", {
-  walk_table(domains$space(), 1511)
+  walk_table(domains$space(), 2503)
 })
