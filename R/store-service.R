@@ -115,9 +115,12 @@ checked_reply <- function(code) {
            error = function(e) reply_error(500, "an error in the service"))
 }
 
+# On a connection that is kept, what follows the headers waits for the client's delayed acknowledgement: 40 ms.
+at_once <- list(Connection = "close")
+
 reply <- function(value, status = 200L, headers = list()) {
   body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")
-  list(status = status, headers = c(list("Content-Type" = "application/json"), headers), body = as.character(body))
+  list(status = status, headers = c(list("Content-Type" = "application/json"), at_once, headers), body = as.character(body))
 }
 
 reply_error <- function(status, words, headers = list(), argument = NULL) {
@@ -125,7 +128,9 @@ reply_error <- function(status, words, headers = list(), argument = NULL) {
         headers)
 }
 
-reply_page <- function(text) list(status = 200L, headers = list("Content-Type" = "text/html; charset=utf-8"), body = text)
+reply_page <- function(text) {
+  list(status = 200L, headers = c(list("Content-Type" = "text/html; charset=utf-8"), at_once), body = text)
+}
 
 # ---- requests ------------------------------------------------------------------------
 
