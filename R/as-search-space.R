@@ -24,7 +24,9 @@
 #'                      prune = c(TRUE, FALSE)))
 #' @export
 as_search_space <- function(x, ...) {
-  if (missing(x)) stop_argument("x", "missing", "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+  if (missing(x)) {
+    stop_argument("x", "missing", "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+  }
   UseMethod("as_search_space")
 }
 

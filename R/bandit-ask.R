@@ -6,7 +6,11 @@ bandit_suggest <- function(bandit, n, context, time, arms, ...) {
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
-  if (is_refit_due(bandit, n) || design_left(bandit, contexts) > 0) ask_and_refit(bandit, n, contexts, time) else ask(bandit, contexts, time)
+  if (is_refit_due(bandit, n) || design_left(bandit, contexts) > 0) {
+    ask_and_refit(bandit, n, contexts, time)
+  } else {
+    ask(bandit, contexts, time)
+  }
   query_frame(bandit, first + seq_len(n))
 }
 
@@ -32,7 +36,8 @@ ask_and_refit <- function(bandit, n, contexts, time) {
   }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
 }
 
-# Places of the settings' design that are still to be played before the policy is asked; none where only some arms are eligible.
+# Places of the settings' design that are still to be played before the policy is asked; none where only some arms are
+# eligible.
 design_left <- function(bandit, contexts) {
   design <- bandit$config$design
   if (is.null(design) || !is.null(contexts$eligible)) return(0)
@@ -97,7 +102,8 @@ contexts_for <- function(bandit, context, count = NULL) {
     row <- match_rows(given, config$contexts) - 1L
     if (anyNA(row)) {
       stop_argument("context", paste(exact_words(unname(given[which(is.na(row))[1], ])), collapse = ", "),
-                    sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts), rows_in_words(config$contexts)))
+                    sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts),
+                            rows_in_words(config$contexts)))
     }
   }
   if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)

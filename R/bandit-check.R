@@ -34,7 +34,8 @@ check_config <- function(config) {
     damaged("its format has no number")
   }
   if (!is.null(format) && format > bandit_format) {
-    stop_gpbandits(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d.", format, bandit_format))
+    stop_gpbandits(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d.",
+                           format, bandit_format))
   }
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)
@@ -115,7 +116,9 @@ check_beliefs <- function(beliefs, config) {
 check_table <- function(table, columns, what) {
   if (!is.environment(table)) damaged("it has no table of ", what)
   size <- get0(".size", envir = table, inherits = FALSE)
-  if (!is.integer(size) || length(size) != 1 || is.na(size) || size < 0) damaged("the size of its table of ", what, " is no number")
+  if (!is.integer(size) || length(size) != 1 || is.na(size) || size < 0) {
+    damaged("the size of its table of ", what, " is no number")
+  }
   listed <- get0(".columns", envir = table, inherits = FALSE)
   if (!is.character(listed) || !setequal(listed, names(columns)) || anyDuplicated(listed)) {
     damaged("its table of ", what, " has other columns than ", quoted(names(columns)))
@@ -151,7 +154,9 @@ check_outcome <- function(bandit, fold) {
   if (length(fold$queries$arm) != length(queries$arm)) damaged("it has queries without events")
   if (all(is.na(queries$status))) queries$status <- note_status(bandit, fold$queries$status)
   for (name in c("segment", "status")) {
-    if (!identical(fold$queries[[name]], queries[[name]])) damaged("the column ", name, " of its queries does not follow from its events")
+    if (!identical(fold$queries[[name]], queries[[name]])) {
+      damaged("the column ", name, " of its queries does not follow from its events")
+    }
   }
   kappa <- constraint_names(bandit$config, "kappa")
   if (!isTRUE(all.equal(as.double(unlist(queries[kappa])), as.double(fold$queries$kappa), tolerance = 1e-9))) {
@@ -169,10 +174,13 @@ note_status <- function(bandit, status) {
 # Rewards and constraint values stand beside their queries as the events have told them.
 check_rewards_told <- function(bandit, events) {
   config <- bandit$config
-  told <- add_rewards(list(arm = table_column(bandit$queries, "arm")), c(events[c("kind", "id", "reward")], g_columns(config, events$g)),
+  told <- add_rewards(list(arm = table_column(bandit$queries, "arm")),
+                      c(events[c("kind", "id", "reward")], g_columns(config, events$g)),
                       constraint_names(config, "g"))
   for (name in c("reward", constraint_names(config, "g"))) {
-    if (!identical(told[[name]], table_column(bandit$queries, name))) damaged("the column ", name, " of its queries does not follow from its events")
+    if (!identical(told[[name]], table_column(bandit$queries, name))) {
+      damaged("the column ", name, " of its queries does not follow from its events")
+    }
   }
 }
 
@@ -183,9 +191,13 @@ check_rival_log <- function(rival) {
   events <- table_columns(rival$events)
   n <- length(queries$arm)
   asks <- events$kind %in% event_kind[c("query", "given")]
-  if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) damaged("it has an event of an unknown kind")
+  if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) {
+    damaged("it has an event of an unknown kind")
+  }
   if (!identical(events$id[asks], seq_len(n))) damaged("its queries are not in the order of their ids")
-  if (anyNA(events$id) || any(events$id < 1 | events$id > cumsum(asks))) damaged("it has an event about a query that is not there")
+  if (anyNA(events$id) || any(events$id < 1 | events$id > cumsum(asks))) {
+    damaged("it has an event about a query that is not there")
+  }
   check_log_places(config, queries)
   if (any(!queries$action %in% seq_along(action_names)) || any(!queries$phase %in% seq_along(phase_names(config)))) {
     damaged("it has a query of an unknown kind")

@@ -10,7 +10,9 @@ core_words <- function(message) {
   if (grepl("^(Expecting|Not compatible|Could not|Index out)", message)) {
     return(paste0("A setting has the wrong type (", message, ")."))
   }
-  if (grepl("^std::|^vector|^basic_string|_M_|length_error", message)) return(paste0("A size is impossible (", message, ")."))
+  if (grepl("^std::|^vector|^basic_string|_M_|length_error", message)) {
+    return(paste0("A size is impossible (", message, ")."))
+  }
   message
 }
 
@@ -23,7 +25,8 @@ heal <- function(bandit) {
   invisible(bandit)
 }
 
-# The first of a new bandit, whose constructor has checked the settings: what is still wrong is the user's mistake, no damage.
+# The first of a new bandit, whose constructor has checked the settings: what is still wrong is the user's mistake, no
+# damage.
 make_ready <- function(bandit) {
   useless <- function(...) stop_gpbandits("These settings make no bandit: ", ..., ".")
   if (has_rule(bandit)) as_ours(feed_models(bandit), useless)

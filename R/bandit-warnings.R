@@ -11,8 +11,11 @@ warn_once <- function(bandit, kind, ...) {
 # Without random numbers and without news the next choice is the one before.
 warn_of_repeats <- function(bandit, n) {
   config <- bandit$config
-  if (config$pending$kind != "ignore" || config$policy$random || has_rule(bandit) || explores(config)) return(invisible())
-  warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n, " times: under pending_ignore() a query is not ",
+  if (config$pending$kind != "ignore" || config$policy$random || has_rule(bandit) || explores(config)) {
+    return(invisible())
+  }
+  warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n,
+            " times: under pending_ignore() a query is not ",
             "known before its reward. With `pending = pending_hallucinate()` the points of a batch differ.")
 }
 
@@ -24,7 +27,9 @@ at_the_edge <- 3
 # `arm`: 0-based, of each reward, where the prior mean differs by arm.
 warn_of_prior <- function(bandit, reward, arm) {
   config <- bandit$config
-  if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) return(invisible())
+  if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) {
+    return(invisible())
+  }
   heal(bandit)
   unit <- sqrt(cpp_bandit_prior_scale(bandit$handle)^2 + config$noise_var)
   z <- abs(reward - prior_mean_at(config, arm)) / unit

@@ -174,7 +174,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   }
   config$outputs <- check_outputs(outputs, config)
   if (!is.null(rewards)) {
-    if (!is.null(outputs)) stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
+    if (!is.null(outputs)) {
+      stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
+    }
     config$rewards <- check_class(rewards, "bandit_rewards", hint = "rewards_clip()")
   }
   check_free_names(config$domain$names, "domain")
@@ -196,7 +198,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   check_linear_here(config)
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
-  if (!is.null(journal) && !is.null(store)) stop_argument("journal", "given together with `store`", "NULL where `store` is given")
+  if (!is.null(journal) && !is.null(store)) {
+    stop_argument("journal", "given together with `store`", "NULL where `store` is given")
+  }
   check_flag(trust)
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) start_store(bandit, store)
@@ -208,7 +212,8 @@ check_own_kernel_here <- function(config) {
   if (!has_function(config$kernel)) return(invisible())
   paths <- config$policy$draws || config$policy$kind == "mes"
   if (paths && !can_count(config$domain)) {
-    stop_argument("kernel", sprintf("kernel_function() for %s on %s", config$policy$title, describe_domain(config$domain)),
+    stop_argument("kernel", sprintf("kernel_function() for %s on %s", config$policy$title,
+                                    describe_domain(config$domain)),
                   "another kernel where paths of the prior are drawn")
   }
   if (length(config$context_names) && is.null(config$contexts)) return(invisible())
@@ -229,10 +234,13 @@ check_absent <- function(value, arg) {
   if (!is.null(value)) stop_argument(arg, describe(value), "NULL")
 }
 
-# The points to begin with, as places. Rounds at random are counted as the design's are: a rule that plays some has none.
+# The points to begin with, as places. Rounds at random are counted as the design's are: a rule that plays some has
+# none.
 start_places <- function(design, config) {
   if (is.null(design)) return(NULL)
-  if (!is.null(config$changes)) stop_argument("design", "given together with `changes`", "NULL where `changes` plays rounds at random")
+  if (!is.null(config$changes)) {
+    stop_argument("design", "given together with `changes`", "NULL where `changes` plays rounds at random")
+  }
   places <- find_places(config$domain, design, NULL, "design")
   if (place_total(places)) places
 }

@@ -136,7 +136,8 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   largest <- replicate(permutations, largest_statistic(data, sample.int(n), ridge, 1 - rate))
   # The rank that makes the sweep exact under exchangeability.
   C <- sort(largest)[min(permutations, ceiling((1 - level) * (permutations + 1)))]
-  list(c = c, C = C, ridge = ridge, threshold = function(q) C * q^(rate - 1), error = stats::setNames(error, candidates))
+  list(c = c, C = C, ridge = ridge, threshold = function(q) C * q^(rate - 1),
+       error = stats::setNames(error, candidates))
 }
 
 # Mean squared error of each candidate's regressions on the folds they do not see.
@@ -181,7 +182,8 @@ regression_pairs <- function(x, y, kernel, domain) {
       stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
     }
     if (!same_names(names, domain$names)) {
-      stop_argument("domain", paste("one with the inputs", quoted(domain$names)), paste("one with those of `x`:", quoted(names)))
+      stop_argument("domain", paste("one with the inputs", quoted(domain$names)),
+                    paste("one with those of `x`:", quoted(names)))
     }
     if (any(x[, log_inputs(domain)] <= 0)) {
       stop_argument("x", describe(x), "positive where the domain's input is logarithmic")

@@ -43,7 +43,9 @@ arms_domain <- function(x, arg) {
   colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
   domain <- list(type = "finite", names = colnames(x), x = x)
   if (!is.null(labels)) {
-    if (labels$name %in% domain$names) stop_argument(arg, "a column \"label\" beside names of rows", "without such a column")
+    if (labels$name %in% domain$names) {
+      stop_argument(arg, "a column \"label\" beside names of rows", "without such a column")
+    }
     domain$labels <- labels$values
     domain$label_name <- labels$name
   }

@@ -443,7 +443,8 @@ picture_places.search_domain <- function(domain, type, played, resolution) {
 #' @export
 input_axis.search_domain <- function(domain, i, count) {
   param <- domain$params[[i]]
-  switch(param$type, factor = param$levels, logical = c(FALSE, TRUE), integer = as.integer(box_axis(domain$box, i, count)),
+  switch(param$type, factor = param$levels, logical = c(FALSE, TRUE),
+         integer = as.integer(box_axis(domain$box, i, count)),
          box_axis(domain$box, i, count))
 }
 

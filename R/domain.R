@@ -216,7 +216,8 @@ check_input_names <- function(names, d, arg) {
   if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
       anyDuplicated(names)) {
     given <- if (is.character(names)) paste("with the names", quoted(names)) else describe(names)
-    stop_argument(arg, given, if (d == 1) "one input with a name" else sprintf("%d inputs, each with a name of its own", d))
+    stop_argument(arg, given,
+                  if (d == 1) "one input with a name" else sprintf("%d inputs, each with a name of its own", d))
   }
   names
 }
@@ -255,7 +256,8 @@ by_arm <- function(values, domain, arg) {
 
 # Do two lists of input names mean the same inputs, in the same order? x1, x2, .. and z1, z2, .. are no names.
 same_names <- function(names, other) {
-  unnamed <- function(names) any(vapply(c("x", "z"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
+  unnamed <- function(names) any(vapply(c("x", "z"), function(letter) identical(names, paste0(letter,
+                                                                                              seq_along(names))), NA))
   length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
 }
 

@@ -37,7 +37,9 @@ user_frame <- function() {
   caller_of <- function(frame) {
     repeat {
       frame <- parents[frame]
-      if (frame == 0 || !identical(home_of(frame), baseenv()) && !identical(home_of(frame), .BaseNamespaceEnv)) return(frame)
+      if (frame == 0 || !identical(home_of(frame), baseenv()) && !identical(home_of(frame), .BaseNamespaceEnv)) {
+        return(frame)
+      }
     }
   }
   entries <- Filter(function(frame) identical(home_of(frame), ours) && !identical(home_of(caller_of(frame)), ours),

@@ -45,7 +45,8 @@ evaluate_policy <- function(log, bandit, method = c("ips", "dr", "replay"), leve
   draws <- check_count(draws, upper = 1e5)
   config <- bandit$config
   if (!can_count(config$domain) || has_rule(bandit)) {
-    stop_argument("bandit", if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on", describe_domain(config$domain)),
+    stop_argument("bandit", if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on",
+                                                                                   describe_domain(config$domain)),
                   "a bandit over arms, made by gp_bandit() or a preset of it")
   }
   rows <- logged_choices(log, bandit)
@@ -62,7 +63,8 @@ estimate_with_interval <- function(found, method, level, n) {
   se <- stats::sd(values) / sqrt(length(values))
   half <- stats::qnorm((1 + level) / 2) * se
   weights <- found$weights
-  data.frame(method = method, estimate = mean(values), se = se, lower = mean(values) - half, upper = mean(values) + half,
+  data.frame(method = method, estimate = mean(values), se = se, lower = mean(values) - half,
+             upper = mean(values) + half,
              n = n, matched = sum(weights > 0), effective = if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0)
 }
 
@@ -93,7 +95,8 @@ checked_log <- function(log, config) {
   if (nrow(log) < 2) stop_argument("log", sprintf("one with %d known reward(s)", nrow(log)), "a log with at least two")
   p <- log$propensity
   if (!is.numeric(p) || anyNA(p) || any(p <= 0 | p > 1)) {
-    stop_argument("log", "one with a propensity that is NA or outside (0, 1]", "a log with the probability of each choice")
+    stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
+                  "a log with the probability of each choice")
   }
   log
 }
@@ -170,7 +173,8 @@ replayed_rewards <- function(bandit, rows) {
     else bandit_withdraw(bandit, query$id, FALSE)
   }
   if (sum(seen) < 2) {
-    stop_argument("log", sprintf("one with %d match(es)", sum(seen)), "a log in which the policy meets at least two of its choices")
+    stop_argument("log", sprintf("one with %d match(es)", sum(seen)),
+                  "a log in which the policy meets at least two of its choices")
   }
   list(values = rows$reward[seen], weights = as.numeric(seen))
 }

@@ -118,7 +118,9 @@ check_regression <- function(object) {
   whole <- is.matrix(x) && is.double(x) && all(is.finite(x)) && is.double(object$y) && length(object$y) == nrow(x) &&
     all(abs(object$y) <= largest_number) && is.environment(object$state) && identical(object$names, colnames(x)) &&
     length(object$names) == ncol(x) && ncol(x) > 0
-  if (!whole) stop_gpbandits("This regression is damaged: its points and responses do not fit together.", argument = "object")
+  if (!whole) {
+    stop_gpbandits("This regression is damaged: its points and responses do not fit together.", argument = "object")
+  }
   check_positive(object$noise_var, "noise_var")
   check_number(object$mean, "mean")
   check_class(object$kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")

@@ -102,7 +102,8 @@ kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
 kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
   if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, substitute(nu), as.character(names(sys.call())[-1]))
   dims <- check_dims(dims)
-  new_kernel("matern", nu = check_number(nu, "nu", lower = 0, open_lower = TRUE), lengthscale = check_per_input(lengthscale, dims),
+  new_kernel("matern", nu = check_number(nu, "nu", lower = 0, open_lower = TRUE),
+             lengthscale = check_per_input(lengthscale, dims),
              variance = check_positive(variance), dims = dims)
 }
 
@@ -163,15 +164,20 @@ new_kernel <- function(type, ...) {
 # ---- checks -----------------------------------------------------------------
 
 check_positive <- function(x, arg = deparse(substitute(x))) {
-  if (!missing(x) && is_number(x) && length(x) == 1 && isTRUE(x <= 0)) check_number(x, arg, lower = 0, open_lower = TRUE)
+  if (!missing(x) && is_number(x) && length(x) == 1 && isTRUE(x <= 0)) {
+    check_number(x, arg, lower = 0, open_lower = TRUE)
+  }
   check_number(x, arg, lower = 1 / largest_number, upper = largest_number)
 }
 
-# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not. `written`: the argument
+# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not.
+# `written`: the argument
 # as it stands in the call; `given`: the names of the call's arguments.
 check_smoothness <- function(nu, written, given) {
   named <- "nu" %in% all.vars(written) || any(startsWith("nu", given[nzchar(given)]))
-  if (named || !is.numeric(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) return(invisible())
+  if (named || !is.numeric(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) {
+    return(invisible())
+  }
   stop_argument("nu", sprintf("%s without its name", describe(nu)),
                 sprintf("named (`nu = %s`) where it is no half or whole number; a lengthscale is `lengthscale = %s`",
                         describe(nu), describe(nu)))
@@ -377,7 +383,8 @@ resolve_kernel <- function(kernel, input_names, arms = NULL) {
 # Is it as its constructor makes it? Objects may come from files.
 check_kernel <- function(kernel) {
   tryCatch(check_made_here(kernel), error = function(e) {
-    stop_argument("kernel", paste0("one that is damaged (", conditionMessage(e), ")"), "as kernel_se(), kernel_matern(), ... make it")
+    stop_argument("kernel", paste0("one that is damaged (", conditionMessage(e), ")"),
+                  "as kernel_se(), kernel_matern(), ... make it")
   })
 }
 
@@ -421,7 +428,8 @@ checked_gram <- function(f, names) {
   function(X, Y) {
     colnames(X) <- colnames(Y) <- names
     K <- call_user(f(X, Y), "f", sprintf("(in kernel_function(), for %d and %d points)", nrow(X), nrow(Y)))
-    if (!is.numeric(K) || length(K) != nrow(X) * nrow(Y) || (is.matrix(K) && nrow(K) != nrow(X)) || !all(is.finite(K))) {
+    if (!is.numeric(K) || length(K) != nrow(X) * nrow(Y) || (is.matrix(K) && nrow(K) != nrow(X)) ||
+        !all(is.finite(K))) {
       stop_argument("f", sprintf("a function that returned %s for %d and %d points", describe(K), nrow(X), nrow(Y)),
                     "a function that returns the matrix of covariances, all finite, nrow(X) x nrow(Y)")
     }

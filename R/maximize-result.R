@@ -12,7 +12,8 @@ new_maximum <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(history$reward, bandit$config)
   best <- if (length(seen)) bandit$best()
-  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = best$mean, sd = best$sd,
+  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = best$mean,
+                 sd = best$sd,
                  best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")

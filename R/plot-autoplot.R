@@ -74,7 +74,8 @@ autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simp
 #' @rdname bandit-autoplot
 #' @method autoplot bandit_comparison
 #' @exportS3Method ggplot2::autoplot bandit_comparison
-autoplot.bandit_comparison <- function(object, column = "average_regret", bound = NULL, bands = 1, log = "", col = NULL, ...) {
+autoplot.bandit_comparison <- function(object, column = "average_regret", bound = NULL, bands = 1, log = "",
+                                       col = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_comparison)))
   need_ggplot2()
   view <- comparison_view(object, column, bands, log, bound)

@@ -261,7 +261,8 @@ comparison_bound <- function(bound, column, rounds) {
   which <- c(cumulative_regret = "cumulative", average_regret = "average", simple_regret = "simple",
              cumulative_violation = "violation")[column]
   if (is.na(which)) {
-    stop_argument("bound", sprintf("given for the column \"%s\"", column), "NULL but for a regret or the cumulative violation")
+    stop_argument("bound", sprintf("given for the column \"%s\"", column),
+                  "NULL but for a regret or the cumulative violation")
   }
   run_bound(bound, which, seq_len(rounds))
 }

@@ -56,7 +56,9 @@ gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = F
 }
 
 check_can_keep_intervals <- function(config) {
-  if (!is.null(config$outputs)) stop_argument("outputs", "a scale of outputs", "NULL, where a level is in units of the reward")
+  if (!is.null(config$outputs)) {
+    stop_argument("outputs", "a scale of outputs", "NULL, where a level is in units of the reward")
+  }
   if (length(config$context_names) && !is_tabulated_space(config)) {
     stop_argument("contexts", "contexts that are not tabulated",
                   "NULL, or a table of contexts over arms, for intervals that are kept")

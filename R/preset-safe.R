@@ -66,7 +66,8 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., B, R, delt
 stage_opt <- function(domain, kernel, noise_var, threshold, seed, accuracy = NULL, ..., B, R, delta = 0.1, width = NULL,
                       safety = NULL, lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL,
                       constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(stage_opt)), no_contexts = "its first stage ends once, whatever the context")
+  check_rival_dots(..., allowed = names(formals(stage_opt)),
+                   no_contexts = "its first stage ends once, whatever the context")
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
   settings <- list(accuracy = if (!is.null(accuracy)) check_number(accuracy, lower = 0, open_lower = TRUE))
@@ -81,7 +82,8 @@ safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, co
     of_draws <- missing(B) && missing(R) && can_count(as_domain(domain))
     width <- if (of_draws) width_srinivas_finite(delta) else width_amm(B, R, delta)
   }
-  c(gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, ..., least = 0), list(safety = safety))
+  c(gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, ..., least = 0),
+    list(safety = safety))
 }
 
 safe_phases <- c("maximiser", "expander", "both", "safe")
@@ -200,7 +202,8 @@ expanders <- function(rival, places, bounds, safe, distance, context) {
 # Lower bounds of unsafe places (columns) once u(x) has been observed at a safe place x (rows).
 lower_after_upper <- function(model, places, b, safe, context) {
   points <- points_in_contexts(model$config$domain, places, context)
-  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, context, 1L), as.integer(places$arm), points))
+  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, context, 1L), as.integer(places$arm),
+                                           points))
   covariance <- covariance[safe, !safe, drop = FALSE]
   spread <- b$sd[safe]^2 + model$config$noise_var
   mean <- rep(b$mean[!safe], each = sum(safe)) + covariance * (b$width * b$sd[safe] / spread)

@@ -1,6 +1,7 @@
 # Which theorem a preset has, and why others have none here.
 
-preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse", stable_opt = "stable",
+preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
+                     stable_opt = "stable",
                      gp_ucb_noiseless_constraints = "constraints_noiseless", gp_ucb_noisy_constraints = "constraints_noisy")
 
 no_theorem <- local({
@@ -21,7 +22,8 @@ no_theorem <- local({
 theorem_of_preset <- function(theorem) {
   if (!is.character(theorem) || length(theorem) != 1) return(theorem)
   if (theorem %in% names(no_theorem)) {
-    stop_gpbandits("There is no one regret bound for ", theorem, "(): ", no_theorem[[theorem]], ".", argument = "theorem")
+    stop_gpbandits("There is no one regret bound for ", theorem, "(): ", no_theorem[[theorem]], ".",
+                   argument = "theorem")
   }
   if (theorem %in% names(preset_theorems)) preset_theorems[[theorem]] else theorem
 }

@@ -32,7 +32,8 @@ recommend_by_means <- function(rival, context) {
              function(places) constraint_posteriors(rival, places, context, "mean"))$places
 }
 
-# What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is shown.
+# What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
+# shown.
 scales_rule <- list(
   recommend = function(rival, context) recommend_by_shown(rival, context),
   teaches = function(j, config) "reward",
@@ -153,7 +154,9 @@ BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(m
 # Misspelt arguments, and two that rules do not take: `contexts` where `no_contexts` says why not, and refits.
 check_rival_dots <- function(..., allowed, no_contexts = NULL) {
   given <- ...names()
-  if ("contexts" %in% given && !is.null(no_contexts)) stop_argument("contexts", "given", paste0("left out: ", no_contexts))
+  if ("contexts" %in% given && !is.null(no_contexts)) {
+    stop_argument("contexts", "given", paste0("left out: ", no_contexts))
+  }
   if ("refit" %in% given) {
     stop_argument("refit", "given", "left out: its rule goes by kernels that stay; gp_fit() fits one beforehand")
   }
@@ -463,7 +466,8 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops 
   })
 }
 
-# ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier rounds
+# ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
+# rounds
 # when they arrive; `stops` is asked after each round, unless it is null.
 play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
   due <- vector("list", rounds)

@@ -95,7 +95,8 @@ check_constraint_values <- function(values, bandit, count) {
   if (is.null(values)) stop_argument("constraints", "NULL", allowed)
   if (!is.null(dim(values)) || m > 1) values <- by_name(values, constraint_names(bandit$config, "g"), "constraints")
   if (is.data.frame(values)) values <- as.matrix(values)
-  if (!is_number(values) || any(!is.finite(values)) || any(abs(values) > largest_number) || length(values) != count * m ||
+  if (!is_number(values) || any(!is.finite(values)) || any(abs(values) > largest_number) ||
+      length(values) != count * m ||
       (is.matrix(values) && ncol(values) != m) || (!is.matrix(values) && m > 1 && count > 1)) {
     stop_argument("constraints", describe(values), allowed)
   }

@@ -36,7 +36,8 @@ play_agent <- function(agent, problem, rounds, draws, name) {
 
 # What an agent suggested, as a place: by `arm`, by `x`, or by the names of the inputs.
 agent_place <- function(query, domain, where) {
-  allowed <- paste("a list or data.frame with", if (can_count(domain)) "`arm` (its number) or", "`x` (the point), or the inputs",
+  allowed <- paste("a list or data.frame with", if (can_count(domain)) "`arm` (its number) or",
+                   "`x` (the point), or the inputs",
                    paste(domain$names, collapse = ", "))
   given <- NULL
   if (is.list(query)) {
@@ -47,6 +48,8 @@ agent_place <- function(query, domain, where) {
   if (is.null(given) && is.null(arm)) stop_argument("suggest", paste(describe(query), where), allowed)
   place <- if (!is.null(arm)) find_places(domain, NULL, arm, "suggest")
            else find_places(domain, matrix(as.double(given), nrow = 1), arg = "suggest")
-  if (place_total(place) != 1) stop_argument("suggest", sprintf("%d places %s", place_total(place), where), "one place a round")
+  if (place_total(place) != 1) {
+    stop_argument("suggest", sprintf("%d places %s", place_total(place), where), "one place a round")
+  }
   place
 }

@@ -36,10 +36,13 @@ open_search_in <- function(store, bandit, search) {
   inside <- as.environment(ours)
   in_store(inside, {
     if (table_size(inside$queries) == 0) {
-      if (config$search$known) bandit_add(inside, search$known$x, NULL, search$known$reward, NULL, NULL, store_time(inside), NULL)
+      if (config$search$known) {
+        bandit_add(inside, search$known$x, NULL, search$known$reward, NULL, NULL, store_time(inside), NULL)
+      }
       if (nrow(search$points)) offer_points(inside, search$points)
     }
-    sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)), " WHERE bandit = ",
+    sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
+            " WHERE bandit = ",
             inside$journal$number)
   })
   ours
@@ -63,7 +66,8 @@ run_fleet <- function(store, objective, workers, timeout) {
     begun <<- begun + 1
     name <- sprintf("%s-%d", worker_name(), as.integer(begun))
     drop_connection(store$link)                              # a forked worker must not inherit it
-    list(name = name, task = crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout, worker = name,
+    list(name = name, task = crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout,
+                                                           worker = name,
                                                            workspace = needs$globals, packages = needs$packages)))
   }
   tasks <- lapply(seq_len(workers), function(k) begin())
@@ -78,7 +82,8 @@ run_fleet <- function(store, objective, workers, timeout) {
     failures <- if (any(lost) && events == seen) failures + sum(lost) else sum(lost)
     if (any(lost)) seen <- events
     if (failures > 3 * workers + 10) {
-      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(ended[lost][[1]]), argument = "workers")
+      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(ended[lost][[1]]),
+                     argument = "workers")
     }
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
     if (!any(over)) Sys.sleep(0.05)
@@ -116,7 +121,8 @@ mirai_crew <- function(workers) {
   own <- !has_daemons()
   profile <- if (own) sprintf("gpbandits%d", Sys.getpid()) else NULL
   if (own) mirai::daemons(workers, dispatcher = FALSE, .compute = profile)
-  list(begin = function(f, arguments) mirai::mirai(do.call(f, arguments), f = f, arguments = arguments, .compute = profile),
+  list(begin = function(f, arguments) mirai::mirai(do.call(f, arguments), f = f, arguments = arguments,
+                                                   .compute = profile),
        ended = function(task) {
          if (mirai::unresolved(task)) return(NULL)
          value <- task$data
@@ -131,12 +137,14 @@ mirai_crew <- function(workers) {
 future_crew <- function(workers) {
   need_package("future", "workers")
   if (workers > future::nbrOfWorkers()) {
-    stop_argument("workers", format(workers), sprintf("at most the %g worker(s) of the future plan, or 1 to any number with package mirai",
+    stop_argument("workers", format(workers),
+                  sprintf("at most the %g worker(s) of the future plan, or 1 to any number with package mirai",
                                                       future::nbrOfWorkers()))
   }
   list(begin = function(f, arguments) {
          if (free_workers() == 0) restart_plan()
-         future::future(do.call(f, arguments), substitute = TRUE, globals = list(f = f, arguments = arguments), seed = NULL,
+         future::future(do.call(f, arguments), substitute = TRUE, globals = list(f = f, arguments = arguments),
+                        seed = NULL,
                         packages = "gpbandits")
        },
        ended = function(task) {

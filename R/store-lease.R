@@ -38,7 +38,8 @@ lease_queries <- function(bandit, n, context, arms, worker, seconds) {
 # Which of these queries are at an arm that is eligible now, and were asked in the context that is given?
 fits_call <- function(bandit, ids, context, arms) {
   if (length(ids) == 0) return(logical())
-  eligible <- is.null(arms) | bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain, "arms")
+  eligible <- is.null(arms) | bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain,
+                                                                                          "arms")
   eligible & in_context(bandit, ids, context)
 }
 
@@ -94,7 +95,8 @@ leased_queries <- function(log) {
 give_lease <- function(log, id, attempt, worker, seconds) {
   log$given <- log$given + 1L
   token <- paste0(substr(log$head$token, 1, 24), sprintf("%08x", log$given))
-  sql_run(log$link, "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
+  sql_run(log$link,
+          "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
                 sql_literal(token, log$link), "'open'", sep = ", "), ", ", lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
@@ -162,13 +164,17 @@ offer_points <- function(bandit, x) {
   bandit_add(bandit, x, arm = NULL, constraints = NULL, context = NULL, time = store_time(bandit), noise_var = NULL)
   ids <- seq(had + 1L, table_size(bandit$queries))
   nothing <- rep(0, length(ids))
-  sql_insert(log$link, "gpb_lease", list(bandit = rep(log$number, length(ids)), query = ids, attempt = rep(0L, length(ids)),
-                                         token = rep("", length(ids)), state = rep("offered", length(ids)), since = nothing,
+  sql_insert(log$link, "gpb_lease", list(bandit = rep(log$number, length(ids)), query = ids, attempt = rep(0L,
+                                                                                                           length(ids)),
+                                         token = rep("", length(ids)), state = rep("offered",
+                                                                                   length(ids)), since = nothing,
                                          seconds = nothing, expires = nothing))
 }
 
 tokens_in_sql <- function(token, link) {
-  if (is.character(token) && length(token)) paste0("l.token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
+  if (is.character(token) && length(token)) {
+    paste0("l.token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
+  }
 }
 
 # A token must be one that was given out for its query, however long ago.
@@ -202,8 +208,11 @@ check_tokens <- function(bandit, id, token) {
 #' @export
 store_heartbeat <- function(store, token) {
   check_store(store)
-  if (!is.character(token) || length(token) == 0 || anyNA(token)) stop_argument("token", describe(token), "a token, or several")
+  if (!is.character(token) || length(token) == 0 || anyNA(token)) {
+    stop_argument("token", describe(token), "a token, or several")
+  }
   link <- store$link
-  sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link), " + seconds WHERE state = 'open' AND token IN (",
+  sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link),
+                 " + seconds WHERE state = 'open' AND token IN (",
                  paste(sql_literal(token, link), collapse = ", "), ")")
 }

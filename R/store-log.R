@@ -1,7 +1,8 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`,
 # `attempts`, `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with
-# the server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `given` (tokens given out in it), `more`
+# the server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way),
+# `given` (tokens given out in it), `more`
 # (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row, config) {
@@ -21,8 +22,10 @@ needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$activ
 # The row of a bandit; with the leases for which the SQL condition `leases` holds it is repeated, a row per lease.
 head_row <- function(link, name, leases = NULL) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
-  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now, ", sql_token(link), " AS token",
-         if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""), " FROM gpb_bandit b",
+  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now, ", sql_token(link),
+         " AS token",
+         if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns,
+                                      collapse = ""), " FROM gpb_bandit b",
          if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
          " WHERE b.name = ", sql_literal(name, link), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
 }
@@ -34,8 +37,10 @@ open_now <- "l.state IN ('open', 'offered')"
 leases_in <- function(found) {
   there <- which(!is.na(found$lease_query))
   column <- function(name, as_type) as_type(found[[paste0("lease_", name)]][there])
-  list(query = column("query", as.integer), attempt = column("attempt", as.integer), worker = column("worker", as.character),
-       state = column("state", as.character), expires = column("expires", as.double), token = column("token", as.character))
+  list(query = column("query", as.integer), attempt = column("attempt", as.integer),
+       worker = column("worker", as.character),
+       state = column("state", as.character), expires = column("expires", as.double), token = column("token",
+                                                                                                     as.character))
 }
 
 some_leases <- function(leases, which) lapply(leases, `[`, which)
@@ -90,7 +95,8 @@ force_arguments <- function(frame = parent.frame()) {
   for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
 }
 
-lock_row <- function(link, name) paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link), " FOR UPDATE")
+lock_row <- function(link, name) paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link),
+                                        " FOR UPDATE")
 
 replica_state <- function(bandit) {
   list(queries = table_copy(bandit$queries), events = table_copy(bandit$events), refits = bandit$refits,
@@ -120,14 +126,17 @@ bandit_catch_up <- function(bandit) {
 play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
   ids <- integer()
   outcome <- play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
-    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL, lease = Inf)
+    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL,
+                            lease = Inf)
     if (nrow(query) == 0) return(NULL)
     ids[t] <<- query$id
     logged_places(bandit, query$id)
   }, tell = function(which, reward, g) {
     bandit_observe(bandit, ids[which], reward, if (constraint_count(bandit$config)) g, NULL, NULL)
   })
-  if (length(ids) == 0) stop_gpbandits("The budget of evaluations of this bandit's store is spent.", argument = "bandit")
+  if (length(ids) == 0) {
+    stop_gpbandits("The budget of evaluations of this bandit's store is spent.", argument = "bandit")
+  }
   c(outcome, list(ids = ids))
 }
 
@@ -286,7 +295,8 @@ play_rows <- function(bandit, rows) {
                 width = as.double(q$width)),
            numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
   events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
-                   time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters), NA_character_)),
+                   time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters),
+                                                           NA_character_)),
               numbers_of(e$numbers, more_event_columns(config), "gpb_event"))
   refits <- lapply(e$parameters[e$kind == "refit"], stored_refit, bandit = bandit)
   heal(bandit)
@@ -382,7 +392,8 @@ stored_events <- function(bandit, events, refits, now) {
   count <- length(events$kind)
   more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
   parameters <- events$arms
-  parameters[events$kind == event_kind[["refit"]]] <- vapply(refits, settings_text, "", trust = bandit$journal$store$trust)
+  parameters[events$kind == event_kind[["refit"]]] <- vapply(refits, settings_text, "",
+                                                             trust = bandit$journal$store$trust)
   list(number = table_size(bandit$events) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
        query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),
        parameters = parameters, at = rep(now, count))

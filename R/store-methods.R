@@ -49,7 +49,8 @@ summary.bandit_store <- function(object, ...) {
 }
 
 store_leases <- function(link, bandit) {
-  found <- sql_rows(link, "SELECT query, attempt, worker, state, since, expires, ended FROM gpb_lease WHERE bandit = ", bandit,
+  found <- sql_rows(link, "SELECT query, attempt, worker, state, since, expires, ended FROM gpb_lease WHERE bandit = ",
+                    bandit,
                     " ORDER BY since")
   for (name in c("since", "expires", "ended")) found[[name]] <- as.double(found[[name]])
   found$worker <- ifelse(is.na(found$worker), "(no name)", as.character(found$worker))
@@ -67,7 +68,8 @@ by_worker <- function(leases, now) {
   leases <- leases[leases$attempt > 0, ]
   groups <- split(leases, leases$worker)
   count <- function(state) unname(vapply(groups, function(g) sum(g$state %in% state), 0L))
-  data.frame(worker = as.character(names(groups)), answered = count("done"), lost = count("expired"), failed = count("failed"),
+  data.frame(worker = as.character(names(groups)), answered = count("done"), lost = count("expired"),
+             failed = count("failed"),
              latest = unname(vapply(groups, function(g) now - max(g$since, g$ended, na.rm = TRUE), 0)))
 }
 
@@ -84,7 +86,9 @@ print.summary_bandit_store <- function(x, ...) {
   cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries, x$events))
   if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")
   cat(sprintf("  answers    %.3g a minute\n", x$per_minute))
-  if (nrow(x$best)) cat(sprintf("  best seen  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
+  if (nrow(x$best)) {
+    cat(sprintf("  best seen  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
+  }
   show <- function(title, frame) {
     if (nrow(frame) == 0) return(invisible())
     cat("  ", title, ":\n", sep = "")
@@ -115,7 +119,8 @@ draw_arrivals <- function(history, start, main) {
   known <- known[order(known$answered_at), ]
   frame <- check_frame(TRUE, NULL, NULL, "seconds since the first lease", "reward", main)
   at <- known$answered_at - start
-  key <- rbind(key_entry("reward", mark$seen, pch = 16, size = 0.8), key_entry("best so far", mark$mean, lty = 1, lwd = 2))
+  key <- rbind(key_entry("reward", mark$seen, pch = 16, size = 0.8),
+               key_entry("best so far", mark$mean, lty = 1, lwd = 2))
   open_picture(frame, at, known$reward, key)
   graphics::points(at, known$reward, pch = 16, cex = 0.7, col = mark$seen)
   graphics::lines(at, cummax(known$reward), type = "s", col = mark$mean, lwd = 2)

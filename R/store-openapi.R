@@ -18,10 +18,12 @@ service_schema <- function() {
     security = list(list(token = list())),
     paths = list(
       "/suggest" = post("The next queries, leased to a worker.",
-                        object(n = whole, worker = text, lease = number, context = list(type = "array", items = number)),
+                        object(n = whole, worker = text, lease = number,
+                               context = list(type = "array", items = number)),
                         object(queries = list(type = "array", items = query))),
       "/observe" = post("The reward of a query; the same one again changes nothing.",
-                        object(id = whole, reward = number, token = text, constraints = list(type = "array", items = number),
+                        object(id = whole, reward = number, token = text,
+                               constraints = list(type = "array", items = number),
                                required = c("id", "reward")), object(id = whole, status = text)),
       "/fail" = post("A query that will never be answered.", object(id = whole, reason = text, required = "id"),
                      object(id = whole, status = text)),
@@ -29,7 +31,8 @@ service_schema <- function() {
                           object(renewed = list(type = "integer"))),
       "/best" = get("The point with the largest posterior mean.", object(point = point, mean = number, sd = number),
                     service_parameter("context", text)),
-      "/history" = get("One row per query.", object(rows = list(type = "array", items = list(type = "object")), total = number),
+      "/history" = get("One row per query.", object(rows = list(type = "array", items = list(type = "object")),
+                                                    total = number),
                        service_parameter("after", number), service_parameter("limit", number)),
       "/health" = get("Is the service up? Needs no token.", object(status = text))
     )

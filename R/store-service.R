@@ -43,13 +43,16 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   host <- check_string(host)
   max_body <- check_count(max_body)
   if (is.null(token)) token <- sql_rows(store$link, "SELECT ", sql_token(store$link), " AS token")$token
-  if (nchar(check_string(token)) < 16) stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
+  if (nchar(check_string(token)) < 16) {
+    stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
+  }
   service <- list(bandit = open_bandit(store), store = store, token = token, max_body = max_body)
   if (port == 0) port <- httpuv::randomPort(host = host)
   app <- list(onHeaders = function(request) checked_reply(refuse_early(service, request)),
               call = function(request) checked_reply(answer_request(service, request)))
   server <- tryCatch(httpuv::startServer(host, port, app), error = function(e) {
-    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), conditionMessage(e)), "a free port")
+    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), conditionMessage(e)),
+                  "a free port")
   })
   structure(list(url = sprintf("http://%s:%d", host, as.integer(port)), token = token,
                  stop = function() httpuv::stopServer(server), run = function(seconds = Inf) serve_for(seconds)),
@@ -100,8 +103,10 @@ answer_request <- function(service, request) {
 }
 
 service_doors <- function() {
-  list("/suggest" = list(method = "POST", answer = serve_suggest), "/observe" = list(method = "POST", answer = serve_observe),
-       "/fail" = list(method = "POST", answer = serve_fail), "/heartbeat" = list(method = "POST", answer = serve_heartbeat),
+  list("/suggest" = list(method = "POST", answer = serve_suggest),
+       "/observe" = list(method = "POST", answer = serve_observe),
+       "/fail" = list(method = "POST", answer = serve_fail), "/heartbeat" = list(method = "POST",
+                                                                                 answer = serve_heartbeat),
        "/best" = list(method = "GET", answer = serve_best), "/history" = list(method = "GET", answer = serve_history),
        "/health" = list(method = "GET", answer = function(service, query) reply(list(status = "ok"))),
        "/openapi.json" = list(method = "GET", answer = function(service, query) reply(service_schema())),
@@ -120,11 +125,13 @@ at_once <- list(Connection = "close")
 
 reply <- function(value, status = 200L, headers = list()) {
   body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")
-  list(status = status, headers = c(list("Content-Type" = "application/json"), at_once, headers), body = as.character(body))
+  list(status = status, headers = c(list("Content-Type" = "application/json"), at_once, headers),
+       body = as.character(body))
 }
 
 reply_error <- function(status, words, headers = list(), argument = NULL) {
-  reply(c(list(error = words), if (!is.null(argument) && !is.na(argument)) list(argument = argument)), as.integer(status),
+  reply(c(list(error = words), if (!is.null(argument) && !is.na(argument)) list(argument = argument)),
+        as.integer(status),
         headers)
 }
 
@@ -140,25 +147,32 @@ body_of <- function(request) {
   text <- rawToChar(bytes)
   if (!nzchar(text)) return(list())
   # A parser that calls itself must not be led too deep.
-  if (lengths(regmatches(text, gregexpr("[[{]", text))) > 200) stop_argument("body", "deeply nested JSON", "a flat object")
+  if (lengths(regmatches(text, gregexpr("[[{]", text))) > 200) {
+    stop_argument("body", "deeply nested JSON", "a flat object")
+  }
   found <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(e) {
     stop_argument("body", "text that is no JSON", "a JSON object")
   })
-  if (!is.list(found) || (length(found) && is.null(names(found)))) stop_argument("body", describe(found), "a JSON object")
+  if (!is.list(found) || (length(found) && is.null(names(found)))) {
+    stop_argument("body", describe(found), "a JSON object")
+  }
   found
 }
 
 query_of <- function(request) {
   text <- sub("^\\?", "", paste0(request$QUERY_STRING, ""))
   if (!nzchar(text)) return(list())
-  pairs <- regmatches(strsplit(text, "&", fixed = TRUE)[[1]], regexpr("=", strsplit(text, "&", fixed = TRUE)[[1]]), invert = TRUE)
+  pairs <- regmatches(strsplit(text, "&", fixed = TRUE)[[1]], regexpr("=", strsplit(text, "&", fixed = TRUE)[[1]]),
+                      invert = TRUE)
   pairs <- Filter(function(pair) length(pair) == 2, pairs)
   stats::setNames(lapply(pairs, function(pair) utils::URLdecode(pair[2])), vapply(pairs, `[`, "", 1))
 }
 
 check_fields <- function(body, known) {
   strange <- setdiff(names(body), known)
-  if (length(strange)) stop_argument(strange[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
+  if (length(strange)) {
+    stop_argument(strange[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
+  }
 }
 
 # A field that holds one number or an array of them.
@@ -175,7 +189,8 @@ context_field <- function(service, value) if (!is.null(value)) matrix(value, 1, 
 serve_suggest <- function(service, body) {
   check_fields(body, c("n", "worker", "lease", "context"))
   n <- check_count(if (is.null(body$n)) 1 else body$n, "n", upper = 1000)
-  found <- service$bandit$suggest(n, context = context_field(service, numbers_field(body, "context")), worker = body$worker,
+  found <- service$bandit$suggest(n, context = context_field(service, numbers_field(body, "context")),
+                                  worker = body$worker,
                                   lease = if (is.null(body$lease)) 60 else body$lease)
   inputs <- setdiff(names(found), c("id", "token", "attempt", "arm"))
   reply(list(queries = lapply(seq_len(nrow(found)), function(k) {
@@ -188,7 +203,8 @@ serve_observe <- function(service, body) {
   check_fields(body, c("id", "reward", "token", "constraints"))
   id <- numbers_field(body, "id")
   token <- unlist(body$token)
-  service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"), token = token)
+  service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
+                         token = token)
   reply(list(id = id, status = "known"))
 }
 

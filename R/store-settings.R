@@ -10,7 +10,8 @@ settings_text <- function(x, trust) {
     return(text)
   }
   if (!trust) {
-    stop_argument("store", "a store that was not made with `trust = TRUE`, for settings that hold functions or formulas",
+    stop_argument("store",
+                  "a store that was not made with `trust = TRUE`, for settings that hold functions or formulas",
                   "such a store: every process that opens the bandit would run them")
   }
   json_text(list(packed = pack(x), reads = paste(utils::head(deparse(x), 200), collapse = "\n")))
@@ -21,7 +22,9 @@ settings_from_text <- function(text, trust, what) {
   tryCatch({
     found <- parse_json(text)
     if (identical(names(found), c("packed", "reads"))) {
-      if (!trust) stop("they hold functions, which opening would run: open the store with `trust = TRUE` if you trust it")
+      if (!trust) {
+        stop("they hold functions, which opening would run: open the store with `trust = TRUE` if you trust it")
+      }
       return(unpack(found$packed))
     }
     check_made_here(decode_value(found))
@@ -93,7 +96,8 @@ check_made_here <- function(x) {
   if (!is.null(remake)) {
     fields <- unclass(x)
     wanted <- intersect(names(formals(remake)), names(fields))
-    needed <- Filter(function(name) identical(formals(remake)[[name]], quote(expr = )), setdiff(names(formals(remake)), "..."))
+    needed <- Filter(function(name) identical(formals(remake)[[name]], quote(expr = )),
+                     setdiff(names(formals(remake)), "..."))
     if (all(needed %in% wanted)) {
       again <- do.call(remake, fields[wanted])
       if (!same_fields(again, x)) stop(sprintf("it holds a %s that is none of ours", class(x)[1]))
@@ -109,7 +113,9 @@ check_kernel_type <- function(x) {
   if (!is.character(type) || length(type) != 1 || is.na(type)) stop("a kernel has no type")
   if (type %in% c("sum", "product")) {
     parts <- x[["parts"]]
-    if (!is.list(parts) || length(parts) == 0 || !all(vapply(parts, inherits, NA, "bandit_kernel"))) stop("a kernel has parts that are none")
+    if (!is.list(parts) || length(parts) == 0 || !all(vapply(parts, inherits, NA, "bandit_kernel"))) {
+      stop("a kernel has parts that are none")
+    }
   } else if (type == "matrix") {
     # Without its eigenvalues, which take long: the core's factorisations find an indefinite one.
     K <- x[["K"]]
@@ -133,7 +139,9 @@ constructor_of <- function(x) {
   kind <- if (is.character(x[["type"]])) x[["type"]] else x[["kind"]]
   if (!is.character(kind) || length(kind) != 1) return(NULL)
   if (inherits(x, "bandit_domain")) family <- "domain"
-  if (family == "domain") return(get0(paste0(kind, "_domain"), envir = asNamespace("gpbandits"), mode = "function", inherits = FALSE))
+  if (family == "domain") {
+    return(get0(paste0(kind, "_domain"), envir = asNamespace("gpbandits"), mode = "function", inherits = FALSE))
+  }
   if (family == "changes") family <- "change"
   if (!family %in% c("kernel", "width", "pending", "change", "policy", "penalty", "constraints", "param")) return(NULL)
   if (family == "kernel" && kind == "matrix") return(NULL)
@@ -157,7 +165,8 @@ same_fields <- function(made, found) {
 
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
-  known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "accuracy", "constraints", "changes", "refit",
+  known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "accuracy", "constraints",
+             "changes", "refit",
              "outputs")
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")

@@ -1,7 +1,8 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment:
 # `kind` ("sqlite", "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where
 # the user gave a connection), `queued` (statements for PostgreSQL, which go in one message with the next read or with
-# COMMIT) and `inside` (in a transaction). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to
+# COMMIT) and `inside` (in a transaction). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits
+# to
 # PostgreSQL. There a transaction is two messages: begin, lock and read; write and commit.
 
 store_schema_version <- 1L
@@ -49,7 +50,8 @@ use_connection <- function(link, con) {
   invisible(link)
 }
 
-# SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory, and would
+# SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory,
+# and would
 # read and write at places where its parent happens to be: it must not open a file that was open when it was forked.
 # By file: the process, and how many connections of ours it has.
 sqlite_files <- new.env(parent = emptyenv())
@@ -107,7 +109,9 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
 # The link's connection, made (again) where there is none. Not in a forked child: two processes on one
 # connection would mix their messages.
 connection <- function(link) {
-  if (link$inside && link$pid == Sys.getpid() && !is.null(link$con)) return(link$con)   # what has died says so when it is used
+  if (link$inside && link$pid == Sys.getpid() && !is.null(link$con)) {
+    return(link$con)   # what has died says so when it is used
+  }
   alive <- !is.null(link$con) && isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE)) &&
     link$pid == Sys.getpid()
   if (alive) return(link$con)
@@ -190,7 +194,8 @@ sql_change_now <- function(link, ...) {
 }
 
 # All that waits and then a query, as one message: an error in any statement ends the message and is told. RPostgres
-# replaces a connection that was lost by a new one, unasked: another session has no transaction, no lock and no cursor of
+# replaces a connection that was lost by a new one, unasked: another session has no transaction, no lock and no cursor
+# of
 # that name, and must not write.
 with_queued <- function(link, text) {
   message <- paste(c("MOVE gpb_lock", link$queued, text), collapse = "; ")
@@ -238,7 +243,8 @@ sql_token <- function(link) {
   if (link$kind == "sqlite") "lower(hex(randomblob(16)))" else "md5(random()::text || clock_timestamp()::text)"
 }
 
-# Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`: the
+# Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`:
+# the
 # first thing to read in it, as it is once the lock is there.
 sql_begin <- function(link, rows, lock = "SELECT 1", patience = 60) {
   con <- connection(link)
@@ -278,7 +284,9 @@ sqlite_patiently <- function(code, patience) {
 sql_commit <- function(link) {
   if (link$kind == "postgres") {
     done <- sql_rows(link, with_queued(link, "COMMIT; SELECT 1 AS done"))
-    if (!identical(as.integer(done$done), 1L)) database(stop("the connection was lost before the transaction was committed"))
+    if (!identical(as.integer(done$done), 1L)) {
+      database(stop("the connection was lost before the transaction was committed"))
+    }
   } else {
     database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
   }

@@ -244,7 +244,9 @@ as_width <- function(width, arg = "width") {
   if (!missing(width) && inherits(width, "bandit_width")) return(width)
   allowed <- "a number >= 0, or a width (made by width_constant(), width_srinivas_finite(), ...)"
   if (missing(width)) stop_argument(arg, "missing", allowed)
-  if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) stop_argument(arg, describe(width), allowed)
+  if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) {
+    stop_argument(arg, describe(width), allowed)
+  }
   width_constant(width)
 }
 
