@@ -12,6 +12,7 @@ constexpr Index kFirstRoom = 16;
 }
 
 VectorXd LowRankBasis::cross(const VectorXd& x) const {
+  if (rank() == 0) return VectorXd();  // there are no columns to look at
   VectorXd out(points_.rows());
   kernel_->cross(x, points_, out);
   out.conservativeResize(rank());

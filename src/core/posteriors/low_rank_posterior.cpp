@@ -450,9 +450,15 @@ MatrixXd LowRankPosterior::draw(const Points& X, Rng& rng, Index count, double s
   return out;
 }
 
+// The sum of slopes with these weights; Eigen's product wants a first row.
+static VectorXd along(const MatrixXd& slopes, const VectorXd& weights) {
+  if (slopes.rows() == 0) return VectorXd::Zero(slopes.cols());
+  return slopes.transpose() * weights;
+}
+
 double LowRankPosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {
   check_point(x.size());
-  dmean = basis_.slopes(x).transpose() * weights_on_points();
+  dmean = along(basis_.slopes(x), weights_on_points());
   return basis_.cross(x).dot(weights_on_points());
 }
 
@@ -468,10 +474,10 @@ void LowRankPosterior::predict_gradient(const VectorXd& x, double& mean, double&
   precision_.backward(half);
   const VectorXd taken = basis_.on_points(at_x.phi - half);
   const MatrixXd slopes = basis_.slopes(x);
-  dmean = slopes.transpose() * weights_on_points();
+  dmean = along(slopes, weights_on_points());
   dsd = VectorXd::Zero(x.size());
   if (sd > 0.0) {
-    dsd = (basis_.kernel().diagonal_gradient(x) - 2.0 * slopes.transpose() * taken) / (2.0 * sd);
+    dsd = (basis_.kernel().diagonal_gradient(x) - 2.0 * along(slopes, taken)) / (2.0 * sd);
   }
 }
 
