@@ -182,6 +182,18 @@ test_that("an error or an interrupt in the middle of a transaction leaves store 
   })
 })
 
+# Asks until the store takes no more: the error, and the history before it.
+asked_until_refused <- function(bandit) {
+  repeat {
+    before <- bandit$history()
+    error <- tryCatch({
+      bandit$suggest()
+      NULL
+    }, gpbandits_error = identity)
+    if (!is.null(error)) return(list(error = error, before = before))
+  }
+}
+
 test_that("a disk that is full is an error, and nothing has happened", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_place()
@@ -189,18 +201,11 @@ test_that("a disk that is full is an error, and nothing has happened", {
   bandit <- store_makers$ucb(store = store)
   bandit$suggest()
   DBI::dbGetQuery(store$link$con, "PRAGMA max_page_count = 1")               # the file may not grow
-  error <- NULL
-  while (is.null(error)) {
-    before <- bandit$history()
-    error <- tryCatch({
-      bandit$suggest()
-      NULL
-    }, gpbandits_error = identity)
-  }
-  expect_match(conditionMessage(error), "full")
-  expect_identical(bandit$history(), before)
+  end <- asked_until_refused(bandit)
+  expect_match(conditionMessage(end$error), "full")
+  expect_identical(bandit$history(), end$before)
   gpbandits:::drop_connection(store$link)                                    # a new one may write again
-  expect_identical(bandit$suggest()$id, nrow(before) + 1L)
+  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
@@ -215,20 +220,13 @@ test_that("a disk without space is an error, and nothing has happened", {
   place <- list(kind = "sqlite", connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file.path(disk, "b.db"))))))
   bandit <- store_makers$ucb(store = store_at(place))
   bandit$suggest()
-  error <- NULL
   suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # all that is left
-  while (is.null(error)) {
-    before <- bandit$history()
-    error <- tryCatch({
-      bandit$suggest()
-      NULL
-    }, gpbandits_error = identity)
-  }
-  expect_s3_class(error, "gpbandits_store_error")
-  expect_match(conditionMessage(error), "full|I/O")
-  expect_identical(bandit$history(), before)
+  end <- asked_until_refused(bandit)
+  expect_s3_class(end$error, "gpbandits_store_error")
+  expect_match(conditionMessage(end$error), "full|I/O")
+  expect_identical(bandit$history(), end$before)
   unlink(file.path(disk, "filler"))
-  expect_identical(bandit$suggest()$id, nrow(before) + 1L)
+  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
