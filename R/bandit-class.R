@@ -98,8 +98,8 @@ setMethod("$", "GPBandit", function(x, name) {
   # The inherited method reads the unevaluated name; it also fetches methods on their first use.
   if (!is.null(found)) return(found)
   frame <- as.environment(x)
-  if (!exists(name, envir = frame, inherits = FALSE) && !exists(name, envir = methods::getClass(class(x))@refMethods,
-                                                                inherits = FALSE)) {
+  if (!exists(name, envir = frame, inherits = FALSE) &&
+      !exists(name, envir = methods::getClass(class(x))@refMethods, inherits = FALSE)) {
     stop_no_method(name)
   }
   do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name)))

@@ -82,8 +82,7 @@ start_journal <- function(bandit, file, trust = FALSE) {
   path <- journal_path(file)
   if (!trust && has_code(bandit$config)) {
     stop_argument("journal", "given for settings that hold functions",
-                  paste("given with `trust = TRUE` for such settings:",
-                  "resuming runs them"))
+                  "given with `trust = TRUE` for such settings: resuming runs them")
   }
   if (file.exists(path) && file.size(path) > 0) {
     stop_argument("journal", sprintf("%s, which exists", dQuote(file, FALSE)),
@@ -95,8 +94,9 @@ start_journal <- function(bandit, file, trust = FALSE) {
   bandit$journal <- file_journal(path, end, seed)
 }
 
-file_journal <- function(path, end, rng) structure(list(path = path, end = end, rng = rng),
-                                                   class = "bandit_file_journal")
+file_journal <- function(path, end, rng) {
+  structure(list(path = path, end = end, rng = rng), class = "bandit_file_journal")
+}
 
 # Appends one line. Returns what commit() puts into the bandit's fields when the line is on the disk.
 journal_write <- function(bandit, parts) {
@@ -134,8 +134,8 @@ journal_query_columns <- function(config) {
 
 journal_event_columns <- function(config) {
   columns <- event_columns()
-  c(columns[names(columns) != "arms"], stats::setNames(rep(list(double()), constraint_count(config)),
-                                                       constraint_names(config, "g")))
+  values <- stats::setNames(rep(list(double()), constraint_count(config)), constraint_names(config, "g"))
+  c(columns[names(columns) != "arms"], values)
 }
 
 g_columns <- function(config, g) {

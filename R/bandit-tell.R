@@ -105,8 +105,8 @@ check_noise_vars <- function(noise_var, count) {
   known <- !is.na(noise_var)
   checked <- check_numbers(noise_var[known], "noise_var", lower = 0, open_lower = TRUE, upper = largest_number)
   if (!is.numeric(noise_var) || !length(noise_var) %in% c(1, count)) {
-    stop_argument("noise_var", describe(noise_var), sprintf("NULL, one number > 0, or one for each of %d reward(s)",
-                                                            count))
+    stop_argument("noise_var", describe(noise_var),
+                  sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }
   noise_var[known] <- checked
   rep_len(as.double(noise_var), count)

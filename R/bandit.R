@@ -212,8 +212,8 @@ check_own_kernel_here <- function(config) {
   if (!has_function(config$kernel)) return(invisible())
   paths <- config$policy$draws || config$policy$kind == "mes"
   if (paths && !can_count(config$domain)) {
-    stop_argument("kernel", sprintf("kernel_function() for %s on %s", config$policy$title,
-                                    describe_domain(config$domain)),
+    stop_argument("kernel",
+                  sprintf("kernel_function() for %s on %s", config$policy$title, describe_domain(config$domain)),
                   "another kernel where paths of the prior are drawn")
   }
   if (length(config$context_names) && is.null(config$contexts)) return(invisible())

@@ -256,8 +256,9 @@ by_arm <- function(values, domain, arg) {
 
 # Do two lists of input names mean the same inputs, in the same order? x1, x2, .. and z1, z2, .. are no names.
 same_names <- function(names, other) {
-  unnamed <- function(names) any(vapply(c("x", "z"), function(letter) identical(names, paste0(letter,
-                                                                                              seq_along(names))), NA))
+  unnamed <- function(names) {
+    any(vapply(c("x", "z"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
+  }
   length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
 }
 

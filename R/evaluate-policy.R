@@ -45,8 +45,8 @@ evaluate_policy <- function(log, bandit, method = c("ips", "dr", "replay"), leve
   draws <- check_count(draws, upper = 1e5)
   config <- bandit$config
   if (!can_count(config$domain) || has_rule(bandit)) {
-    stop_argument("bandit", if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on",
-                                                                                   describe_domain(config$domain)),
+    stop_argument("bandit",
+                  if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on", describe_domain(config$domain)),
                   "a bandit over arms, made by gp_bandit() or a preset of it")
   }
   rows <- logged_choices(log, bandit)

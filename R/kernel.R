@@ -170,9 +170,8 @@ check_positive <- function(x, arg = deparse(substitute(x))) {
   check_number(x, arg, lower = 1 / largest_number, upper = largest_number)
 }
 
-# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not.
-# `written`: the argument
-# as it stands in the call; `given`: the names of the call's arguments.
+# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not. `written`:
+# the argument as it stands in the call; `given`: the names of the call's arguments.
 check_smoothness <- function(nu, written, given) {
   named <- "nu" %in% all.vars(written) || any(startsWith("nu", given[nzchar(given)]))
   if (named || !is.numeric(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) {

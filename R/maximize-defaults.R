@@ -69,8 +69,8 @@ lengthscale_priors <- function(kernel, domain, prior, prefix = "") {
 lengthscale_sides <- function(kernel, domain) {
   # Contexts have no range that is known.
   known <- input_sides(domain)
-  at <- if (is.null(kernel$dims)) seq_along(known) else if (is.character(kernel$dims)) match(kernel$dims,
-                                                                                             model_names(domain))
+  at <- if (is.null(kernel$dims)) seq_along(known)
+        else if (is.character(kernel$dims)) match(kernel$dims, model_names(domain))
         else kernel$dims
   side <- known[at]
   side[is.na(side)] <- 1

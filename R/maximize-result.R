@@ -13,8 +13,7 @@ new_maximum <- function(history, bandit, ...) {
   seen <- best_row(history$reward, bandit$config)
   best <- if (length(seen)) bandit$best()
   structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = best$mean,
-                 sd = best$sd,
-                 best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
+                 sd = best$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
 }

@@ -58,8 +58,9 @@ evaluated <- function(search) sum(search$origin != 0)
 
 new_task <- function(origin, domain, row) list(origin = origin, attempts = 0, point = one_point(domain, row))
 
-query_task <- function(id, bandit) new_task(id, bandit$config$domain,
-                                            query_frame(bandit, id)[bandit$config$domain$names])
+query_task <- function(id, bandit) {
+  new_task(id, bandit$config$domain, query_frame(bandit, id)[bandit$config$domain$names])
+}
 
 # Once the time is up no evaluation is begun.
 is_out_of_time <- function(search) {

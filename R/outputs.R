@@ -1,8 +1,7 @@
 # What rewards are to the model. The log has rewards as they are; the posterior sees their values under a map, which is
 # chosen with the hyperparameters: at every refit, and before the first one as soon as rewards are known. A map is a
-# list
-# of numbers (see src/core/events/output_map.h, whose code does the arithmetic) and `count`, from how many rewards it
-# was made.
+# list of numbers (see src/core/events/output_map.h, whose code does the arithmetic) and `count`, from how many rewards
+# it was made.
 
 #' Rewards in any units: robust scaling, power transforms, minimising
 #'

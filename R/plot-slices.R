@@ -1,8 +1,7 @@
 # Pictures of functions of more inputs than a page has: slices through one point, and maps of two inputs through it.
 
 # A data.frame `input`, `value` (numbers; positions where an input is not numeric), `label`, `mean`, `sd`, `lower`,
-# `upper`: each of `inputs`
-# along its axis, the others as in `through` (one row).
+# `upper`: each of `inputs` along its axis, the others as in `through` (one row).
 slices_view <- function(bandit, context, through, inputs, width, resolution = NULL) {
   domain <- bandit$config$domain
   parts <- lapply(inputs, function(name) {

@@ -110,7 +110,7 @@ recommend_rahbo <- function(rival, context) {
     places <- c(subset_places(places, here), list(contexts = places$contexts[here, , drop = FALSE]))
   }
   p <- model_posterior(models[[1]], places, context)
-  score <- p$mean - model_width(models[[1]]) * p$sd - rival$config$alpha * variance_bound(models[[2]], rival, places, 1,
-                                                                                          context)
+  risk <- rival$config$alpha * variance_bound(models[[2]], rival, places, 1, context)
+  score <- p$mean - model_width(models[[1]]) * p$sd - risk
   subset_places(places, which.max(score))
 }

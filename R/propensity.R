@@ -12,8 +12,8 @@ with_propensity <- function(history, bandit, draws = NULL) {
   force(history)                                          # which looks at the bandit as a whole
   if (!is.null(draws)) draws <- check_count(draws, lower = 0, upper = 1e5)
   if (has_rule(bandit) || !is_randomised(bandit$config)) return(history)
-  there <- !can_count(bandit$config$domain) || identical(table_column(bandit$queries, "arm")[history$id] + 1L,
-                                                         history$arm)
+  there <- !can_count(bandit$config$domain) ||
+    identical(table_column(bandit$queries, "arm")[history$id] + 1L, history$arm)
   history$propensity <- if (there) propensities(bandit, history$id, draws) else rep(NA_real_, nrow(history))
   history
 }

@@ -75,10 +75,8 @@ regret_a_ucb <- function(rounds, gain, B, R, d, growth, norm_growth = function(t
 }
 
 # A query without pending ones: r <= 2 w sd. Another one is in the region mu + 2 w sd >= max(mu - w sd), as x* is, so
-# that
-# r <= 2 w sd(x*) + 3 w sd(x) with the sds of real rewards, at most exp(guard) times those that know pending queries;
-# and of these
-# x has the largest of the region.
+# that r <= 2 w sd(x*) + 3 w sd(x) with the sds of real rewards, at most exp(guard) times those that know pending
+# queries; and of these x has the largest of the region.
 regret_ucb_pe <- function(rounds, gain, noise_var, width, guard, variance = 1) {
   if (missing(guard)) stop_argument("guard", "missing", "the largest information of pending queries, a number >= 0")
   2.5 * regret_ucb(rounds, gain, noise_var, width, guard = guard, variance = variance)

@@ -467,8 +467,7 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops 
 }
 
 # ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
-# rounds
-# when they arrive; `stops` is asked after each round, unless it is null.
+# rounds when they arrive; `stops` is asked after each round, unless it is null.
 play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)

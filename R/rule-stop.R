@@ -391,8 +391,8 @@ improvement_between <- function(bandit, known, noise_var, after, new, old, conte
   at <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
   colnames(at) <- colnames(x)
   cross <- kernel_gram(config$kernel, at, x)
-  covariance <- kernel_gram(config$kernel, at) - cross %*% solve(kernel_gram(config$kernel, x) +
-                                                                 diag(noise_var, length(noise_var)), t(cross))
+  covariance <- kernel_gram(config$kernel, at) -
+    cross %*% solve(kernel_gram(config$kernel, x) + diag(noise_var, length(noise_var)), t(cross))
   sd <- sqrt(max(0, covariance[1, 1] + covariance[2, 2] - 2 * covariance[1, 2]))
   gap <- mean[1] - mean[2]
   if (sd > 0) gap * stats::pnorm(gap / sd) + sd * stats::dnorm(gap / sd) else max(gap, 0)

@@ -66,9 +66,9 @@ run_fleet <- function(store, objective, workers, timeout) {
     begun <<- begun + 1
     name <- sprintf("%s-%d", worker_name(), as.integer(begun))
     drop_connection(store$link)                              # a forked worker must not inherit it
-    list(name = name, task = crew$begin(fleet_worker, list(store = store, objective = objective, timeout = timeout,
-                                                           worker = name,
-                                                           workspace = needs$globals, packages = needs$packages)))
+    given <- list(store = store, objective = objective, timeout = timeout, worker = name, workspace = needs$globals,
+                  packages = needs$packages)
+    list(name = name, task = crew$begin(fleet_worker, given))
   }
   tasks <- lapply(seq_len(workers), function(k) begin())
   failures <- seen <- 0
@@ -121,8 +121,9 @@ mirai_crew <- function(workers) {
   own <- !has_daemons()
   profile <- if (own) sprintf("gpbandits%d", Sys.getpid()) else NULL
   if (own) mirai::daemons(workers, dispatcher = FALSE, .compute = profile)
-  list(begin = function(f, arguments) mirai::mirai(do.call(f, arguments), f = f, arguments = arguments,
-                                                   .compute = profile),
+  list(begin = function(f, arguments) {
+         mirai::mirai(do.call(f, arguments), f = f, arguments = arguments, .compute = profile)
+       },
        ended = function(task) {
          if (mirai::unresolved(task)) return(NULL)
          value <- task$data
@@ -139,7 +140,7 @@ future_crew <- function(workers) {
   if (workers > future::nbrOfWorkers()) {
     stop_argument("workers", format(workers),
                   sprintf("at most the %g worker(s) of the future plan, or 1 to any number with package mirai",
-                                                      future::nbrOfWorkers()))
+                          future::nbrOfWorkers()))
   }
   list(begin = function(f, arguments) {
          if (free_workers() == 0) restart_plan()

@@ -38,8 +38,8 @@ lease_queries <- function(bandit, n, context, arms, worker, seconds) {
 # Which of these queries are at an arm that is eligible now, and were asked in the context that is given?
 fits_call <- function(bandit, ids, context, arms) {
   if (length(ids) == 0) return(logical())
-  eligible <- is.null(arms) | bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain,
-                                                                                          "arms")
+  eligible <- is.null(arms) |
+    bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain, "arms")
   eligible & in_context(bandit, ids, context)
 }
 
@@ -163,12 +163,10 @@ offer_points <- function(bandit, x) {
   had <- table_size(bandit$queries)
   bandit_add(bandit, x, arm = NULL, constraints = NULL, context = NULL, time = store_time(bandit), noise_var = NULL)
   ids <- seq(had + 1L, table_size(bandit$queries))
-  nothing <- rep(0, length(ids))
-  sql_insert(log$link, "gpb_lease", list(bandit = rep(log$number, length(ids)), query = ids, attempt = rep(0L,
-                                                                                                           length(ids)),
-                                         token = rep("", length(ids)), state = rep("offered",
-                                                                                   length(ids)), since = nothing,
-                                         seconds = nothing, expires = nothing))
+  each <- function(value) rep(value, length(ids))
+  sql_insert(log$link, "gpb_lease", list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
+                                         state = each("offered"), since = each(0), seconds = each(0),
+                                         expires = each(0)))
 }
 
 tokens_in_sql <- function(token, link) {

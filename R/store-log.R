@@ -1,9 +1,9 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
-# `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`,
-# `attempts`, `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with
-# the server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way),
-# `given` (tokens given out in it), `more`
-# (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
+# `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
+# `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with the server's time
+# `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `given` (tokens given out
+# in it), `more` (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query
+# `stream_at`).
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
@@ -23,9 +23,8 @@ needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$activ
 head_row <- function(link, name, leases = NULL) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
   paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now, ", sql_token(link),
-         " AS token",
-         if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns,
-                                      collapse = ""), " FROM gpb_bandit b",
+         " AS token", if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""),
+         " FROM gpb_bandit b",
          if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
          " WHERE b.name = ", sql_literal(name, link), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
 }
@@ -38,9 +37,8 @@ leases_in <- function(found) {
   there <- which(!is.na(found$lease_query))
   column <- function(name, as_type) as_type(found[[paste0("lease_", name)]][there])
   list(query = column("query", as.integer), attempt = column("attempt", as.integer),
-       worker = column("worker", as.character),
-       state = column("state", as.character), expires = column("expires", as.double), token = column("token",
-                                                                                                     as.character))
+       worker = column("worker", as.character), state = column("state", as.character),
+       expires = column("expires", as.double), token = column("token", as.character))
 }
 
 some_leases <- function(leases, which) lapply(leases, `[`, which)
@@ -95,8 +93,9 @@ force_arguments <- function(frame = parent.frame()) {
   for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
 }
 
-lock_row <- function(link, name) paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link),
-                                        " FOR UPDATE")
+lock_row <- function(link, name) {
+  paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link), " FOR UPDATE")
+}
 
 replica_state <- function(bandit) {
   list(queries = table_copy(bandit$queries), events = table_copy(bandit$events), refits = bandit$refits,

@@ -105,8 +105,8 @@ answer_request <- function(service, request) {
 service_doors <- function() {
   list("/suggest" = list(method = "POST", answer = serve_suggest),
        "/observe" = list(method = "POST", answer = serve_observe),
-       "/fail" = list(method = "POST", answer = serve_fail), "/heartbeat" = list(method = "POST",
-                                                                                 answer = serve_heartbeat),
+       "/fail" = list(method = "POST", answer = serve_fail),
+       "/heartbeat" = list(method = "POST", answer = serve_heartbeat),
        "/best" = list(method = "GET", answer = serve_best), "/history" = list(method = "GET", answer = serve_history),
        "/health" = list(method = "GET", answer = function(service, query) reply(list(status = "ok"))),
        "/openapi.json" = list(method = "GET", answer = function(service, query) reply(service_schema())),

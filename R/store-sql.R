@@ -1,9 +1,8 @@
-# The two databases behind one set of functions: begin, read, write, commit. A link is an environment:
-# `kind` ("sqlite", "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where
-# the user gave a connection), `queued` (statements for PostgreSQL, which go in one message with the next read or with
-# COMMIT) and `inside` (in a transaction). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits
-# to
-# PostgreSQL. There a transaction is two messages: begin, lock and read; write and commit.
+# The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
+# "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
+# `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT) and `inside` (in a
+# transaction). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to PostgreSQL. There a
+# transaction is two messages: begin, lock and read; write and commit.
 
 store_schema_version <- 1L
 
@@ -51,9 +50,8 @@ use_connection <- function(link, con) {
 }
 
 # SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory,
-# and would
-# read and write at places where its parent happens to be: it must not open a file that was open when it was forked.
-# By file: the process, and how many connections of ours it has.
+# and would read and write at places where its parent happens to be: it must not open a file that was open when it was
+# forked. By file: the process, and how many connections of ours it has.
 sqlite_files <- new.env(parent = emptyenv())
 
 count_file <- function(con, change) {
@@ -195,8 +193,7 @@ sql_change_now <- function(link, ...) {
 
 # All that waits and then a query, as one message: an error in any statement ends the message and is told. RPostgres
 # replaces a connection that was lost by a new one, unasked: another session has no transaction, no lock and no cursor
-# of
-# that name, and must not write.
+# of that name, and must not write.
 with_queued <- function(link, text) {
   message <- paste(c("MOVE gpb_lock", link$queued, text), collapse = "; ")
   link$queued <- character()
@@ -244,8 +241,7 @@ sql_token <- function(link) {
 }
 
 # Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`:
-# the
-# first thing to read in it, as it is once the lock is there.
+# the first thing to read in it, as it is once the lock is there.
 sql_begin <- function(link, rows, lock = "SELECT 1", patience = 60) {
   con <- connection(link)
   if (link$inside) stop_gpbandits("The store is in the middle of a transaction.", argument = "store")

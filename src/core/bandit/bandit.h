@@ -127,6 +127,7 @@ class Bandit final : private FoldListener {
   void log(EventKind kind, Index id);
   // Mean and sd at a place, as the history has them.
   void look(Query& query) const;
+
   Beliefs beliefs_;
   Fold fold_;
   std::unique_ptr<Observations> known_;  // what the mean knows

@@ -78,8 +78,8 @@ class Run {
 
   // Rewards that are due before the next round; step() takes them first, too.
   void receive();
-  // Plays one round, where the policy wants to or at a place of the design. Throws before anything changed, or
-  // not at all.
+  // Plays one round, where the policy wants to or at a place of the design. Throws before anything
+  // changed, or not at all.
   void step(Rng& rng);
   void step_at(const Place& place);
   Index played() const { return round_; }

@@ -10,8 +10,9 @@ namespace gpb {
 // log p(y) = -r'A^-1 r / 2 - log det(A) / 2 - n log(2 pi) / 2 with
 // A = scale (K(theta) + noise I) and r = y - mean, at parameters that change.
 // The mean is 0, or the one that maximises it (generalised least squares).
-// Observations of one point are pooled, which changes nothing but the work: c of them say what their
-// average says with noise / c, and their spread about it is another factor of the density, of the noise alone.
+// Observations of one point are pooled, which changes nothing but the work: c of them say what
+// their average says with noise / c, and their spread about it is another factor of the density,
+// of the noise alone.
 class MarginalLikelihood {
  public:
   MarginalLikelihood(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean);
