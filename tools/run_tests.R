@@ -52,7 +52,8 @@ files <- list.files("tests/testthat", "^test-.*[.]R$")
 if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$", "\\1", files))]
 # Long ones first, so that the two end together: they are long to read too.
 files <- files[order(-file.size(file.path("tests/testthat", files)))]
-first <- intersect(sprintf("test-%s.R", c("combinations", "bandit-state", "box-reference", "bandit-journal", "stopping")), files)
+long <- c("combinations-arms", "combinations-box", "bandit-state", "box-reference", "bandit-journal", "stopping")
+first <- intersect(sprintf("test-%s.R", long), files)
 writeLines(c(first, setdiff(files, first)), file.path(queue, "files"))
 
 workers <- min(length(files), max(1L, parallel::detectCores(), na.rm = TRUE), 2L)

@@ -14,6 +14,7 @@ pairs <- list(
   matern12 = list(kernel_matern(0.5, 0.8, 3), ref_kernel_matern(0.5, 0.8, 3)),
   matern32 = list(kernel_matern(1.5, c(1, 2, 3)), ref_kernel_matern(1.5, c(1, 2, 3))),
   matern52 = list(kernel_matern(lengthscale = 0.6), ref_kernel_matern(2.5, 0.6)),
+  matern52_closed = list(kernel_matern(2.5, c(0.6, 2), dims = c(1, 3)), ref_kernel_matern52(c(0.6, 2), dims = c(1, 3))),
   matern_low = list(kernel_matern(0.3, 1.2), ref_kernel_matern(0.3, 1.2)),
   matern_one = list(kernel_matern(1, 1.2), ref_kernel_matern(1, 1.2)),
   matern_mid = list(kernel_matern(3.7, 0.9, dims = 2:3), ref_kernel_matern(3.7, 0.9, dims = 2:3)),
