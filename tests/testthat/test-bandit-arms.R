@@ -31,6 +31,7 @@ test_that("with arms that come and go, choices are the oracle's, in every policy
 })
 
 test_that("nobody plays an arm that is not eligible, whatever chooses", {
+  skip_on_cran()
   policies <- list(policy_ts(1), policy_mes(), policy_pims(), policy_straddle(0), policy_uniform(), policy_ucb(width_irgp()),
                    policy_function(function(mean, sd, round) -mean))
   domains <- list(arms_x, product_domain(cbind(m = 1:9), list(u = c(0, 1))))

@@ -39,6 +39,7 @@ expect_same_bandit <- function(ours, theirs, info = NULL) {
 }
 
 test_that("at every moment the file holds the bandit, exactly, and its random numbers", {
+  skip_on_cran()
   for (name in names(journal_makers)) {
     file <- tempfile()
     set.seed(70)
@@ -117,6 +118,7 @@ written_journal <- function(file) {
 bytes_of <- function(file) readBin(file, "raw", file.size(file))
 
 test_that("a line torn at any byte is dropped, and writing goes on from there", {
+  skip_on_cran()
   file <- tempfile()
   cut <- tempfile()
   states <- written_journal(file)
@@ -181,6 +183,7 @@ test_that("damage before the last line is refused, whatever it is", {
 })
 
 test_that("what is no journal, or another bandit's, is refused", {
+  skip_on_cran()
   file <- tempfile()
   expect_match(refusal(resume_bandit(file)), "exists")
   for (text in list(character(), "", "a,b\n1,2", "gpbandits-journal 1 00")) {
@@ -253,6 +256,7 @@ test_that("a write that fails is an error of ours, and the bandit has not change
 })
 
 test_that("a disk that is full in the middle of a line: an error, the file whole, the bandit as before", {
+  skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
   out <- run_child(c(
@@ -395,6 +399,7 @@ failing_disk <- c(
   "  return ((int (*)(int, off_t)) dlsym(RTLD_NEXT, \"ftruncate\"))(file, size); }")
 
 test_that("a line that does not reach the disk does not stay in the file, even if the file cannot be shortened", {
+  skip_on_cran()
   skip_on_os(c("windows", "mac", "solaris"))
   directory <- tempfile()
   dir.create(directory)
@@ -480,6 +485,7 @@ journal_life <- function(file, acknowledged, rounds, make) {
 }
 
 test_that("kill -9 at random moments, twenty times: a prefix, at most one evaluation lost, and on it goes", {
+  skip_on_cran()
   skip_on_os("windows")
   make <- journal_makers$ts
   set.seed(75)

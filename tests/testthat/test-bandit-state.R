@@ -74,6 +74,7 @@ bandit_changes <- list(
 )
 
 test_that("a bandit struck at any statement of a change is as before the change or as after it", {
+  skip_on_cran()
   skip_on_os("windows")
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
   with_clock(changing_functions, function(clock) {
@@ -85,6 +86,7 @@ test_that("a bandit struck at any statement of a change is as before the change 
 })
 
 test_that("so is one that refits, with contexts and constraints", {
+  skip_on_cran()
   skip_on_os("windows")
   settings <- list(
     refits = list(refit = refit_every(2, minimum = 2, starts = 1, iterations = 3)),
@@ -98,6 +100,7 @@ test_that("so is one that refits, with contexts and constraints", {
 })
 
 test_that("so is one with a journal, and the journal says the same", {
+  skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
   made <- function(refit = NULL) {
@@ -115,6 +118,7 @@ test_that("so is one with a journal, and the journal says the same", {
 })
 
 test_that("so are rivals", {
+  skip_on_cran()
   skip_on_os("windows")
   rival <- played_on(ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
   changes <- bandit_changes
@@ -137,6 +141,7 @@ test_that("so are rivals", {
 })
 
 test_that("a run that is struck at any statement keeps whole rounds", {
+  skip_on_cran()
   skip_on_os("windows")
   problem <- bandit_problem(state_x, sin(5 * state_x), noise = noise_gaussian(0.1))
   refit <- refit_every(3, minimum = 2, starts = 1, iterations = 3)

@@ -54,6 +54,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
 lives <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 40 else 4
 
 test_that("random lives of corrections, withdrawals and rewards with a noise of their own are the oracle's", {
+  skip_on_cran()
   pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
                    list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
                    list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))

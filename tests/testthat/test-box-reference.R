@@ -46,6 +46,7 @@ for (d in 1:2) {
 }
 
 test_that("choices on a box are maximisers, for every policy that has a score", {
+  skip_on_cran()
   set.seed(803)
   policies <- list(list(policy_ucb(width_constant(2)), ref_policy("ucb")),
                    list(policy_ei(), ref_policy("ei")),
@@ -99,6 +100,7 @@ test_that("pending rules and contexts on a box equal a refit", {
 })
 
 test_that("Thompson sampling on a box draws the maximiser of an exact joint draw", {
+  skip_on_cran()
   grid <- seq(0, 1, length.out = 201)
   played <- c(0.1, 0.45, 0.8)
   draws_of_ours <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 400 else 150

@@ -59,6 +59,7 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
 }
 
 test_that("by the clock: mean, sd, width and choice are those of a refit from scratch", {
+  skip_on_cran()
   set.seed(61)
   late <- 0
   for (m in c(0, 1.5, 4, Inf)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {

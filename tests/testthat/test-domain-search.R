@@ -33,6 +33,7 @@ expect_in_tuning_space <- function(x) {
 }
 
 test_that("suggestions, histories and recommendations lie in the space and have its types", {
+  skip_on_cran()
   space <- tuning_space(where = ~ depth <= 8 | rule == "gini")
   for (policy in list(policy_ucb(width_constant(2)), policy_ts(width_constant(1)), policy_uniform())) {
     set.seed(1)
@@ -103,6 +104,7 @@ test_that("the score's maximum over a mixed space is that of brute force", {
 })
 
 test_that("climbs stay within constraints and reach maxima on their boundary", {
+  skip_on_cran()
   cases <- list(line = ~ a + 2 * b <= 1, product = ~ a * b <= 0.1 & a >= 0.05, disc = function(x) (x$a - 0.5)^2 + (x$b - 0.5)^2 <= 0.09)
   grid <- expand.grid(a = seq(0, 1, 0.01), b = seq(0, 1, 0.01), k = c("u", "v"), stringsAsFactors = FALSE)
   holds <- list(line = grid$a + 2 * grid$b <= 1, product = grid$a * grid$b <= 0.1 & grid$a >= 0.05,
@@ -244,6 +246,7 @@ test_that("points outside of the space are refused by name, and nothing changes"
 # ---- everything else works on it -------------------------------------------------------------
 
 test_that("maximize_bandit() takes a space, a list with levels, and known points; its par has the types", {
+  skip_on_cran()
   set.seed(8)
   space <- tuning_space(where = ~ depth <= 10)
   known <- data.frame(lr = 0.1, depth = 3, rule = "gini", size = "l", prune = FALSE, alpha = NA, reward = -5)

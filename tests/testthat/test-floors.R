@@ -41,6 +41,7 @@ arm_bandit <- function(kernel, noise_var, engine, ...) {
 }
 
 test_that("every engine agrees with extended precision to 1e-6 prior sd down to noise 1e-12", {
+  skip_on_cran()
   skip_without_extended()
   set.seed(1)
   for (i in seq_len(nrow(settings))) for (noise_var in 10^-seq(2, 12, 2)) for (order in c("sorted", "random")) {

@@ -145,6 +145,7 @@ under_limit <- function(code, limit = 0.3) {
 }
 
 test_that("whatever takes long can be interrupted within a second, and leaves a bandit as it was", {
+  skip_on_cran()
   set.seed(33)
   x <- matrix(stats::runif(40000), 20000)
   rough <- kernel_matern(0.5, 0.001)
@@ -168,6 +169,7 @@ test_that("whatever takes long can be interrupted within a second, and leaves a 
 })
 
 test_that("a real SIGINT: within R code, within the compiled loop, within a batch", {
+  skip_on_cran()
   out <- run_child(c(
     "suppressPackageStartupMessages(library(gpbandits))",
     "x <- seq(0, 1, length.out = 12)",

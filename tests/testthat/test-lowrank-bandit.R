@@ -76,6 +76,7 @@ play_event <- function(b, ref, life, n) {
 }
 
 test_that("random lives: late, changed, withdrawn rewards, censoring, windows, weights, fading, noise of its own", {
+  skip_on_cran()
   pendings <- list(list(pending_ignore(), ref_pending()), list(pending_hallucinate(), ref_pending("hallucinate")),
                    list(pending_censor(4, -0.2), ref_pending("censor", 4, -0.2)))
   drifts <- list(list(NULL, ref_drift()), list(change_window(15), ref_drift("window", W = 15)),

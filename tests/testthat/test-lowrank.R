@@ -66,6 +66,7 @@ random_case <- function(seed, n) {
 }
 
 test_that("random problems: errors within the certificate, the certificate within the aim", {
+  skip_on_cran()
   for (seed in seq_len(if (whole) 200 else 33)) {
     n <- sample(c(3, 20, 60, 90), 1)
     case <- random_case(seed, n)
@@ -85,6 +86,7 @@ test_that("random problems: errors within the certificate, the certificate withi
 })
 
 test_that("random lives: values change, observations go, noise changes, copies go their own way", {
+  skip_on_cran()
   for (seed in seq_len(if (whole) 60 else 4)) {
     case <- random_case(100 + seed, 120)
     at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
@@ -293,6 +295,7 @@ scores_of <- function(policy, at, value) {
 }
 
 test_that("lazy arms find what a sweep finds, looking at fewer", {
+  skip_on_cran()
   for (seed in seq_len(if (whole) 12 else 3)) {
     set.seed(seed)
     kernel <- list(kernel_se(0.15), kernel_matern(2.5, 0.4), kernel_se(c(0.1, 0.5), 2))[[1 + seed %% 3]]

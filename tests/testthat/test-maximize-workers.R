@@ -49,6 +49,7 @@ in_pairs <- function(directory) {
 }
 
 test_that("two workers work at the same time", {
+  skip_on_cran()
   directory <- tempfile()
   with_two_workers({
     set.seed(80)
@@ -81,6 +82,7 @@ test_that("a worker that is killed: its query is evaluated again, nothing is los
 })
 
 test_that("points that kill their worker every time are recorded as failed, and the plan is set up anew", {
+  skip_on_cran()
   deadly <- plain(function(p) {
     if (p[["x"]] > 0.6) tools::pskill(Sys.getpid(), tools::SIGKILL)
     -(p[["x"]] - 0.5)^2
@@ -98,6 +100,7 @@ test_that("points that kill their worker every time are recorded as failed, and 
 })
 
 test_that("time limits: heeded by R code, and workers that do not heed them are left to themselves", {
+  skip_on_cran()
   busy <- plain(function(p) {
     if (p[["x"]] > 0.7) repeat sqrt(2)
     p[["x"]]
@@ -184,6 +187,7 @@ noisy <- function(p) {
 }
 
 test_that("killed at random moments and called again, the search ends as if it had never been killed", {
+  skip_on_cran()
   skip_on_os("windows")
   search <- function(journal = NULL) {
     set.seed(84)
@@ -243,6 +247,7 @@ is_running <- function(pid) {
 }
 
 test_that("a search on two workers whose own process is killed goes on from its journal", {
+  skip_on_cran()
   skip_if_not_installed("future")
   file <- tempfile()
   calls <- tempfile()
@@ -274,6 +279,7 @@ test_that("a search on two workers whose own process is killed goes on from its 
 })
 
 test_that("an interrupt on two workers keeps what has ended, and the search can go on", {
+  skip_on_cran()
   skip_if_not_installed("future")
   file <- tempfile()
   begun <- tempfile()

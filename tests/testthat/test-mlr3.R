@@ -26,6 +26,7 @@ domain_of_values <- function() {
 }
 
 test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, to the terminator's last evaluation", {
+  skip_on_cran()
   needs_bbotk()
   found <- list()
   for (tag in c("minimize", "maximize")) {
@@ -44,6 +45,7 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
 })
 
 test_that("it beats random search on the same budget", {
+  skip_on_cran()
   needs_bbotk()
   best_of <- function(optimizer, seed) {
     set.seed(seed)
@@ -57,6 +59,7 @@ test_that("it beats random search on the same budget", {
 })
 
 test_that("batches, earlier evaluations, failures, other terminators and settings are taken", {
+  skip_on_cran()
   needs_bbotk()
   set.seed(2)
   instance <- instance_of("minimize", 20)
@@ -81,6 +84,7 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
 })
 
 test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a condition and callbacks", {
+  skip_on_cran()
   needs_bbotk()
   for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
   expect_s3_class(mlr3tuning::tnr("gp_bandit"), "TunerBatch")
@@ -105,6 +109,7 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
 })
 
 test_that("it is registered whichever package is loaded first", {
+  skip_on_cran()
   needs_bbotk()
   code <- "suppressMessages({%s}); cat(inherits(bbotk::opt('gp_bandit'), 'OptimizerBatch'), inherits(mlr3tuning::tnr('gp_bandit'), 'TunerBatch'))"
   skip_if_not_installed("mlr3tuning")

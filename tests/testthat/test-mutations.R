@@ -28,6 +28,7 @@ mutation_victims <- function() {
 }
 
 test_that("a mutated object is refused or answers", {
+  skip_on_cran()
   victims <- mutation_victims()
   set.seed(2)
   fates <- vapply(seq_len(mutations), function(k) {
@@ -40,6 +41,7 @@ test_that("a mutated object is refused or answers", {
 })
 
 test_that("a journal with mutated lines and right checksums is refused or tells a bandit's life", {
+  skip_on_cran()
   file <- tempfile()
   spoilt <- tempfile()
   on.exit(unlink(c(file, spoilt)))

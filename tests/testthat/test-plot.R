@@ -275,6 +275,7 @@ test_that("rewards from before a restart are told from those after it", {
 })
 
 test_that("autoplot draws the same data with ggplot2", {
+  skip_on_cran()
   skip_if_not_installed("ggplot2")
   for (class in c("GPBandit", "bandit_run", "bandit_comparison")) {
     registered <- utils::getS3method("autoplot", class, optional = TRUE, envir = asNamespace("ggplot2"))

@@ -25,6 +25,7 @@ test_that("the small feasible region is the paper's", {
 })
 
 test_that("rates are allocated as described, and the search finds the best", {
+  skip_on_cran()
   box <- problem_rate_allocation(grid = NULL)
   f <- box$reward_functions[[1]]
   at <- function(v) f(matrix(v, 1, 4))

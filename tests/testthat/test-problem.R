@@ -132,6 +132,7 @@ test_that("the search on a box finds known optima, inside and on faces", {
 })
 
 test_that("the search on a box under constraints finds known optima", {
+  skip_on_cran()
   # Shi and Eryilmaz's small feasible region, optimum (3 pi / 2, asin 0.95).
   problem <- bandit_problem(box_domain(c(0, 0), c(6, 6)), function(x) -sin(x[, 1]) - x[, 2],
                             constraints = function(x) sin(x[, 1]) * sin(x[, 2]) + 0.95)

@@ -137,6 +137,7 @@ test_that("water-filling meets its optimality conditions, and the exact answer f
 })
 
 test_that("the values of the specification come out", {
+  skip_on_cran()
   K <- ref_kernel_se(0.2)(seq(0, 1, length.out = 101))
   expect_equal(ref_gain_greedy_path(K, 1, 100)[100], 7.4445, tolerance = 1e-5)
   expect_equal(ref_gain_spectral_value(eigen(K, TRUE)$values, 1, 100), 14.957, tolerance = 1e-4)

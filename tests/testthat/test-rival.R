@@ -186,6 +186,7 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
 }
 
 test_that("ADMMBO walks through its steps as described, and stops", {
+  skip_on_cran()
   for (seed in 1:3) {
     run <- played_by(rival_makers$admmbo, 70, seed = seed)
     ref_admmbo(run, rival_problem$domain$x, 70)
@@ -216,6 +217,7 @@ test_that("feasibility improvement is the expectation of its definition", {
 box_problem <- problem_small_feasible(grid = NULL)
 
 test_that("rivals run on arms and on a box, repeat by seed, and keep the ledger", {
+  skip_on_cran()
   for (name in names(rival_makers)) for (problem in list(rival_problem, box_problem)) {
     run <- played_by(rival_makers[[name]], 12, problem)
     expect_identical(run, played_by(rival_makers[[name]], 12, problem), info = name)

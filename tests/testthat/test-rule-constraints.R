@@ -90,6 +90,7 @@ test_that("Slater's condition is Theorem 2's", {
 })
 
 test_that("Thompson sampling plays the epochs: frequencies are those of draws from the target's posterior", {
+  skip_on_cran()
   arms <- c(0, 0.4, 1)
   kernel <- kernel_se(0.5)
   make <- function(...) gp_ucb_noisy_constraints(arms, kernel, 0.1, epoch = 2, step = 1, inner = "gp_ts", ...)
@@ -134,6 +135,7 @@ test_that("new values at the end of an epoch give both engines the posterior of 
 })
 
 test_that("on a box, with two constraints, contexts and delays, the posterior is that of the target's values", {
+  skip_on_cran()
   domain <- box_domain(c(0, 0), c(2, 2))
   box <- bandit_problem(domain, function(x) sin(2 * x[, 1]) + x[, 2] * x[, 3], noise_gaussian(0.1), delay = delay_poisson(2),
                         constraints = function(x) cbind(x[, 1] + x[, 2] - 2, x[, 2] * x[, 3] - 0.5),

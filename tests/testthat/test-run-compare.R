@@ -142,6 +142,7 @@ test_that("progress goes through the user's progressr handler", {
 })
 
 test_that("parallel workers give the same numbers, workspace objects included", {
+  skip_on_cran()
   skip_if_not_installed("future.apply")
   out <- run_child(c(
     "suppressPackageStartupMessages({ library(gpbandits); library(future.apply) })",

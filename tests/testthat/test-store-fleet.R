@@ -7,6 +7,7 @@ search_in <- function(place, evaluations = 12, objective = hill, ...) {
 }
 
 test_that("a search in a store finds the top, keeps the budget, and goes on", {
+  skip_on_cran()
   on_databases(heavy = TRUE, function(place) {
     found <- search_in(place, initial = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
     expect_s3_class(found, "bandit_maximum")
@@ -64,6 +65,7 @@ test_that("workers on a future plan, one of which dies", {
 })
 
 test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
+  skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   place <- sqlite_place()

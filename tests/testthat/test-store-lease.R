@@ -1,6 +1,7 @@
 # Leases: who works on what, and rewards that count once. Time passes by moving the leases back, not by waiting.
 
 test_that("a worker that asks again gets its own query, others get others", {
+  skip_on_cran()
   on_databases(function(place) {
     ours <- store_makers$ucb(store = store_at(place, seed = 2))
     theirs <- open_bandit(store_at(place))

@@ -14,6 +14,7 @@ skip_without_service <- function() {
 }
 
 test_that("a whole conversation: ask, tell, watch, and everything that is wrong is answered", {
+  skip_on_cran()
   skip_without_service()
   place <- sqlite_place()
   store_makers$ucb(store = store_at(place, seed = 1))
@@ -72,6 +73,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
 })
 
 test_that("a client in Python's standard library works beside R", {
+  skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
   place <- sqlite_place()

@@ -5,6 +5,7 @@ parabola <- function(p) -(p[["x1"]] - 0.3)^2
 give_budget <- function(place, n) tamper(place, "UPDATE gpb_bandit SET budget = ", n)
 
 test_that("a worker's loop: rewards told, failures avoided, the budget kept, noise by query", {
+  skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 3))
     give_budget(place, 12)
@@ -34,6 +35,7 @@ test_that("a worker's loop: rewards told, failures avoided, the budget kept, noi
 })
 
 test_that("an evaluation longer than its lease is kept alive by a second process, which ends with the worker", {
+  skip_on_cran()
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
@@ -88,6 +90,7 @@ test_that("a query that nobody answers is failed after its attempts", {
 })
 
 test_that("a fleet under kill -9: nothing lost, nothing counted twice, the posterior is the log's", {
+  skip_on_cran()
   skip_on_os("windows")
   full <- Sys.getenv("GPBANDITS_TEST_LEVEL") == "2"
   evaluations <- if (full) 1000 else 25

@@ -1,6 +1,7 @@
 # A bandit in a store: replicas, random numbers, settings, and what nobody may write.
 
 test_that("replicas that take turns hold one history, to the bit, and a new one the same", {
+  skip_on_cran()
   on_databases(function(place) {
     makers <- if (place$kind == "sqlite") names(store_makers) else c("ts", "constraints", "refits")
     for (name in makers) {
@@ -43,6 +44,7 @@ test_that("numbers survive the database to the bit", {
 })
 
 test_that("a long transaction is whole or not there", {
+  skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
     queries <- bandit$suggest(200, worker = "$gpb$'; --")
@@ -136,6 +138,7 @@ test_that("SQLite is kept off network file systems", {
 })
 
 test_that("rows that are no bandit's are refused, and leave a replica as it was", {
+  skip_on_cran()
   changes <- c(
     "UPDATE gpb_event SET reward = reward + 1e-9 WHERE number = 4", "UPDATE gpb_event SET kind = 'dance' WHERE number = 4",
     "UPDATE gpb_event SET query = 99 WHERE number = 4", "UPDATE gpb_event SET query = -1 WHERE number = 4",

@@ -96,6 +96,7 @@ test_that("a bandit lives on from its log alone: dropped handle, copy, serialisa
 })
 
 test_that("a saved bandit goes on in a fresh process, which need not have loaded the package", {
+  skip_on_cran()
   files <- c(bandits = tempfile(fileext = ".rds"), results = tempfile(fileext = ".rds"))
   on.exit(unlink(files))
   saveRDS(lapply(safe_bandits, function(make) make()), files[["bandits"]])
