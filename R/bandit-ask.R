@@ -6,12 +6,13 @@ bandit_suggest <- function(bandit, n, context, time, arms, ...) {
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
-  if (is_refit_due(bandit, n) || design_left(bandit, contexts) > 0) {
-    ask_and_refit(bandit, n, contexts, time)
-  } else {
-    ask(bandit, contexts, time)
-  }
+  ask_queries(bandit, n, contexts, time)
   query_frame(bandit, first + seq_len(n))
+}
+
+ask_queries <- function(bandit, n, contexts, time) {
+  if (is_refit_due(bandit, n) || design_left(bandit, contexts) > 0) ask_and_refit(bandit, n, contexts, time)
+  else ask(bandit, contexts, time)
 }
 
 ask <- function(bandit, contexts, time) {

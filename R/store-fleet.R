@@ -93,7 +93,8 @@ run_fleet <- function(store, objective, workers, timeout) {
 # A worker that is known to be dead needs no time to run out.
 end_worker <- function(store, name) {
   link <- store$link
-  sql_change_now(link, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open' AND worker = ", sql_literal(name, link))
+  sql_change_now(link, "UPDATE gpb_lease SET expires = 0 WHERE ", of_bandit(store),
+                 " AND state = 'open' AND worker = ", sql_literal(name, link))
 }
 
 # Runs in a worker's process.

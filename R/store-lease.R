@@ -7,49 +7,43 @@ store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease =
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
   lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
-  with_arms(contexts_for(bandit, context, n), bandit, arms)
+  contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
-  in_store(bandit, lease_queries(bandit, n, context, arms, worker, lease), leases = open_now)
+  in_store(bandit, lease_queries(bandit, n, contexts, worker, lease), leases = open_now)
 }
 
 # Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
-lease_queries <- function(bandit, n, context, arms, worker, seconds) {
+lease_queries <- function(bandit, n, contexts, worker, seconds) {
   log <- bandit$journal
   found <- log$leases
   now <- log$head$now
   mine <- which(!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now)
-  mine <- some_leases(found, utils::head(mine[fits_call(bandit, found$query[mine], context, arms)], n))
+  mine <- some_leases(found, utils::head(mine[fits_call(bandit, found$query[mine], contexts)], n))
   for (k in seq_along(mine$query)) renew_lease(log, mine$query[k], mine$attempt[k], seconds)
   had <- length(mine$query)
   free <- which(found$state == "offered" | found$expires <= now)
-  free <- some_leases(found, free[fits_call(bandit, found$query[free], context, arms)])
+  free <- some_leases(found, free[fits_call(bandit, found$query[free], contexts)])
   taken <- take_over(bandit, free, n - had, worker, seconds)
   left <- n - had - length(taken)
   budget <- suppressWarnings(as.double(log$head$budget))
   # (No more can have been leased than there are: counting is for the last ones.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- ask_new(bandit, left, context, arms, had + length(taken))
+  fresh <- ask_new(bandit, subset_contexts(contexts, had + length(taken) + seq_len(left)))
   fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds))
   leased_frame(bandit, c(list(mine[c("query", "token", "attempt")]), taken, fresh))
 }
 
-# Which of these queries are at an arm that is eligible now, and were asked in the context that is given?
-fits_call <- function(bandit, ids, context, arms) {
-  if (length(ids) == 0) return(logical())
-  eligible <- is.null(arms) |
-    bandit$queries$arm[ids] %in% if (!is.null(arms)) check_arms(arms, bandit$config$domain, "arms")
-  eligible & in_context(bandit, ids, context)
-}
-
-# (All, without contexts.)
-in_context <- function(bandit, ids, context) {
-  names <- bandit$config$context_names
-  if (length(names) == 0) return(rep(TRUE, length(ids)))
-  given <- check_points(context, names, "context")
-  asked <- as.matrix(query_frame(bandit, ids)[names])
-  apply(asked, 1, function(z) any(apply(given, 1, function(row) all(row == z))))
+# Which of these queries are at an arm that is eligible now, and were asked in (one of) the contexts?
+fits_call <- function(bandit, ids, contexts) {
+  config <- bandit$config
+  fits <- if (is.null(contexts$eligible)) rep(TRUE, length(ids)) else contexts$eligible[bandit$queries$arm[ids] + 1L]
+  if (length(config$context_names) == 0 || length(ids) == 0) return(fits)
+  if (!is.null(config$contexts)) return(fits & bandit$queries$context[ids] %in% contexts$row)
+  inputs <- logged_matrix(bandit, ids)
+  asked <- inputs[, seq_len(ncol(inputs)) > length(model_names(config$domain)), drop = FALSE]
+  fits & !is.na(match_exactly(asked, contexts$values))
 }
 
 # Queries that nobody works on any more; those tried too often are failed.
@@ -71,16 +65,12 @@ take_over <- function(bandit, free, n, worker, seconds) {
 }
 
 # One at a time: each query has its own random numbers, and a refit may fall due before any of them.
-ask_new <- function(bandit, n, context, arms, before) {
-  log <- bandit$journal
-  ids <- integer()
-  time <- store_time(bandit)
-  rows <- if (is.null(context) || NROW(context) == 1 || is.null(dim(context))) NULL else before + seq_len(n)
-  for (k in seq_len(n)) {
-    id <- table_size(bandit$queries) + 1L
-    one <- if (is.null(rows)) context else context[rows[k], , drop = FALSE]
-    with_stream(query_stream(log, id), bandit_suggest(bandit, 1, one, time, arms))
-    ids <- c(ids, id)
+ask_new <- function(bandit, contexts) {
+  first <- table_size(bandit$queries)
+  ids <- first + seq_along(contexts$row)
+  for (id in ids) {
+    time <- clock_times(bandit, store_time(bandit), 1, latest_time(bandit), "the latest time so far")
+    with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, subset_contexts(contexts, id - first), time))
   }
   ids
 }
@@ -140,7 +130,7 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
     check_tokens(bandit, ids, token)
     bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, ids, "done")
-  }, leases = tokens_in_sql(token, bandit$journal$link))
+  }, leases = tokens_in_sql(if (is.data.frame(id)) id$id else id, token, bandit$journal$link))
   invisible(bandit)
 }
 
@@ -169,10 +159,12 @@ offer_points <- function(bandit, x) {
                                          expires = each(0)))
 }
 
-tokens_in_sql <- function(token, link) {
-  if (is.character(token) && length(token)) {
-    paste0("l.token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
-  }
+# Tokens are looked for among the leases of their queries: those have an index.
+tokens_in_sql <- function(id, token, link) {
+  if (!is.character(token) || length(token) == 0 || !is.numeric(id)) return(NULL)
+  id <- unique(id[is.finite(id) & id >= 1 & id < 2^31])
+  paste0("l.query IN (", paste(c(0L, as.integer(id)), collapse = ", "), ") AND l.token IN (",
+         paste(sql_literal(token, link), collapse = ", "), ")")
 }
 
 # A token must be one that was given out for its query, however long ago.
@@ -210,7 +202,6 @@ store_heartbeat <- function(store, token) {
     stop_argument("token", describe(token), "a token, or several")
   }
   link <- store$link
-  sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link),
-                 " + seconds WHERE state = 'open' AND token IN (",
-                 paste(sql_literal(token, link), collapse = ", "), ")")
+  sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link), " + seconds WHERE ", of_bandit(store),
+                 " AND state = 'open' AND token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
 }

@@ -1,6 +1,6 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
-# `checksum` (of the last event played), `head` (the bandit's row as the transaction found it, with the server's time
+# `checksum` (of the last event played), `overwritten` (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the server's time
 # `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `given` (tokens given out
 # in it), `more` (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query
 # `stream_at`).
@@ -29,11 +29,17 @@ head_row <- function(link, name, leases = NULL) {
          " WHERE b.name = ", sql_literal(name, link), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
 }
 
+# The rows of its tables that are a store's.
+of_bandit <- function(store) {
+  paste0("bandit = (SELECT bandit FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$link), ")")
+}
+
 lease_columns <- c("query", "attempt", "worker", "state", "expires", "token")
 open_now <- "l.state IN ('open', 'offered')"
 
 # The leases that came with a bandit's row, a list of columns. (data.frames would take longer than the database.)
 leases_in <- function(found) {
+  found <- unclass(found)
   there <- which(!is.na(found$lease_query))
   column <- function(name, as_type) as_type(found[[paste0("lease_", name)]][there])
   list(query = column("query", as.integer), attempt = column("attempt", as.integer),
@@ -97,15 +103,32 @@ lock_row <- function(link, name) {
   paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link), " FOR UPDATE")
 }
 
+# What a replica is now, to be restored if what follows fails: sizes of its tables, which only grow but for the cells
+# that overwritten() notes down. (Copies of the tables would take longer the longer the log is.)
 replica_state <- function(bandit) {
-  list(queries = table_copy(bandit$queries), events = table_copy(bandit$events), refits = bandit$refits,
+  bandit$journal$overwritten <- list()
+  list(queries = bandit$queries, events = bandit$events,
+       sizes = c(table_size(bandit$queries), table_size(bandit$events)), refits = bandit$refits,
        checksum = bandit$journal$checksum)
 }
 
+# To be called before events about some queries change the table of queries.
+note_overwritten <- function(bandit, ids) {
+  ids <- ids[ids >= 1 & ids <= table_size(bandit$queries)]
+  if (length(ids) == 0) return(invisible())
+  columns <- c("status", "reward", constraint_names(bandit$config, "g"))
+  cells <- lapply(stats::setNames(columns, columns), function(name) {
+    list(as.integer(ids), get(name, envir = bandit$queries)[ids])
+  })
+  log <- bandit$journal
+  log$overwritten <- c(list(table_change(bandit$queries, cells = cells)), log$overwritten)
+}
+
 restore_replica <- function(bandit, state) {
-  bandit$queries <- state$queries
-  bandit$events <- state$events
-  bandit$refits <- state$refits
+  for (change in bandit$journal$overwritten) commit(bandit, list(change))
+  state$queries$.size <- state$sizes[1]
+  state$events$.size <- state$sizes[2]
+  list2env(state[c("queries", "events", "refits")], bandit)
   bandit$journal$checksum <- state$checksum
   bandit$handle <- NULL
 }
@@ -155,6 +178,7 @@ play_others <- function(bandit, head) {
   before <- replica_state(bandit)
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
+  note_overwritten(bandit, rows$events$query)
   tryCatch(play_rows(bandit, rows), gpbandits_error = function(e) {
     stop_gpbandits("The store's rows tell no bandit's life: ", conditionMessage(e), argument = "store")
   })
@@ -360,6 +384,7 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
     stop_gpbandits("A bandit in a store changes through its own methods only ($copy() is one outside).",
                    argument = "bandit")
   }
+  note_overwritten(bandit, events$id)
   q <- stored_queries(bandit, queries)
   e <- stored_events(bandit, events, refits, log$head$now)
   e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
@@ -414,6 +439,7 @@ json_scalars <- function(x) {
 }
 
 json_quote <- function(x) {
+  if (!any(grepl("[^ -~]|[\"\\\\]", x))) return(paste0("\"", x, "\""))
   x <- gsub("([\"\\\\])", "\\\\\\1", enc2utf8(x))
   paste0("\"", gsub("[[:cntrl:]]", " ", x), "\"")
 }

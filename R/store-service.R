@@ -50,7 +50,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   if (port == 0) port <- httpuv::randomPort(host = host)
   app <- list(onHeaders = function(request) checked_reply(refuse_early(service, request)),
               call = function(request) checked_reply(answer_request(service, request)))
-  server <- tryCatch(httpuv::startServer(host, port, app), error = function(e) {
+  server <- tryCatch(httpuv::startServer(host, port, app, quiet = TRUE), error = function(e) {
     stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), conditionMessage(e)),
                   "a free port")
   })

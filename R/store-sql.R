@@ -43,33 +43,29 @@ use_connection <- function(link, con) {
   }
   if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection")
   if (link$kind == "sqlite") check_not_inherited(con)
+  database(if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con))
   link$con <- con
   link$pid <- Sys.getpid()
-  if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con)
   invisible(link)
 }
 
 # SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory,
 # and would read and write at places where its parent happens to be: it must not open a file that was open when it was
-# forked. By file: the process, and how many connections of ours it has.
-sqlite_files <- new.env(parent = emptyenv())
-
-count_file <- function(con, change) {
-  if (!inherits(con, "SQLiteConnection") || con@dbname %in% c("", ":memory:")) return(invisible())
-  file <- normalizePath(con@dbname, mustWork = FALSE)
-  known <- sqlite_files[[file]]
-  here <- identical(known$pid, Sys.getpid())
-  sqlite_files[[file]] <- list(pid = Sys.getpid(), count = max(0, (if (here) known$count else 0) + change))
-}
+# forked. That memory is the process's, so what is known of it must be too (a store that is made after the fork knows
+# nothing of its parent's): the connections that stores have used. Those that are closed are forgotten.
+sqlite_memory <- list2env(list(connections = list()), parent = emptyenv())
 
 check_not_inherited <- function(con) {
-  known <- if (!con@dbname %in% c("", ":memory:")) sqlite_files[[normalizePath(con@dbname, mustWork = FALSE)]]
-  if (isTRUE(known$count > 0) && known$pid != Sys.getpid()) {
+  if (con@dbname %in% c("", ":memory:")) return(invisible())
+  open <- Filter(function(one) DBI::dbIsValid(one$con), sqlite_memory$connections)
+  file <- normalizePath(con@dbname, mustWork = FALSE)
+  inherited <- vapply(open, function(one) one$file == file && one$pid != Sys.getpid(), NA)
+  if (any(inherited)) {
     try(DBI::dbDisconnect(con), silent = TRUE)
     stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. Fork before the store ",
                    "is made, or take processes that begin anew (mirai, a multisession plan), or PostgreSQL.", argument = "store")
   }
-  count_file(con, 1)
+  sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))
 }
 
 prepare_sqlite <- function(con) {
@@ -83,11 +79,7 @@ prepare_sqlite <- function(con) {
   DBI::dbExecute(con, "PRAGMA foreign_keys = ON")
 }
 
-# A quote within a text is written twice, and nothing else means anything there.
-prepare_postgres <- function(con) {
-  DBI::dbExecute(con, "SET standard_conforming_strings = on", immediate = TRUE)
-  DBI::dbExecute(con, "SET client_min_messages = error", immediate = TRUE)
-}
+prepare_postgres <- function(con) DBI::dbExecute(con, "SET client_min_messages = error", immediate = TRUE)
 
 # SQLite's locks do not work on most network file systems: two writers would spoil the file.
 check_local_disk <- function(path, mounts = "/proc/mounts") {
@@ -123,9 +115,13 @@ connection <- function(link) {
     stop_gpbandits("The store's connection is closed. bandit_store() with a path, or with a function that makes a ",
                    "connection, would connect again.", argument = "store")
   }
-  use_connection(link, database(link$connect()))
-  close_with(link, link$con)
-  link$con
+  con <- database(link$connect())
+  ready <- FALSE
+  on.exit(if (!ready) try(DBI::dbDisconnect(con), silent = TRUE))
+  use_connection(link, con)
+  ready <- TRUE
+  close_with(link, con)
+  con
 }
 
 # A connection of our own is closed with its last store. (Finalizers run from the newest on: before DBI's own.)
@@ -133,7 +129,7 @@ close_with <- function(link, con) {
   link$guard <- new.env(parent = emptyenv())
   pid <- Sys.getpid()
   reg.finalizer(link$guard, function(guard) {
-    if (pid == Sys.getpid()) try(if (DBI::dbIsValid(con)) disconnect(con), silent = TRUE)
+    if (pid == Sys.getpid()) try(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con), silent = TRUE)
   }, onexit = TRUE)
 }
 
@@ -215,15 +211,19 @@ sql_insert <- function(link, table, columns) {
 }
 
 sql_literal <- function(x, link) {
-  if (is.double(x)) {
-    words <- sprintf("'%.17g'", x)
-    words[is.infinite(x)] <- ifelse(x[is.infinite(x)] > 0, "'Infinity'", "'-Infinity'")
-  } else if (is.integer(x)) {
-    words <- sprintf("%d", x)
-  } else {
-    words <- paste0("'", gsub("'", "''", enc2utf8(as.character(x)), fixed = TRUE), "'")
-  }
-  words[is.na(x)] <- "NULL"
+  if (is.integer(x)) words <- sprintf("%d", x)
+  else if (is.double(x)) words <- sprintf("'%.17g'", x)      # (PostgreSQL knows 'Inf'; SQLite gets none of these.)
+  else words <- sql_text(enc2utf8(as.character(x)), link)
+  if (anyNA(x)) words[is.na(x)] <- "NULL"
+  words
+}
+
+# A quote within a text is written twice. What a backslash means there depends on a setting of PostgreSQL's sessions,
+# but not after an E.
+sql_text <- function(x, link) {
+  words <- paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
+  slashed <- if (link$kind == "postgres") which(grepl("\\", words, fixed = TRUE))
+  words[slashed] <- paste0(" E", gsub("\\", "\\\\", words[slashed], fixed = TRUE))
   words
 }
 
@@ -251,7 +251,7 @@ sql_begin <- function(link, rows, lock = "SELECT 1", patience = 60) {
     text <- paste("BEGIN; DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(link, function() {
       tryCatch(suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE)), error = function(e) {
-        try(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE), silent = TRUE)
+        if (!is.null(link$con)) try(rollback(link), silent = TRUE)
         stop(e)
       })
     })
@@ -293,18 +293,20 @@ sql_rollback <- function(link) {
   link$queued <- character()
   if (!link$inside) return(invisible())
   link$inside <- FALSE
-  rolled <- tryCatch(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE), error = identity)
+  rolled <- tryCatch(rollback(link), error = identity)
   # A connection that cannot even do this is gone.
   if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
 }
 
-disconnect <- function(con) {
-  DBI::dbDisconnect(con)
-  count_file(con, -1)
+rollback <- function(link) {
+  # In the place of a session that was lost RPostgres begins another one, which has no transaction and would warn of it
+  # (a transaction that has failed refuses the setting).
+  if (link$kind == "postgres") try(prepare_postgres(link$con), silent = TRUE)
+  DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE)
 }
 
 drop_connection <- function(link) {
-  if (!is.null(link$con)) try(suppressWarnings(disconnect(link$con)), silent = TRUE)
+  if (!is.null(link$con)) try(suppressWarnings(DBI::dbDisconnect(link$con)), silent = TRUE)
   link$con <- NULL
   link$inside <- FALSE
 }

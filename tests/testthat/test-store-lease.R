@@ -86,13 +86,54 @@ test_that("no time of ours enters the database", {
 
 test_that("what is asked in a context is offered again in that context only", {
   on_databases(function(place) {
-    bandit <- store_makers$contexts(store = store_at(place))
-    bandit$suggest(context = 0, worker = "a")
+    for (name in c("contexts", "open")) {
+      bandit <- store_makers[[name]](store = store_at(place, name))
+      bandit$suggest(context = 0, worker = "a")
+      run_out(place)
+      expect_identical(bandit$suggest(context = 1, worker = "b")$id, 2L)
+      expect_identical(bandit$suggest(context = 0, worker = "c")$id, 1L)
+      both <- bandit$suggest(2, context = rbind(0, 1), worker = "d")
+      expect_identical(both$z, c(0, 1))
+      mixed <- bandit$suggest(3, context = rbind(0, 1, 1), worker = "d")         # its own two, then the last row's
+      expect_identical(mixed$id, c(3L, 4L, 5L))
+      expect_identical(mixed$z, c(0, 1, 1))
+    }
+  })
+})
+
+test_that("what is offered again is at an arm that is eligible", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place))
+    arm <- bandit$suggest(worker = "a")$arm
     run_out(place)
-    expect_identical(bandit$suggest(context = 1, worker = "b")$id, 2L)
-    expect_identical(bandit$suggest(context = 0, worker = "c")$id, 1L)
-    both <- bandit$suggest(2, context = rbind(0, 1), worker = "d")
-    expect_identical(both$z, c(0, 1))
+    others <- setdiff(seq_along(store_x), arm)
+    expect_true(bandit$suggest(worker = "b", arms = others)$arm %in% others)
+    expect_identical(bandit$suggest(worker = "c", arms = arm)$id, 1L)
+  })
+})
+
+test_that("names are text, whatever they hold and however a server reads backslashes", {
+  on_databases(function(place) {
+    connect <- place$connect
+    old_style <- function() {
+      con <- connect()
+      if (inherits(con, "PqConnection")) {
+        DBI::dbExecute(con, "SET standard_conforming_strings = off", immediate = TRUE)
+        DBI::dbExecute(con, "SET escape_string_warning = off", immediate = TRUE)
+      }
+      con
+    }
+    for (name in c("a\\", "\\' OR 1 = 1 --", "it's; \"x\" \u00e9\n\t\\n")) {
+      bandit <- store_makers$ucb(store = bandit_store(old_style, name))
+      store_makers$ucb(store = bandit_store(old_style, paste(name, "'")))
+      query <- bandit$suggest(worker = name)
+      expect_identical(store_heartbeat(bandit_store(old_style, name), query$token) + 0, 1)
+      expect_identical(store_heartbeat(bandit_store(old_style, paste(name, "'")), query$token) + 0, 0)
+      expect_identical(open_bandit(bandit_store(old_style, name))$suggest(worker = name)$token, query$token)
+      bandit$fail(1, reason = name)
+      seen <- tamper(place, "SELECT l.worker, l.reason, b.name FROM gpb_lease l JOIN gpb_bandit b ON b.bandit = l.bandit ORDER BY b.bandit")
+      expect_identical(enc2utf8(unlist(utils::tail(seen, 1), use.names = FALSE)), enc2utf8(rep(name, 3)))
+    }
   })
 })
 

@@ -164,7 +164,12 @@ test_that("a forked process may not open a SQLite file that was open when it was
   expect_match(forked(refused(store_at(place))), "forked")
   let_go(bandit)
   expect_identical(forked(bandit$suggest()$id), 1L)
-  expect_identical(bandit$suggest()$id, 2L)
+  con <- place$connect()
+  expect_identical(open_bandit(bandit_store(con, "b"))$suggest()$id, 2L)
+  expect_match(forked(refused(store_at(place))), "forked")                   # a connection of the user's counts too
+  DBI::dbDisconnect(con)
+  expect_identical(forked(bandit$suggest()$id), 3L)
+  expect_identical(bandit$suggest()$id, 4L)
 })
 
 test_that("an error or an interrupt in the middle of a transaction leaves store and replica as they were", {
@@ -182,6 +187,46 @@ test_that("an error or an interrupt in the middle of a transaction leaves store 
     mine$act <- function() NULL
     expect_identical(open_bandit(store_at(place, trust = TRUE))$suggest()$id, 2L)
     expect_identical(bandit$suggest()$id, 3L)
+  })
+})
+
+# Code while the store has lost a column that the last statements of its transactions need.
+without_column <- function(place, column, code) {
+  rename <- function(from, to) tamper(place, "ALTER TABLE gpb_lease RENAME COLUMN ", from, " TO ", to)
+  rename(column, "away")
+  on.exit(rename("away", column))
+  force(code)
+}
+
+test_that("a change that fails when the replica has it already is taken back, whatever it was", {
+  on_databases(function(place) {
+    for (name in c("refits", "constraints", "changes")) {
+      bandits <- lapply(c(paste("twin of", name), name), function(n) store_makers[[name]](store = store_at(place, n, seed = 8)))
+      g <- if (name == "constraints") matrix(c(0.5, 0.25), 1)
+      live <- function(bandit, disturbed) {
+        bandit$suggest(3)
+        bandit$observe(2, 0.25, constraints = g)
+        now <- function() {
+          list(bandit$history(), bandit$posterior(), lapply(list(bandit$queries, bandit$events), gpbandits:::table_columns), bandit$refits)
+        }
+        before <- now()
+        if (disturbed) {
+          expect_match(refused(without_column(place, "ended", bandit$observe(1, 0.75, constraints = g))), "away|ended")
+          expect_identical(now(), before, info = name)
+          expect_match(refused(without_column(place, "seconds", bandit$suggest(4))), "away|seconds")   # a refit among them
+          expect_identical(now(), before, info = name)
+          expect_match(refused(without_column(place, "ended", bandit$withdraw(3))), "away|ended")
+          expect_identical(now(), before, info = name)
+        }
+        bandit$observe(1, 0.75, constraints = g)
+        bandit$suggest(4)
+        bandit$withdraw(3)
+      }
+      live(bandits[[1]], FALSE)
+      live(bandits[[2]], TRUE)
+      expect_identical(bandits[[2]]$history(), bandits[[1]]$history(), info = name)
+      expect_same_log(open_bandit(store_at(place, name)), bandits[[2]], info = name)
+    }
   })
 })
 
