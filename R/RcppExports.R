@@ -293,12 +293,16 @@ cpp_testing_lowrank_draws <- function(pointer, x, count, features) {
     .Call(`_gpbandits_cpp_testing_lowrank_draws`, pointer, x, count, features)
 }
 
-cpp_testing_lowrank_candidates <- function(x) {
-    .Call(`_gpbandits_cpp_testing_lowrank_candidates`, x)
+cpp_testing_lowrank_candidates <- function(x, centre) {
+    .Call(`_gpbandits_cpp_testing_lowrank_candidates`, x, centre)
 }
 
 cpp_testing_lowrank_follow <- function(candidates, pointer) {
     .Call(`_gpbandits_cpp_testing_lowrank_follow`, candidates, pointer)
+}
+
+cpp_testing_lowrank_moves <- function(pointer, since) {
+    .Call(`_gpbandits_cpp_testing_lowrank_moves`, pointer, since)
 }
 
 cpp_testing_lowrank_arms <- function(kernel, x, prior_mean) {

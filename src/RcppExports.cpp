@@ -863,12 +863,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_testing_lowrank_candidates
-SEXP cpp_testing_lowrank_candidates(const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_testing_lowrank_candidates(SEXP xSEXP) {
+SEXP cpp_testing_lowrank_candidates(const Eigen::MatrixXd& x, double centre);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_candidates(SEXP xSEXP, SEXP centreSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_candidates(x));
+    Rcpp::traits::input_parameter< double >::type centre(centreSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_candidates(x, centre));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -880,6 +881,17 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type candidates(candidatesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_follow(candidates, pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_moves
+Eigen::VectorXd cpp_testing_lowrank_moves(SEXP pointer, double since);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_moves(SEXP pointerSEXP, SEXP sinceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type since(sinceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_moves(pointer, since));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1147,8 +1159,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_testing_lowrank_means", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_means, 2},
     {"_gpbandits_cpp_testing_lowrank_covariance", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_covariance, 2},
     {"_gpbandits_cpp_testing_lowrank_draws", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_draws, 4},
-    {"_gpbandits_cpp_testing_lowrank_candidates", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_candidates, 1},
+    {"_gpbandits_cpp_testing_lowrank_candidates", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_candidates, 2},
     {"_gpbandits_cpp_testing_lowrank_follow", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_follow, 2},
+    {"_gpbandits_cpp_testing_lowrank_moves", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_moves, 2},
     {"_gpbandits_cpp_testing_lowrank_arms", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_arms, 3},
     {"_gpbandits_cpp_testing_lowrank_choose", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_choose, 4},
     {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},

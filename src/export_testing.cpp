@@ -196,9 +196,10 @@ Eigen::MatrixXd cpp_testing_lowrank_draws(SEXP pointer, const Eigen::MatrixXd& x
 
 using CandidatesPtr = Rcpp::XPtr<gpb::LowRankCandidates>;
 
+// `centre`: the number of a row, from 1; 0: none.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_testing_lowrank_candidates(const Eigen::MatrixXd& x) {
-  return CandidatesPtr(new gpb::LowRankCandidates(x), true);
+SEXP cpp_testing_lowrank_candidates(const Eigen::MatrixXd& x, double centre) {
+  return CandidatesPtr(new gpb::LowRankCandidates(x, static_cast<gpb::Index>(centre) - 1), true);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -206,7 +207,13 @@ Rcpp::List cpp_testing_lowrank_follow(SEXP candidates, SEXP pointer) {
   const CandidatesPtr cache(candidates);
   cache->follow(*LowRankPtr(pointer));
   return Rcpp::List::create(Rcpp::Named("mean") = cache->mean(),
-                            Rcpp::Named("sd") = gpb::VectorXd(cache->variance().cwiseSqrt()));
+                            Rcpp::Named("sd") = gpb::VectorXd(cache->variance().cwiseSqrt()),
+                            Rcpp::Named("apart") = gpb::VectorXd(cache->apart().cwiseSqrt()));
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_testing_lowrank_moves(SEXP pointer, double since) {
+  return LowRankPtr(pointer)->moves(static_cast<gpb::Index>(since));
 }
 
 using LazyArmsPtr = Rcpp::XPtr<gpb::LazyArms>;
@@ -217,13 +224,14 @@ SEXP cpp_testing_lowrank_arms(const Rcpp::List& kernel, const Eigen::MatrixXd& x
   return LazyArmsPtr(new gpb::LazyArms(*gpb::kernel_from_list(kernel), x, x.cols(), prior_mean), true);
 }
 
-// The arm (from 1) and how many were looked at. `policy`: "ucb", "variance", "ei";
-// `value`: the width or the target.
+// The arm (from 1) and how many were looked at. `policy`: "ucb", "variance", "ei", or "rising": as
+// "ucb", but not known to be linear; `value`: the width or the target.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const std::string& policy,
                                                double value) {
   const LazyArmsPtr lazy(arms);
   gpb::RisingScore score{[value](double mean, double sd) { return mean + value * sd; }, gpb::kTie};
+  if (policy == "ucb") score.weight = value;
   if (policy == "variance") score.of = [](double, double sd) { return sd; };
   if (policy == "ei") {
     score.of = [value](double mean, double sd) {

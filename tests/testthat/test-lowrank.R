@@ -91,7 +91,7 @@ test_that("random lives: values change, observations go, noise changes, copies g
     case <- random_case(100 + seed, 120)
     at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
-    cache <- cpp_testing_lowrank_candidates(at)
+    cache <- cpp_testing_lowrank_candidates(at, 4)
     known <- integer()
     told <- 0
     for (event in seq_len(60)) {
@@ -121,8 +121,10 @@ test_that("random lives: values change, observations go, noise changes, copies g
         pointer <- cpp_testing_lowrank_copy(pointer)
         cpp_testing_lowrank_change(other, "clear", 0, numeric())
       }
-      expect_equal(cpp_testing_lowrank_follow(cache, pointer), predict_lowrank(pointer, at),
-                   tolerance = 1e-6)
+      followed <- cpp_testing_lowrank_follow(cache, pointer)
+      expect_equal(followed[c("mean", "sd")], predict_lowrank(pointer, at), tolerance = 1e-6)
+      joint <- cpp_testing_lowrank_covariance(pointer, at)
+      expect_lt(max(abs(followed$apart^2 - (diag(joint) + joint[4, 4] - 2 * joint[4, ]))), 1e-9 * max(diag(joint), 1))
       if (event %% 10 == 0) {
         expect_certified(pointer, dense_of(case, known, at), at, info = paste(case$name, seed, event))
         expect_true(state(pointer)$accurate)
@@ -290,9 +292,34 @@ test_that("a width of the dense posterior, widened by the factor, holds around t
 # The score that a policy maximises, from the posterior at all arms.
 scores_of <- function(policy, at, value) {
   gain <- at$mean - value
-  switch(policy, ucb = at$mean + value * at$sd, variance = at$sd,
+  switch(policy, ucb = , rising = at$mean + value * at$sd, variance = at$sd,
          ei = gain * stats::pnorm(gain / at$sd) + at$sd * stats::dnorm(gain / at$sd))
 }
+
+test_that("no mean moves by more than what was learnt allows, and some move by as much", {
+  largest <- 0
+  for (seed in seq_len(if (whole) 20 else 4)) {
+    case <- random_case(300 + seed, 60)
+    at <- rbind(matrix(runif(40 * case$d), 40), case$x)
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    then <- list(predict_lowrank(pointer, at))
+    for (i in 1:60) {
+      cpp_testing_lowrank_add(pointer, case$x[i, , drop = FALSE], case$y[i], case$scale[i], FALSE)
+      then[[i + 1]] <- predict_lowrank(pointer, at)
+    }
+    moves <- cpp_testing_lowrank_moves(pointer, 0)
+    expect_equal(cpp_testing_lowrank_moves(pointer, 25), moves[26:61])
+    # (Both means are off by the certificate at most.)
+    slack <- 2 * max(unlist(state(pointer)[c("mean", "sd")]))
+    for (since in 0:60) {
+      old <- then[[since + 1]]
+      moved <- max((abs(then[[61]]$mean - old$mean) / pmax(old$sd, 1e-9)))
+      expect_lte(moved, (1 + slack) * moves[since + 1] + slack + 1e-6, label = paste(case$name, seed, since))
+      if (since < 60) largest <- max(largest, moved / moves[since + 1])
+    }
+  }
+  expect_gt(largest, 0.9)
+})
 
 test_that("lazy arms find what a sweep finds, looking at fewer", {
   skip_on_cran()
@@ -307,8 +334,8 @@ test_that("lazy arms find what a sweep finds, looking at fewer", {
     pointer <- cpp_testing_lowrank_new(resolved, 0.05, 1e-3)
     looked <- numeric()
     for (round in 1:60) {
-      policy <- if (round %% 3) "ucb" else sample(c("variance", "ei"), 1)
-      value <- if (policy == "ucb") runif(1, 1, 3) else 0.9
+      policy <- if (round %% 3) sample(c("ucb", "rising"), 1) else sample(c("variance", "ei"), 1)
+      value <- if (policy == "ei") 0.9 else runif(1, 1, 3)
       got <- cpp_testing_lowrank_choose(arms, pointer, policy, value)
       at <- predict_lowrank(pointer, x)
       at$mean <- at$mean + prior

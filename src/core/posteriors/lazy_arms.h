@@ -1,19 +1,15 @@
 // The best of very many arms without looking at all of them, exactly.
 //
-// Neighbouring arms form blocks, each with a centre c. Of a block that was looked at when its means
-// were m_j, its sds s_j and the sds of f_j - f_c were d_j, it is known that now
-//   mean_j <= max_j (m_j + s_j * moved),  sd_j <= max_j s_j:
-// `moved` is the most that all observations since can have done (Motion), and sds only fall.
-// Where that is not enough the centre is brought up to date, which costs one arm:
-//   mean_j <= mean_c + max_j (m_j - m_c + d_j * moved),  sd_j <= sd_c + max_j d_j,
-// and afterwards, when it has moved again, mean_c + sd_c * moved. A score mean + w sd is bounded by
-// both at once, where each of these would be made large by other arms:
-//   max_j (m_j + s_j (moved + w)),  mean_c + w sd_c + max_j (m_j - m_c + d_j (moved + w)),
-//   mean_c + max_j (m_j - m_c + w s_j + d_j * moved),
-// and neighbouring blocks form groups, of whose bounds it is known that they rise by no more than
-// max_j s_j * (moved + growth of w). Groups and blocks are taken in the order of their bounds, of a
-// block the centre first, then all arms, until none can hold a better one. What is kept of a block
-// are a few numbers; blocks that are looked at again and again keep their coordinates.
+// Neighbouring arms are the leaves' of a tree, and of each node one arm is the centre c. Of a node
+// that was opened when its arms' means were m_j, their sds s_j and the sds of f_j - f_c were d_j it
+// is known that now, for `moved` the most that all observations since can have done (Motion),
+//   mean_j <= max (m_j) + max (s_j) moved,        sd_j <= max (s_j),
+//   mean_j <= mean_c + max (m_j - m_c) + max (d_j) moved,  sd_j <= sd_c + max (d_j),
+// for sds only fall; the means and sds of centres are exact whenever the node above is open. For
+// mean + w sd there are joint bounds, from max (m_j + w s_j). Nodes are opened in the order of their
+// bounds until none can hold a better arm; afterwards each node opened knows what those below can
+// reach. What is kept of a node are a few numbers, and the coordinates of its arms, or of the
+// centres below it, where it is opened again and again.
 #ifndef GPB_LAZY_ARMS_H
 #define GPB_LAZY_ARMS_H
 
@@ -43,84 +39,91 @@ class LazyArms {
   Index looked_at() const { return looked_at_; }
 
  private:
-  // max_j (m_j + step d_j) as a function of step >= from: known at a few steps, bounded in between.
-  struct Rise {
-    static constexpr int kKnots = 5;
-    double from = 0.0;
-    double at_knot[kKnots] = {};
-    double steepest = 0.0;
-    void know(const VectorXd& m, const VectorXd& d, double from);
-    double at(double step) const;
-  };
-  struct Block {
-    Index first = 0, count = 0, centre = 0;
-    Index first_arm = 0;  // the smallest number
-    // At the last look: of the arms, of their differences to the centre, and of the latter's
-    // means + weight * (the arms' sds).
-    Rise own, apart, level;
-    double weight = 0.0;
-    double sd = 0.0;
+  struct Node {
+    Index first = 0, count = 0;   // rows of points_
+    std::vector<Index> children;  // numbers of nodes; a leaf has none
+    Index centre = 0;             // a row,
+    Index middle = 0;             // and its number among the node's members
+    Index first_arm = 0;          // the smallest number
+    // At the last opening, the largest of the arms' (mean + weight sd), means, sds and sds of the
+    // differences to the centre.
+    double joint = 0.0, mean = 0.0, sd = 0.0, apart = 0.0;
+    double weight = 0.0, centre_mean = 0.0;
     Motion seen;
-    Index last_look = -1;
-    // The centre, when it was seen last, never before the last look.
-    double centre_mean = 0.0, centre_sd = 0.0;
-    Motion centre_seen;
-    std::unique_ptr<LowRankCandidates> centre_kept, kept;
-    VectorXd kept_apart;  // d_j, of the look at which `kept` was made
+    Index opened = -1;
+    std::unique_ptr<LowRankCandidates> kept;
   };
-  struct Looked {
-    Index block;
-    VectorXd score;
-  };
-  struct Group {
-    Index first = 0, count = 0;  // blocks
-    double value = kInf, sd = 0.0, weight = 0.0;  // when their bounds were computed
-    Motion seen;
-  };
-  enum class Stage { group, block, centred };  // the last: the centre is up to date
-  struct Bound {
-    double value;
-    Index number;
-    Stage stage;
-    bool operator<(const Bound& other) const { return value < other.value; }
-  };
-  // Means (prior included), sds, and sds of the differences to the centre.
+  // A node's members, the arms of a leaf or the centres below: means (prior included), sds, and
+  // sds of the differences to the centre.
   struct View {
     VectorXd mean, sd, apart;
   };
+  // What no arm of a node exceeds.
+  struct Reach {
+    double joint, mean, sd;
+  };
+  struct Bound {
+    double value;
+    Index number;
+    bool operator<(const Bound& other) const { return value < other.value; }
+  };
+  struct Looked {
+    Index leaf;
+    double best;
+    VectorXd score;
+  };
+  struct Opened {
+    Index number;
+    View view;
+  };
+  // One choice.
+  struct Round {
+    const RisingScore& score;
+    const LowRankPosterior& posterior;
+    const std::vector<char>* eligible;
+    Motion now;
+    double weight;  // 0 where there is none
+    std::vector<Bound> heap;
+    std::vector<Opened> opened;
+    std::vector<Looked> looked;
+    double best = -kInf;
+    Index first;    // of the arms tied with the best
+    // (Twice the tolerance: bounds are rounded too.)
+    double least() const { return best - 2.0 * score.tie; }
+  };
 
-  void divide(const Points& arms, Index inputs, Index first, Index count);
-  void add_block(const Points& arms, Index inputs, Index first, Index count);
-  void remember(Block& block, const View& view, const Motion& now, double weight) const;
-  View view(Block& block, const LowRankPosterior& posterior);
-  void see_centre(Block& block, const LowRankPosterior& posterior, const Motion& now) const;
-  double moved(const Motion& then, const Motion& now) const;
-  double bound(const Block& block, const RisingScore& score, const Motion& now) const;
-  double joint_bound(const Block& block, double weight, const Motion& now) const;
-  double bound(const Group& group, const RisingScore& score, const Motion& now) const;
-  void open(Group& group, const RisingScore& score, const Motion& now, double least,
-            std::vector<Bound>& heap);
-  Looked look(Index number, const RisingScore& score, const LowRankPosterior& posterior,
-              const Motion& now, const std::vector<char>* eligible);
-  Index look_until_best(const RisingScore& score, const LowRankPosterior& posterior,
-                        const std::vector<char>* eligible);
-  Index first_tied(const std::vector<Looked>& looked, double least) const;
+  Index build(const Points& arms, Index inputs, Index first, Index count);
+  void halve(const Points& arms, Index inputs, Index first, Index count);
+  void choose_centre(Node& node, const Points& arms, Index inputs) const;
+  std::vector<Index> members(const Node& node) const;
+  View view(Node& node, const LowRankPosterior& posterior);
   void drop_stale();
-  void forget_kept(Block& block);
+  void follow_moves(const LowRankPosterior& posterior);
+  double moved(const Motion& then, const Motion& now) const;
+  Reach reach(const Node& node, double centre_mean, double centre_sd, double weight,
+              const Motion& now) const;
+  void open(Index number, Round& round);
+  void look(Index number, const View& view, Round& round);
+  void remember(Node& node, const View& view, const Round& round) const;
+  void gather(Node& node, const View& view, const Round& round) const;
+  Index first_tied(const std::vector<Looked>& looked, double least) const;
+
+  Node& node(Index number) { return nodes_[static_cast<std::size_t>(number)]; }
+  const Node& node(Index number) const { return nodes_[static_cast<std::size_t>(number)]; }
   Index arm_of(Index row) const { return order_[static_cast<std::size_t>(row)]; }
   double prior_mean(Index row) const { return prior_mean_[prior_mean_.size() == 1 ? 0 : row]; }
-  Points rows_of(const Block& block) const { return points_.middleRows(block.first, block.count); }
 
   std::vector<Index> order_;  // row of points_ to the arm's number
   Points points_;
   VectorXd prior_mean_;       // in the order of points_, or one number
-  std::vector<Block> blocks_;
-  std::vector<Group> groups_;
-  Index block_arms_ = 0;      // at most so many in each
+  std::vector<Node> nodes_;   // those below a node stand before it, the last is above all
+  Index leaf_arms_ = 0;       // at most so many in each
   Index call_ = 0, looked_at_ = 0;
   double kept_numbers_ = 0.0;
   double slack_ = 0.0;        // of the posterior's certificate
-  VectorXd moves_;            // LowRankPosterior::moves()
+  // LowRankPosterior::moves(): from any time to `moves_until_`, and from there to now.
+  Motion moves_until_;
+  VectorXd moves_before_ = VectorXd::Zero(1), moves_since_ = VectorXd::Zero(1);
 };
 
 }  // namespace gpb

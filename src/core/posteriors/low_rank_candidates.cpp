@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linalg/floors.h"
 #include "linalg/sweeps.h"
 
 namespace gpb {
@@ -12,7 +13,8 @@ constexpr Index kFewColumns = 16;
 constexpr Index kRestartSteps = 16;
 }
 
-LowRankCandidates::LowRankCandidates(Points X) : X_(std::move(X)) {}
+LowRankCandidates::LowRankCandidates(Points X, Index centre)
+    : X_(std::move(X)), centre_(centre) {}
 
 VectorXd LowRankCandidates::product(const VectorXd& weights) const {
   const VectorXd zero = VectorXd::Zero(X_.rows());
@@ -22,24 +24,44 @@ VectorXd LowRankCandidates::product(const VectorXd& weights) const {
   return out;
 }
 
+// The variances gain scale * along^2, and those of differences accordingly.
+void LowRankCandidates::add_square(const VectorXd& along, double scale) {
+  unclipped_.array() += scale * along.array().square();
+  if (centre_ < 0) return;
+  unclipped_apart_.array() += scale * (along.array() - along[centre_]).square();
+}
+
+void LowRankCandidates::start_from_prior(const Kernel& kernel) {
+  unclipped_.resize(X_.rows());
+  kernel.diagonal(X_, unclipped_);
+  if (centre_ < 0) return;
+  unclipped_apart_.resize(X_.rows());
+  kernel.cross(X_.row(centre_).transpose(), X_, unclipped_apart_);
+  unclipped_apart_ = (unclipped_ - 2.0 * unclipped_apart_).array() + unclipped_[centre_];
+  hidden_apart_ = kBasisPivot * unclipped_.maxCoeff();
+}
+
+// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2.
 void LowRankCandidates::restart(const LowRankPosterior& posterior) {
   lineage_ = posterior.lineage();
   next_step_ = posterior.steps_end();
   rank_ = posterior.rank();
+  start_from_prior(posterior.basis().kernel());
   Panels phi(X_.rows());
   phi.reserve(rank_, 0);
   posterior.basis().at(X_, phi);
   features_.resize(X_.rows(), std::max(kFewColumns, rank_ + rank_ / 4));
-  unclipped_.resize(X_.rows());
-  posterior.basis().kernel().diagonal(X_, unclipped_);
+  VectorXd column(X_.rows());
+  const auto row = [&](Index q) -> const VectorXd& {
+    for (Index j = 0; j < X_.rows(); ++j) column[j] = phi(q, j);
+    return column;
+  };
   for (Index q = 0; q < rank_; ++q) {
-    for (Index j = 0; j < X_.rows(); ++j) features_(j, q) = phi(q, j);
-    unclipped_ -= features_.col(q).cwiseAbs2();
+    features_.col(q) = row(q);
+    add_square(column, -1.0);
   }
   forward_solve(posterior.precision().packed(), 0, rank_, phi);
-  for (Index q = 0; q < rank_; ++q) {
-    for (Index j = 0; j < X_.rows(); ++j) unclipped_[j] += phi(q, j) * phi(q, j);
-  }
+  for (Index q = 0; q < rank_; ++q) add_square(row(q), 1.0);
 }
 
 void LowRankCandidates::grow(const LowRankPosterior& posterior, const LowRankStep& step) {
@@ -48,13 +70,18 @@ void LowRankCandidates::grow(const LowRankPosterior& posterior, const LowRankSte
   VectorXd column(X_.rows());
   posterior.basis().kernel().cross(posterior.basis().point(rank_), X_, column);
   column = (column - product(at_new)) / factor.diagonal(rank_);
-  unclipped_ += (column - product(step.along)).cwiseAbs2() / step.scale - column.cwiseAbs2();
+  if (step.along.size() > 0) {
+    add_square(column - product(step.along), 1.0 / step.scale);
+    add_square(column, -1.0);
+  } else if (step.scale != 1.0) {
+    add_square(column, 1.0 / step.scale - 1.0);
+  }
   if (rank_ == features_.cols()) features_.conservativeResize(Eigen::NoChange, 2 * rank_);
   features_.col(rank_++) = column;
 }
 
 void LowRankCandidates::observe(const LowRankStep& step) {
-  unclipped_ -= product(step.along).cwiseAbs2() / step.scale;
+  add_square(product(step.along), -1.0 / step.scale);
 }
 
 void LowRankCandidates::follow(const LowRankPosterior& posterior) {
@@ -72,6 +99,7 @@ void LowRankCandidates::follow(const LowRankPosterior& posterior) {
     }
   }
   variance_ = unclipped_.cwiseMax(0.0);
+  apart_ = unclipped_apart_.cwiseMax(0.0).array() + hidden_apart_;
   mean_ = product(posterior.weights());
 }
 

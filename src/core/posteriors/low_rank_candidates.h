@@ -1,5 +1,6 @@
 // Mean and variance at fixed points that are asked for again and again: what PredictionCache
-// is for the dense posterior. The points' coordinates are kept, a column per basis point.
+// is for the dense posterior. The points' coordinates are kept, a column per basis point. If one of
+// the points is their centre c, there are the variances of f(x) - f(c) as well.
 #ifndef GPB_LOW_RANK_CANDIDATES_H
 #define GPB_LOW_RANK_CANDIDATES_H
 
@@ -9,7 +10,7 @@ namespace gpb {
 
 class LowRankCandidates {
  public:
-  explicit LowRankCandidates(Points X);
+  explicit LowRankCandidates(Points X, Index centre = -1);
 
   const Points& points() const { return X_; }
   // Brings the cache up to `posterior`, another one than before if need be: a product of n x r
@@ -17,22 +18,29 @@ class LowRankCandidates {
   void follow(const LowRankPosterior& posterior);
   const VectorXd& mean() const { return mean_; }
   const VectorXd& variance() const { return variance_; }
+  // With what rounding hides added: they are differences of numbers of the size of the prior's.
+  const VectorXd& apart() const { return apart_; }
   // phi of the points, one per row.
   auto features() const { return features_.leftCols(rank_); }
 
  private:
+  void start_from_prior(const Kernel& kernel);
   void restart(const LowRankPosterior& posterior);
   void grow(const LowRankPosterior& posterior, const LowRankStep& step);
   void observe(const LowRankStep& step);
+  void add_square(const VectorXd& along, double scale);
   VectorXd product(const VectorXd& weights) const;  // phi'weights
 
   Points X_;
+  Index centre_;  // -1: none
   MatrixXd features_;  // with room for more columns
   Index rank_ = 0;
   Index next_step_ = 0;
   std::shared_ptr<const char> lineage_;
   VectorXd unclipped_;  // the variance, before rounding errors below 0 are cut off
-  VectorXd mean_, variance_;
+  VectorXd unclipped_apart_;
+  double hidden_apart_ = 0.0;
+  VectorXd mean_, variance_, apart_;
 };
 
 }  // namespace gpb

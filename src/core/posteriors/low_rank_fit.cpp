@@ -13,7 +13,7 @@ namespace gpb {
 namespace {
 constexpr Index kFewRows = 64;
 constexpr Index kRefitBlock = 256;
-constexpr std::size_t kStepsKept = 64;
+constexpr Index kStepsKept = 64;  // at least
 }  // namespace
 
 void LowRankPosterior::clear_basis() {
@@ -38,6 +38,9 @@ VectorXd LowRankPosterior::extend_features(Index row) {
   product_sweep(features_.data(), features_.rows(), rows_, rank(), at_z.phi.data(), -1.0,
                 column.data(), column.data());
   column /= pivot;
+  for (Index i = 0; i < rows_; ++i) {
+    if (in_basis_[static_cast<std::size_t>(i)]) column[i] = 0.0;  // but for rounding
+  }
   column[row] = pivot;
   gpb::make_room(features_, rows_, rank() + 1);
   features_.col(rank()).head(rows_) = column;
@@ -63,8 +66,11 @@ void LowRankPosterior::extend(Index row) {
   weights_valid_ = false;
   extend_reference(column);
   const double pivot = precision_.diagonal(before);
-  VectorXd along = Eigen::Map<const VectorXd>(precision_.row(before), before);
-  precision_.backward(along);
+  VectorXd along;
+  if (!cross.isZero(0.0)) {
+    along = Eigen::Map<const VectorXd>(precision_.row(before), before);
+    precision_.backward(along);
+  }
   record({true, std::move(along), pivot * pivot});
   measure_residuals();
 }
@@ -162,7 +168,9 @@ void LowRankPosterior::refit() {
 void LowRankPosterior::record(LowRankStep step) {
   steps_.push_back(std::move(step));
   ++steps_end_;
-  if (steps_.size() > kStepsKept) steps_.pop_front();
+  // (Beyond, a cache is quicker begun anew.)
+  const Index most = std::max(kStepsKept, rank());
+  while (steps_end_ - steps_begin() > most) steps_.pop_front();
 }
 
 void LowRankPosterior::break_lineage() {

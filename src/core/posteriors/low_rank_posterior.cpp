@@ -313,70 +313,32 @@ void LowRankPosterior::predict(const Points& X, VectorXd& mean, VectorXd& varian
   check_point(X.cols());
   mean.resize(X.rows());
   variance.resize(X.rows());
-  VectorXd part_mean, part_variance, ignored;
+  VectorXd part_mean, part_variance;
   for (Index first = 0; first < X.rows(); first += kPredictBlock) {
     const Index count = std::min(kPredictBlock, X.rows() - first);
-    predict_block(X.middleRows(first, count), nullptr, part_mean, part_variance, ignored);
+    predict_block(X.middleRows(first, count), part_mean, part_variance);
     mean.segment(first, count) = part_mean;
     variance.segment(first, count) = part_variance;
   }
 }
 
-void LowRankPosterior::predict_beside(const Points& X, const VectorXd& centre, VectorXd& mean,
-                                      VectorXd& variance, VectorXd& apart) const {
-  check_point(X.cols());
-  predict_block(X, &centre, mean, variance, apart);
-}
-
-namespace {
-
-// Sums over the rows of V, column by column: of weight_i V_ij and of squares, and of the squares
-// of V_ij - centre_i if there is a centre.
-struct ColumnSums {
-  VectorXd weighed, squares, apart;
-};
-
-ColumnSums column_sums(const Panels& V, Index rows, const VectorXd& weight,
-                       const VectorXd* centre) {
-  const VectorXd zero = VectorXd::Zero(V.count() * Panels::kWidth);
-  ColumnSums out{zero, zero, zero};
-  accumulate_rows(V, 0, rows, weight.data(), out.weighed.data(), out.squares.data());
-  if (!centre) return out;
-  VectorXd product = zero, ignored = zero;
-  accumulate_rows(V, 0, rows, centre->data(), product.data(), ignored.data());
-  out.apart = (out.squares - 2.0 * product).array() + centre->squaredNorm();
-  return out;
-}
-
-}  // namespace
-
-// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2, and the same of phi - phi(centre). Coordinates
-// that rounding has spoilt cancel in the sum: only the result may be clipped.
-void LowRankPosterior::predict_block(const Points& X, const VectorXd* centre, VectorXd& mean,
-                                     VectorXd& variance, VectorXd& apart) const {
+// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2. Coordinates that rounding has spoilt cancel in the
+// sum: only the result may be clipped.
+void LowRankPosterior::predict_block(const Points& X, VectorXd& mean, VectorXd& variance) const {
   const Index n = X.rows(), r = rank();
   const VectorXd& w = weights();
   Panels phi(n);
   phi.reserve(r, 0);
   basis_.at(X, phi);
-  VectorXd at_centre = centre ? basis_.at(*centre).phi : VectorXd();
-  const VectorXd* there = centre ? &at_centre : nullptr;
-  const ColumnSums inside = column_sums(phi, r, w, there);
+  const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
+  VectorXd inside = zero, spanned = zero, left = zero, ignored = zero;
+  accumulate_rows(phi, 0, r, w.data(), inside.data(), spanned.data());
   forward_solve(precision_.packed(), 0, r, phi);
-  if (centre) precision_.forward(at_centre);
-  const ColumnSums left = column_sums(phi, r, w, there);
-  mean = inside.weighed.head(n);
-  VectorXd own(n);
-  basis_.kernel().diagonal(X, own);
-  variance = (own - inside.squares.head(n) + left.squares.head(n)).cwiseMax(0.0);
-  if (!centre) return;
-  VectorXd cross(n), centre_own(1);
-  basis_.kernel().cross(*centre, X, cross);
-  basis_.kernel().diagonal(centre->transpose(), centre_own);
-  apart = own - 2.0 * cross - inside.apart.head(n) + left.apart.head(n);
-  // (Differences of numbers of the size of k: what rounding hides counts.)
-  const double hidden = kBasisPivot * std::max(centre_own[0], own.maxCoeff());
-  apart = (apart.array() + centre_own[0]).max(0.0) + hidden;
+  accumulate_rows(phi, 0, r, w.data(), ignored.data(), left.data());
+  mean = inside.head(n);
+  variance.resize(n);
+  basis_.kernel().diagonal(X, variance);
+  variance = (variance - spanned.head(n) + left.head(n)).cwiseMax(0.0);
 }
 
 VectorXd LowRankPosterior::predict_mean(const Points& X) const {
@@ -408,19 +370,20 @@ VectorXd LowRankPosterior::means_at_observations() const {
 // N (C + N)^-1 v = v - C (C + N)^-1 v. It grows with what has been learnt, and not, as the
 // innovations do, with time. Both sums are known to the certificate's a only: an innovation and a
 // residual, over their sds, differ by a (1 + their size) at most, their squares by a (1 + 4 square).
-VectorXd LowRankPosterior::moves() const {
-  const VectorXd mean = means_at_observations();
+VectorXd LowRankPosterior::moves(Index since) const {
   const double error = certificate().largest();
-  VectorXd out = VectorXd::Zero(size() + 1);
+  const VectorXd mean = since == 0 ? means_at_observations() : VectorXd();
+  VectorXd out = VectorXd::Zero(size() - since + 1);
   double sum = 0.0, hidden = 0.0;
-  for (Index i = size() - 1; i >= 0; --i) {
+  for (Index i = size() - 1; i >= since; --i) {
     if (knows(i)) {
-      const double gap = at(i).y - mean[i];
+      const double here = since == 0 ? mean[i] : feature_row(at(i).row).dot(weights());
+      const double gap = at(i).y - here;
       const double left = gap * gap / (noise_var_ * at(i).noise_scale);
       sum += at(i).innovation - left;
       hidden += (error + kHiddenPart) * (2.0 + 4.0 * (at(i).innovation + left));
     }
-    out[i] = std::sqrt(std::max(0.0, sum) + hidden);
+    out[i - since] = std::sqrt(std::max(0.0, sum) + hidden);
   }
   return out;
 }

@@ -33,7 +33,7 @@ struct LowRankError {
 // How far means have moved since some time: between two looks at the same `era`, in which
 // observations are only added and values changed, the mean at x has moved by no more than
 //   (sd at x at the first look) * (root of the growth of `innovations` + growth of `changes`),
-// and where no value has changed by no more than that sd * moves()[observations then].
+// and where no value has changed by no more than that sd * moves(0)[observations then].
 // (Conditioning moves it by c'(C + N)^-1 v, v the innovations of the new observations, C their
 // covariance at the first look and c that with x: c'(C + N)^-1 c is what the variance at x has
 // lost, v'(C + N)^-1 v the sum of v_i^2 over their variances. A change of values by D moves it by
@@ -49,7 +49,7 @@ struct Motion {
 // A change of the posterior as a set of fixed points sees it.
 struct LowRankStep {
   bool grows;        // the basis has a new last point; else an observation, new or gone
-  VectorXd along;    // w(x) = phi(x)'along, phi without the new coordinate
+  VectorXd along;    // w(x) = phi(x)'along, phi without the new coordinate; empty: w = 0
   double scale;      // observation: variance -= w^2 / scale; growth: += (c - w)^2 / scale - c^2
 };
 
@@ -86,9 +86,6 @@ class LowRankPosterior {
   const LowRankBasis& basis() const { return basis_; }
 
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const;
-  // The variances of f(x) - f(centre) as well. (At most 256 points.)
-  void predict_beside(const Points& X, const VectorXd& centre, VectorXd& mean, VectorXd& variance,
-                      VectorXd& apart) const;
   VectorXd predict_mean(const Points& X) const;
   void predict_at(const VectorXd& x, double& mean, double& variance) const;
   // Means at the observations, O(t r): no kernel needed. (0 where one was taken back.)
@@ -132,9 +129,9 @@ class LowRankPosterior {
   Motion motion() const {
     return {era_.token, from_prior_, innovations_, changes_, size()};
   }
-  // By how many of its sds of then a mean can have moved since there were so many observations,
-  // 0 to size(): the largest that is possible. Only for looks of this era; O(t + rows * r).
-  VectorXd moves() const;
+  // By how many of its sds of then a mean can have moved since there were `since`, since + 1, ..
+  // size() observations: the largest that is possible. Only for looks of this era; O(r) for each.
+  VectorXd moves(Index since) const;
   const GrowingCholesky& precision() const { return precision_; }
 
  private:
@@ -191,8 +188,7 @@ class LowRankPosterior {
   void break_lineage();
   void begin_era();
   const VectorXd& weights_on_points() const;
-  void predict_block(const Points& X, const VectorXd* centre, VectorXd& mean, VectorXd& variance,
-                     VectorXd& apart) const;
+  void predict_block(const Points& X, VectorXd& mean, VectorXd& variance) const;
   double residual_squares() const;
   double coupling() const;
   VectorXd feature_row(Index row) const { return features_.row(row).head(rank()).transpose(); }
