@@ -19,8 +19,14 @@ place_columns <- function(bandit, arm, context, inputs) {
   columns <- place_labels(config$domain, arm, if (!tabulated) inputs[, seq_len(d), drop = FALSE])
   if (length(config$context_names) == 0) return(columns)
   z <- if (tabulated) config$contexts[context + 1L, , drop = FALSE] else inputs[, -seq_len(d), drop = FALSE]
-  for (j in seq_along(config$context_names)) columns[[config$context_names[j]]] <- unname(z[, j])
-  columns
+  c(columns, columns_of(z, config$context_names))
+}
+
+# A matrix's columns as a list.
+columns_of <- function(x, names) {
+  columns <- lapply(seq_along(names), function(j) x[, j, drop = TRUE])
+  names(columns) <- names
+  if (is.null(rownames(x))) columns else lapply(columns, unname)
 }
 
 place_frame <- function(bandit, arm, context, inputs) {

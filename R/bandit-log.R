@@ -37,9 +37,8 @@ status_names <- c("pending", "known", "lost", "withdrawn", "failed")
 logged_matrix <- function(bandit, ids) {
   columns <- logged_inputs(bandit$config)
   if (length(columns) == 0) return(matrix(0, length(ids), 0))
-  values <- vapply(columns, function(name) as.double(get(name, envir = bandit$queries)[ids]),
-                   numeric(length(ids)))
-  matrix(values, length(ids), length(columns))
+  values <- lapply(mget(columns, envir = bandit$queries), `[`, ids)
+  matrix(as.double(unlist(values, use.names = FALSE)), length(ids), length(columns))
 }
 
 # The places of some queries, and `contexts`, a row each (NULL where there are none).
@@ -106,8 +105,7 @@ told_cells <- function(config, events) {
 new_rows <- function(config, queries) {
   count <- length(queries$arm)
   queries$reward <- rep(NA_real_, count)
-  inputs <- queries$inputs
-  for (j in seq_len(ncol(inputs))) queries[[paste0("in.", j)]] <- inputs[, j]
+  if (ncol(queries$inputs) > 0) queries <- c(queries, columns_of(queries$inputs, logged_inputs(config)))
   for (j in seq_len(constraint_count(config))) {
     queries[[paste0("g", j)]] <- rep(NA_real_, count)
     queries[[paste0("kappa", j)]] <- queries$kappa[, j]

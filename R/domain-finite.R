@@ -194,8 +194,7 @@ place_labels.finite_domain <- function(domain, arm, inputs) {
   at <- arm + 1L
   columns <- list(arm = at)
   if (!is.null(domain$labels)) columns[[domain$label_name]] <- domain$labels[at]
-  for (j in seq_along(domain$names)) columns[[domain$names[j]]] <- unname(domain$x[at, j])
-  columns
+  c(columns, columns_of(domain$x[at, , drop = FALSE], domain$names))
 }
 
 # Few arms, or arms whose covariance is no function of the inputs, make no curve.

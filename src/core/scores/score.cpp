@@ -48,6 +48,7 @@ VectorXd MomentScore::at(const Points& X) const {
 }
 
 double MomentScore::at(const VectorXd& x, VectorXd* gradient) const {
+  if (!gradient) return at(Points(x.transpose()))[0];
   return at(x, gradient, &Posterior::local);
 }
 
@@ -64,7 +65,6 @@ double MomentScore::at(const VectorXd& x, VectorXd* gradient, Local local) const
     VectorXd no_gradient;
     (variance_.*local)(x, ignored, sd, no_gradient, dsd);
   }
-  if (!gradient) return of(mean, sd, nullptr);
   Slopes slopes;
   const double value = of(mean, sd, &slopes);
   *gradient = slopes.by_mean * dmean + slopes.by_sd * dsd;

@@ -228,6 +228,17 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
   return {start.row, box_.snap(actions_at(u))};
 }
 
+// All at once: one pass over the posterior's factors serves many.
+VectorXd BoxSpace::values_of(const std::vector<Spot>& spots, const Score& score,
+                             const Context& context) const {
+  if (spots.empty()) return VectorXd();
+  Points X(static_cast<Index>(spots.size()), candidates_.X.cols());
+  for (Index k = 0; k < X.rows(); ++k) {
+    X.row(k) = input_of(spots[static_cast<std::size_t>(k)], context).transpose();
+  }
+  return score.at(X);
+}
+
 Place BoxSpace::maximise(const Score& score, const Context& context, const Observations& known) {
   if (score.only_candidates()) {
     const Index each = actions_.rows();
@@ -239,25 +250,27 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
     const Index best = first_best(values.data(), values.size(), kTie * score.unit());
     return place_of({best / each, actions_.row(best % each).transpose()}, context);
   }
-  Spot best;
-  double best_score = -kInf;
-  const auto consider = [&](const Spot& spot) {
-    const double value = score.at(input_of(spot, context), nullptr);
-    if (best.actions.size() == 0 || value > best_score) {
-      best = spot;
-      best_score = value;
-    }
-    return value;
-  };
+  const Height exactly = &Score::at;
   // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
   const bool sketched = score.can_sketch();
-  const Height exactly = &Score::at;
-  for (const Spot& start : starts(score, context, known)) {
-    const double from = consider(start);
-    consider(climb(start, from, score, sketched ? &Score::sketch : exactly, context));
+  std::vector<Spot> spots = starts(score, context, known);
+  if (spots.empty()) throw std::invalid_argument("the score is no number at any candidate");
+  const std::size_t began = spots.size();
+  const VectorXd from = values_of(spots, score, context);
+  for (std::size_t k = 0; k < began; ++k) {
+    spots.push_back(climb(spots[k], from[static_cast<Index>(k)], score,
+                          sketched ? &Score::sketch : exactly, context));
   }
-  if (sketched) consider(climb(best, best_score, score, exactly, context));
-  return place_of(best, context);
+  const std::vector<Spot> ends(spots.begin() + static_cast<std::ptrdiff_t>(began), spots.end());
+  VectorXd values(from.size() + static_cast<Index>(ends.size()));
+  values << from, values_of(ends, score, context);
+  Index best = first_best(values.data(), values.size(), 0.0);
+  if (sketched) {
+    const Spot last =
+        climb(spots[static_cast<std::size_t>(best)], values[best], score, exactly, context);
+    if (values_of({last}, score, context)[0] > values[best]) return place_of(last, context);
+  }
+  return place_of(spots[static_cast<std::size_t>(best)], context);
 }
 
 }  // namespace gpb
