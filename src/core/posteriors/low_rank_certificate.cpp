@@ -12,6 +12,7 @@ namespace {
 
 constexpr Index kFewRows = 64;
 constexpr Index kMeasureBlock = 256;
+constexpr double kRoundSquares = 4.0;  // what a round costs, in units of rank^2
 constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
 
 // The largest stretch of (a, b) -> (a, b - C'a) where |C| = c, see below.
@@ -62,6 +63,7 @@ double LowRankPosterior::allowance() const {
 void LowRankPosterior::measure() {
   reference_ = Reference();
   reference_.kept = true;
+  measured_at_ = size();
   reference_.weights = weights();
   reference_.inside = weights();
   VectorXd& dual = reference_.dual;
@@ -162,9 +164,13 @@ bool LowRankPosterior::measured_now() const {
 // |C|, with residuals lost in rounding as independent errors: their E is diagonal.
 double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
 
-// Not where it has just been done, or where rounding alone is too much.
+// Not where it has just been done, or where rounding alone is too much; nor more often than what it
+// costs, rows^2, stays a part of what all rounds since have cost, some rank^2 each.
 bool LowRankPosterior::measuring_helps() const {
-  return rank() >= kCheapRank && std::sqrt(rounding_ * residual_squares()) < accuracy_ &&
+  const double rows = static_cast<double>(rows_), r = static_cast<double>(rank());
+  const double since = static_cast<double>(size() - measured_at_);
+  return rank() >= kCheapRank && since * kRoundSquares * r * r >= rows * rows &&
+         std::sqrt(rounding_ * residual_squares()) < accuracy_ &&
          !measured_now();
 }
 

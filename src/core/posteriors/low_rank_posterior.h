@@ -229,6 +229,7 @@ class LowRankPosterior {
     double outside = 0.0;
   };
   Reference reference_;
+  Index measured_at_ = 0;  // observations at that time
 
   Index updates_ = 0;  // since the last refit
   Index drops_ = 0;
