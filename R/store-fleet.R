@@ -78,9 +78,11 @@ run_fleet <- function(store, objective, workers, timeout) {
     lost <- vapply(ended, inherits, NA, "error")
     for (one in tasks[lost]) patiently(end_worker(store, one$name), 300)
     # Workers may die as often as they like, as long as something happens in between.
-    events <- if (any(lost)) patiently(sql_rows(store$link, head_row(store$link, store$name))$events, 300)
-    failures <- if (any(lost) && events == seen) failures + sum(lost) else sum(lost)
-    if (any(lost)) seen <- events
+    if (any(lost)) {
+      events <- patiently(sql_rows(store$link, head_row(store$link, store$name))$events, 300)
+      failures <- sum(lost) + if (events == seen) failures else 0
+      seen <- events
+    }
     if (failures > 3 * workers + 10) {
       stop_gpbandits("The workers end before they have done anything: ", conditionMessage(ended[lost][[1]]),
                      argument = "workers")

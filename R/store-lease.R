@@ -17,7 +17,8 @@ store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease =
 # Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
 lease_queries <- function(bandit, n, contexts, worker, seconds) {
   log <- bandit$journal
-  found <- log$leases
+  # (Nobody has to work on what is answered, whatever its lease says.)
+  found <- some_leases(log$leases, is_pending(bandit, log$leases$query))
   now <- log$head$now
   mine <- which(!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now)
   mine <- some_leases(found, utils::head(mine[fits_call(bandit, found$query[mine], contexts)], n))

@@ -1,9 +1,9 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
-# `checksum` (of the last event played), `overwritten` (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the server's time
-# `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `given` (tokens given out
-# in it), `more` (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query
-# `stream_at`).
+# `checksum` (of the last event played), `overwritten` (cells of the log as they were, see replica_state()), `head` (the
+# bandit's row as the transaction found it, with the server's time `now`), `leases` (that it asked for), `active` (a
+# transaction of this replica is under way), `given` (tokens given out in it), `more` (names of the columns that share the
+# column `numbers`) and `stream` (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
@@ -41,10 +41,21 @@ open_now <- "l.state IN ('open', 'offered')"
 leases_in <- function(found) {
   found <- unclass(found)
   there <- which(!is.na(found$lease_query))
-  column <- function(name, as_type) as_type(found[[paste0("lease_", name)]][there])
+  column <- function(name, as_type) suppressWarnings(as_type(found[[paste0("lease_", name)]][there]))
   list(query = column("query", as.integer), attempt = column("attempt", as.integer),
        worker = column("worker", as.character), state = column("state", as.character),
        expires = column("expires", as.double), token = column("token", as.character))
+}
+
+check_leases <- function(bandit, leases) {
+  fields <- leases[c("query", "attempt", "expires", "token")]
+  bad <- Reduce(`|`, lapply(fields, is.na)) | leases$query < 1 | leases$query > table_size(bandit$queries) |
+    leases$attempt < 0
+  if (any(bad, na.rm = TRUE)) {
+    stop_gpbandits("The store's table gpb_lease has a row that is no lease (query ", leases$query[bad][1], ").",
+                   argument = "store")
+  }
+  leases
 }
 
 some_leases <- function(leases, which) lapply(leases, `[`, which)
@@ -71,20 +82,20 @@ check_head <- function(head, name) {
 in_store <- function(bandit, code, leases = NULL) {
   check_idle(bandit)
   log <- bandit$journal
+  check_outside(log$link)
   before <- NULL
   done <- FALSE
   on.exit(suspendInterrupts({
     log$active <- FALSE
-    if (!done && began) sql_rollback(log$link)
+    if (!done) sql_rollback(log$link)
     if (!done && !is.null(before)) restore_replica(bandit, before)
   }))
-  began <- FALSE
   found <- sql_begin(log$link, head_row(log$link, log$store$name, leases), lock = lock_row(log$link, log$store$name))
-  began <- log$active <- TRUE
+  log$active <- TRUE
   log$given <- 0L
   log$head <- check_head(found, log$store$name)
-  log$leases <- if (!is.null(leases)) leases_in(found)
   play_others(bandit, log$head)
+  log$leases <- if (!is.null(leases)) check_leases(bandit, leases_in(found))
   before <- replica_state(bandit)
   value <- code
   suspendInterrupts({
@@ -179,7 +190,7 @@ play_others <- function(bandit, head) {
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
   note_overwritten(bandit, rows$events$query)
-  tryCatch(play_rows(bandit, rows), gpbandits_error = function(e) {
+  tryCatch(play_rows(bandit, rows), error = function(e) {
     stop_gpbandits("The store's rows tell no bandit's life: ", conditionMessage(e), argument = "store")
   })
   log$checksum <- rows$events$checksum[nrow(rows$events)]
@@ -188,7 +199,7 @@ play_others <- function(bandit, head) {
 }
 
 check_end <- function(log, head) {
-  if (head$checksum != log$checksum) {
+  if (!isTRUE(head$checksum == log$checksum)) {
     stop_gpbandits("The row of bandit ", dQuote(log$store$name, FALSE), " in gpb_bandit does not fit its events.",
                    argument = "store")
   }
@@ -266,6 +277,7 @@ check_row_types <- function(rows) {
   rule("gpb_event", rows$events, c("kind", "numbers"), text, "text")
   rule("gpb_event", rows$events, "checksum", is.numeric, "checksum")
   refuse_rows("gpb_event", rows$events$number, !rows$events$kind %in% names(event_kind), "of an unknown kind")
+  refuse_rows("gpb_event", rows$events$number, is.infinite(as.double(rows$events$time)), "at no time")
   refuse_rows("gpb_query", rows$queries$query, !rows$queries$action %in% action_names, "of an unknown action")
   rewarded <- rows$events$kind %in% c("reward", "amend")
   refuse_rows("gpb_event", rows$events$number, rewarded & !is.finite(as.double(rows$events$reward)),

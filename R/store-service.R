@@ -146,12 +146,9 @@ body_of <- function(request) {
   if (any(bytes == as.raw(0))) stop_argument("body", "bytes that are no text", "JSON")
   text <- rawToChar(bytes)
   if (!nzchar(text)) return(list())
-  # A parser that calls itself must not be led too deep.
-  if (lengths(regmatches(text, gregexpr("[[{]", text))) > 200) {
-    stop_argument("body", "deeply nested JSON", "a flat object")
-  }
-  found <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(e) {
-    stop_argument("body", "text that is no JSON", "a JSON object")
+  if (!validUTF8(text)) stop_argument("body", "bytes that are not UTF-8", "JSON")
+  found <- tryCatch(parse_json(text), error = function(e) {
+    stop_argument("body", paste0("text that is no JSON (", conditionMessage(e), ")"), "a JSON object")
   })
   if (!is.list(found) || (length(found) && is.null(names(found)))) {
     stop_argument("body", describe(found), "a JSON object")
@@ -165,7 +162,14 @@ query_of <- function(request) {
   pairs <- regmatches(strsplit(text, "&", fixed = TRUE)[[1]], regexpr("=", strsplit(text, "&", fixed = TRUE)[[1]]),
                       invert = TRUE)
   pairs <- Filter(function(pair) length(pair) == 2, pairs)
-  stats::setNames(lapply(pairs, function(pair) utils::URLdecode(pair[2])), vapply(pairs, `[`, "", 1))
+  stats::setNames(lapply(pairs, function(pair) decoded(pair[2])), vapply(pairs, `[`, "", 1))
+}
+
+decoded <- function(text) {
+  whole <- !grepl("%(?![0-9A-Fa-f]{2})|%00", text, perl = TRUE)
+  found <- if (whole) utils::URLdecode(text)
+  if (is.null(found) || !validUTF8(found)) stop_argument("query", "text that is not encoded as in a URL", "UTF-8, with %xx")
+  found
 }
 
 check_fields <- function(body, known) {

@@ -40,9 +40,16 @@ needs_jsonlite <- function() need_package("jsonlite", "store")
 
 json_text <- function(x) as.character(jsonlite::toJSON(x, auto_unbox = TRUE, null = "null", digits = NA))
 
+# (A parser that calls itself must not be led too deep.)
 parse_json <- function(text) {
   needs_jsonlite()
+  if (json_depth(text) > 200) stop("it is nested too deeply")
   jsonlite::fromJSON(text, simplifyVector = FALSE)
+}
+
+json_depth <- function(text) {
+  signs <- gsub("[^][{}]+", "", gsub("\"(?:[^\"\\\\]++|\\\\.)*+\"", "", text, perl = TRUE))
+  max(0L, cumsum(ifelse(utf8ToInt(signs) %in% utf8ToInt("[{"), 1L, -1L)))
 }
 
 encode_value <- function(x) {
@@ -166,10 +173,14 @@ same_fields <- function(made, found) {
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
   known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "accuracy", "constraints",
-             "changes", "refit",
-             "outputs")
+             "changes", "refit", "outputs", "rewards")
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
+  }
+  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map"))
+  if (length(strange)) {
+    stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ", dQuote(strange[1], FALSE), ".",
+                   argument = "store")
   }
   arguments <- config[intersect(known, names(config))]
   arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts

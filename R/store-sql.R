@@ -1,15 +1,15 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
 # "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
-# `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT) and `inside` (in a
-# transaction). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to PostgreSQL. There a
+# `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT), `inside` (in a
+# transaction) and `patience` (seconds to wait for others' transactions). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to PostgreSQL. There a
 # transaction is two messages: begin, lock and read; write and commit.
 
 store_schema_version <- 1L
 
 new_link <- function(con) {
   need_package("DBI", "con")
-  link <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, pid = Sys.getpid()),
-                   parent = emptyenv())
+  link <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, patience = 60,
+                        pid = Sys.getpid()), parent = emptyenv())
   if (is.character(con)) con <- sqlite_opener(con)
   if (is.function(con)) {
     link$connect <- con
@@ -174,15 +174,14 @@ sql_run <- function(link, ...) {
 
 # One statement in a transaction of its own; how many rows it changed.
 sql_change_now <- function(link, ...) {
-  con <- connection(link)
+  check_outside(link)
   text <- paste0(...)
   if (link$kind == "postgres") {
     return(on_living(link, function() DBI::dbExecute(connection(link), text, immediate = TRUE)))
   }
-  sqlite_lock(con, 60)
-  link$inside <- TRUE
   on.exit(sql_rollback(link))
-  count <- database(DBI::dbExecute(con, text))
+  sql_begin(link, "SELECT 1 AS one")
+  count <- database(DBI::dbExecute(link$con, text))
   sql_commit(link)
   count
 }
@@ -242,28 +241,34 @@ sql_token <- function(link) {
 
 # Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`:
 # the first thing to read in it, as it is once the lock is there.
-sql_begin <- function(link, rows, lock = "SELECT 1", patience = 60) {
+sql_begin <- function(link, rows, lock = "SELECT 1") {
+  check_outside(link)
   con <- connection(link)
-  if (link$inside) stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
   link$queued <- character()
+  # What fails or is interrupted here may have begun a transaction.
+  on.exit(if (!link$inside) suspendInterrupts(try(rollback(link), silent = TRUE)))
   if (link$kind == "postgres") {
-    # One message for all; DBI thinks that it was one statement, and warns.
-    text <- paste("BEGIN; DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
+    # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when the
+    # lock came, whatever the server's default.
+    text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout =", ceiling(1000 * link$patience),
+                  "; DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(link, function() {
-      tryCatch(suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE)), error = function(e) {
-        if (!is.null(link$con)) try(rollback(link), silent = TRUE)
-        stop(e)
-      })
+      suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE))
     })
     link$inside <- TRUE
     return(found)
   }
-  sqlite_lock(con, patience)
+  sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience)
   link$inside <- TRUE
   sql_rows(link, rows)
 }
 
-sqlite_lock <- function(con, patience) sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), patience)
+# (A forked process is in none of its parent's.)
+check_outside <- function(link) {
+  if (link$inside && link$pid == Sys.getpid()) {
+    stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
+  }
+}
 
 # SQLite waits a tenth of a second by itself; between two tries an interrupt may come.
 sqlite_patiently <- function(code, patience) {
@@ -274,6 +279,7 @@ sqlite_patiently <- function(code, patience) {
     got <- tryCatch(list(eval(again, frame)), error = identity)
     if (!inherits(got, "error")) return(got[[1]])
     if (!grepl("locked|busy", conditionMessage(got)) || seconds_since(began) > patience) database(stop(got))
+    Sys.sleep(0.005)                                  # (some locks are told of at once)
   }
 }
 

@@ -57,7 +57,6 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     query <- patiently(bandit$suggest(worker = worker, lease = lease), patience)
     if (nrow(query) == 0) {
       if (nothing_left(bandit, patience)) break
-      Sys.sleep(min(0.5, lease / 10))
       next
     }
     pulse$token(query$token)
@@ -87,10 +86,18 @@ patiently <- function(code, patience) {
   }
 }
 
+# Are all queries answered? While others work on the last ones, waits until there may be something to do. (Looking takes no
+# lock: a hundred workers that wait would otherwise be in the way of those that do not.)
 nothing_left <- function(bandit, patience) {
   log <- bandit$journal
-  found <- patiently(sql_rows(log$link, head_row(log$link, log$store$name, open_now)), patience)
-  all(is.na(found$lease_query))
+  for (pause in c(0.1, 0.2, 0.4, 0.8)) {
+    found <- patiently(sql_rows(log$link, head_row(log$link, log$store$name, open_now)), patience)
+    leases <- leases_in(found)
+    if (length(leases$query) == 0) return(TRUE)
+    if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
+    Sys.sleep(pause)
+  }
+  FALSE
 }
 
 # The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone.

@@ -50,7 +50,8 @@
 #' @return `bandit_store()`: an object of class `bandit_store`; `open_bandit()`: a [GPBandit][gp_bandit], up to date.
 #' @section Errors: a `gpbandits_error` that names the argument; one of class `gpbandits_store_error` too where the database failed
 #'   (a lost connection, a full disk). Nothing has changed then, in the store or in the replica, unless the connection was lost while
-#'   a commit was under way: `$catch_up()`, or asking again with the same worker id, shows which.
+#'   a commit was under way: `$catch_up()`, or asking again with the same worker id, shows which. So is a minute of waiting for
+#'   somebody else's transaction.
 #' @seealso [work_on()], [maximize_bandit()], [bandit_service()], the article "Many machines, one bandit".
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
@@ -83,6 +84,9 @@ open_bandit <- function(store) {
   head <- check_head(row, store$name)
   config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
   bandit <- new_bandit(config)
+  as_ours(heal(as.environment(bandit)), function(...) {
+    stop_gpbandits("The settings in this store are not a bandit's: ", ..., ".", argument = "store")
+  })
   bandit$journal <- new_store_log(store, head, config)
   bandit_catch_up(as.environment(bandit))
   bandit
@@ -96,6 +100,7 @@ start_store <- function(bandit, store) {
   link <- store$link
   settings <- settings_text(bandit$config, store$trust)
   seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
+  check_outside(link)
   on.exit(sql_rollback(link))
   found <- sql_begin(link, head_row(link, store$name), lock = tables_lock)
   if (nrow(found)) refuse_second(store$name)

@@ -64,6 +64,6 @@ struck <- function(clock, strike, k, code) {
     "finished"
   }, interrupt = function(i) "interrupt", error = function(e) {
     # (What strikes a check of the whole bandit is reported as damage.)
-    if (conditionMessage(e) %in% c("struck", "This bandit is damaged: struck.")) "error" else paste("another error:", conditionMessage(e))
+    if (grepl("(^|: )struck\\.?$", conditionMessage(e))) "error" else paste("another error:", conditionMessage(e))
   })
 }

@@ -72,9 +72,32 @@ postgres_place <- function() {
                         timezone_out = "UTC")
   DBI::dbExecute(con, paste("CREATE DATABASE", name))
   DBI::dbDisconnect(con)
-  list(kind = "postgres",
-       connect = eval(bquote(function() DBI::dbConnect(RPostgres::Postgres(), host = .(home), user = "gpb", dbname = .(name),
-                                                              timezone = "UTC", timezone_out = "UTC"))))
+  list(kind = "postgres", connect = postgres_opener(name))
+}
+
+postgres_opener <- function(name) {
+  eval(bquote(function() DBI::dbConnect(RPostgres::Postgres(), host = .(postgres_here$home), user = "gpb", dbname = .(name),
+                                        timezone = "UTC", timezone_out = "UTC")))
+}
+
+# A database on a disk of a few megabytes, with `disk` (its folder) and `end()`; why there is none, where there is none.
+small_postgres_place <- function() {
+  disk <- tempfile("disk", tmpdir = "/tmp")
+  dir.create(disk)
+  run <- function(command, ...) suppressWarnings(system2(command, c(...), stdout = FALSE, stderr = FALSE))
+  if (run("mount", "-t", "tmpfs", "-o", "size=24m,mode=0777", "tmpfs", disk) != 0) return("no small disk can be mounted here (that takes root)")
+  dir.create(file.path(disk, "tables"))
+  run("chown", "postgres", file.path(disk, "tables"))
+  place <- postgres_place()
+  name <- sub("^t", "small", DBI::dbGetInfo(con <- place$connect())$dbname)
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbExecute(con, sprintf("CREATE TABLESPACE %s LOCATION '%s'", name, file.path(disk, "tables")), immediate = TRUE)
+  DBI::dbExecute(con, sprintf("CREATE DATABASE %s TABLESPACE %s", name, name), immediate = TRUE)
+  list(kind = "postgres", disk = disk, connect = postgres_opener(name), end = function() {
+    tamper(place, sprintf("DROP DATABASE %s WITH (FORCE)", name))
+    tamper(place, sprintf("DROP TABLESPACE %s", name))
+    run("umount", "-l", disk)
+  })
 }
 
 # Runs a test on SQLite, and on PostgreSQL where it is there. (`heavy`: there only at GPBANDITS_TEST_LEVEL=2.)
@@ -182,7 +205,8 @@ restore_tables <- function(place, tables) {
     for (name in rev(names(tables)[-1])) DBI::dbExecute(con, paste("DELETE FROM", name))
     bandit <- tables$gpb_bandit
     DBI::dbExecute(con, paste0("UPDATE gpb_bandit SET settings = ", DBI::dbQuoteString(con, bandit$settings), ", seed = ",
-                               bandit$seed, ", events = ", bandit$events, ", queries = ", bandit$queries))
+                               bandit$seed, ", events = ", bandit$events, ", queries = ", bandit$queries, ", checksum = ",
+                               sprintf("%.0f", bandit$checksum)))
     for (name in names(tables)[-1]) DBI::dbAppendTable(con, name, tables[[name]])
   })
 }
@@ -235,13 +259,14 @@ alive_in <- function(home) {
 
 # A worker in a forked process, which dies when it is killed; nobody collects it.
 fork_worker <- function(place, home, pause = 0.01, lease = 0.3) {
-  parallel::mcparallel({
+  job <- parallel::mcparallel({
     file.create(file.path(home, Sys.getpid()))
     work_on(store_at(place), function(p) {
       Sys.sleep(pause)
       -(p[["x1"]] - 0.3)^2
     }, lease = lease, heartbeat = FALSE)
   }, silent = TRUE, detached = TRUE)
+  file.create(file.path(home, job$pid))
 }
 
 count_rewards <- function(place) as.double(tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1")$n)
@@ -268,18 +293,20 @@ fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, ..
   began <- proc.time()[["elapsed"]]
   driver <- fork_driver(place, home, workers, evaluations, ...)
   killed <- lost <- 0
+  due <- began + min(every, 1e6)
   while ((done <- count_rewards(place)) < evaluations) {
     if (lost < drivers && done >= (lost + 1) / (drivers + 1) * evaluations) {
       tools::pskill(driver$pid, tools::SIGKILL)
       lost <- lost + 1
       driver <- fork_driver(place, home, workers, evaluations, ...)
     }
-    victims <- alive_in(home)
+    victims <- if (proc.time()[["elapsed"]] >= due) alive_in(home)
     if (length(victims)) {
       tools::pskill(victims[1 + (7 * killed) %% length(victims)], tools::SIGKILL)
       killed <- killed + 1
+      due <- due + every
     }
-    Sys.sleep(every)
+    Sys.sleep(min(every, 0.5))
   }
   took <- proc.time()[["elapsed"]] - began
   wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left

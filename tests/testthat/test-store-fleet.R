@@ -91,6 +91,15 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
 })
 
+test_that("a search whose workers cannot begin ends with an error", {
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  file <- tempfile(fileext = ".db")
+  connect <- eval(bquote(function() if (Sys.getpid() == .(Sys.getpid())) DBI::dbConnect(RSQLite::SQLite(), .(file))), baseenv())
+  store <- bandit_store(connect, "b", seed = 7)
+  expect_match(refused(maximize_bandit(hill, list(x = c(1, 3)), evaluations = 6, design = 4, store = store, workers = 2)),
+               "before they have done anything")
+})
+
 test_that("a store is watched from another session", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_place()

@@ -51,6 +51,9 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(status("/best", key = "a secret of many lettera"), 401L)
   expect_identical(status("/best", key = ""), 401L)
   expect_identical(status("/nothing"), 404L)
+  for (query in c("limit=%zz", "limit=%", "limit=%ff", "limit=%00", "after=-1", "limit=x")) {
+    expect_identical(status(paste0("/history?", query)), 400L, info = query)
+  }
   expect_identical(status("/suggest"), 405L)
   expect_identical(status("/best", "{}"), 405L)
   for (body in c("", "[1]", "{", "{\"id\": {}}", "3", strrep("[", 3000), "{\"n\": -1}", "{\"n\": 1e9}", "{\"m\": 1}",

@@ -278,6 +278,84 @@ test_that("a disk without space is an error, and nothing has happened", {
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
+test_that("a server's disk without space is an error, and nothing has happened", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- small_postgres_place()
+  if (is.character(place)) skip(place)
+  on.exit(place$end())
+  bandit <- store_makers$ucb(store = store_at(place))
+  bandit$observe(bandit$suggest()$id, 0.5)
+  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # all that is left
+  end <- asked_until_refused(bandit)
+  expect_s3_class(end$error, "gpbandits_store_error")
+  expect_match(conditionMessage(end$error), "No space left|could not extend")
+  expect_identical(bandit$history(), end$before)
+  expect_same_log(open_bandit(store_at(place)), bandit)                      # reading goes on
+  unlink(file.path(place$disk, "filler"))
+  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
+test_that("who waits for somebody else's transaction does so for a while, not for ever", {
+  on_databases(function(place) {
+    store <- store_at(place)
+    bandit <- store_makers$ucb(store = store)
+    other <- place$connect()
+    on.exit(DBI::dbDisconnect(other))
+    if (place$kind == "sqlite") DBI::dbExecute(other, "BEGIN IMMEDIATE")
+    else DBI::dbGetQuery(other, "BEGIN; SELECT * FROM gpb_bandit FOR UPDATE", immediate = TRUE)
+    store$link$patience <- 0.2
+    error <- tryCatch(bandit$suggest(), gpbandits_error = identity)
+    expect_s3_class(error, "gpbandits_store_error")
+    expect_match(conditionMessage(error), "lock")
+    expect_identical(nrow(bandit$history()), 0L)
+    DBI::dbExecute(other, "ROLLBACK", immediate = TRUE)
+    expect_identical(bandit$suggest()$id, 1L)
+  })
+})
+
+test_that("a server's default isolation does not make two who ask at once fail", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  skip_on_os("windows")
+  place <- postgres_place()
+  let_go(store_makers$ucb(store = store_at(place)))
+  name <- tamper(place, "SELECT current_database() AS name")$name
+  tamper(place, "ALTER DATABASE ", name, " SET default_transaction_isolation = 'serializable'")
+  ask <- function() {
+    bandit <- open_bandit(store_at(place))
+    vapply(1:15, function(k) bandit$suggest()$id, 1L)
+  }
+  jobs <- replicate(2, parallel::mcparallel(ask(), silent = TRUE), simplify = FALSE)
+  asked <- unlist(parallel::mccollect(jobs))
+  expect_identical(sort(unname(asked)), 1:30)
+})
+
+test_that("a transaction struck at any statement is whole or not there, and nobody is locked out", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  functions <- c("in_store", "sql_begin", "sql_commit", "sql_rollback", "rollback", "sql_rows", "sql_insert", "lease_queries",
+                 "give_lease", "keep_change.bandit_store_log", "note_overwritten", "replica_state", "restore_replica")
+  place <- sqlite_place()
+  bandit <- store_makers$ucb(store = store_at(place, seed = 3))
+  impatient <- store_at(place)
+  impatient$link$patience <- 0
+  other <- open_bandit(impatient)
+  step <- function() bandit$observe(bandit$suggest(worker = "w")$id, 0.5)
+  with_clock(functions, function(clock) {
+    count <- clock(step)
+    some <- if (Sys.getenv("GPBANDITS_TEST_LEVEL") == "2") seq_len(count) else seq(1, count, by = 3)
+    ends <- vapply(some, function(k) {
+      end <- struck(clock, strikes$interrupt, k, step)
+      error <- refused(other$observe(other$suggest()$id, 0.25))
+      bandit$catch_up()
+      same <- identical(bandit$history(), other$history()) && identical(bandit$posterior(), other$posterior())
+      if (error != "none") error else if (!same) "two histories" else end
+    }, "")
+    expect_setequal(ends, c("interrupt", "finished")[c(TRUE, "finished" %in% ends)])
+  })
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
 test_that("a worker outlives a restart of the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_place()

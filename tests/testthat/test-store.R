@@ -157,7 +157,13 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
              "UPDATE gpb_query SET arm = 1.5 WHERE query = 2", "UPDATE gpb_query SET arm = 'a' WHERE query = 2",
              "UPDATE gpb_query SET mean = 'x' WHERE query = 2", "UPDATE gpb_bandit SET seed = 'x'",
              "UPDATE gpb_event SET number = number + 0.5 WHERE number = 4")         # SQLite takes any type
+  leases <- c("UPDATE gpb_lease SET query = 77 WHERE query = 3", "UPDATE gpb_lease SET query = -3 WHERE query = 3",
+              "UPDATE gpb_lease SET attempt = -1 WHERE query = 3")
+  changes <- c(changes, sprintf("UPDATE gpb_bandit SET settings = '%s'", c(strrep("[", 1e5), "3", '[{"type": "list"}]')),
+               "UPDATE gpb_bandit SET settings = REPLACE(settings, '\"format\"', '\"rule\"')",
+               "UPDATE gpb_bandit SET settings = REPLACE(settings, '\"format\"', '\"design\"')")
   on_databases(function(place) {
+    if (place$kind == "postgres") changes <- c(changes, "UPDATE gpb_bandit SET checksum = 'NaN'", "UPDATE gpb_event SET time = 'Infinity' WHERE number = 4")
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
     bandit$suggest(2)
     behind <- open_bandit(store_at(place))
@@ -166,7 +172,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
     bandit$observe(1, 0.5)
     bandit$observe(2, -0.5)
     backup <- lapply(c("gpb_bandit", "gpb_query", "gpb_event"), function(table) tamper(place, "SELECT * FROM ", table))
-    for (change in if (place$kind == "sqlite") c(changes, loose) else changes[seq(1, length(changes), 4)]) {
+    for (change in if (place$kind == "sqlite") c(changes, loose) else c(changes[seq(1, length(changes), 4)], utils::tail(changes, 2))) {
       if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next    # the database itself refuses
       expect_false(identical(refused(open_bandit(store_at(place))), "none"), info = paste(place$kind, change))
       if (!grepl("settings|gpb_query", change)) {
@@ -176,7 +182,17 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
       expect_identical(behind$history(), before, info = change)
       restore_tables(place, backup)
     }
-    behind$catch_up()
+    for (change in c(leases, if (place$kind == "sqlite") "UPDATE gpb_lease SET expires = 'soon' WHERE query = 3")) {
+      saved <- tamper(place, "SELECT * FROM gpb_lease WHERE query = 3")
+      if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next
+      expect_match(refused(behind$suggest()), "gpb_lease", info = change)
+      tamper(place, "DELETE FROM gpb_lease WHERE worker = 'w'")
+      con <- place$connect()
+      DBI::dbAppendTable(con, "gpb_lease", saved)
+      DBI::dbDisconnect(con)
+    }
+    tamper(place, "UPDATE gpb_lease SET state = 'offered' WHERE query = 1")     # it has been answered
+    expect_identical(behind$suggest(worker = "x")$id, 4L)
     expect_same_log(behind, open_bandit(store_at(place)))
   })
 })
