@@ -152,27 +152,108 @@ ggplot_slices <- function(view) {
     ggplot2::geom_ribbon(data = shown, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean,
                          alpha = 0.18) +
     ggplot2::geom_line(data = shown, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
-    ggplot2::geom_vline(data = shown[!duplicated(shown$panel), ], mapping = aes_of(xintercept = "at"),
-                        colour = mark$next_choice, linetype = "dotted") +
+    ggplot2::geom_vline(data = shown[!duplicated(shown$panel) & !is.na(shown$at), ],
+                        mapping = aes_of(xintercept = "at"), colour = mark$next_choice, linetype = "dotted") +
     ggplot2::facet_wrap("panel", scales = "free_x") + ggplot2::labs(x = NULL, y = "reward")
 }
 
-ggplot_sd_map <- function(bandit, view) {
+ggplot_sd_map <- function(bandit, view) ggplot_plane(view, bandit_history(bandit), "sd", "mean")
+
+# Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends.
+ggplot_plane <- function(view, played, colours, contours, shown = range(view$data[[colours]])) {
   axes <- stats::setNames(view$data[view$pair], c("at", "at_y"))
   surface <- cbind(axes, view$data[c("mean", "sd")])
-  lying <- aes_of(x = "at", y = "at_y", fill = "sd")
+  surface[[colours]] <- pmin(pmax(surface[[colours]], shown[1]), shown[2])
+  lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
-    ggplot2::scale_fill_gradientn("posterior sd", colours = surface_colours(100))
-  if (all(vapply(axes, is.numeric, NA)) && !is_flat(surface$mean)) {
-    picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = "mean"),
+    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100))
+  if (all(vapply(axes, is.numeric, NA)) && !is_flat(surface[[contours]])) {
+    picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = contours),
                                                colour = "grey25", linewidth = 0.25, bins = 9)
   }
-  played <- stats::setNames(bandit_history(bandit)[view$pair], c("at", "at_y"))
+  played <- stats::setNames(played[view$pair], c("at", "at_y"))
   best <- stats::setNames(view$through[view$pair], c("at", "at_y"))
   picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
     ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
     ggplot_log(paste(c("x", "y")[view$log[view$pair]], collapse = "")) +
     ggplot2::labs(x = view$pair[1], y = view$pair[2])
+}
+
+# --- a search ------------------------------------------------------------------------------------
+
+#' Plot what a search found with ggplot2
+#'
+#' The pictures of [plot.bandit_maximum()], one at a time, as ggplot objects. A map has the posterior mean as colours and its sd as contours.
+#'
+#' @param object a result of [maximize_bandit()].
+#' @inheritParams plot.bandit_maximum
+#' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns for this picture.
+#' @section Errors: those of [plot.bandit_maximum()], and if ggplot2 is not installed.
+#' @seealso [plot.bandit_maximum()], [bandit-autoplot].
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' found <- minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), 8)
+#' ggplot2::autoplot(found, "slices") + ggplot2::labs(y = "loss")
+#' @method autoplot bandit_maximum
+#' @exportS3Method ggplot2::autoplot bandit_maximum
+autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance"), inputs = NULL,
+                                    width = 2, resolution = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))
+  need_ggplot2()
+  which <- check_choice(which, c("progress", "slices", "map", "importance"))
+  check_picture(object, which, inputs, width, resolution, "object")
+  data <- maximum_view(object, which, inputs, width, resolution)[[which]]
+  shown <- worthwhile_range(object$history$reward, object$direction)
+  picture <- switch(which, progress = ggplot_progress(data, object$direction, shown),
+                    importance = ggplot_importance(data), ggplot_searched(object, data, which, shown))
+  picture + ggplot_look(if (which == "map") "right" else "top")
+}
+
+# Slices or a map through the recommended point.
+ggplot_searched <- function(found, data, which, shown) {
+  domain <- found$bandit$config$domain
+  view <- list(data = data, through = recommended_point(found$bandit, NULL), pair = names(data)[1:2],
+               log = stats::setNames(log_inputs(domain), domain$names))
+  if (which == "slices") {
+    return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
+             ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
+  }
+  contours <- all(vapply(data[view$pair], is.numeric, NA)) && !is_flat(data$sd)
+  ggplot_plane(view, found$history, "mean", "sd", shown) +
+    ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
+}
+
+ggplot_progress <- function(data, direction, shown) {
+  worst <- shown[if (identical(direction, "minimize")) 2 else 1]
+  points <- data.frame(evaluation = data$evaluation, kind = "reward",
+                       at = pmin(pmax(data$reward, shown[1]), shown[2]))
+  points$kind[points$at != data$reward] <- "beyond the axis"
+  points$kind[is.na(data$reward)] <- "failed"
+  points$at[is.na(data$reward)] <- worst
+  kinds <- c("reward", "beyond the axis", "failed")
+  lines <- data.frame(data[!is.na(data$best), c("evaluation", "best")], what = "best so far")
+  colours <- stats::setNames(c(mark$seen, mark$seen, mark$pending), kinds)
+  ggplot2::ggplot(data) +
+    ggplot2::geom_step(data = lines, mapping = aes_of(x = "evaluation", y = "best", linetype = "what"),
+                       colour = mark$mean, linewidth = 0.8) +
+    ggplot2::geom_point(data = points, alpha = 0.6,
+                        mapping = aes_of(x = "evaluation", y = "at", shape = "kind", colour = "kind")) +
+    ggplot2::scale_linetype_manual(NULL, values = c("best so far" = "solid")) +
+    ggplot2::scale_colour_manual(NULL, values = colours, breaks = kinds) +
+    ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 1, 4), kinds), breaks = kinds) +
+    ggplot2::labs(x = "evaluation", y = "reward")
+}
+
+ggplot_importance <- function(data) {
+  order <- data$input[order(data$total)]
+  bars <- data.frame(input = factor(rep(data$input, 2), levels = order), share = c(data$total, data$first),
+                     what = factor(rep(c("total", "alone"), each = nrow(data)), levels = c("total", "alone")))
+  fills <- c(total = mark$band, alone = mark$mean)
+  ggplot2::ggplot(data) +
+    ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity",
+                      colour = mark$mean, width = 0.6) +
+    ggplot2::scale_fill_manual(NULL, values = fills) + ggplot2::coord_cartesian(xlim = c(0, 1)) +
+    ggplot2::labs(x = "share of the variance", y = NULL)
 }
 
 # --- a bandit ------------------------------------------------------------------------------------

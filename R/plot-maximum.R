@@ -15,8 +15,8 @@
 #' @param ... must be empty.
 #' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`, `status`), `slices`,
 #'   `map`, `importance`.
-#' @section Errors: a `gpbandits_error` for a bad argument, or where no evaluation has succeeded.
-#' @seealso [bandit-plots], [input_importance()].
+#' @section Errors: a `gpbandits_error` for a bad argument, a map or importance of one input, or where no evaluation has succeeded.
+#' @seealso [bandit-plots], [input_importance()], [autoplot.bandit_maximum()] for the same with ggplot2.
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p["x"] - 2)^2 + 0.1 * p["y"],
@@ -28,13 +28,7 @@ plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map",
                                 width = 2, resolution = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
   which <- check_choice(which, c("all", "progress", "slices", "map", "importance"))
-  width <- check_number(width, lower = 0)
-  if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
-  if (is.null(x$par)) stop_argument("x", "a search in which no evaluation has succeeded", "one with a result to draw")
-  names <- x$bandit$config$domain$names
-  if (!is.null(inputs) && (!is.character(inputs) || !all(inputs %in% names) || length(inputs) == 0)) {
-    stop_argument("inputs", describe(inputs), paste("names among", paste(dQuote(names, FALSE), collapse = ", ")))
-  }
+  check_picture(x, which, inputs, width, resolution, "x")
   view <- maximum_view(x, which, inputs, width, resolution)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
@@ -42,6 +36,28 @@ plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map",
   else if (panel_count(view) > 1) graphics::par(mfrow = panel_layout(panel_count(view)))
   draw_maximum(x, view)
   invisible(view)
+}
+
+# `arg`: what the caller calls the result of the search.
+check_picture <- function(found, which, inputs, width, resolution, arg) {
+  check_number(width, "width", lower = 0)
+  if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
+  if (is.null(found$par)) {
+    stop_argument(arg, "a search in which no evaluation has succeeded", "one with a result to draw")
+  }
+  names <- found$bandit$config$domain$names
+  known <- is.character(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)
+  if (!is.null(inputs) && !(known && (which != "map" || length(inputs) == 2))) {
+    stop_argument("inputs", describe(inputs), paste(if (which == "map") "two names among" else "names among",
+                                                    paste(dQuote(names, FALSE), collapse = ", ")))
+  }
+  if (which %in% c("all", "progress")) return(invisible())
+  if (has_matrix(found$bandit$config$kernel)) {
+    stop_argument("which", dQuote(which, FALSE), "\"progress\" where the kernel is a matrix")
+  }
+  if (which != "slices" && length(names) == 1) {
+    stop_argument("which", dQuote(which, FALSE), "\"progress\" or \"slices\" where there is one input")
+  }
 }
 
 maximum_view <- function(found, which, inputs, width, resolution) {
@@ -83,9 +99,7 @@ draw_maximum <- function(found, view) {
   if (!is.null(view$progress)) draw_progress(view$progress, found$direction, shown)
   if (!is.null(view$importance)) draw_importance(view$importance)
   if (!is.null(view$slices)) {
-    range <- range(view$slices$lower, view$slices$upper)
-    ylim <- pmin(pmax(range, shown[1] - diff(shown)), shown[2] + diff(shown))
-    draw_slices(view$slices, through, log, "expected reward", ylim)
+    draw_slices(view$slices, through, log, "expected reward", slices_range(view$slices, shown))
   }
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
@@ -100,6 +114,11 @@ worthwhile_range <- function(reward, direction) {
   most <- stats::quantile(known, if (identical(direction, "minimize")) c(0, 0.9) else c(0.1, 1), names = FALSE)
   room <- 0.25 * diff(most)
   range(pmin(pmax(known, most[1] - room), most[2] + room))
+}
+
+# Bands are cut where they go far beyond these.
+slices_range <- function(slices, shown) {
+  pmin(pmax(range(slices$lower, slices$upper), shown[1] - diff(shown)), shown[2] + diff(shown))
 }
 
 draw_progress <- function(data, direction, ylim) {

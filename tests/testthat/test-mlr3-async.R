@@ -95,3 +95,29 @@ test_that("two workers share the work, and each learns from the other", {
   expect_identical(length(unique(archive$worker_id[archive$state == "finished"])), 2L)
   expect_lt(instance$result_y, 0.1)
 })
+
+test_that("tnr(\"async_gp_bandit\") tunes a tree: a logarithmic scale, a condition, a measure to be maximised", {
+  config <- local_redis()
+  for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
+  for (name in c("mlr3", "mlr3/bbotk")) lgr::get_logger(name)$set_threshold("error")
+  old <- options(bbotk.debug = TRUE)
+  on.exit(options(old), add = TRUE)
+  space <- paradox::ps(cp = paradox::p_dbl(1e-4, 0.3, logscale = TRUE), usesurrogate = paradox::p_int(0, 1),
+                       maxsurrogate = paradox::p_int(1, 6, depends = quote(usesurrogate == 1L)))
+  tuner <- mlr3tuning::tnr("async_gp_bandit", design = 5L, refit = 4L)
+  expect_s3_class(tuner, "TunerAsync")
+  set.seed(1)
+  instance <- mlr3tuning::ti_async(mlr3::tsk("sonar"), mlr3::lrn("classif.rpart"), mlr3::rsmp("cv", folds = 2),
+                                   mlr3::msr("classif.acc"), mlr3tuning::trm("evals", n_evals = 10),
+                                   search_space = space, rush = asNamespace("rush")$rsh(config = config))
+  tuner$optimize(instance)
+  archive <- as.data.frame(instance$archive$finished_data)
+  expect_identical(nrow(archive), 10L)
+  expect_true(all(archive$cp >= log(1e-4) & archive$cp <= log(0.3)))
+  expect_identical(is.na(archive$maxsurrogate), archive$usesurrogate == 0)
+  expect_equal(instance$result_y[["classif.acc"]], max(archive$classif.acc))
+  # What is handed to the learner is on its own scale.
+  chosen <- instance$result_learner_param_vals
+  expect_equal(chosen$cp, exp(instance$result$cp))
+  expect_identical(is.null(chosen$maxsurrogate), chosen$usesurrogate == 0)
+})

@@ -55,6 +55,19 @@ test_that("each picture can be had alone; bad arguments are refused", {
     expect_error(plot(found, width = -1), class = "gpbandits_error")
     one <- maximize_bandit(function(p) -p[["x"]]^2, list(x = c(-1, 1)), 6)
     expect_named(plot(one), c("progress", "slices"))
+    refused <- function(code, argument) {
+      blamed <- tryCatch({
+        code
+        "nothing"
+      }, gpbandits_error = function(e) e$argument)
+      expect_identical(blamed, argument)
+    }
+    for (which in c("map", "importance")) refused(plot(one, which), "which")
+    for (inputs in list("lr", c("lr", "lr"), c("lr", "depth", "rate"))) refused(plot(found, "map", inputs = inputs), "inputs")
+    named <- finite_domain(1:3)
+    arms <- maximize_bandit(function(p) -p[[1]], named, 4, kernel = kernel_matrix(diag(3)), refit = NULL)
+    expect_named(plot(arms), "progress")
+    refused(plot(arms, "slices"), "which")
     none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 3)
     expect_error(plot(none), "no evaluation", class = "gpbandits_error")
   })
@@ -71,4 +84,44 @@ test_that("bandits over more than two inputs are drawn as slices and as maps of 
     expect_error(plot(gp_bandit(1:3, kernel_matrix(diag(3)), 0.1, policy_ei()), type = "slices"),
                  class = "gpbandits_error")
   })
+})
+
+test_that("autoplot draws the same data with ggplot2, also in a space of levels and conditions", {
+  skip_if_not_installed("ggplot2")
+  registered <- utils::getS3method("autoplot", "bandit_maximum", optional = TRUE, envir = asNamespace("ggplot2"))
+  expect_identical(registered, getFromNamespace("autoplot.bandit_maximum", "gpbandits"))
+  set.seed(4)
+  space <- search_space(rate = param_real(1e-3, 1, log = TRUE), how = param_factor(c("p", "q")),
+                        extra = param_real(0, 1, when = ~ how == "q"))
+  mixed <- maximize_bandit(function(p) -(log10(p$rate) + 1)^2 + (p$how == "p"), space, 14)
+  expect_true(is.na(mixed$par$extra))
+  for (found in list(searched(), mixed)) {
+    for (which in c("progress", "slices", "map", "importance")) {
+      picture <- ggplot2::autoplot(found, which, resolution = 12)
+      # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
+      expect_silent(draw_on_nothing(ggplot2::ggplotGrob(picture)))
+      expect_equal(picture$data, draw_on_nothing(plot(found, which, resolution = 12))[[which]], info = which)
+    }
+  }
+  expect_error(ggplot2::autoplot(searched(), "all"), "`which`", class = "gpbandits_error")
+  expect_error(ggplot2::autoplot(searched(), wich = "map"), "wich", class = "gpbandits_error")
+})
+
+test_that("the progress of autoplot has every evaluation in its place", {
+  skip_if_not_installed("ggplot2")
+  set.seed(3)
+  found <- minimize_bandit(function(p) if (p[["x"]] > 0.7) stop("broke") else (p[["x"]] - 0.4)^2, list(x = c(0, 1)), 12,
+                           design = 8)
+  picture <- ggplot2::autoplot(found)
+  points <- ggplot2::layer_data(picture, 2)
+  expect_equal(points$x, 1:12)
+  # Failures stand at the edge that is bad, as crosses.
+  failed <- is.na(found$history$reward)
+  expect_true(any(failed) && !all(failed))
+  expect_equal(points$shape == 4, failed)
+  expect_true(all(points$y[failed] >= max(points$y[!failed])))
+  inside <- points$shape == 16
+  expect_equal(points$y[inside], found$history$reward[inside])
+  best <- as.data.frame(found)$best
+  expect_equal(ggplot2::layer_data(picture, 1)$y, best[!is.na(best)])
 })
