@@ -10,6 +10,9 @@
 #' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
 #' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
 #'
+#' Package tune is not among those that this one suggests, since it brings fifty others: `install.packages("tune")`. The
+#' example runs where it is installed, and reaches its functions without `library()` for that reason alone.
+#'
 #' @param object a parsnip model specification, or a workflow.
 #' @param preprocessor with a model specification: a formula or a recipe.
 #' @param resamples resamples of package rsample.
@@ -26,16 +29,19 @@
 #' @return As of `tune_bayes()`, of class `"iteration_results"`: `tune::collect_metrics()`, `tune::show_best()`,
 #'   `tune::select_best()` and `autoplot()` know what to do. Attribute `bandit`: the `GPBandit` (its rewards are costs:
 #'   the metric, or its negative where it is maximised).
-#' @section Example:
-#' ```r
-#' tree <- parsnip::decision_tree("regression", "rpart", min_n = tune::tune())
-#' found <- tune_gp_bandit(tree, mpg ~ ., rsample::vfold_cv(mtcars, v = 5))
-#' tune::show_best(found, metric = "rmse")
-#' ```
-#' Package tune is not among those that this one suggests, since it brings fifty others: `install.packages("tune")`.
 #' @section Errors: a `gpbandits_error` that names the argument, before anything is evaluated; those of package tune.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [as_search_space()], [mlr3-doors], [maximize_bandit()].
+#' @examplesIf all(vapply(c("tune", "parsnip", "workflows", "rsample", "rpart"), requireNamespace, NA, quietly = TRUE))
+#' # In a script: library(parsnip); library(rsample); library(tune)
+#' parsnip <- asNamespace("parsnip")
+#' rsample <- asNamespace("rsample")
+#' tune <- asNamespace("tune")
+#' set.seed(1)
+#' tree <- parsnip$decision_tree("regression", "rpart", min_n = tune())
+#' found <- tune_gp_bandit(tree, mpg ~ ., rsample$validation_set(rsample$initial_validation_split(mtcars)),
+#'                         iter = 2, initial = 3)
+#' tune$show_best(found, metric = "rmse")
 #' @export
 tune_gp_bandit <- function(object, ...) UseMethod("tune_gp_bandit")
 
