@@ -59,6 +59,42 @@ values_as_call <- function(values) {
   if (length(values) == 1) values else as.call(c(as.name("c"), as.list(values)))
 }
 
+# Inputs are compared with values that they can have: a level with a slip in it is a condition that is never true.
+check_comparisons <- function(expression, params, arg) {
+  if (!is.call(expression)) return(invisible())
+  sides <- as.list(expression)[-1]
+  by <- as.character(expression[[1]])
+  if (by %in% c("==", "!=", "%in%", "<", "<=", ">", ">=")) for (k in 1:2) {
+    param <- if (is.symbol(sides[[k]])) params[[as.character(sides[[k]])]]
+    if (!is.null(param) && length(all.vars(sides[[3 - k]])) == 0) {
+      values <- call_user(eval(sides[[3 - k]], baseenv()), arg, sprintf("(%s)", expression_text(expression)))
+      check_compared(param, values, by, expression, arg)
+    }
+  }
+  for (side in sides) check_comparisons(side, params, arg)
+}
+
+check_compared <- function(param, values, by, expression, arg) {
+  values <- values[!is.na(values)]
+  refuse <- function(allowed) {
+    stop_argument(arg, sprintf("a condition with %s", expression_text(expression)), paste("a comparison with", allowed))
+  }
+  equal <- by %in% c("==", "!=", "%in%")
+  if (param$type == "logical") {
+    if (!is.logical(values) && !all(values %in% 0:1)) refuse("TRUE or FALSE")
+  } else if (param$type != "factor") {
+    if (!is.numeric(values)) refuse("numbers")
+  } else if (is.numeric(param$levels)) {
+    if (equal && !all(level_words(values) %in% level_words(param$levels))) {
+      refuse(paste("levels:", paste(level_words(param$levels), collapse = ", ")))
+    }
+  } else if (!all(as.character(values) %in% as.character(param$levels))) {
+    refuse(paste("levels:", paste(param$levels, collapse = ", ")))
+  } else if (!equal && !param$ordered) {
+    refuse("== or %in%: its levels are in no order")
+  }
+}
+
 # NULL, a function, or a text for each constraint: what is joined by `&` counts as several.
 constraint_texts <- function(where, names) {
   if (is.null(where) || is.function(where)) return(where)
@@ -106,6 +142,7 @@ search_rules <- function(domain) {
   rules <- list(domain = domain, when = lapply(domain$params, expression_of),
                 where = if (is.character(domain$where)) lapply(domain$where, str2lang),
                 home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
+  rules$bounds <- unname(input_ranges(domain$box))
   named <- unlist(lapply(c(rules$when, rules$where), all.vars))
   rules$values <- lapply(domain$params[domain$names %in% named], values_of_codes)
   if (length(rules$where)) {
@@ -126,11 +163,11 @@ evaluate_condition <- function(expression, columns, home, count, arg) {
   rep_len(value, count)
 }
 
-# What conditions see of an input's codes: levels are text, or an ordered factor.
+# What conditions see of an input's codes: levels are numbers, text, or an ordered factor.
 values_of_codes <- function(param) {
-  levels <- as.character(param$levels)
+  levels <- if (is.numeric(param$levels)) param$levels else as.character(param$levels)
   switch(param$type,
-         factor = if (param$ordered) function(code) factor(levels[code], levels, ordered = TRUE)
+         factor = if (param$ordered && is.character(levels)) function(code) factor(levels[code], levels, ordered = TRUE)
                   else function(code) levels[code],
          logical = function(code) code > 0.5,
          identity)
@@ -144,27 +181,29 @@ condition_columns <- function(rules, codes) {
   columns
 }
 
-# Which inputs exist, a logical matrix.
-existence <- function(rules, codes) {
+# Which inputs exist, a logical matrix; and what conditions see there (`columns`).
+existing <- function(rules, codes) {
   domain <- rules$domain
   exists <- matrix(TRUE, nrow(codes), ncol(codes))
-  if (length(domain$order) == 0) return(exists)
   columns <- condition_columns(rules, codes)
   for (j in domain$order) {
     holds <- evaluate_condition(rules$when[[j]], columns, rules$home, nrow(codes), paste0(domain$names[j], "$when"))
     exists[, j] <- holds & !is.na(holds)
     if (!is.null(columns[[domain$names[j]]])) columns[[domain$names[j]]][!exists[, j]] <- NA
   }
-  exists
+  list(exists = exists, columns = columns)
 }
+
+existence <- function(rules, codes) existing(rules, codes)$exists
 
 with_existence <- function(rules, codes) {
   codes[!existence(rules, codes)] <- NA
   codes
 }
 
-# A column per constraint: at most 0 where it holds, else how far it is from that.
-constraint_excess <- function(rules, codes) {
+# A column per constraint: at most 0 where it holds, else how far it is from that. `codes`: NA where an input does not
+# exist.
+constraint_excess <- function(rules, codes, columns = condition_columns(rules, codes)) {
   n <- nrow(codes)
   where <- rules$domain$where
   if (is.null(where)) return(matrix(0, n, 0))
@@ -176,16 +215,16 @@ constraint_excess <- function(rules, codes) {
     }
     return(matrix(ifelse(holds %in% FALSE, 1, -1), n, 1))
   }
-  columns <- condition_columns(rules, codes)
   excess <- vapply(rules$where, one_excess, numeric(n), columns, rules$home, n)
   matrix(excess, n) / rep(rules$scale, each = n)
 }
 
 one_excess <- function(expression, columns, home, n) {
-  holds <- evaluate_condition(expression, columns, home, n, "where") %in% c(TRUE, NA)
+  holds <- evaluate_condition(expression, columns, home, n, "where")
+  holds <- holds | is.na(holds)
   compares <- is.call(expression) && as.character(expression[[1]]) %in% c("<", "<=", ">", ">=")
   sides <- if (compares) lapply(as.list(expression)[2:3], eval, columns, home)
-  if (is.null(sides) || !is.numeric(sides[[1]]) || !is.numeric(sides[[2]])) return(ifelse(holds, -1, 1))
+  if (is.null(sides) || !is.numeric(sides[[1]]) || !is.numeric(sides[[2]])) return(1 - 2 * holds)
   gap <- rep_len(sides[[1]] - sides[[2]], n)
   if (as.character(expression[[1]]) %in% c(">", ">=")) gap <- -gap
   gap[!is.finite(gap)] <- 0
@@ -196,11 +235,12 @@ one_excess <- function(expression, columns, home, n) {
 # Model inputs without indicators, wherever they lie, as places: see Settled in the core.
 settle_points <- function(rules, u) {
   domain <- rules$domain
-  bounds <- unname(input_ranges(domain$box))
-  n <- nrow(u)
-  inside <- pmin(pmax(u, rep(bounds[1, ], each = n)), rep(bounds[2, ], each = n))
-  codes <- with_existence(rules, from_model_inputs(domain$box, matrix(inside, n)))
-  list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes))
+  dimnames(u) <- NULL
+  for (j in seq_len(ncol(u))) u[, j] <- clamped(u[, j], rules$bounds[1, j], rules$bounds[2, j])
+  codes <- from_model_inputs(domain$box, u)
+  found <- existing(rules, codes)
+  codes[!found$exists] <- NA
+  list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes, found$columns))
 }
 
 settled_places <- function(rules, u) {

@@ -22,9 +22,9 @@
 #'   `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and their like; numbers and
 #'   levels may stand in
 #'   variables, whose values are taken at once. Factors are compared with their levels as text (ordered ones also by
-#'   `<`).
-#'   An input whose `when` is not true does not exist, nor does one whose condition names an input that does not
-#'   exist. A constraint
+#'   `<`), factors of numbers as numbers.
+#'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it is
+#'   not true. A constraint
 #'   that is `NA` because of an input that does not exist does not bind.
 #' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims`
 #'   may name all of them.
@@ -59,7 +59,7 @@
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
 #'   inputs, in a circle, or with
-#'   functions that they may not call, constraints that no point satisfies (of 65,536 that are tried). Points outside
+#'   functions that they may not call, comparisons with what an input never is (a level that it does not have), constraints that no point satisfies (of 65,536 that are tried). Points outside
 #'   of the space
 #'   are refused by name.
 #' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
@@ -98,6 +98,8 @@ search_domain <- function(params, where = NULL) {
                            box = coded_box(params), conditional = match(conditional, names),
                            categorical = vapply(params, is_categorical, NA, USE.NAMES = FALSE),
                            order = existence_order(params)), class = c("search_domain", "bandit_domain"))
+  for (name in conditional) check_comparisons(str2lang(params[[name]]$when), params, paste0(name, "$when"))
+  if (is.character(domain$where)) for (one in domain$where) check_comparisons(str2lang(one), params, "where")
   check_conditions(domain)
   domain
 }
@@ -218,6 +220,9 @@ typed_columns <- function(domain, codes) {
   stats::setNames(columns, domain$names)
 }
 
+# Levels as text: whole numbers as other numbers of the same value (1e5, not 100000).
+level_words <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)
+
 # Points as users write them, as codes; `NA` is kept. Errors name the input.
 read_codes <- function(domain, x, arg) {
   columns <- named_columns(x, domain$names, arg)
@@ -251,8 +256,8 @@ read_column <- function(param, column, name, arg) {
     return(as.double(column))
   }
   if (param$type == "factor") {
-    levels <- as.character(param$levels)
-    code <- match(as.character(column), levels)
+    levels <- level_words(param$levels)
+    code <- match(level_words(column), levels)
     refuse(known & is.na(code), sprintf("one of %s in %s", paste(levels, collapse = ", "), name))
     return(as.double(code))
   }
@@ -294,15 +299,7 @@ read_inputs.search_domain <- function(domain, x, arg) {
 #' @export
 find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm")
-  codes <- read_codes(domain, x, arg)
-  box <- domain$box
-  n <- nrow(codes)
-  outside <- which(codes < rep(box$lower, each = n) | codes > rep(box$upper, each = n), arr.ind = TRUE)
-  if (nrow(outside)) {
-    j <- outside[1, 2]
-    stop_argument(arg, sprintf("%s = %s", domain$names[j], describe(codes[outside[1, , drop = FALSE]])),
-                  sprintf("within [%g, %g]", box$lower[[j]], box$upper[[j]]))
-  }
+  codes <- within_bounds(domain$box, read_codes(domain, x, arg), arg)
   rules <- search_rules(domain)
   check_existence(rules, codes, arg)
   broken <- which(constraint_excess(rules, codes) > 0, arr.ind = TRUE)
@@ -341,11 +338,12 @@ arms_at.search_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 
 # Codes to model inputs: defaults where an input does not exist, and indicators.
 model_of_codes <- function(domain, codes) {
-  u <- to_model_inputs(domain$box, unname(codes))
+  dimnames(codes) <- NULL
+  u <- to_model_inputs(domain$box, codes)
   if (length(domain$conditional) == 0) return(u)
   there <- !is.na(u[, domain$conditional, drop = FALSE])
   for (j in domain$conditional) u[is.na(u[, j]), j] <- default_input(domain, j)
-  unname(cbind(u, there + 0))
+  cbind(u, there + 0)
 }
 
 default_input <- function(domain, j) {

@@ -161,7 +161,7 @@ settings_within <- function(domain, frame) {
     frame[[domain$names[j]]] <- pmin(pmax(value, lower), upper)
   }
   for (j in which(vapply(domain$params, function(param) param$type == "factor", NA))) {
-    inside <- inside & as.character(frame[[domain$names[j]]]) %in% as.character(domain$params[[j]]$levels)
+    inside <- inside & level_words(frame[[domain$names[j]]]) %in% level_words(domain$params[[j]]$levels)
   }
   frame[inside & !is.na(inside), ]
 }

@@ -332,3 +332,62 @@ test_that("a refit fits correlations with the rest, from the default kernel", {
   distance <- 1 - fitted[c("2.categorical.correlation1", "2.categorical.correlation2")]
   expect_lt(distance[[2]], distance[[1]] / 5)
 })
+
+test_that("points come back from a file of fifteen digits, also from the bounds", {
+  space <- search_space(r = param_real(-1 / 3, 2 / 3), l = param_real(1e-7 / 3, 1 / 7, log = TRUE), n = param_integer(1, 4),
+                        k = param_factor(c(1e5, 2e5)), flag = param_logical(), e = param_real(1 / 9, 1 / 3, when = ~ flag))
+  corners <- data.frame(r = c(-1 / 3, 2 / 3, 0.1), l = c(1e-7 / 3, 1 / 7, 1e-3), n = c(1L, 4L, 2L), k = c(1e5, 2e5, 1e5),
+                        flag = c(TRUE, TRUE, FALSE), e = c(1 / 9, 1 / 3, NA))
+  file <- tempfile(fileext = ".csv")
+  write.csv(corners, file, row.names = FALSE)
+  back <- read.csv(file)
+  # What makes it hard: a bound that comes back larger, and whole numbers where there were others.
+  expect_gt(back$r[2], 2 / 3)
+  back$k <- as.integer(back$k)
+  bandit <- auto_bandit(space, design = 0)
+  bandit$add(back, reward = 1:3)
+  seen <- bandit$history()
+  expect_identical(seen$r[2], 2 / 3)
+  expect_equal(seen[c("r", "l", "n", "k", "flag", "e")], corners, tolerance = 1e-14, ignore_attr = TRUE)
+  expect_identical(seen$k, corners$k)
+  box <- auto_bandit(list(r = c(-1 / 3, 2 / 3)), design = 0)
+  box$add(back["r"], reward = 1:3)
+  expect_identical(box$history()$r[2], 2 / 3)
+  # What is outside by more than that is refused.
+  for (off in c(-1 / 3 - 1e-12, 2 / 3 + 1e-12, Inf)) {
+    expect_error(bandit$add(replace(corners[1, ], "r", off), reward = 1), "in r|r = ", class = "gpbandits_error")
+    expect_error(box$add(data.frame(r = off), reward = 1), class = "gpbandits_error")
+  }
+})
+
+test_that("levels that are numbers are numbers in conditions", {
+  space <- search_space(n = param_factor(c(100, 5, 20)), o = param_factor(c(3, 1, 10), ordered = TRUE),
+                        big = param_logical(when = ~ n > 10), three = param_logical(when = ~ o %in% c(3L, 10L)),
+                        where = ~ o + n <= 103)
+  points <- expand.grid(n = c(100, 5, 20), o = c(3, 1, 10))
+  points$big <- ifelse(points$n > 10, TRUE, NA)
+  points$three <- ifelse(points$o != 1, FALSE, NA)
+  allowed <- points$o + points$n <= 103
+  bandit <- auto_bandit(space, design = 0)
+  bandit$add(points[allowed, ], reward = seq_len(sum(allowed)))
+  expect_error(bandit$add(points[!allowed, ][1, ], reward = 1), "where", class = "gpbandits_error")
+  expect_error(bandit$add(data.frame(n = 5, o = 3, big = TRUE, three = TRUE), reward = 1), "big", class = "gpbandits_error")
+})
+
+test_that("comparisons with what an input never is are refused", {
+  refused <- function(...) {
+    expect_error(search_space(rule = param_factor(c("gini", "information")), size = param_factor(c("s", "m", "l"), ordered = TRUE),
+                              n = param_factor(c(1, 2)), flag = param_logical(), x = param_real(0, 1), ...),
+                 "comparison with", class = "gpbandits_error")
+  }
+  for (when in list(~ rule == "ginni", ~ "ginni" != rule, ~ rule %in% c("gini", "infomation"), ~ size < "medium", ~ rule < "gini",
+                    ~ n == 3, ~ flag == "yes", ~ x > "0.5", ~ x > 0.5 & !(rule == 1))) {
+    refused(y = param_real(0, 1, when = when))
+    refused(where = when)
+  }
+  # And nothing else is.
+  fine <- search_space(rule = param_factor(c("gini", "information")), size = param_factor(c("s", "m", "l"), ordered = TRUE),
+                       n = param_factor(c(1, 2)), flag = param_logical(), x = param_real(0, 1),
+                       y = param_real(0, 1, when = ~ rule == "gini" & size >= "m" & n < 1.5 & flag == TRUE & x > 1 / 2))
+  expect_s3_class(fine, "search_domain")
+})
