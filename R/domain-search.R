@@ -59,9 +59,8 @@
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
 #'   inputs, in a circle, or with
-#'   functions that they may not call, comparisons with what an input never is (a level that it does not have), constraints that no point satisfies (of 65,536 that are tried). Points outside
-#'   of the space
-#'   are refused by name.
+#'   functions that they may not call, comparisons with what an input never is (a level that it does not have),
+#'   constraints that no point satisfies (of 65,536 that are tried). Points outside of the space are refused by name.
 #' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
 #'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
