@@ -22,11 +22,12 @@ place_columns <- function(bandit, arm, context, inputs) {
   c(columns, columns_of(z, config$context_names))
 }
 
-# A matrix's columns as a list.
+# A matrix's columns as a list. (A single row's numbers would be named after their columns.)
 columns_of <- function(x, names) {
-  columns <- lapply(seq_along(names), function(j) x[, j, drop = TRUE])
+  dimnames(x) <- NULL
+  columns <- lapply(seq_along(names), function(j) x[, j])
   names(columns) <- names
-  if (is.null(rownames(x))) columns else lapply(columns, unname)
+  columns
 }
 
 place_frame <- function(bandit, arm, context, inputs) {
