@@ -218,15 +218,15 @@ test_that("a policy of one's own survives saving, and equals the built-in one on
   twin <- make(policy_ucb(width_constant(1.7)))
   f <- function(q) sin(5 * q$x1) + cos(2 * q$x2)
   for (t in 1:8) {
+    again <- unserialize(serialize(b, NULL))
     q <- b$suggest()
+    expect_identical(again$suggest(), q)
     expect_equal(q, twin$suggest(), tolerance = 1e-4)
     b$observe(q$id, f(q))
     # The same points, so that their lives do not part.
     twin <- make(policy_ucb(width_constant(1.7)))
     twin$add(x = as.matrix(b$history()[c("x1", "x2")]), reward = b$history()$reward)
   }
-  again <- unserialize(serialize(b, NULL))
-  expect_identical(again$suggest(), b$suggest())
 })
 
 test_that("functions that are no scores are refused and change nothing", {

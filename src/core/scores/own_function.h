@@ -14,7 +14,9 @@ class OwnScore final : public MomentScore {
  public:
   OwnScore(const Round& round, Settings::Acquisition f)
       : MomentScore(round), f_(std::move(f)), round_(round.number) {}
-  // The unit of an unknown function: how far its values at the candidates are apart.
+  // The unit of an unknown function: how far its values at the candidates are apart, as a power of
+  // two. (Climbs go by it, and must not by its rounding: values that were followed from round to
+  // round differ in the last digit from those of a bandit that was just made again.)
   double unit() const override { return unit_; }
   // The first of the largest: only equal scores are tied.
   Index best(const Candidates& candidates) const override {
@@ -30,7 +32,7 @@ class OwnScore final : public MomentScore {
       low = std::min(low, out[i]);
       high = std::max(high, out[i]);
     }
-    unit_ = high > low ? high - low : 1.0;
+    unit_ = high > low && std::isfinite(high - low) ? std::ldexp(1.0, std::ilogb(high - low)) : 1.0;
   }
 
  protected:
