@@ -241,3 +241,26 @@ test_that("functions that are no scores are refused and change nothing", {
   expect_error(policy_function(identity, name = 2), class = "gpbandits_error")
   expect_error(policy_mes(0), class = "gpbandits_error")
 })
+
+test_that("a bandit that was made again chooses as the one that has lived, to the bit", {
+  skip_on_cran()
+  own <- function(mean, sd, round) mean + 2 * sd
+  policies <- list(ucb = policy_ucb(width_constant(1.7)), ts = policy_ts(width_constant(1)), ei = policy_ei(),
+                   mes = policy_mes(), pims = policy_pims(), kg = policy_kg(), own = policy_function(own))
+  matern <- kernel_matern(2.5, 0.5)
+  domains <- list(box = list(box_domain(c(0, 0), c(1, 2)), matern),
+                  space = list(search_space(r = param_factor(c("a", "b")), x1 = param_real(0, 1)),
+                               kernel_matern(2.5, 0.5, dims = "x1") * kernel_categorical(0.5, dims = "r")),
+                  product = list(product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))), matern))
+  for (domain in domains) for (name in names(policies)) {
+    lived <- gp_bandit(domain[[1]], domain[[2]], 0.01, policies[[name]], pending = pending_hallucinate())
+    for (t in 1:8) {
+      made_again <- unserialize(serialize(lived, NULL))
+      set.seed(t)
+      query <- lived$suggest()
+      set.seed(t)
+      expect_identical(made_again$suggest(), query, info = paste(name, describe_domain(domain[[1]])))
+      if (t %% 3 > 0) lived$observe(query$id, sin(5 * t))
+    }
+  }
+})
