@@ -39,7 +39,8 @@
 #' tune <- asNamespace("tune")
 #' set.seed(1)
 #' tree <- parsnip$decision_tree("regression", "rpart", min_n = tune())
-#' found <- tune_gp_bandit(tree, mpg ~ ., rsample$validation_set(rsample$initial_validation_split(mtcars)),
+#' split <- rsample$initial_validation_split(mtcars)
+#' found <- tune_gp_bandit(tree, mpg ~ ., rsample$validation_set(split),
 #'                         iter = 2, initial = 3)
 #' tune$show_best(found, metric = "rmse")
 #' @export
