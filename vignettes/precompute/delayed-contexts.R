@@ -4,6 +4,8 @@
 # From the package's root, with gpbandits and e1071 installed:
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-contexts.R growing 10          (ten runs)
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-contexts.R tasks 10 UCB        (rules with UCB in their name)
+# A fourth argument names one setting ("refitted", "kept, 1e-4", "kept, 0.1"). What is stored: all of growing; of tasks the
+# rules with UCB in their name in all settings, and Thompson's refitted (one to two minutes a run).
 # Every finished run is kept in build/contexts/ and not played again; what there is goes to
 # inst/extdata/delayed-contexts.csv.gz after each run.
 library(gpbandits)
@@ -105,9 +107,9 @@ growing <- function() {
 }
 
 # ---- play, keep, summarise ---------------------------------------------------------------------------------------------
-play <- function(name, experiment, run, wanted) {
+play <- function(name, experiment, run, wanted, wanted_settings) {
   rows <- seq(experiment$every, experiment$rounds, experiment$every)
-  for (setting in names(experiment$settings)) for (bandit in grep(wanted, names(experiment$settings[[setting]]), value = TRUE)) {
+  for (setting in wanted_settings) for (bandit in grep(wanted, names(experiment$settings[[setting]]), value = TRUE)) {
     file <- file.path(kept, sprintf("%s_%s_%s_%d.rds", name, setting, bandit, run))
     if (file.exists(file)) next
     set.seed(seed + run)
@@ -145,6 +147,7 @@ summarise <- function() {
 arguments <- commandArgs(TRUE)
 experiment <- get(arguments[1])()
 for (run in seq_len(as.integer(arguments[2]))) {
-  play(arguments[1], experiment, run, if (length(arguments) > 2) arguments[3] else ".")
+  play(arguments[1], experiment, run, if (length(arguments) > 2) arguments[3] else ".",
+       if (length(arguments) > 3) arguments[4] else names(experiment$settings))
   summarise()
 }

@@ -3,8 +3,7 @@
 # From the package's root, with gpbandits and e1071 installed (about 20 minutes in one process):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R synthetic tables       (some parts, three minutes)
-# delayed-tasks.csv.gz and delayed-growing.csv.gz are of an earlier version of this script (kernel fitted beforehand); delayed-contexts.R, with
-# refits as in the paper, is to replace them.
+# (Contexts, Figure 4: delayed-contexts.R.)
 library(gpbandits)
 source("vignettes/precompute/results.R")
 data <- Sys.getenv("GPBANDITS_DATA")
@@ -129,7 +128,7 @@ write_part <- function(name, table, about, seconds = proc.time()[["user.self"]])
   write_results(paste0("delayed-", name), table, about, "delayed-feedback.R", seconds)
 }
 
-# ---- one part after the other, or one by name: tasks, growing, svm-linear, svm-log -----------------------------------
+# ---- one part after the other, or one by name: svm-linear, svm-log -----------------------------------
 parts <- list("svm-linear" = function() svm_experiment("linear"), "svm-log" = function() svm_experiment("log"))
 own <- list(synthetic = synthetic_part, refits = refits_part, tables = tables_part)          # these write their own files
 wanted <- commandArgs(TRUE)
