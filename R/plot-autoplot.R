@@ -163,7 +163,7 @@ ggplot_sd_map <- function(bandit, view) ggplot_plane(view, bandit_history(bandit
 ggplot_plane <- function(view, played, colours, contours, shown = range(view$data[[colours]])) {
   axes <- stats::setNames(view$data[view$pair], c("at", "at_y"))
   surface <- cbind(axes, view$data[c("mean", "sd")])
-  surface[[colours]] <- pmin(pmax(surface[[colours]], shown[1]), shown[2])
+  surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
     ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100))
@@ -224,12 +224,7 @@ ggplot_searched <- function(found, data, which, shown) {
 }
 
 ggplot_progress <- function(data, direction, shown) {
-  worst <- shown[if (identical(direction, "minimize")) 2 else 1]
-  points <- data.frame(evaluation = data$evaluation, kind = "reward",
-                       at = pmin(pmax(data$reward, shown[1]), shown[2]))
-  points$kind[points$at != data$reward] <- "beyond the axis"
-  points$kind[is.na(data$reward)] <- "failed"
-  points$at[is.na(data$reward)] <- worst
+  points <- progress_points(data, direction, shown)
   kinds <- c("reward", "beyond the axis", "failed")
   lines <- data.frame(data[!is.na(data$best), c("evaluation", "best")], what = "best so far")
   colours <- stats::setNames(c(mark$seen, mark$seen, mark$pending), kinds)

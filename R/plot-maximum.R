@@ -113,29 +113,37 @@ worthwhile_range <- function(reward, direction) {
   known <- reward[!is.na(reward)]
   most <- stats::quantile(known, if (identical(direction, "minimize")) c(0, 0.9) else c(0.1, 1), names = FALSE)
   room <- 0.25 * diff(most)
-  range(pmin(pmax(known, most[1] - room), most[2] + room))
+  range(clamped(known, most[1] - room, most[2] + room))
 }
 
 # Bands are cut where they go far beyond these.
 slices_range <- function(slices, shown) {
-  pmin(pmax(range(slices$lower, slices$upper), shown[1] - diff(shown)), shown[2] + diff(shown))
+  clamped(range(slices$lower, slices$upper), shown[1] - diff(shown), shown[2] + diff(shown))
+}
+
+# Where the evaluations are drawn, and as what (`kind`): those beyond the axis at its end, failed ones at its worse end.
+progress_points <- function(data, direction, shown) {
+  failed <- is.na(data$reward)
+  at <- clamped(data$reward, shown[1], shown[2])
+  kind <- ifelse(failed, "failed", ifelse(at == data$reward, "reward", "beyond the axis"))
+  at[failed] <- shown[if (identical(direction, "minimize")) 2 else 1]
+  data.frame(evaluation = data$evaluation, at = at, kind = kind)
 }
 
 draw_progress <- function(data, direction, ylim) {
   frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = "reward", main = NULL, xlim = NULL, ylim = NULL)
-  failed <- is.na(data$reward)
-  within <- pmin(pmax(data$reward, ylim[1]), ylim[2])
-  beyond <- !failed & within != data$reward
+  points <- progress_points(data, direction, ylim)
   key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2),
                key_entry("reward", mark$seen, pch = 16, size = 0.8),
-               if (any(beyond)) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
-               if (any(failed)) key_entry("failed", mark$pending, pch = 4, size = 0.9))
+               if ("beyond the axis" %in% points$kind) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
+               if ("failed" %in% points$kind) key_entry("failed", mark$pending, pch = 4, size = 0.9))
   open_picture(frame, data$evaluation, ylim, key)
   graphics::lines(data$evaluation, data$best, type = "s", col = mark$mean, lwd = 2)
-  graphics::points(data$evaluation, within, pch = ifelse(beyond, 1, 16), cex = 0.8,
+  failed <- points$kind == "failed"
+  tried <- points[!failed, ]
+  graphics::points(tried$evaluation, tried$at, pch = ifelse(tried$kind == "reward", 16, 1), cex = 0.8,
                    col = grDevices::adjustcolor(mark$seen, 0.6))
-  worst <- ylim[if (identical(direction, "minimize")) 2 else 1]
-  graphics::points(data$evaluation[failed], rep(worst, sum(failed)), pch = 4, cex = 0.9, col = mark$pending)
+  graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }
 
 draw_importance <- function(data) {

@@ -115,7 +115,7 @@ lock_row <- function(link, name) {
 }
 
 # What a replica is now, to be restored if what follows fails: sizes of its tables, which only grow but for the cells
-# that overwritten() notes down. (Copies of the tables would take longer the longer the log is.)
+# that note_overwritten() keeps. (Copies of the tables would take longer the longer the log is.)
 replica_state <- function(bandit) {
   bandit$journal$overwritten <- list()
   list(queries = bandit$queries, events = bandit$events,
