@@ -93,7 +93,8 @@ contexts_for <- function(bandit, context, count = NULL) {
     return(list(row = integer(n), values = matrix(0, n, 0)))
   }
   # (Put into words in an error only.)
-  delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size, paste(config$context_names, collapse = ", "),
+  delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
+                                   paste(config$context_names, collapse = ", "),
                                    if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
   if (is.null(context)) stop_argument("context", "NULL", allowed)
   given <- check_points(context, config$context_names, "context")

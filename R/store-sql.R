@@ -1,8 +1,8 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
 # "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
 # `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT), `inside` (in a
-# transaction) and `patience` (seconds to wait for others' transactions). Doubles travel to the bit: bound as they are to SQLite, as seventeen digits to PostgreSQL. There a
-# transaction is two messages: begin, lock and read; write and commit.
+# transaction) and `patience` (seconds to wait for others' transactions). Doubles travel to the bit: bound as they are to
+# SQLite, as seventeen digits to PostgreSQL. There a transaction is two messages: begin, lock and read; write and commit.
 
 store_schema_version <- 1L
 
@@ -248,8 +248,8 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
   # What fails or is interrupted here may have begun a transaction.
   on.exit(if (!link$inside) suspendInterrupts(try(rollback(link), silent = TRUE)))
   if (link$kind == "postgres") {
-    # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when the
-    # lock came, whatever the server's default.
+    # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when
+    # the lock came, whatever the server's default.
     text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout =", ceiling(1000 * link$patience),
                   "; DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(link, function() {

@@ -86,8 +86,8 @@ patiently <- function(code, patience) {
   }
 }
 
-# Are all queries answered? While others work on the last ones, waits until there may be something to do. (Looking takes no
-# lock: a hundred workers that wait would otherwise be in the way of those that do not.)
+# Are all queries answered? While others work on the last ones, waits until there may be something to do. (Looking takes
+# no lock: a hundred workers that wait would otherwise be in the way of those that do not.)
 nothing_left <- function(bandit, patience) {
   log <- bandit$journal
   for (pause in c(0.1, 0.2, 0.4, 0.8)) {
