@@ -51,9 +51,10 @@ void PointAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
   VectorXd row(n);
   kernel_->cross(points.back(), *domain_, row);
   over_domain_.col(t) = row;
-  products.row(t).head(t + 1) =
-      (over_domain_.leftCols(t + 1).transpose() * row).transpose() / static_cast<double>(n);
-  products.col(t).head(t + 1) = products.row(t).head(t + 1).transpose();
+  const VectorXd averages =
+      over_domain_.leftCols(t + 1).transpose() * row / static_cast<double>(n);
+  products.row(t).head(t + 1) = averages.transpose();
+  products.col(t).head(t + 1) = averages;
 }
 
 // The new point enters every entry's sum, and all points make up the new row.
@@ -63,9 +64,9 @@ void SampledAverage::append(const std::vector<VectorXd>& points, const MatrixXd&
   const Index t = pairs_ - 1;
   const VectorXd row = gram.col(t).head(t);
   products.topLeftCorner(t, t) += row * row.transpose();
-  products.col(t).head(t + 1) =
-      gram.topLeftCorner(t + 1, t + 1) * gram.col(t).head(t + 1);
-  products.row(t).head(t + 1) = products.col(t).head(t + 1).transpose();
+  const VectorXd sums = gram.topLeftCorner(t + 1, t + 1) * gram.col(t).head(t + 1);
+  products.row(t).head(t + 1) = sums.transpose();
+  products.col(t).head(t + 1) = sums;
 }
 
 double SquaredExponentialAverage::value(const VectorXd& a, const VectorXd& b) const {
