@@ -285,7 +285,7 @@ struct LogFromR {
     out.mean = mean[k];
     out.sd = sd[k];
     out.width = width[k];
-    if (arms[e] != NA_STRING) {
+    if (STRING_ELT(arms, e) != NA_STRING) {
       out.context.eligible =
           gpb::arm_set_of(Rcpp::as<std::string>(arms[e]), space.numbered_arms());
     }
