@@ -9,6 +9,10 @@ cpp_bandit_state <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_state`, handle)
 }
 
+cpp_bandit_is_ready <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_is_ready`, handle)
+}
+
 cpp_bandit_suggest <- function(handle, contexts, time) {
     invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, contexts, time))
 }
@@ -71,10 +75,6 @@ cpp_bandit_known <- function(handle) {
 
 cpp_bandit_status <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_status`, handle)
-}
-
-cpp_bandit_log <- function(handle, from_query, from_event) {
-    .Call(`_gpbandits_cpp_bandit_log`, handle, from_query, from_event)
 }
 
 cpp_bandit_arm_posterior <- function(handle, arm, context) {
@@ -169,12 +169,36 @@ cpp_log_commit <- function(changes, owner, fields, durable, handle) {
     invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable, handle))
 }
 
+cpp_told_cells <- function(events) {
+    .Call(`_gpbandits_cpp_told_cells`, events)
+}
+
+cpp_bandit_log <- function(handle, from_query, from_event) {
+    .Call(`_gpbandits_cpp_bandit_log`, handle, from_query, from_event)
+}
+
+cpp_log_follow <- function(handle, owner, fields, durable, in_step) {
+    .Call(`_gpbandits_cpp_log_follow`, handle, owner, fields, durable, in_step)
+}
+
+cpp_logged_inputs <- function(queries, ids) {
+    .Call(`_gpbandits_cpp_logged_inputs`, queries, ids)
+}
+
 cpp_plain_rewards <- function(queries, id, reward) {
     .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward)
 }
 
 cpp_golden_points <- function(n, d) {
     .Call(`_gpbandits_cpp_golden_points`, n, d)
+}
+
+cpp_columns <- function(x, names, rows) {
+    .Call(`_gpbandits_cpp_columns`, x, names, rows)
+}
+
+cpp_frame <- function(columns) {
+    .Call(`_gpbandits_cpp_frame`, columns)
 }
 
 cpp_regression_new <- function(kernel, noise_var, x, y) {

@@ -159,7 +159,7 @@ check_outcome <- function(bandit, fold) {
     }
   }
   kappa <- constraint_names(bandit$config, "kappa")
-  if (!isTRUE(all.equal(as.double(unlist(queries[kappa])), as.double(fold$queries$kappa), tolerance = 1e-9))) {
+  if (!isTRUE(all.equal(as.double(unlist(queries[kappa])), as.double(unlist(fold$queries[kappa])), tolerance = 1e-9))) {
     damaged("its multipliers do not follow from its events")
   }
   check_rewards_told(bandit, fold$events)

@@ -1,42 +1,31 @@
 query_frame <- function(bandit, ids) {
   queries <- bandit$queries
-  columns <- place_columns(bandit, queries$arm[ids], queries$context[ids], logged_matrix(bandit, ids))
-  frame_of(c(list(id = as.integer(ids)), columns))
+  columns <- place_columns(bandit, queries$arm[ids], queries$context[ids], cpp_logged_inputs(queries, ids))
+  cpp_frame(c(list(id = as.integer(ids)), columns))
 }
 
-# A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
-frame_of <- function(columns) {
-  attr(columns, "row.names") <- .set_row_names(length(columns[[1]]))
-  class(columns) <- "data.frame"
-  columns
-}
-
-# Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log.
+# Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log:
+# without columns where all places are tabulated.
 place_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
-  d <- length(model_names(config$domain))
-  tabulated <- is_tabulated_space(config)
-  columns <- place_labels(config$domain, arm, if (!tabulated) inputs[, seq_len(d), drop = FALSE])
-  if (length(config$context_names) == 0) return(columns)
-  z <- if (tabulated) config$contexts[context + 1L, , drop = FALSE] else inputs[, -seq_len(d), drop = FALSE]
-  c(columns, columns_of(z, config$context_names))
-}
-
-# A matrix's columns as a list. (A single row's numbers would be named after their columns.)
-columns_of <- function(x, names) {
-  dimnames(x) <- NULL
-  columns <- lapply(seq_along(names), function(j) x[, j])
-  names(columns) <- names
-  columns
+  size <- length(config$context_names)
+  if (ncol(inputs) == 0) {
+    columns <- place_labels(config$domain, arm)
+    return(if (size == 0) columns else c(columns, cpp_columns(config$contexts, config$context_names, context + 1L)))
+  }
+  if (size == 0) return(place_labels(config$domain, arm, inputs))
+  own <- seq_len(ncol(inputs) - size)
+  c(place_labels(config$domain, arm, inputs[, own, drop = FALSE]),
+    cpp_columns(inputs[, -own, drop = FALSE], config$context_names, NULL))
 }
 
 place_frame <- function(bandit, arm, context, inputs) {
-  frame_of(place_columns(bandit, arm, context, inputs))
+  cpp_frame(place_columns(bandit, arm, context, inputs))
 }
 
 # `mean` and `sd` of some queries, as they were at the choice: under the map of outputs that was in force then.
 beliefs_at_choice <- function(bandit, ids) {
-  beliefs <- frame_of(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
+  beliefs <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
   if (is.null(bandit$config$outputs)) return(beliefs)
   fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") == event_kind[["refit"]]]
   before <- findInterval(ids - 1, fits)

@@ -33,14 +33,6 @@ action_names <- c("policy", "explore", "given")
 telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
 status_names <- c("pending", "known", "lost", "withdrawn", "failed")
 
-# The log's inputs of some queries, one row each; no columns where arms say it all.
-logged_matrix <- function(bandit, ids) {
-  columns <- logged_inputs(bandit$config)
-  if (length(columns) == 0) return(matrix(0, length(ids), 0))
-  values <- lapply(mget(columns, envir = bandit$queries), `[`, ids)
-  matrix(as.double(unlist(values, use.names = FALSE)), length(ids), length(columns))
-}
-
 # The places of some queries, and `contexts`, a row each (NULL where there are none).
 logged_places <- function(bandit, ids) {
   config <- bandit$config
@@ -49,7 +41,7 @@ logged_places <- function(bandit, ids) {
     contexts <- if (!is.null(config$contexts)) config$contexts[bandit$queries$context[ids] + 1L, , drop = FALSE]
     return(c(subset_places(all_places(config$domain), arm + 1L), list(contexts = contexts)))
   }
-  inputs <- logged_matrix(bandit, ids)
+  inputs <- cpp_logged_inputs(bandit$queries, ids)
   d <- length(model_names(config$domain))
   list(arm = arm, inputs = inputs[, seq_len(d), drop = FALSE],
        contexts = if (ncol(inputs) > d) inputs[, -seq_len(d), drop = FALSE])
@@ -73,39 +65,19 @@ logged_contexts <- function(bandit, queries) {
 # new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
 # `written`: the new events come from where the log is kept.
 sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE) {
-  new <- cpp_bandit_log(handle, table_size(bandit$queries), table_size(bandit$events))
-  queries <- new_rows(bandit$config, new$queries)
-  events <- new$events
-  commit(bandit,
-         list(table_change(bandit$queries, queries, told_cells(bandit$config, events)),
-              table_change(bandit$events, events)),
-         fields = list(refits = if (is.null(refits)) bandit$refits else c(bandit$refits, refits),
-                       handle = if (keep) handle),
-         durable = if (!written && !is.null(bandit$journal)) {
-           function() keep_change(bandit$journal, bandit, queries, events, refits)
-         },
-         handle = if (keep) handle)
+  fields <- c(if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
+  if (written || is.null(bandit$journal)) return(invisible(cpp_log_follow(handle, bandit, fields, NULL, keep)))
+  durable <- function(queries, events) keep_change(bandit$journal, bandit, queries, events, refits)
+  # As in commit().
+  suspendInterrupts(new <- cpp_log_follow(handle, bandit, fields, durable, keep))
   invisible(new)
 }
 
-# What events tell of queries, as table_change() takes it.
-told_cells <- function(config, events) {
-  told <- which(events$kind %in% telling)
-  if (length(told) == 0) return(list())
-  known <- told[!is.na(events$reward[told])]
-  cells <- list(status = list(events$id[told], events$status[told]),
-                reward = list(events$id[known], events$reward[known]))
-  if (constraint_count(config) == 0) return(cells)
-  known <- known[events$kind[known] != event_kind[["amend"]]]
-  g <- g_columns(config, events$g[known, , drop = FALSE])
-  c(cells, lapply(g, function(values) list(events$id[known], values)))
-}
-
-# Rows of the log, whose rewards and constraint values are still to come.
+# Rows of a rival's log, whose rewards and constraint values are still to come: as the core has them for a bandit.
 new_rows <- function(config, queries) {
   count <- length(queries$arm)
   queries$reward <- rep(NA_real_, count)
-  if (ncol(queries$inputs) > 0) queries <- c(queries, columns_of(queries$inputs, logged_inputs(config)))
+  if (ncol(queries$inputs) > 0) queries <- c(queries, cpp_columns(queries$inputs, logged_inputs(config), NULL))
   for (j in seq_len(constraint_count(config))) {
     queries[[paste0("g", j)]] <- rep(NA_real_, count)
     queries[[paste0("kappa", j)]] <- queries$kappa[, j]

@@ -43,7 +43,7 @@ scaled_posterior_at <- function(bandit, places, context) {
 
 # Of arms in known contexts, both by their 0-based numbers.
 tabulated_posterior <- function(bandit, arm, context) {
-  frame_of(core(cpp_bandit_arm_posterior(bandit$handle, arm, context)))
+  cpp_frame(core(cpp_bandit_arm_posterior(bandit$handle, arm, context)))
 }
 
 # Points that no table holds. Where they are no arms, the kernel must be a function of the
@@ -55,7 +55,7 @@ predicted_posterior <- function(bandit, places, contexts) {
     stop_argument("x", "a point that is no arm",
                   "arms only, where the kernel is given as a matrix or the prior mean differs by arm")
   }
-  frame_of(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
+  cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
 }
 
 bandit_draw <- function(bandit, n, context, ...) {

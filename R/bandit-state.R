@@ -1,8 +1,8 @@
 # Errors that only the core can see become errors of ours.
 # (A calling handler costs a fifth of what tryCatch() does.)
-core <- function(expr) {
-  withCallingHandlers(expr, "C++Error" = function(e) stop_gpbandits(core_words(conditionMessage(e))))
-}
+core <- function(expr) withCallingHandlers(expr, "C++Error" = stop_core)
+
+stop_core <- function(e) stop_gpbandits(core_words(conditionMessage(e)))
 
 # What the C++ library says means nothing to a user.
 core_words <- function(message) {
@@ -19,6 +19,7 @@ core_words <- function(message) {
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
 # process, in a copy, after a failed change) the log is checked as a whole and played again.
 heal <- function(bandit) {
+  if (cpp_bandit_is_ready(bandit$handle)) return(invisible(bandit))
   if (!is.list(bandit$config)) damaged("its settings are no list")
   if (has_rule(bandit)) return(heal_rival(bandit))
   if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit)
@@ -48,7 +49,7 @@ replayed <- function(bandit) {
 # The log as the core takes it.
 played_log <- function(bandit) {
   queries <- table_columns(bandit$queries)
-  queries$inputs <- logged_matrix(bandit, seq_along(queries$arm))
+  queries$inputs <- cpp_logged_inputs(bandit$queries, seq_along(queries$arm))
   queries$g <- matrix(as.double(unlist(queries[constraint_names(bandit$config, "g")])), length(queries$arm),
                       constraint_count(bandit$config))
   list(queries = queries, contexts = logged_contexts(bandit, queries), events = table_columns(bandit$events),
@@ -75,8 +76,10 @@ check_idle <- function(bandit) {
 # and the core's object, which knows that it is out of step, is made again from the log when it is
 # needed. `refit` returns the parameters in force after a change that is a refit.
 transact <- function(bandit, change, refit = NULL) {
-  check_idle(bandit)
-  heal(bandit)
+  if (!cpp_bandit_is_ready(bandit$handle)) {
+    check_idle(bandit)
+    heal(bandit)
+  }
   handle <- bandit$handle
   core(change(handle))
   sync_log(bandit, handle, if (!is.null(refit)) list(refit()))

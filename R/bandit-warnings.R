@@ -33,6 +33,7 @@ warn_of_prior <- function(bandit, reward, arm) {
   heal(bandit)
   unit <- sqrt(cpp_bandit_prior_scale(bandit$handle)^2 + config$noise_var)
   z <- abs(reward - prior_mean_at(config, arm)) / unit
+  if (max(z) <= at_the_edge) return(invisible())
   far <- any(z > out_of_reach)
   if (!far && all(z > at_the_edge)) {
     before <- which(!is.na(bandit$queries$reward[seq_len(table_size(bandit$queries))]))

@@ -208,7 +208,7 @@ constraint_excess <- function(rules, codes, columns = condition_columns(rules, c
   where <- rules$domain$where
   if (is.null(where)) return(matrix(0, n, 0))
   if (is.function(where)) {
-    holds <- call_user(where(frame_of(typed_columns(rules$domain, codes))), "where", sprintf("on %d point(s)", n))
+    holds <- call_user(where(cpp_frame(typed_columns(rules$domain, codes))), "where", sprintf("on %d point(s)", n))
     if (!is.logical(holds) || length(holds) != n) {
       stop_argument("where", paste("a function that returned", describe(holds)),
                     sprintf("one logical for each of %d row(s)", n))

@@ -292,7 +292,7 @@ input_ranges.search_domain <- function(domain) {
 read_inputs.search_domain <- function(domain, x, arg) {
   codes <- read_codes(domain, x, arg)
   check_existence(search_rules(domain), codes, arg)
-  frame_of(typed_columns(domain, codes))
+  cpp_frame(typed_columns(domain, codes))
 }
 
 #' @export
@@ -371,7 +371,7 @@ from_model_inputs.search_domain <- function(domain, u) {
 place_labels.search_domain <- function(domain, arm, inputs) typed_columns(domain, from_model_inputs(domain, inputs))
 
 #' @export
-user_inputs.search_domain <- function(domain, places) frame_of(place_labels(domain, NULL, places$inputs))
+user_inputs.search_domain <- function(domain, places) cpp_frame(place_labels(domain, NULL, places$inputs))
 
 #' @export
 one_point.search_domain <- function(domain, row) as.list(row)[domain$names]
@@ -459,7 +459,7 @@ completed_points.search_domain <- function(domain, frame) {
     default <- default_input(domain, j)
     codes[is.na(codes[, j]), j] <- if (domain$box$log[j]) exp(default) else default
   }
-  frame_of(typed_columns(domain, with_existence(search_rules(domain), codes)))
+  cpp_frame(typed_columns(domain, with_existence(search_rules(domain), codes)))
 }
 
 #' @export

@@ -190,9 +190,9 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 # A numeric matrix with one row per point; vectors become one column.
 check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows = NULL) {
   force(arg)                            # before `x` is changed
-  allowed <- paste0("a numeric vector, matrix or data.frame of finite values",
-                    if (!is.null(rows)) paste0(" with ", rows, " row(s)"),
-                    if (!is.null(columns)) paste0(" with ", columns, " column(s)"))
+  delayedAssign("allowed", paste0("a numeric vector, matrix or data.frame of finite values",
+                                  if (!is.null(rows)) paste0(" with ", rows, " row(s)"),
+                                  if (!is.null(columns)) paste0(" with ", columns, " column(s)")))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (is.data.frame(x)) {
     if (!all(vapply(x, is_number, NA))) {

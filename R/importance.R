@@ -34,7 +34,7 @@ input_importance <- function(x, points = 2048, context = NULL) {
   inputs <- config$domain$names
   mean <- function(u) {
     columns <- lapply(seq_along(inputs), function(i) input_quantiles(config$domain, i, u[, i]))
-    posterior_of(bandit, frame_of(stats::setNames(columns, inputs)), context)$mean
+    posterior_of(bandit, cpp_frame(stats::setNames(columns, inputs)), context)$mean
   }
   indices <- sobol_indices(mean, length(inputs), points)
   method <- sprintf("Sobol indices of the posterior mean, Jansen's estimators, %d pairs of points", as.integer(points))

@@ -84,7 +84,7 @@ bandit_levels <- function(bandit, context, ...) {
   above <- if (policy$implicit) found$lower + policy$accuracy >= policy$level * most
            else found$lower + policy$accuracy > policy$level
   below <- found$upper - policy$accuracy <= policy$level * least
-  frame_of(c(interval_places(bandit$config$domain, found),
+  cpp_frame(c(interval_places(bandit$config$domain, found),
              list(label = ifelse(above, "above", ifelse(below, "below", "unknown")), lower = found$lower,
                   upper = found$upper)))
 }

@@ -50,7 +50,7 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
 # Ids of queries whose rewards are known, place by place.
 known_by_place <- function(rival) {
   ids <- which(status_of(rival, seq_len(table_size(rival$queries))) == "known")
-  at <- cbind(rival$queries$arm[ids], rival$queries$context[ids], logged_matrix(rival, ids))
+  at <- cbind(rival$queries$arm[ids], rival$queries$context[ids], cpp_logged_inputs(rival$queries, ids))
   at[is.na(at)] <- -1
   if (length(ids)) unname(split(ids, match_rows(at, at))) else list()
 }

@@ -284,7 +284,7 @@ tell_model <- function(model, rival, j, events) {
 
 # Values observed where some queries were.
 teach_model <- function(model, rival, ids, values, noise_var) {
-  inputs <- logged_matrix(rival, ids)
+  inputs <- cpp_logged_inputs(rival$queries, ids)
   contexts <- logged_contexts(rival, list(inputs = inputs, context = rival$queries$context[ids]))
   places <- list(arm = rival$queries$arm[ids], inputs = inputs, context = contexts$row)
   transact(as.environment(model), function(handle) {
@@ -372,7 +372,7 @@ rival_query <- function(rival, contexts, time) {
 # `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
 rival_commit <- function(rival, queries, events, memory = rival$memory, stale = FALSE) {
   commit(rival,
-         list(table_change(rival$queries, queries, told_cells(rival$config, events)),
+         list(table_change(rival$queries, queries, cpp_told_cells(events)),
               table_change(rival$events, events)),
          fields = c(list(memory = memory), if (stale) list(handle = NULL)),
          durable = if (!is.null(rival$journal)) function() {

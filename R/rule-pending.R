@@ -124,8 +124,8 @@ query_times <- function(bandit, ids) {
 # where the pending rule goes by the clock. A clock that was set back stands still.
 clock_times <- function(bandit, time, count, after, what) {
   if (is.null(time)) {
-    now <- if (goes_by_clock(bandit$config)) max(as.numeric(Sys.time()), latest_time(bandit)) else NA_real_
-    return(rep(now, count))
+    if (!goes_by_clock(bandit$config)) return(rep(NA_real_, count))
+    return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
   }
   if (inherits(time, c("POSIXt", "Date"))) time <- as.numeric(as.POSIXct(time))
   time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)

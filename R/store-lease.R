@@ -42,7 +42,7 @@ fits_call <- function(bandit, ids, contexts) {
   fits <- if (is.null(contexts$eligible)) rep(TRUE, length(ids)) else contexts$eligible[bandit$queries$arm[ids] + 1L]
   if (length(config$context_names) == 0 || length(ids) == 0) return(fits)
   if (!is.null(config$contexts)) return(fits & bandit$queries$context[ids] %in% contexts$row)
-  inputs <- logged_matrix(bandit, ids)
+  inputs <- cpp_logged_inputs(bandit$queries, ids)
   asked <- inputs[, seq_len(ncol(inputs)) > length(model_names(config$domain)), drop = FALSE]
   fits & !is.na(match_exactly(asked, contexts$values))
 }
@@ -119,7 +119,7 @@ end_leases <- function(log, ids, state, reason = NULL) {
 leased_frame <- function(bandit, leases) {
   column <- function(name) unlist(lapply(leases, `[[`, name))
   columns <- as.list(query_frame(bandit, as.integer(column("query"))))
-  frame_of(c(columns, list(token = as.character(column("token")), attempt = as.integer(column("attempt")))))
+  cpp_frame(c(columns, list(token = as.character(column("token")), attempt = as.integer(column("attempt")))))
 }
 
 # ---- answers ----------------------------------------------------------------------

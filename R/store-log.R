@@ -14,7 +14,7 @@ new_store_log <- function(store, row, config) {
             class = "bandit_store_log")
 }
 
-is_stored <- function(bandit) inherits(bandit$journal, "bandit_store_log")
+is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journal, "bandit_store_log")
 
 # Is this a call that has to become a transaction first?
 needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
@@ -337,7 +337,7 @@ play_rows <- function(bandit, rows) {
   heal(bandit)
   play_columns(bandit, new, events, lapply(refits, function(fit) core_config(refitted_config(config, fit))))
   played <- sync_log(bandit, bandit$handle, refits, written = TRUE)
-  if (!identical(played$events$kind, events$kind) || !identical(played$events$id, events$id)) {
+  if (!identical(played$kind, events$kind) || !identical(played$id, events$id)) {
     stop_gpbandits("the rows and the bandit's rules do not agree.")
   }
 }

@@ -14,7 +14,7 @@ table_size <- function(table) table$.size
 # row numbers, which may be among the new ones, and values. Changes come to pass in commit(), all or none.
 table_change <- function(table, append = NULL, cells = list()) list(table = table, append = append, cells = cells)
 
-# The one way in which a bandit, or any environment with tables, changes: see cpp_log_commit().
+# The way in which a bandit, or any environment with tables, changes, besides sync_log(): see src/export_log.cpp.
 commit <- function(owner, changes, fields = list(), durable = NULL, handle = NULL) {
   if (is.null(durable)) return(invisible(cpp_log_commit(changes, owner, fields, NULL, handle)))
   # What is durable has happened: no interrupt may come between that and the log.

@@ -31,11 +31,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_is_ready
+bool cpp_bandit_is_ready(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_is_ready(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_is_ready(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_suggest
 void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time);
 RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
 BEGIN_RCPP
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< double >::type time(timeSEXP);
@@ -219,18 +228,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_status(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_log
-Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event);
-RcppExport SEXP _gpbandits_cpp_bandit_log(SEXP handleSEXP, SEXP from_querySEXP, SEXP from_eventSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< int >::type from_query(from_querySEXP);
-    Rcpp::traits::input_parameter< int >::type from_event(from_eventSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_log(handle, from_query, from_event));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -511,6 +508,53 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_told_cells
+SEXP cpp_told_cells(SEXP events);
+RcppExport SEXP _gpbandits_cpp_told_cells(SEXP eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type events(eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_told_cells(events));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_log
+SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event);
+RcppExport SEXP _gpbandits_cpp_bandit_log(SEXP handleSEXP, SEXP from_querySEXP, SEXP from_eventSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type from_query(from_querySEXP);
+    Rcpp::traits::input_parameter< int >::type from_event(from_eventSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_log(handle, from_query, from_event));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_log_follow
+SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step);
+RcppExport SEXP _gpbandits_cpp_log_follow(SEXP handleSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP in_stepSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
+    Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_log_follow(handle, owner, fields, durable, in_step));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_logged_inputs
+Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids);
+RcppExport SEXP _gpbandits_cpp_logged_inputs(SEXP queriesSEXP, SEXP idsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type ids(idsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_logged_inputs(queries, ids));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_plain_rewards
 bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward);
 RcppExport SEXP _gpbandits_cpp_plain_rewards(SEXP queriesSEXP, SEXP idSEXP, SEXP rewardSEXP) {
@@ -531,6 +575,28 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type n(nSEXP);
     Rcpp::traits::input_parameter< int >::type d(dSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_golden_points(n, d));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_columns
+Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names, SEXP rows);
+RcppExport SEXP _gpbandits_cpp_columns(SEXP xSEXP, SEXP namesSEXP, SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_columns(x, names, rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_frame
+SEXP cpp_frame(SEXP columns);
+RcppExport SEXP _gpbandits_cpp_frame(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_frame(columns));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1088,6 +1154,7 @@ END_RCPP
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
     {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
+    {"_gpbandits_cpp_bandit_is_ready", (DL_FUNC) &_gpbandits_cpp_bandit_is_ready, 1},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
     {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
@@ -1104,7 +1171,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
     {"_gpbandits_cpp_bandit_status", (DL_FUNC) &_gpbandits_cpp_bandit_status, 1},
-    {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_proposals", (DL_FUNC) &_gpbandits_cpp_bandit_proposals, 3},
@@ -1128,8 +1194,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 5},
+    {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},
+    {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
+    {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 5},
+    {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
     {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 3},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
+    {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
+    {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},

@@ -19,9 +19,6 @@ using gpb::Query;
 
 namespace {
 
-int or_na(Index number) { return number < 0 ? NA_INTEGER : static_cast<int>(number); }
-double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
-
 // Places to R, as they come from it, `inputs` without the arm's number.
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
   const int rows = static_cast<int>(places.size());
@@ -53,8 +50,15 @@ std::string cpp_bandit_state(SEXP handle) {
   return held->in_step ? "ready" : "none";
 }
 
+// [[Rcpp::export(rng = false)]]
+bool cpp_bandit_is_ready(SEXP handle) {
+  if (!is_held_bandit(handle)) return false;
+  const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
+  return held->in_step && !held->changing;
+}
+
 // Plays one query after the other, one per context.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
   const auto asked = gpb::contexts_from_list(contexts);
   gpb::RRng rng;
@@ -351,74 +355,6 @@ Rcpp::List cpp_bandit_known(SEXP handle) {
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var);
 }
 
-namespace {
-
-Rcpp::List queries_from(const gpb::Bandit& bandit, int from) {
-  const auto& queries = bandit.fold().queries();
-  const R_xlen_t n = static_cast<R_xlen_t>(queries.size()) - from;
-  Rcpp::IntegerVector arm(n), context(n), action(n), segment(n), status(n);
-  Rcpp::NumericVector mean(n), sd(n), width(n);
-  const int multipliers = static_cast<int>(bandit.fold().multipliers().size());
-  Rcpp::NumericMatrix kappa(static_cast<int>(n), multipliers);
-  std::vector<const gpb::Place*> places;
-  for (R_xlen_t k = 0; k < n; ++k) {
-    const Query& query = queries[static_cast<std::size_t>(from + k)];
-    places.push_back(&query.place);
-    arm[k] = or_na(query.place.arm);
-    context[k] = static_cast<int>(query.context.row);
-    action[k] = static_cast<int>(query.action);
-    segment[k] = query.segment;
-    status[k] = static_cast<int>(query.status);
-    mean[k] = query.mean;
-    sd[k] = query.sd;
-    width[k] = or_na(query.width);
-    for (int j = 0; j < multipliers; ++j) kappa(static_cast<int>(k), j) = query.kappa[j];
-  }
-  using Rcpp::_;
-  return Rcpp::List::create(_["arm"] = arm, _["context"] = context, _["action"] = action,
-                            _["segment"] = segment, _["mean"] = mean, _["sd"] = sd,
-                            _["width"] = width, _["status"] = status,
-                            _["inputs"] = inputs_of(places), _["kappa"] = kappa);
-}
-
-// The arms that were eligible at an event, as the log writes them; NA for all, or where it is no query.
-SEXP eligible_at(const Event& event, const gpb::Bandit& bandit) {
-  if (event.kind != EventKind::query) return NA_STRING;
-  const gpb::ArmSet& arms = bandit.fold().query(event.id).context.eligible;
-  return arms ? Rf_mkChar(gpb::arm_set_text(*arms).c_str()) : NA_STRING;
-}
-
-Rcpp::List events_from(const gpb::Bandit& bandit, int from) {
-  const auto& events = bandit.events();
-  const R_xlen_t n = static_cast<R_xlen_t>(events.size()) - from;
-  Rcpp::IntegerVector kind(n), id(n), status(n);
-  Rcpp::NumericVector reward(n), time(n), noise_var(n);
-  Rcpp::CharacterVector arms(n);
-  const int constraints = static_cast<int>(bandit.fold().multipliers().size());
-  Rcpp::NumericMatrix g(static_cast<int>(n), constraints);
-  for (R_xlen_t k = 0; k < n; ++k) {
-    const Event& event = events[static_cast<std::size_t>(from + k)];
-    kind[k] = static_cast<int>(event.kind);
-    id[k] = static_cast<int>(event.id);
-    time[k] = or_na(event.time);
-    reward[k] = or_na(event.reward);
-    noise_var[k] = or_na(event.noise_var);
-    arms[k] = eligible_at(event, bandit);
-    // What has become of its query.
-    status[k] =
-        event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;
-    for (int j = 0; j < constraints; ++j) {
-      g(static_cast<int>(k), j) = event.g.size() > 0 ? event.g[j] : NA_REAL;
-    }
-  }
-  using Rcpp::_;
-  return Rcpp::List::create(_["kind"] = kind, _["id"] = id, _["reward"] = reward,
-                            _["time"] = time, _["noise_var"] = noise_var,
-                            _["arms"] = arms, _["g"] = g, _["status"] = status);
-}
-
-}  // namespace
-
 // What has become of every query.
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector cpp_bandit_status(SEXP handle) {
@@ -429,14 +365,6 @@ Rcpp::IntegerVector cpp_bandit_status(SEXP handle) {
     out[static_cast<R_xlen_t>(k)] = static_cast<int>(queries[k].status);
   }
   return out;
-}
-
-// What the log does not have yet: queries and events from these numbers (0-based) on.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_log(SEXP handle, int from_query, int from_event) {
-  BanditHandle bandit(handle);
-  return Rcpp::List::create(Rcpp::_["queries"] = queries_from(*bandit, from_query),
-                            Rcpp::_["events"] = events_from(*bandit, from_event));
 }
 
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where

@@ -1,7 +1,14 @@
-// Changes of the log's tables (R/table.R): all of a change or nothing of it. Whatever can fail, and
-// whatever lets an interrupt in, comes before the first value is written.
+// The log in R: what the core's object knows as rows of the log's tables, and changes of these
+// (R/table.R), all of a change or nothing of it. Whatever can fail, and whatever lets an interrupt in,
+// comes before the first value is written.
+#include <cstring>
+
 #include "linalg/floors.h"
 #include "r_bandit.h"
+
+using gpb::Event;
+using gpb::EventKind;
+using gpb::Query;
 
 namespace {
 
@@ -24,6 +31,7 @@ class Protection {
 };
 
 SEXP binding(SEXP frame, SEXP name) {
+  if (TYPEOF(frame) != ENVSXP) throw std::invalid_argument("a log is no environment");
   const SEXP value = Rf_findVarInFrame(frame, name);
   if (value == R_UnboundValue) {
     throw std::invalid_argument(std::string("a log has no ") + CHAR(PRINTNAME(name)));
@@ -122,29 +130,34 @@ class ColumnChange {
   R_xlen_t size_, count_;
 };
 
-SEXP element(const Rcpp::List& list, const char* name) {
-  return list.containsElementNamed(name) ? static_cast<SEXP>(list[name]) : R_NilValue;
+// The list's element of that name, or NULL. (R keeps one copy of each name.)
+SEXP element(SEXP list, SEXP name) {
+  const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {
+    if (STRING_ELT(names, k) == name) return VECTOR_ELT(list, k);
+  }
+  return R_NilValue;
 }
+
+SEXP element(SEXP list, const char* name) { return element(list, PRINTNAME(Rf_install(name))); }
 
 // What table_change() in R describes.
 class TableChange {
  public:
-  TableChange(const Rcpp::List& change, Protection& keep) : table_(change["table"]), keep_(keep) {
+  TableChange(SEXP table, SEXP append, SEXP cells, Protection& keep)
+      : table_(table), keep_(keep) {
     const R_xlen_t size = size_of(table_);
-    const SEXP append = element(change, "append");
     const R_xlen_t count = Rf_xlength(append) > 0 ? Rf_xlength(VECTOR_ELT(append, 0)) : 0;
     if (count > 0) {
       const SEXP wanted = binding(table_, Rf_install(".columns"));
-      const Rcpp::List rows(append);
       columns_.reserve(static_cast<std::size_t>(Rf_xlength(wanted)));
       for (R_xlen_t k = 0; k < Rf_xlength(wanted); ++k) {
         const SEXP name = STRING_ELT(wanted, k);
-        add(name, size, count).append(rows[std::string(CHAR(name))], keep);
+        add(name, size, count).append(element(append, name), keep);
       }
     }
-    const Rcpp::List cells(element(change, "cells"));
     const SEXP names = Rf_getAttrib(cells, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < cells.size(); ++k) {
+    for (R_xlen_t k = 0; k < Rf_xlength(cells); ++k) {
       const SEXP one = VECTOR_ELT(cells, k);
       find(STRING_ELT(names, k), size, count).set(VECTOR_ELT(one, 0), VECTOR_ELT(one, 1), keep);
     }
@@ -175,6 +188,38 @@ class TableChange {
   SEXP size_;
 };
 
+// Changes of tables and new values of fields, prepared: make() gives them all, and nothing in it
+// fails.
+class PreparedChange {
+ public:
+  explicit PreparedChange(SEXP owner) : owner_(owner) { tables_.reserve(2); }
+  void table(SEXP table, SEXP append, SEXP cells) {
+    tables_.emplace_back(table, append, cells, keep_);
+  }
+  void table(SEXP change) {
+    table(element(change, "table"), element(change, "append"), element(change, "cells"));
+  }
+  void fields(SEXP list) {
+    const SEXP names = Rf_getAttrib(keep_(list), R_NamesSymbol);
+    for (R_xlen_t k = 0; k < Rf_xlength(list); ++k) {
+      fields_.emplace_back(Rf_installChar(STRING_ELT(names, k)), VECTOR_ELT(list, k));
+    }
+  }
+  // `handle`: that of the core's object with which the log is in step afterwards, or NULL.
+  void make(SEXP handle) const {
+    HeldBandit* held = Rf_isNull(handle) ? nullptr : BanditHandle(handle).held();
+    for (const TableChange& change : tables_) change.write();
+    for (const auto& field : fields_) Rf_defineVar(field.first, field.second, owner_);
+    if (held) held->in_step = true;
+  }
+
+ private:
+  SEXP owner_;
+  Protection keep_;
+  std::vector<TableChange> tables_;
+  std::vector<std::pair<SEXP, SEXP>> fields_;
+};
+
 }  // namespace
 
 // Makes `changes` of tables and gives `fields` of the environment `owner` new values. `durable`: NULL,
@@ -185,26 +230,249 @@ class TableChange {
 // [[Rcpp::export(rng = false)]]
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
                     const Rcpp::List& fields, SEXP durable, SEXP handle) {
-  Protection keep;
-  std::vector<TableChange> prepared;
-  prepared.reserve(static_cast<std::size_t>(changes.size()));
-  for (R_xlen_t k = 0; k < changes.size(); ++k) {
-    prepared.emplace_back(Rcpp::List(VECTOR_ELT(changes, k)), keep);
+  PreparedChange change(owner);
+  for (R_xlen_t k = 0; k < changes.size(); ++k) change.table(VECTOR_ELT(changes, k));
+  change.fields(fields);
+  if (!Rf_isNull(durable)) change.fields(Rcpp::Function(durable)());
+  change.make(handle);
+}
+
+// ---- what the core's object knows, as the log's rows ------------------------------------------------
+
+namespace {
+
+// Columns of one length, by name, and what else is beside them.
+class Columns {
+ public:
+  Columns(R_xlen_t rows, R_xlen_t most, Protection& keep)
+      : rows_(rows),
+        list_(keep(Rf_allocVector(VECSXP, most))),
+        names_(keep(Rf_allocVector(STRSXP, most))) {
+    Rf_setAttrib(list_, R_NamesSymbol, names_);
   }
-  Rcpp::List more;
-  if (!Rf_isNull(durable)) more = Rcpp::Function(durable)();
-  std::vector<std::pair<SEXP, SEXP>> values;
-  for (const Rcpp::List& list : {fields, more}) {
-    if (list.size() == 0) continue;
-    const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < list.size(); ++k) {
-      values.emplace_back(Rf_installChar(STRING_ELT(names, k)), VECTOR_ELT(list, k));
+  int* integers(const char* name) { return INTEGER(add(name, Rf_allocVector(INTSXP, rows_))); }
+  double* numbers(const char* name) { return REAL(add(name, Rf_allocVector(REALSXP, rows_))); }
+  SEXP add(const char* name, SEXP value) {
+    SET_VECTOR_ELT(list_, size_, value);
+    SET_STRING_ELT(names_, size_++, Rf_mkChar(name));
+    return value;
+  }
+  SEXP list() const { return list_; }
+
+ private:
+  R_xlen_t rows_, size_ = 0;
+  SEXP list_, names_;
+};
+
+std::string with_number(const char* name, gpb::Index number) {
+  return name + std::to_string(number);
+}
+
+// How many inputs of a place the log has: none where numbers say it all, and not the arm's number.
+gpb::Index logged_inputs(const gpb::Place& place) {
+  if (place.kind == gpb::Place::Kind::tabled) return 0;
+  return place.x.size() - (place.kind == gpb::Place::Kind::numbered ? 1 : 0);
+}
+
+// Queries from this one (0-based) on, whose rewards and constraint values are still to come.
+SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
+  const Query* const first = bandit.fold().queries().data() + from;
+  const R_xlen_t n = static_cast<R_xlen_t>(bandit.fold().queries().size()) - from;
+  if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
+  const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
+  const gpb::Index constraints = bandit.fold().multipliers().size();
+  Columns columns(n, 9 + inputs + 2 * constraints, keep);
+  const auto integers = [&](const char* name, auto value) {
+    int* column = columns.integers(name);
+    for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
+  };
+  const auto numbers = [&](const char* name, auto value) {
+    double* column = columns.numbers(name);
+    for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
+  };
+  integers("arm", [](const Query& q) { return or_na(q.place.arm); });
+  integers("context", [](const Query& q) { return static_cast<int>(q.context.row); });
+  integers("action", [](const Query& q) { return static_cast<int>(q.action); });
+  integers("segment", [](const Query& q) { return static_cast<int>(q.segment); });
+  integers("status", [](const Query& q) { return static_cast<int>(q.status); });
+  numbers("mean", [](const Query& q) { return q.mean; });
+  numbers("sd", [](const Query& q) { return q.sd; });
+  numbers("width", [](const Query& q) { return or_na(q.width); });
+  const auto unknown = [](const Query&) { return NA_REAL; };
+  numbers("reward", unknown);
+  for (gpb::Index j = 0; j < inputs; ++j) {
+    numbers(with_number("in.", j + 1).c_str(), [j](const Query& q) { return q.place.x[j]; });
+  }
+  for (gpb::Index j = 0; j < constraints; ++j) {
+    numbers(with_number("g", j + 1).c_str(), unknown);
+    numbers(with_number("kappa", j + 1).c_str(), [j](const Query& q) { return q.kappa[j]; });
+  }
+  return columns.list();
+}
+
+// The arms that were eligible at an event, as the log writes them; NA for all, or where it is no
+// query.
+SEXP eligible_at(const Event& event, const gpb::Bandit& bandit) {
+  if (event.kind != EventKind::query) return NA_STRING;
+  const gpb::ArmSet& arms = bandit.fold().query(event.id).context.eligible;
+  return arms ? Rf_mkChar(gpb::arm_set_text(*arms).c_str()) : NA_STRING;
+}
+
+// Events from this one (0-based) on; `status`: what has become of their queries.
+SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
+  const Event* const first = bandit.events().data() + from;
+  const R_xlen_t n = static_cast<R_xlen_t>(bandit.events().size()) - from;
+  if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
+  Columns columns(n, 8, keep);
+  int* const kind = columns.integers("kind");
+  int* const id = columns.integers("id");
+  double* const reward = columns.numbers("reward");
+  double* const time = columns.numbers("time");
+  double* const noise_var = columns.numbers("noise_var");
+  const SEXP arms = columns.add("arms", Rf_allocVector(STRSXP, n));
+  int* const status = columns.integers("status");
+  const int constraints = static_cast<int>(bandit.fold().multipliers().size());
+  double* const g =
+      REAL(columns.add("g", Rf_allocMatrix(REALSXP, static_cast<int>(n), constraints)));
+  for (R_xlen_t k = 0; k < n; ++k) {
+    const Event& event = first[k];
+    kind[k] = static_cast<int>(event.kind);
+    id[k] = static_cast<int>(event.id);
+    reward[k] = or_na(event.reward);
+    time[k] = or_na(event.time);
+    noise_var[k] = or_na(event.noise_var);
+    SET_STRING_ELT(arms, k, eligible_at(event, bandit));
+    status[k] =
+        event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;
+    for (int j = 0; j < constraints; ++j) {
+      g[k + j * n] = event.g.size() > 0 ? event.g[j] : NA_REAL;
     }
   }
-  HeldBandit* held = Rf_isNull(handle) ? nullptr : Rcpp::XPtr<HeldBandit>(handle).get();
-  for (const TableChange& change : prepared) change.write();
-  for (const auto& value : values) Rf_defineVar(value.first, value.second, owner);
-  if (held) held->in_step = true;
+  return columns.list();
+}
+
+// Events that change what is known of a query.
+bool tells(int kind) {
+  switch (static_cast<EventKind>(kind)) {
+    case EventKind::reward:
+    case EventKind::given:
+    case EventKind::amend:
+    case EventKind::withdraw:
+    case EventKind::fail: return true;
+    default: return false;
+  }
+}
+
+// Some values of a column, `rows` from `from` on.
+SEXP picked(SEXP column, R_xlen_t from, const std::vector<R_xlen_t>& rows) {
+  const SEXP out = Rf_allocVector(static_cast<SEXPTYPE>(TYPEOF(column)),
+                                  static_cast<R_xlen_t>(rows.size()));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    copy_values(column, from + rows[k], out, static_cast<R_xlen_t>(k), 1);
+  }
+  return out;
+}
+
+// What events tell of queries, as table_change() in R takes it.
+SEXP told_cells(SEXP events, Protection& keep) {
+  const SEXP kind = element(events, "kind"), id = element(events, "id"),
+             reward = element(events, "reward"), status = element(events, "status"),
+             g = element(events, "g");
+  const R_xlen_t n = Rf_xlength(kind);
+  std::vector<R_xlen_t> told, known, valued;
+  for (R_xlen_t k = 0; k < n; ++k) {
+    if (!tells(INTEGER(kind)[k])) continue;
+    told.push_back(k);
+    if (std::isnan(REAL(reward)[k])) continue;
+    known.push_back(k);
+    if (static_cast<EventKind>(INTEGER(kind)[k]) != EventKind::amend) valued.push_back(k);
+  }
+  if (told.empty()) return R_NilValue;
+  const int constraints = Rf_ncols(g);
+  Columns out(0, 2 + constraints, keep);
+  const auto add = [&](const char* name, const std::vector<R_xlen_t>& rows, SEXP values,
+                       R_xlen_t from) {
+    const SEXP cells = out.add(name, Rf_allocVector(VECSXP, 2));
+    SET_VECTOR_ELT(cells, 0, picked(id, 0, rows));
+    SET_VECTOR_ELT(cells, 1, picked(values, from, rows));
+  };
+  add("status", told, status, 0);
+  add("reward", known, reward, 0);
+  for (int j = 0; j < constraints; ++j) {
+    add(with_number("g", j + 1).c_str(), valued, g, j * n);
+  }
+  return out.list();
+}
+
+}  // namespace
+
+// What events (columns as those of cpp_bandit_log()) tell of queries.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_told_cells(SEXP events) {
+  const auto check = [&](const char* name, int type) {
+    if (TYPEOF(element(events, name)) == type) return;
+    throw std::invalid_argument("an event's column has the wrong type");
+  };
+  for (const char* name : {"kind", "id", "status"}) check(name, INTSXP);
+  for (const char* name : {"reward", "g"}) check(name, REALSXP);
+  Protection keep;
+  return told_cells(events, keep);
+}
+
+// What the log does not have yet: rows of its queries and events from these numbers (0-based) on.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event) {
+  BanditHandle bandit(handle);
+  Protection keep;
+  Columns out(0, 2, keep);
+  out.add("queries", queries_from(*bandit, from_query, keep));
+  out.add("events", events_from(*bandit, from_event, keep));
+  return out.list();
+}
+
+// The log of `owner` gets what the core's object knows and it does not, and `fields` new values;
+// returned are the new events. `durable`: as in cpp_log_commit(), a function of the new queries and
+// events. Where `in_step` is false the object stays out of step.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step) {
+  BanditHandle bandit(handle);
+  Protection keep;
+  if (IS_S4_OBJECT(owner)) owner = Rf_getAttrib(owner, Rf_install(".xData"));
+  const SEXP queries = binding(owner, Rf_install("queries")),
+             events = binding(owner, Rf_install("events"));
+  const SEXP asked = queries_from(*bandit, size_of(queries), keep);
+  const SEXP happened = events_from(*bandit, size_of(events), keep);
+  PreparedChange change(owner);
+  change.table(queries, asked, told_cells(happened, keep));
+  change.table(events, happened, R_NilValue);
+  change.fields(fields);
+  if (!Rf_isNull(durable)) change.fields(Rcpp::Function(durable)(asked, happened));
+  change.make(in_step ? handle : R_NilValue);
+  return happened;
+}
+
+// The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has none.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids) {
+  const SEXP names = binding(queries, Rf_install(".columns"));
+  const R_xlen_t size = size_of(queries);
+  for (const int id : ids) {
+    if (id == NA_INTEGER || id < 1 || id > size) throw std::invalid_argument("a log has no such query");
+  }
+  std::vector<const double*> columns;
+  for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {
+    const SEXP name = STRING_ELT(names, k);
+    if (std::strncmp(CHAR(name), "in.", 3) != 0) continue;
+    const SEXP column = whole(binding(queries, Rf_installChar(name)), size);
+    if (TYPEOF(column) != REALSXP) throw std::invalid_argument("a log's inputs are no numbers");
+    columns.push_back(REAL(column));
+  }
+  Rcpp::NumericMatrix out(static_cast<int>(ids.size()), static_cast<int>(columns.size()));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    double* const to = out.begin() + static_cast<R_xlen_t>(c) * ids.size();
+    for (R_xlen_t k = 0; k < ids.size(); ++k) to[k] = columns[c][ids[k] - 1];
+  }
+  return out;
 }
 
 namespace {

@@ -18,6 +18,10 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 
 }  // namespace gpb
 
+// Numbers as R has them.
+inline int or_na(gpb::Index number) { return number < 0 ? NA_INTEGER : static_cast<int>(number); }
+inline double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
+
 inline void check_length(R_xlen_t length, R_xlen_t wanted) {
   if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
 }
@@ -67,6 +71,7 @@ class BanditHandle {
   explicit BanditHandle(SEXP handle) : held_(checked(handle)) {}
   gpb::Bandit* operator->() const { return &held_->bandit; }
   gpb::Bandit& operator*() const { return held_->bandit; }
+  HeldBandit* held() const { return held_.get(); }
 
  protected:
   static SEXP checked(SEXP handle) {

@@ -1,11 +1,12 @@
 // R's own generator behind the core's Rng, so that set.seed() and R's parallel
-// streams work. The caller must hold an Rcpp::RNGScope: functions exported
-// without `rng = false` do.
+// streams work. It reads R's state at its first draw and gives it back at its end.
 #ifndef GPB_R_RNG_H
 #define GPB_R_RNG_H
 
 #include <Rcpp.h>
 #include <R_ext/Random.h>
+
+#include <optional>
 
 #include "base/types.h"
 
@@ -13,12 +14,19 @@ namespace gpb {
 
 class RRng : public Rng {
  public:
-  double uniform() override { return unif_rand(); }
-  double normal() override { return norm_rand(); }
+  double uniform() override { return begin(), unif_rand(); }
+  double normal() override { return begin(), norm_rand(); }
   // R_unif_index rejects, as sample() does: no index is favoured by rounding.
   Index index(Index n) override {
-    return static_cast<Index>(R_unif_index(static_cast<double>(n)));
+    return begin(), static_cast<Index>(R_unif_index(static_cast<double>(n)));
   }
+
+ private:
+  void begin() {
+    if (!state_) state_.emplace();
+  }
+
+  std::optional<Rcpp::RNGScope> state_;
 };
 
 }  // namespace gpb

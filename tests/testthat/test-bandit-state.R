@@ -8,7 +8,7 @@ ways <- function(one) if (whole_level) names(strikes) else names(strikes)[one]
 
 # The functions that a change runs through.
 changing_functions <- c(
-  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "told_cells", "make_ready", "heal_rival", "by_rule", "transact", "heal", "replayed",
+  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready", "heal_rival", "by_rule", "transact", "heal", "replayed",
   "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
   "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
   "tell", "rival_ask", "rival_change", "rival_query", "rival_commit", "rival_tell", "rival_give", "feed_models", "feed_model",

@@ -209,7 +209,7 @@ test_that("a replica struck at any statement while it catches up is as before or
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   functions <- c("bandit_catch_up", "play_others", "check_end", "replica_state", "read_rows", "check_rows", "check_row_types", "check_places",
-                 "numbers_of", "play_rows", "play_columns", "sync_log", "new_rows", "told_cells", "commit", "heal", "check_idle")
+                 "numbers_of", "play_rows", "play_columns", "sync_log", "new_rows", "commit", "heal", "check_idle")
   log_of <- function(bandit) lapply(list(bandit$queries, bandit$events), gpbandits:::table_columns)
   place <- sqlite_place()
   owner <- store_makers$ucb(store = store_at(place, "struck", seed = 3))
