@@ -337,6 +337,14 @@ cpp_testing_lowrank_choose <- function(arms, pointer, policy, value) {
     .Call(`_gpbandits_cpp_testing_lowrank_choose`, arms, pointer, policy, value)
 }
 
+cpp_testing_lowrank_best <- function(pointer, x, prior_mean, policy, value) {
+    .Call(`_gpbandits_cpp_testing_lowrank_best`, pointer, x, prior_mean, policy, value)
+}
+
+cpp_testing_lowrank_bounds <- function(pointer, x, few) {
+    .Call(`_gpbandits_cpp_testing_lowrank_bounds`, pointer, x, few)
+}
+
 cpp_kernel_diagonal <- function(kernel, x) {
     .Call(`_gpbandits_cpp_kernel_diagonal`, kernel, x)
 }

@@ -986,6 +986,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_testing_lowrank_best
+double cpp_testing_lowrank_best(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& prior_mean, const std::string& policy, double value);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_best(SEXP pointerSEXP, SEXP xSEXP, SEXP prior_meanSEXP, SEXP policySEXP, SEXP valueSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type prior_mean(prior_meanSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type policy(policySEXP);
+    Rcpp::traits::input_parameter< double >::type value(valueSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_best(pointer, x, prior_mean, policy, value));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_testing_lowrank_bounds
+Rcpp::List cpp_testing_lowrank_bounds(SEXP pointer, const Eigen::MatrixXd& x, double few);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_bounds(SEXP pointerSEXP, SEXP xSEXP, SEXP fewSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type few(fewSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_bounds(pointer, x, few));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_kernel_diagonal
 Eigen::VectorXd cpp_kernel_diagonal(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
 RcppExport SEXP _gpbandits_cpp_kernel_diagonal(SEXP kernelSEXP, SEXP xSEXP) {
@@ -1236,6 +1262,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_testing_lowrank_moves", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_moves, 2},
     {"_gpbandits_cpp_testing_lowrank_arms", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_arms, 3},
     {"_gpbandits_cpp_testing_lowrank_choose", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_choose, 4},
+    {"_gpbandits_cpp_testing_lowrank_best", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_best, 5},
+    {"_gpbandits_cpp_testing_lowrank_bounds", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_bounds, 3},
     {"_gpbandits_cpp_kernel_diagonal", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal, 2},
     {"_gpbandits_cpp_kernel_input_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_input_gradient, 3},
     {"_gpbandits_cpp_kernel_diagonal_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_diagonal_gradient, 2},

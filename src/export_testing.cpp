@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fitting/likelihood.h"
+#include "posteriors/best_point.h"
 #include "posteriors/lazy_arms.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
@@ -104,7 +105,7 @@ void cpp_testing_lowrank_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen
   }
 }
 
-// `change`: "target", "targets", "noise_scales", "drop", "clear".
+// `change`: "target", "targets", "noise_scales", "drop", "clear", "order".
 // [[Rcpp::export(rng = false)]]
 void cpp_testing_lowrank_change(SEXP pointer, const std::string& change, double number,
                                 const Eigen::VectorXd& values) {
@@ -114,6 +115,7 @@ void cpp_testing_lowrank_change(SEXP pointer, const std::string& change, double 
   if (change == "noise_scales") posterior->set_noise_scales(values);
   if (change == "drop") posterior->drop(index_of(number));
   if (change == "clear") posterior->clear();
+  if (change == "order") posterior->put_in_order();
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -224,12 +226,9 @@ SEXP cpp_testing_lowrank_arms(const Rcpp::List& kernel, const Eigen::MatrixXd& x
   return LazyArmsPtr(new gpb::LazyArms(*gpb::kernel_from_list(kernel), x, x.cols(), prior_mean), true);
 }
 
-// The arm (from 1) and how many were looked at. `policy`: "ucb", "variance", "ei", or "rising": as
-// "ucb", but not known to be linear; `value`: the width or the target.
-// [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const std::string& policy,
-                                               double value) {
-  const LazyArmsPtr lazy(arms);
+// `policy`: "ucb", "variance", "ei", or "rising": as "ucb", but not known to be linear; `value`: the
+// width or the target.
+static gpb::RisingScore rising_score_of(const std::string& policy, double value) {
   gpb::RisingScore score{[value](double mean, double sd) { return mean + value * sd; }, gpb::kTie};
   if (policy == "ucb") score.weight = value;
   if (policy == "variance") score.of = [](double, double sd) { return sd; };
@@ -238,8 +237,35 @@ Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const st
       return gpb::log_expected_improvement(mean, sd, value);
     };
   }
-  const gpb::Index arm = lazy->choose(score, *LowRankPtr(pointer));
+  return score;
+}
+
+// The arm (from 1) and how many were looked at.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const std::string& policy,
+                                               double value) {
+  const LazyArmsPtr lazy(arms);
+  const gpb::Index arm = lazy->choose(rising_score_of(policy, value), *LowRankPtr(pointer));
   return {static_cast<double>(arm + 1), static_cast<double>(lazy->looked_at())};
+}
+
+// The best row of x, from 1.
+// [[Rcpp::export(rng = false)]]
+double cpp_testing_lowrank_best(SEXP pointer, const Eigen::MatrixXd& x,
+                                const Eigen::VectorXd& prior_mean, const std::string& policy,
+                                double value) {
+  const gpb::RisingScore score = rising_score_of(policy, value);
+  return static_cast<double>(gpb::best_point(score, *LowRankPtr(pointer), x, prior_mean) + 1);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_bounds(SEXP pointer, const Eigen::MatrixXd& x, double few) {
+  const gpb::MomentBounds at =
+      gpb::bounds_by_few(*LowRankPtr(pointer), x, static_cast<gpb::Index>(few));
+  return Rcpp::List::create(Rcpp::Named("least_mean") = at.least_mean,
+                            Rcpp::Named("largest_mean") = at.largest_mean,
+                            Rcpp::Named("least_sd") = at.least_sd,
+                            Rcpp::Named("largest_sd") = at.largest_sd);
 }
 
 // ---- kernels (`kernel` is a list made by resolve_kernel()), regressions, likelihood

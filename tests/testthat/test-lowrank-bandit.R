@@ -249,6 +249,25 @@ test_that("finite-rank kernels cost their rank, in contexts that are not known b
   expect_within_bound(b, b$posterior(context = 0.7), want)
 })
 
+test_that("in new contexts the arm is the best of all, and the same when life is played again", {
+  set.seed(11)
+  arms <- matrix(runif(160), 80)
+  b <- gp_bandit(arms, kernel_se(0.6), 0.1, policy_ucb(width_constant(1.5)), mean = seq(0, 0.1, length.out = 80),
+                 contexts = 2, engine = "lowrank")
+  for (t in 1:160) {
+    z <- runif(2)
+    at <- b$posterior(context = z)
+    q <- b$suggest(context = z)
+    score <- at$mean + 1.5 * at$sd
+    expect_gte(score[q$arm], max(score) - 2e-9)
+    b$observe(q$id, sin(3 * arms[q$arm, 1] + 2 * z[1]) + rnorm(1, sd = 0.3))
+  }
+  expect_gt(summary(b)$rank, 64)
+  again <- unserialize(serialize(b, NULL))
+  expect_identical(again$suggest(context = c(0.3, 0.8)), b$suggest(context = c(0.3, 0.8)))
+  expect_identical(again$posterior(context = c(0.3, 0.8)), b$posterior(context = c(0.3, 0.8)))
+})
+
 test_that("Thompson sampling and joint draws over arms have the posterior's distribution", {
   set.seed(9)
   arms <- matrix(seq(0, 1, length.out = 6))

@@ -296,6 +296,73 @@ scores_of <- function(policy, at, value) {
          ei = gain * stats::pnorm(gain / at$sd) + at$sd * stats::dnorm(gain / at$sd))
 }
 
+test_that("the first points of a basis bound what all of it says, the more the closer", {
+  for (seed in seq_len(if (whole) 40 else 11)) {
+    case <- random_case(400 + seed, 60)
+    at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), case$x[1:5, , drop = FALSE])
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
+    got <- predict_lowrank(pointer, at)
+    gaps <- vapply(round(seq(0, state(pointer)$rank, length.out = 6)), function(few) {
+      bounds <- cpp_testing_lowrank_bounds(pointer, at, few)
+      info <- paste(case$name, seed, few)
+      expect_true(all(bounds$least_mean <= got$mean + 1e-9 & got$mean <= bounds$largest_mean + 1e-9), info = info)
+      expect_true(all(bounds$least_sd <= got$sd + 1e-9 & got$sd <= bounds$largest_sd + 1e-9), info = info)
+      max(bounds$largest_mean - bounds$least_mean)
+    }, 0)
+    expect_equal(gaps[length(gaps)], 0, tolerance = 1e-12)
+    expect_gt(gaps[1], 0)
+  }
+})
+
+test_that("the best of new points is the one that a sweep finds", {
+  for (seed in seq_len(if (whole) 30 else 6)) {
+    case <- random_case(500 + seed, 90)
+    at <- matrix(runif(300 * case$d), 300)
+    at[sample(300, 60), ] <- at[sample(300, 60), ]  # ties: the first counts
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, seed %% 2 == 0)
+    prior <- if (seed %% 2) 0.3 else 0.2 * at[, 1]
+    got <- predict_lowrank(pointer, at)
+    got$mean <- got$mean + prior
+    for (policy in c("ucb", "rising", "variance", "ei")) for (value in c(0, 1, 4)) {
+      best <- cpp_testing_lowrank_best(pointer, at, prior, policy, value)
+      score <- scores_of(policy, got, value)
+      unit <- if (policy == "ei") max(score) else 1
+      expect_gte(score[best], max(score) - 2e-9 * unit, label = paste(case$name, seed, policy, value))
+      same <- which(rowSums(abs(sweep(at, 2, at[best, ]))) == 0)
+      expect_identical(best, as.numeric(min(same)), info = paste(case$name, seed, policy, value))
+    }
+  }
+})
+
+test_that("a basis put in order knows the same, at no more points", {
+  set.seed(12)
+  case <- list(x = matrix(runif(700), 350), y = rnorm(350), scale = rep(1, 350), noise_var = 0.1,
+               ref = ref_kernel_matern(2.5, 1))
+  at <- matrix(runif(60, -0.2, 1.2), 30)
+  pointer <- lowrank(kernel_matern(2.5, 1), 2, 0.1)
+  for (part in split(1:350, rep(1:5, each = 70))) {
+    cpp_testing_lowrank_add(pointer, case$x[part, ], case$y[part], case$scale[part], FALSE)
+    before <- state(pointer)
+    few <- before$rank %/% 2
+    gap <- function() with(cpp_testing_lowrank_bounds(pointer, at, few), max(largest_sd - least_sd))
+    loose <- gap()
+    cpp_testing_lowrank_change(pointer, "order", 0, numeric())
+    expect_lte(state(pointer)$rank, before$rank)
+    expect_lt(gap(), loose)
+    expect_true(state(pointer)$accurate)
+    expect_certified(pointer, dense_of(case, seq_len(max(part)), at), at, info = paste(max(part), "rewards"))
+  }
+  expect_gt(before$rank, 128)  # beyond, the mean's error is measured
+  # The points of the basis may have no observation any more.
+  for (i in 1:60) cpp_testing_lowrank_change(pointer, "drop", i, numeric())
+  cpp_testing_lowrank_change(pointer, "noise_scales", 0, rep(1.2, 350))
+  cpp_testing_lowrank_change(pointer, "order", 0, numeric())
+  case$scale <- rep(1.2, 350)
+  expect_certified(pointer, dense_of(case, 61:350, at), at)
+})
+
 test_that("no mean moves by more than what was learnt allows, and some move by as much", {
   largest <- 0
   for (seed in seq_len(if (whole) 20 else 4)) {

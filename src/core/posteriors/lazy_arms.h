@@ -14,16 +14,9 @@
 #define GPB_LAZY_ARMS_H
 
 #include "posteriors/low_rank_candidates.h"
+#include "posteriors/rising_score.h"
 
 namespace gpb {
-
-// A score that never falls when the mean or the sd rises (an upper bound, expected improvement);
-// scores within `tie` of the best are tied. Where it is mean + w sd, `weight` is w; else NaN.
-struct RisingScore {
-  std::function<double(double mean, double sd)> of;
-  double tie;
-  double weight = kNaN;
-};
 
 class LazyArms {
  public:

@@ -28,13 +28,13 @@ Coordinates LowRankBasis::at(const VectorXd& x) const {
   return out;
 }
 
-void LowRankBasis::at(const Points& X, Panels& out) const {
+void LowRankBasis::at(const Points& X, Panels& out, Index few) const {
   VectorXd values(X.rows());
-  for (Index i = 0; i < rank(); ++i) {
+  for (Index i = 0; i < few; ++i) {
     kernel_->cross(point(i), X, values);
     out.set_row(i, values.data());
   }
-  forward_solve(factor_.packed(), 0, rank(), out);
+  forward_solve(factor_.packed(), 0, few, out);
 }
 
 void LowRankBasis::append(const VectorXd& z, const Coordinates& at_z) {

@@ -28,11 +28,13 @@ class LowRankBasis {
   VectorXd point(Index i) const { return points_.row(i).transpose(); }
 
   Coordinates at(const VectorXd& x) const;
-  // Rows of `out`: the coordinates of all points of X.
-  void at(const Points& X, Panels& out) const;
+  // Rows of `out`: the coordinates of all points of X; the first `few` of them.
+  void at(const Points& X, Panels& out) const { at(X, out, rank()); }
+  void at(const Points& X, Panels& out, Index few) const;
   // A point joins; its coordinates are known, its residual is positive.
   void append(const VectorXd& z, const Coordinates& at_z);
   void clear();
+  void truncate(Index rank) { factor_.truncate(rank); }
 
   // c with phi(x)'w = k(Z, x)'c for every x.
   VectorXd on_points(VectorXd w) const;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/floors.h"
+#include "linalg/pivoted_cholesky.h"
 #include "linalg/room.h"
 #include "linalg/sweeps.h"
 #include "posteriors/low_rank_posterior.h"
@@ -14,6 +15,9 @@ namespace {
 constexpr Index kFewRows = 64;
 constexpr Index kRefitBlock = 256;
 constexpr Index kStepsKept = 64;  // at least
+// The basis is put in order again when one in so many of its points, and of the rows, is new.
+constexpr Index kNewPoints = 32;
+constexpr Index kNewRows = 4;
 }  // namespace
 
 void LowRankPosterior::clear_basis() {
@@ -127,6 +131,7 @@ void LowRankPosterior::rebuild() {
 void LowRankPosterior::choose_basis() {
   clear_basis();
   rows_at_rebuild_ = rows_;
+  measured_at_ = 0;  // (the mean's error may be measured at once)
   measure_residuals();
   const double squares = static_cast<double>(rows_);
   for (Index row = worst_row(); row >= 0; row = worst_row()) {
@@ -135,6 +140,75 @@ void LowRankPosterior::choose_basis() {
     measure_residuals();
   }
   refit();
+}
+
+bool LowRankPosterior::order_is_old() const {
+  return rank() > ordered_ + ordered_ / kNewPoints &&
+         rows_ > rows_at_order_ + rows_at_order_ / kNewRows;
+}
+
+void LowRankPosterior::put_in_order() {
+  const Points Z = basis_.points();
+  const double floor = kBasisPivot * variance_.head(rows_).maxCoeff();
+  const LowRank order = pivoted_cholesky(basis_.kernel(), Z, floor, rank());
+  clear_basis();
+  for (const Index i : order.pivots) {
+    const VectorXd z = Z.row(i).transpose();
+    const Index row = find_row(z);
+    if (row < 0) continue;  // all that was observed there is gone
+    const Coordinates at_z = basis_.at(z);
+    if (at_z.residual <= std::max(basis_.rounding(at_z), floor)) continue;
+    in_basis_[static_cast<std::size_t>(row)] = 1;
+    basis_.append(z, at_z);
+  }
+  recompute_features();
+  shorten();
+  refit();
+  ordered_ = rank();
+  rows_at_order_ = rows_;
+  measured_at_ = 0;
+  tighten();
+}
+
+// The rows' coordinates and residuals from the basis.
+void LowRankPosterior::recompute_features() {
+  const Index r = rank();
+  gpb::make_room(features_, rows_, r);
+  VectorXd pivots(r);
+  for (Index q = 0; q < r; ++q) pivots[q] = basis_.factor().diagonal(q);
+  for (Index first = 0; first < rows_; first += kRefitBlock) {
+    const Index count = std::min(kRefitBlock, rows_ - first);
+    Panels phi(count);
+    phi.reserve(r, 0);
+    basis_.at(points_.middleRows(first, count), phi);
+    for (Index q = 0; q < r; ++q) {
+      for (Index j = 0; j < count; ++j) features_(first + j, q) = phi(q, j);
+    }
+  }
+  for (Index row = 0; row < rows_; ++row) {
+    const VectorXd phi = feature_row(row);
+    const bool inside = in_basis_[static_cast<std::size_t>(row)];
+    residual_[row] = inside ? 0.0 : std::max(0.0, variance_[row] - phi.squaredNorm());
+    const double weights = phi.cwiseQuotient(pivots).squaredNorm();
+    resolution_[row] = 10.0 * kRounding * variance_[row] * (1.0 + weights);
+  }
+}
+
+// Last points of the basis that are not needed leave it.
+void LowRankPosterior::shorten() {
+  measure_residuals();
+  const double limit = left_out_limit(static_cast<double>(rows_));
+  Index r = rank();
+  while (r > kCheapRank) {
+    const auto column = features_.col(r - 1).head(rows_);
+    const double more = weight_.head(rows_).dot(column.cwiseAbs2()) / noise_var_;
+    if (left_out_ + more > limit) break;
+    left_out_ += more;
+    residual_.head(rows_) += column.cwiseAbs2();
+    --r;
+    in_basis_[static_cast<std::size_t>(find_row(basis_.point(r)))] = 0;
+  }
+  basis_.truncate(r);
 }
 
 // P and Phi' N^-1 y from the rows.

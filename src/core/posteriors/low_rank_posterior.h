@@ -72,6 +72,10 @@ class LowRankPosterior {
   // Takes observation i back. It keeps its number, and changes of its target are no concern.
   void drop(Index i);
   void clear();
+  // Points join the basis as they come. In the order of pivots, the first of them say the most (see
+  // best_point.h), and fewer may do: whether enough have come for that, and that; O(t r^2).
+  bool order_is_old() const;
+  void put_in_order();
 
   Index size() const { return static_cast<Index>(observations_.size()); }
   Index known() const { return known_; }  // those not taken back
@@ -182,6 +186,8 @@ class LowRankPosterior {
   bool rebuild_may_help() const;
   void rebuild();
   void choose_basis();
+  void recompute_features();
+  void shorten();
   void rebuild_statistics();
   void refit();
   void record(LowRankStep step);
@@ -212,6 +218,7 @@ class LowRankPosterior {
   std::vector<char> in_basis_;
   Index dead_rows_ = 0;       // rows without observations
   Index rows_at_rebuild_ = 0;
+  Index ordered_ = 0, rows_at_order_ = 0;  // rank and rows when the basis was put in order
   double row_squares_ = 0.0;  // sum of weighted^2 / weight
   std::unordered_multimap<std::size_t, Index> row_by_hash_;
 

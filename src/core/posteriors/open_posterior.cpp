@@ -16,7 +16,7 @@ constexpr double kEnterShare = 0.5;
 constexpr double kLeaveShare = 0.7;
 constexpr Index kMostDrawn = 5000;  // no matrix beyond that many rows
 constexpr Index kSketchFrom = 200;
-constexpr double kSketchAccuracy = 0.05;
+constexpr double kSketchAccuracy = 0.2;
 }
 
 OpenEngine OpenEngine::of(const std::string& name, double accuracy) {
@@ -161,8 +161,11 @@ bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share) co
 void OpenPosterior::review() {
   if (!may_be_low_rank()) return;
   if (low_) {
+    using Search = OpenEngine::Search;
+    if (engine_.search == Search::new_points && low_->order_is_old()) low_->put_in_order();
+    const bool large = low_->rank() >= kSketchFrom;
     if (!serves(*low_, kLeaveShare)) leave_low_rank();
-    else if (!sketch_ && low_->rank() >= kSketchFrom) begin_sketch();
+    else if (engine_.search == Search::climbs && large && !sketch_) begin_sketch();
   } else if (kept_ >= next_trial_) {
     try_low_rank();
   }

@@ -17,6 +17,10 @@ struct OpenEngine {
   Choice choice = Choice::automatic;
   double accuracy = 1e-3;
   double aim = kInf;  // of the low-rank engine, if that is less
+  // What a search does with it: climb (a sketch is of use), or ask about new points in each round
+  // (the first points of a basis in order rule most of them out), or about the same ones.
+  enum class Search { climbs, new_points, same_points };
+  Search search = Search::climbs;
   static OpenEngine of(const std::string& name, double accuracy);
 };
 

@@ -64,6 +64,7 @@ class PriorMean {
   double at(const VectorXd& x) const { return of_arm(arm_of(x[x.size() - 1])); }
   VectorXd at(const Points& X) const;
   double largest() const { return values_.maxCoeff(); }
+  const VectorXd& values() const { return values_; }
 
  private:
   Index arm_of(double number) const;

@@ -41,6 +41,11 @@ Index best_arm(const Score& score, const Candidates& candidates, const Context& 
   throw std::invalid_argument("no arm is eligible");
 }
 
+RisingScore rising_score(const Score& score) {
+  return {[&score](double mean, double sd) { return score.of_moments(mean, sd); },
+          kTie * score.unit(), score.sd_weight()};
+}
+
 ArmSpace::ArmSpace(ArmSetting setting, VectorXd prior_mean, Index arms_per_context)
     : setting_(std::move(setting)), prior_mean_(std::move(prior_mean)), arms_(arms_per_context) {
   const Index rows = setting_.table->size();

@@ -3,6 +3,7 @@
 #ifndef GPB_ARM_SPACE_H
 #define GPB_ARM_SPACE_H
 
+#include "posteriors/rising_score.h"
 #include "spaces/arm_setting.h"
 #include "spaces/space.h"
 
@@ -43,6 +44,8 @@ Index draw_arm(const Context& context, Index arms, Rng& rng);
 double largest_of_arms(const PriorMean& mean, const Context& context, Index arms);
 // The first of the best among the eligible candidates, which are the context's arms in order.
 Index best_arm(const Score& score, const Candidates& candidates, const Context& context);
+// One for which rises_with() is not null.
+RisingScore rising_score(const Score& score);
 
 }  // namespace gpb
 

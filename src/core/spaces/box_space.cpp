@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/golden_points.h"
+#include "posteriors/best_point.h"
 #include "spaces/arm_space.h"
 
 namespace gpb {
@@ -202,8 +203,12 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
     const auto step = offsets.row(i).transpose().array() * side.array();
     actions.row(i + 1) = box_.snap(centre.actions + (reach * step).matrix()).transpose();
   }
+  const Points X = inputs_of(centre.row, actions, context);
+  const Posterior* posterior = score.rises_with();
+  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
   Index best = 0;
-  score.at(inputs_of(centre.row, actions, context)).maxCoeff(&best);
+  if (low) best = best_point(rising_score(score), *low, X, prior_mean_.at(X));
+  else score.at(X).maxCoeff(&best);
   return {centre.row, actions.row(best).transpose()};
 }
 
@@ -239,6 +244,15 @@ VectorXd BoxSpace::values_of(const std::vector<Spot>& spots, const Score& score,
   return score.at(X);
 }
 
+VectorXd BoxSpace::sketches_of(const std::vector<Spot>& spots, const Score& score,
+                               const Context& context) const {
+  VectorXd out(static_cast<Index>(spots.size())), slope;
+  for (Index k = 0; k < out.size(); ++k) {
+    out[k] = score.sketch(input_of(spots[static_cast<std::size_t>(k)], context), &slope);
+  }
+  return out;
+}
+
 Place BoxSpace::maximise(const Score& score, const Context& context, const Observations& known) {
   if (score.only_candidates()) {
     const Index each = actions_.rows();
@@ -256,14 +270,13 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
   std::vector<Spot> spots = starts(score, context, known);
   if (spots.empty()) throw std::invalid_argument("the score is no number at any candidate");
   const std::size_t began = spots.size();
-  const VectorXd from = values_of(spots, score, context);
+  const VectorXd from = sketched ? sketches_of(spots, score, context)
+                                 : values_of(spots, score, context);
   for (std::size_t k = 0; k < began; ++k) {
     spots.push_back(climb(spots[k], from[static_cast<Index>(k)], score,
                           sketched ? &Score::sketch : exactly, context));
   }
-  const std::vector<Spot> ends(spots.begin() + static_cast<std::ptrdiff_t>(began), spots.end());
-  VectorXd values(from.size() + static_cast<Index>(ends.size()));
-  values << from, values_of(ends, score, context);
+  const VectorXd values = values_of(spots, score, context);
   Index best = first_best(values.data(), values.size(), 0.0);
   if (sketched) {
     const Spot last =

@@ -59,6 +59,8 @@ class BoxSpace final : public Space {
   Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
   VectorXd values_of(const std::vector<Spot>& spots, const Score& score,
                      const Context& context) const;
+  VectorXd sketches_of(const std::vector<Spot>& spots, const Score& score,
+                       const Context& context) const;
   using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
   Spot climb(const Spot& start, double from, const Score& score, Height height,
              const Context& context) const;

@@ -26,6 +26,7 @@ ManyArmSpace::ManyArmSpace(ArmTablePtr table, VectorXd prior_mean, const OpenEng
     throw std::invalid_argument("the table of arms and its prior mean differ in size");
   }
   engine_.aim = kAim;
+  engine_.search = OpenEngine::Search::same_points;
   candidates_.X = points;
   lazy_ = std::make_unique<LazyArms>(*setting_.table->kernel, points, points.cols() - 1,
                                      one_or_all(std::move(prior_mean)));
@@ -47,10 +48,7 @@ Place ManyArmSpace::maximise(const Score& score, const Context& context, const O
   const Posterior* posterior = score.rises_with();
   const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
   if (!low) return place_of(best_arm(score, candidates_, context));
-  const RisingScore rising{
-      [&score](double mean, double sd) { return score.of_moments(mean, sd); },
-      kTie * score.unit(), score.sd_weight()};
-  return place_of(lazy_->choose(rising, *low, context.eligible.get()));
+  return place_of(lazy_->choose(rising_score(score), *low, context.eligible.get()));
 }
 
 Place ManyArmSpace::uniform(const Context& context, Rng& rng) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posteriors/best_point.h"
 #include "spaces/arm_space.h"
 
 namespace gpb {
@@ -14,6 +15,7 @@ OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, Vect
       contexts_(contexts),
       prior_mean_(std::move(prior_mean)),
       engine_(engine) {
+  engine_.search = OpenEngine::Search::new_points;
   Context origin;
   origin.values = VectorXd::Zero(contexts_);
   VectorXd variance(arms_.rows());
@@ -48,7 +50,11 @@ double OpenArmSpace::largest_prior_mean(const Context& context) const {
 
 Place OpenArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
   // The candidates are those of the round, which the score was prepared for.
-  return place_of(context, best_arm(score, candidates_, context));
+  const Posterior* posterior = score.rises_with();
+  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
+  if (!low) return place_of(context, best_arm(score, candidates_, context));
+  return place_of(context, best_point(rising_score(score), *low, candidates_.X, prior_mean_.values(),
+                                      context.eligible.get()));
 }
 
 Place OpenArmSpace::uniform(const Context& context, Rng& rng) const {
