@@ -65,7 +65,9 @@ std::vector<Index> kept(const RisingScore& score, const MomentBounds& at, const 
 //   mean = p'w1 + q'w2,   variance = l - |q|^2 + |a|^2 + |M3^-1 (q - M2 a)|^2,   a = M1^-1 p.
 // P >= I makes M3 M3' >= I and |M2|^2 <= sum of P_jj - 1 beyond the first few =: c^2, so that
 //   |mean - p'w1| <= sqrt(l) |w2|,   |a|^2 <= variance <= |a|^2 + (sqrt(l) + c |a|)^2.
-MomentBounds bounds_by_few(const LowRankPosterior& posterior, const Points& X, Index few) {
+// (`beyond`: c^2)
+static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X, Index few,
+                              double beyond) {
   const Index n = X.rows();
   const LowRankBasis& basis = posterior.basis();
   const VectorXd& w = posterior.weights();
@@ -81,14 +83,18 @@ MomentBounds bounds_by_few(const LowRankPosterior& posterior, const Points& X, I
   basis.kernel().diagonal(X, own);
   const Eigen::ArrayXd rest =
       ((own - spanned.head(n)).cwiseMax(0.0) + kBasisPivot * own).array().sqrt();
-  const double beyond = std::sqrt(known_beyond(posterior.precision())[few]);
+  const double c = std::sqrt(beyond);
   const double weight = w.tail(w.size() - few).norm();
   MomentBounds out;
   out.least_mean = mean.head(n).array() - weight * rest;
   out.largest_mean = mean.head(n).array() + weight * rest;
   out.least_sd = left.head(n).cwiseSqrt();
-  out.largest_sd = (left.head(n).array() + (rest + beyond * out.least_sd.array()).square()).sqrt();
+  out.largest_sd = (left.head(n).array() + (rest + c * out.least_sd.array()).square()).sqrt();
   return out;
+}
+
+MomentBounds bounds_by_few(const LowRankPosterior& posterior, const Points& X, Index few) {
+  return bounds_by(posterior, X, few, known_beyond(posterior.precision())[few]);
 }
 
 Index best_point(const RisingScore& score, const LowRankPosterior& posterior, const Points& X,
@@ -105,8 +111,8 @@ Index best_point(const RisingScore& score, const LowRankPosterior& posterior, co
     while (few < r && beyond[few] > part) ++few;
     const bool pays = static_cast<double>(few) <= kWorthwhile * static_cast<double>(r);
     if (few == 0 || !pays || static_cast<Index>(rows.size()) <= kFewRows) continue;
-    rows = kept(score, bounds_by_few(posterior, rows_of(X, rows), few), rows_of(prior_mean, rows),
-                rows);
+    rows = kept(score, bounds_by(posterior, rows_of(X, rows), few, beyond[few]),
+                rows_of(prior_mean, rows), rows);
   }
   VectorXd mean, variance;
   posterior.predict(rows_of(X, rows), mean, variance);

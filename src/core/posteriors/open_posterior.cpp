@@ -322,6 +322,12 @@ void OpenPosterior::sketch(const VectorXd& x, double& mean, double& sd, VectorXd
   mean = mean_of(x, dmean);
 }
 
+void OpenPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  if (!can_sketch()) return predict(X, mean, variance);
+  sketch_->predict(X, mean, variance);
+  mean = mean_of(X);
+}
+
 // Of the dense engine without fading y_i - lambda_i alpha_i.
 VectorXd OpenPosterior::means_at_observations() const {
   VectorXd out;

@@ -57,6 +57,7 @@ class OpenPosterior final : public Posterior {
   const LowRankPosterior* low_rank() const override { return low_.get(); }
   void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
               VectorXd& dsd) const override;
+  void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;

@@ -110,6 +110,10 @@ class Posterior {
                       VectorXd& dsd) const {
     local(x, mean, sd, dmean, dsd);
   }
+  // At the rows of X, without gradients.
+  virtual void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
+    predict(X, mean, variance);
+  }
   // Joint covariance of f at some candidates, by their numbers; not every engine has it.
   virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
   // The low-rank posterior that this one is but for the prior mean; null if there is none.

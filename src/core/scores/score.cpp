@@ -38,10 +38,14 @@ void MomentScore::values(const Candidates& candidates, VectorXd& out) const {
   of_all(m.mean, m.variance, out.size(), out.data());
 }
 
-VectorXd MomentScore::at(const Points& X) const {
+VectorXd MomentScore::at(const Points& X) const { return at(X, &Posterior::predict); }
+
+VectorXd MomentScore::sketches(const Points& X) const { return at(X, &Posterior::sketches); }
+
+VectorXd MomentScore::at(const Points& X, Predict predict) const {
   VectorXd mean, variance, ignored;
-  mean_.predict(X, mean, variance);
-  if (&mean_ != &variance_) variance_.predict(X, ignored, variance);
+  (mean_.*predict)(X, mean, variance);
+  if (&mean_ != &variance_) (variance_.*predict)(X, ignored, variance);
   VectorXd out(X.rows());
   of_all(mean.data(), variance.data(), out.size(), out.data());
   return out;

@@ -21,6 +21,7 @@ class Score {
   // The latter, quicker and near enough to climb by, if there is such a thing.
   virtual bool can_sketch() const { return false; }
   virtual double sketch(const VectorXd& x, VectorXd* gradient) const { return at(x, gradient); }
+  virtual VectorXd sketches(const Points& X) const { return at(X); }
   // Where the score is a function of mean and sd of one posterior, and never falls when either
   // rises: that posterior, and the function.
   virtual const Posterior* rises_with() const { return nullptr; }
@@ -88,6 +89,7 @@ class MomentScore : public Score {
   double at(const VectorXd& x, VectorXd* gradient) const override;
   bool can_sketch() const override { return mean_.can_sketch() || variance_.can_sketch(); }
   double sketch(const VectorXd& x, VectorXd* gradient) const override;
+  VectorXd sketches(const Points& X) const override;
   double unit() const override { return prior_scale_; }
   const Posterior* rises_with() const override {
     return rises() && &mean_ == &variance_ ? &mean_ : nullptr;
@@ -105,6 +107,8 @@ class MomentScore : public Score {
   // The same for many.
   virtual void of_all(const double* mean, const double* variance, Index n, double* out) const;
   Moments moments(const Candidates& candidates) const;
+  using Predict = void (Posterior::*)(const Points&, VectorXd&, VectorXd&) const;
+  VectorXd at(const Points& X, Predict predict) const;
   using Local = void (Posterior::*)(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const;
   double at(const VectorXd& x, VectorXd* gradient, Local local) const;
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/golden_points.h"
-#include "posteriors/best_point.h"
 #include "spaces/arm_space.h"
 
 namespace gpb {
@@ -203,12 +202,8 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
     const auto step = offsets.row(i).transpose().array() * side.array();
     actions.row(i + 1) = box_.snap(centre.actions + (reach * step).matrix()).transpose();
   }
-  const Points X = inputs_of(centre.row, actions, context);
-  const Posterior* posterior = score.rises_with();
-  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
   Index best = 0;
-  if (low) best = best_point(rising_score(score), *low, X, prior_mean_.at(X));
-  else score.at(X).maxCoeff(&best);
+  score.sketches(inputs_of(centre.row, actions, context)).maxCoeff(&best);
   return {centre.row, actions.row(best).transpose()};
 }
 
@@ -234,23 +229,14 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
 }
 
 // All at once: one pass over the posterior's factors serves many.
-VectorXd BoxSpace::values_of(const std::vector<Spot>& spots, const Score& score,
+VectorXd BoxSpace::values_of(const std::vector<Spot>& spots, const Score& score, Heights heights,
                              const Context& context) const {
   if (spots.empty()) return VectorXd();
   Points X(static_cast<Index>(spots.size()), candidates_.X.cols());
   for (Index k = 0; k < X.rows(); ++k) {
     X.row(k) = input_of(spots[static_cast<std::size_t>(k)], context).transpose();
   }
-  return score.at(X);
-}
-
-VectorXd BoxSpace::sketches_of(const std::vector<Spot>& spots, const Score& score,
-                               const Context& context) const {
-  VectorXd out(static_cast<Index>(spots.size())), slope;
-  for (Index k = 0; k < out.size(); ++k) {
-    out[k] = score.sketch(input_of(spots[static_cast<std::size_t>(k)], context), &slope);
-  }
-  return out;
+  return (score.*heights)(X);
 }
 
 Place BoxSpace::maximise(const Score& score, const Context& context, const Observations& known) {
@@ -265,23 +251,23 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
     return place_of({best / each, actions_.row(best % each).transpose()}, context);
   }
   const Height exactly = &Score::at;
+  const Heights all_exactly = &Score::at;
   // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
   const bool sketched = score.can_sketch();
   std::vector<Spot> spots = starts(score, context, known);
   if (spots.empty()) throw std::invalid_argument("the score is no number at any candidate");
   const std::size_t began = spots.size();
-  const VectorXd from = sketched ? sketches_of(spots, score, context)
-                                 : values_of(spots, score, context);
+  const VectorXd from = values_of(spots, score, sketched ? &Score::sketches : all_exactly, context);
   for (std::size_t k = 0; k < began; ++k) {
     spots.push_back(climb(spots[k], from[static_cast<Index>(k)], score,
                           sketched ? &Score::sketch : exactly, context));
   }
-  const VectorXd values = values_of(spots, score, context);
+  const VectorXd values = values_of(spots, score, all_exactly, context);
   Index best = first_best(values.data(), values.size(), 0.0);
   if (sketched) {
     const Spot last =
         climb(spots[static_cast<std::size_t>(best)], values[best], score, exactly, context);
-    if (values_of({last}, score, context)[0] > values[best]) return place_of(last, context);
+    if (values_of({last}, score, all_exactly, context)[0] > values[best]) return place_of(last, context);
   }
   return place_of(spots[static_cast<std::size_t>(best)], context);
 }
