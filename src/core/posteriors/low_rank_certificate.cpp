@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index kFewRows = 64;
 constexpr Index kMeasureBlock = 256;
-constexpr double kRoundSquares = 0.25;  // values of the kernel that a round may cost, over rank^2
+constexpr double kRoundSquares = 1.0;  // values of the kernel that a round may cost, over rank^2
 constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
 
 // The largest stretch of (a, b) -> (a, b - C'a) where |C| = c, see below.

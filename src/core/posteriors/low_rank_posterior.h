@@ -143,7 +143,7 @@ class LowRankPosterior {
   // kernels need no more. From there on the mean's error is measured, and what is left out may be
   // this part of the squared accuracy.
   static constexpr Index kCheapRank = 128;
-  static constexpr double kMeasuredShare = 0.25;
+  static constexpr double kMeasuredShare = 0.5;
 
   struct Observation {
     Index row;
