@@ -96,10 +96,12 @@ check_refits <- function(bandit) {
   if (length(refits) != sum(table_column(bandit$events, "kind") %in% event_kind[["refit"]])) {
     damaged("it has other refits than its events tell of")
   }
-  for (fit in refits) {
-    check_beliefs(fit, bandit$config)
-    if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
-  }
+  for (fit in refits) check_fit(fit, bandit$config)
+}
+
+check_fit <- function(fit, config) {
+  check_beliefs(fit, config)
+  if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
 }
 
 # Kernel, noise and prior mean: of the settings, or of a refit.

@@ -343,9 +343,10 @@ play_rows <- function(bandit, rows) {
 }
 
 stored_refit <- function(text, bandit) {
-  fit <- settings_from_text(text, bandit$journal$store$trust, "a refit in the store")
-  config <- refitted_config(bandit$config, fit)
-  check_stored_settings(config)
+  what <- "a refit in the store"
+  fit <- settings_from_text(text, bandit$journal$store$trust, what)
+  as_ours(check_fit(fit, bandit$config), function(...) stop_gpbandits("Cannot read ", what, ": ", ..., argument = "store"))
+  check_stored_settings(refitted_config(bandit$config, fit))
   fit
 }
 

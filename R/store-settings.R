@@ -80,13 +80,20 @@ decode_value <- function(found) {
   if (identical(names(found), "integer")) return(as.integer(found$integer))
   type <- check_choice(found$type, c("double", "integer", "logical", "character", "list"), "type")
   values <- found$values
-  x <- switch(type, double = vapply(values, function(v) if (identical(v, "NA")) NA_real_ else as.double(v), 0),
+  x <- switch(type, double = vapply(values, number_from_text, 0),
               integer = as.integer(words_of(values)),
               logical = as.logical(words_of(values)),
               character = vapply(values, function(s) if (is.null(s)) NA_character_ else as.character(s), ""),
               list = lapply(values, decode_value))
   for (name in names(found$attributes)) attr(x, name) <- decode_value(found$attributes[[name]])
   x
+}
+
+# A number of R's own, or words for one; other words are damage.
+number_from_text <- function(value) {
+  number <- if (identical(value, "NA")) NA_real_ else suppressWarnings(as.double(value))
+  if (length(number) != 1 || is.na(number) && !value %in% c("NA", "NaN")) stop("a number is ", describe(value))
+  number
 }
 
 words_of <- function(values) {

@@ -65,6 +65,11 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
                  '{"id": "3", "reward": 1}', '{"id": 3, "reward": 1, "token": "no"}', '{"id": [3, 4], "reward": 1}')) {
     expect_identical(status("/observe", body), 400L, info = body)
   }
+  for (bytes in list(c(0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d), c(0x7b, 0x00, 0x7d))) {   # {"??":1} and { NUL }
+    file <- tempfile()
+    writeBin(as.raw(bytes), file)
+    expect_identical(status("/suggest", paste0("@", file)), 400L)
+  }
   expect_identical(status("/suggest", strrep(" ", 5000)), 413L)
   expect_identical(curl("-H", "Transfer-Encoding: chunked", "--data-binary", "{}", paste0(url, "/suggest"))$status, 411L)
   expect_match(read(ask("/observe", '{"id": 77, "reward": 1}'))$error, "earlier query")

@@ -197,6 +197,32 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
   })
 })
 
+test_that("refits whose parameters are damaged are refused, and leave a replica as it was", {
+  skip_on_cran()
+  on_databases(function(place) {
+    bandit <- store_makers$refits(store = store_at(place, seed = 1))
+    bandit$suggest(1)
+    behind <- open_bandit(store_at(place))
+    before <- behind$history()
+    for (k in 1:6) bandit$observe(bandit$suggest(worker = "w")$id, sin(k))
+    text <- tamper(place, "SELECT parameters FROM gpb_event WHERE kind = 'refit'")$parameters[1]
+    lying <- c("no JSON", "", "3", "{}", "[]", strrep("[", 1e5), sub("\"noise_var\"", "\"noise\"", text, fixed = TRUE),
+               gsub("\\d\\.\\d+", "-1", text))
+    for (parameters in lying) {
+      expect_match(refused(stored_refit(parameters, bandit)), "^(?!none$).", perl = TRUE, info = substr(parameters, 1, 50))
+      tamper(place, "UPDATE gpb_event SET parameters = '", parameters, "' WHERE kind = 'refit'")
+      expect_match(refused(open_bandit(store_at(place))), "^(?!none$).", perl = TRUE, info = substr(parameters, 1, 50))
+      expect_match(refused(behind$catch_up()), "^(?!none$).", perl = TRUE, info = substr(parameters, 1, 50))
+      expect_identical(behind$history(), before)
+    }
+    tamper(place, "UPDATE gpb_event SET parameters = NULL WHERE kind = 'refit'")
+    expect_match(refused(open_bandit(store_at(place))), "^(?!none$).", perl = TRUE)
+    tamper(place, "UPDATE gpb_event SET parameters = '", text, "' WHERE kind = 'refit'")
+    behind$catch_up()
+    expect_same_log(behind, bandit)
+  })
+})
+
 test_that("tables of a newer version are refused", {
   on_databases(function(place) {
     store_makers$ucb(store = store_at(place))
