@@ -164,10 +164,10 @@ points_of <- function(h, e, domain) {
   list(x = rbind(grid, played, averaged), rows = nrow(grid) + seq_len(rounds), grid = seq_len(nrow(grid)),
        averaged = nrow(grid) + rounds + seq_len(NROW(averaged)))
 }
-# Low-discrepancy points, along one input, or over a space's level and number.
+# 1,024 low-discrepancy points over all contexts: along one input, or over a space's level and number.
 averaged_over <- function(e, domain) {
-  if (!is_space(domain)) return(spread_over((0.5 + (sqrt(5) - 1) / 2 * seq_len(1024 / domain_rows(domain))) %% 1, e, domain))
   count <- 1024 / max(1, if (is.matrix(e$contexts)) nrow(e$contexts))
+  if (!is_space(domain)) return(spread_over((0.5 + (sqrt(5) - 1) / 2 * seq_len(count / domain_rows(domain))) %% 1, e, domain))
   plastic <- 1.32471795724474602596
   u <- (0.5 + outer(seq_len(count), plastic^-(1:2))) %% 1
   x <- cbind(r = 1 + (u[, 1] >= 0.5), x1 = u[, 2])
