@@ -268,6 +268,25 @@ test_that("adversarial points: within the certificate, or the engine says that i
   }
 })
 
+test_that("where no point is left that could join, the mean's error is measured and the rank stays", {
+  skip_on_cran()
+  set.seed(8)
+  n <- 700
+  x <- matrix(runif(2 * n), n)
+  x[201:n, ] <- x[sample(40, n - 200, TRUE), ]              # played again and again: rounding counts as often
+  case <- list(x = x, y = sin(3 * rowSums(x)) + rnorm(n, sd = 0.1), noise_var = 0.01, scale = rep(1, n),
+               ref = ref_kernel_se(0.9))
+  pointer <- lowrank(kernel_se(0.9), 2, case$noise_var, accuracy = 1e-4)
+  accurate <- vapply(split(seq_len(n), rep(1:35, each = 20)), function(some) {
+    cpp_testing_lowrank_add(pointer, x[some, ], case$y[some], case$scale[some], FALSE)
+    state(pointer)$accurate
+  }, NA)
+  expect_true(all(accurate))
+  expect_lt(state(pointer)$rank, 60)
+  at <- matrix(runif(60), 30)
+  expect_certified(pointer, dense_of(case, seq_len(n), at), at)
+})
+
 test_that("a width of the dense posterior, widened by the factor, holds around the low-rank mean", {
   for (seed in seq_len(if (whole) 60 else 12)) {
     case <- random_case(300 + seed, 60)

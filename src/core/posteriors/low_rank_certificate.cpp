@@ -12,6 +12,7 @@ namespace {
 
 constexpr Index kFewRows = 64;
 constexpr Index kMeasureBlock = 256;
+constexpr double kLastMeasures = 16.0;  // so often, at most, while the rows double
 constexpr double kRoundSquares = 1.0;  // values of the kernel that a round may cost, over rank^2
 constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
 
@@ -164,25 +165,31 @@ bool LowRankPosterior::measured_now() const {
 // |C|, with residuals lost in rounding as independent errors: their E is diagonal.
 double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
 
-// Not where it has just been done, or where rounding alone is too much; nor more often than what it
-// costs, rows^2, stays a part of what all rounds since have cost, some rank^2 each.
+// Not where it has just been done; nor more often than what it costs, rows^2, stays a part of what all
+// rounds since have cost, some rank^2 each.
 bool LowRankPosterior::measuring_helps() const {
   const double rows = static_cast<double>(rows_), r = static_cast<double>(rank());
   const double since = static_cast<double>(size() - measured_at_);
-  return rank() >= kCheapRank && since * kRoundSquares * r * r >= rows * rows &&
-         std::sqrt(rounding_ * residual_squares()) < accuracy_ &&
-         !measured_now();
+  return rank() >= kCheapRank && since * kRoundSquares * r * r >= rows * rows && !measured_now();
 }
 
-// |g|, the smaller of two bounds. (What rounding makes of `outside` are independent errors, too.)
+// Where no point is left that could join, measuring is all that keeps the dense engine away.
+bool LowRankPosterior::last_measure_pays() const {
+  const double since = static_cast<double>(size() - measured_at_);
+  return kLastMeasures * since >= static_cast<double>(rows_) && !measured_now();
+}
+
+// |g|, the smaller of two bounds. (What rounding makes of `outside` are independent errors, too: of
+// the coordinates' they are a diagonal E, whose d0'E d0 is a sum over the rows.)
 double LowRankPosterior::mean_error() const {
   const double squares = residual_squares();
   const double cheap = coupling() * std::sqrt(squares);
   if (!reference_.kept || cheap <= accuracy_) return cheap;
-  const double dual_squares = reference_.dual.head(rows_).squaredNorm();
-  const double hidden = 10.0 * kRounding * variance_.head(rows_).maxCoeff() * dual_squares;
+  const VectorXd dual_squares = reference_.dual.head(rows_).cwiseAbs2();
+  const double hidden = 10.0 * kRounding * variance_.head(rows_).maxCoeff() * dual_squares.sum();
+  const double rounded = resolution_.head(rows_).dot(dual_squares);
   const double measured = std::sqrt(std::max(0.0, reference_.outside) + hidden) +
-                          std::sqrt(rounding_ * squares) + coupling() * moved_since_reference();
+                          std::sqrt(rounded) + coupling() * moved_since_reference();
   return std::min(cheap, measured);
 }
 

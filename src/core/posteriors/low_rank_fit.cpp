@@ -103,6 +103,8 @@ void LowRankPosterior::tighten() {
       extend(row);
     } else if (rebuild_may_help()) {
       choose_basis();
+    } else if (last_measure_pays()) {
+      measure();
     } else {
       return;
     }

@@ -177,6 +177,7 @@ class LowRankPosterior {
   double moved_since_reference() const;
   bool measured_now() const;
   bool measuring_helps() const;
+  bool last_measure_pays() const;
   void measure_residuals();
   double left_out_limit(double residual_squares) const;
   double allowance() const;
