@@ -150,7 +150,7 @@ write_table <- function() {
   all <- utils::read.csv(stored)
   all <- all[order(match(all$name, names(works))), ]
   of <- works[all$name]
-  cells <- cbind(vapply(of, `[[`, "", "title"), format(all$rounds, big.mark = ",", trim = TRUE), number(all$seconds),
+  cells <- cbind(vapply(of, `[[`, "", "title"), format(all$rounds, big.mark = ",", trim = TRUE, scientific = FALSE), number(all$seconds),
                  number(all$early_ms), number(all$late_ms), paste(all$engine, all$rank), sprintf("%.1g", all$bound),
                  vapply(of, `[[`, "", "aim"), number(all$ratio), all$beside, number(all$load))
   missing <- setdiff(names(works), all$name)

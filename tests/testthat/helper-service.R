@@ -20,5 +20,15 @@ start_service <- function(place, token, name = "b") {
   }
   if (k == 1200) stop(paste(readLines(file.path(home, "output")), collapse = "\n"))
   ready <- readLines(file.path(home, "ready"))
-  list(url = ready[1], end = function() tools::pskill(as.integer(ready[2]), tools::SIGKILL))
+  list(url = ready[1], end = function() end_politely(as.integer(ready[2])))
+}
+
+# An interrupt first, so that the process can end by itself (and covr hears what it ran).
+end_politely <- function(pid) {
+  tools::pskill(pid, tools::SIGINT)
+  for (k in 1:100) {
+    if (!tools::pskill(pid, 0)) return(invisible())
+    Sys.sleep(0.05)
+  }
+  tools::pskill(pid, tools::SIGKILL)
 }
