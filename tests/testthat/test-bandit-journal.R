@@ -337,6 +337,7 @@ asks_again_and_again <- function(file, count) {
 }
 
 test_that("processes that write at once: every acknowledged event is in the file, once", {
+  skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
   journal_makers$ucb(journal = file)

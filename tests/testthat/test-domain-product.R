@@ -134,6 +134,7 @@ test_that("UCB's choices are the largest upper bounds of all rows, by brute forc
 })
 
 test_that("every policy plays places, by seed, with contexts, delays, changes and constraints", {
+  skip_on_cran()
   domain <- product_domain(cbind(r = c(0, 0.5, 1)), box_domain(c(n = 1, u = 0.1), c(4, 10), integer = "n", log = "u"))
   policies <- list(policy_ucb(width_igp(1, 0.1)), policy_ts(width_constant(1)), policy_ei(), policy_pi(), policy_mean(),
                    policy_variance(), policy_uniform(), policy_mes())
@@ -243,6 +244,7 @@ test_that("it is drawn as a map of rows and box, else as the points played", {
 })
 
 test_that("rivals that run on boxes run on it", {
+  skip_on_cran()
   domain <- small_product()
   problem <- bandit_problem(domain, product_truth, noise_gaussian(0.05), constraints = function(x) x[, 2] - 0.5)
   kernel <- product_kernel()
@@ -270,6 +272,7 @@ test_that("rivals that run on boxes run on it", {
 })
 
 test_that("Thompson sampling plays on a product whose rows have a covariance of their own", {
+  skip_on_cran()
   K <- matrix(0.3, 3, 3) + diag(0.7, 3)
   b <- gp_bandit(product_domain(1:3, box_domain(0, 1, names = "u")), kernel_matrix(K) * kernel_se(0.3, dims = "u"), 0.01,
                  policy_ts(width_constant(1)))

@@ -53,6 +53,7 @@ test_that("in 20 inputs the score chosen beats a thousand random points", {
 })
 
 test_that("rewards that are constant, tiny or huge, at points played twice, do no harm", {
+  skip_on_cran()
   for (name in names(edge_policies)) {
     for (size in c(0, 1e-8, 1e8)) {
       set.seed(3)
@@ -80,6 +81,7 @@ test_that("duplicates with next to no noise keep mean and sd exact", {
 })
 
 test_that("two thousand observations on a box: the posterior is the oracle's, the choice sound", {
+  skip_on_cran()
   set.seed(4)
   x <- matrix(runif(400), 200)
   y <- matrix(sin(5 * x[, 1]) + x[, 2] + rnorm(2000, sd = 0.1), 200)
@@ -94,6 +96,7 @@ test_that("two thousand observations on a box: the posterior is the oracle's, th
 })
 
 test_that("whole numbers and logarithms stay within their bounds, which can be played and given", {
+  skip_on_cran()
   domain <- box_domain(c(a = 0, n = 1, z = 1 / 3), c(a = 1, n = 1000, z = pi^3), integer = c("a", "n"), log = c("n", "z"))
   f <- function(q) q$a + log(q$n) + log(q$z)
   corners <- data.frame(a = c(0, 1), n = c(1, 1000), z = c(1 / 3, pi^3))
@@ -143,6 +146,7 @@ test_that("a tiny and a huge box are searched like any other", {
 })
 
 test_that("maximize_bandit: 20 inputs, whole numbers, constants, wide logarithms", {
+  skip_on_cran()
   set.seed(7)
   many <- maximize_bandit(function(p) -sum((p - 0.3)^2), box_domain(rep(0, 20), rep(1, 20)), 60)
   random <- max(replicate(60, -sum((runif(20) - 0.3)^2)))

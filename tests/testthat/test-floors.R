@@ -64,6 +64,7 @@ test_that("every engine agrees with extended precision to 1e-6 prior sd down to 
 })
 
 test_that("posteriors that forget keep their digits too", {
+  skip_on_cran()
   skip_without_extended()
   set.seed(2)
   for (i in c(2, 3, 6)) for (noise_var in c(1e-4, 1e-8, 1e-12)) {

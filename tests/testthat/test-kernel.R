@@ -127,6 +127,7 @@ difference <- function(f, at, i, h = 1e-5) {
 }
 
 test_that("input gradients equal finite differences", {
+  skip_on_cran()
   x <- c(0.3, 0.7, -0.2)
   for (name in names(pairs)) {
     k <- pairs[[name]][[1]]

@@ -62,6 +62,7 @@ test_that("two workers work at the same time", {
 })
 
 test_that("a worker that is killed: its query is evaluated again, nothing is lost", {
+  skip_on_cran()
   marker <- tempfile()
   dying <- plain(function(p) {
     Sys.sleep(0.02)
@@ -147,6 +148,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
 })
 
 test_that("errors and nonsense of the objective come back from the workers as they are", {
+  skip_on_cran()
   objective <- plain(function(p) {
     if (p[["x"]] < 0.3) stop("too small")
     if (p[["x"]] > 0.8) return("large")

@@ -45,6 +45,7 @@ test_that("what is drawn is what was found, and drawing changes nothing", {
 })
 
 test_that("each picture can be had alone; bad arguments are refused", {
+  skip_on_cran()
   found <- searched()
   draw_on_nothing({
     for (which in c("progress", "slices", "map", "importance")) expect_named(plot(found, which), which)
@@ -87,6 +88,7 @@ test_that("bandits over more than two inputs are drawn as slices and as maps of 
 })
 
 test_that("autoplot draws the same data with ggplot2, also in a space of levels and conditions", {
+  skip_on_cran()
   skip_if_not_installed("ggplot2")
   registered <- utils::getS3method("autoplot", "bandit_maximum", optional = TRUE, envir = asNamespace("ggplot2"))
   expect_identical(registered, getFromNamespace("autoplot.bandit_maximum", "gpbandits"))

@@ -165,6 +165,7 @@ test_that("boxes are drawn on a grid of the posterior", {
 })
 
 test_that("logarithmic inputs have logarithmic axes, whole-number inputs whole values", {
+  skip_on_cran()
   domain <- box_domain(c(cost = 1e-2, depth = 1), c(1e2, 12), integer = "depth", log = "cost")
   box <- gp_bandit(domain, kernel_se(1), 0.01, policy_ucb(width_constant(2)))
   data <- draw(plot(box, resolution = 21))

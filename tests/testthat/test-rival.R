@@ -234,6 +234,7 @@ test_that("rivals run on arms and on a box, repeat by seed, and keep the ledger"
 })
 
 test_that("a copy, a file and a bandit told by hand go on alike", {
+  skip_on_cran()
   for (name in names(rival_makers)) {
     set.seed(2)
     b <- rival_makers[[name]](rival_problem$domain)
@@ -391,6 +392,7 @@ test_that("bad input is refused and changes nothing", {
 # ---- the same protocol as a bandit's ---------------------------------------------------
 
 test_that("a journal makes a rival again, which goes on as the one that died", {
+  skip_on_cran()
   for (name in names(rival_makers)) {
     file <- tempfile()
     make <- function(journal) {

@@ -46,6 +46,7 @@ run_bandits <- list(
 )
 
 test_that("a run equals suggest() and observe() with the same seed and the same draws", {
+  skip_on_cran()
   for (delay in list(NULL, delay_poisson(2), delay_fixed(1))) for (name in names(run_bandits)) {
     problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1), delay = delay)
     bandit <- run_bandits[[name]]()

@@ -114,6 +114,7 @@ test_that("shortfalls have the distribution of the joint posterior's, on arms", 
 })
 
 test_that("shortfalls on a box are those of joint draws over a fine grid", {
+  skip_on_cran()
   x <- c(0.1, 0.35, 0.6, 0.95)
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
   b$add(x = x, reward = sin(5 * x))
@@ -271,6 +272,7 @@ test_that("the change of the expected minimum simple regret is the formula's", {
 })
 
 test_that("the change on a box and over a product is that of their points", {
+  skip_on_cran()
   x <- c(0.1, 0.35, 0.6, 0.95)
   y <- sin(5 * x)
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ucb(width_constant(1.5)))

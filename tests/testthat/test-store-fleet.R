@@ -29,6 +29,7 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
 
 # (These fork: before mirai has threads in this process.)
 test_that("two drivers at once do the work of one", {
+  skip_on_cran()
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {
     force(place)
@@ -46,6 +47,7 @@ test_that("two drivers at once do the work of one", {
 })
 
 test_that("workers on a future plan, one of which dies", {
+  skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "future"), "packages DBI, RSQLite, jsonlite and future are not installed")
   skip_if_not(future::supportsMulticore(), "future has no forked workers here")
@@ -92,6 +94,7 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
 })
 
 test_that("a search whose workers cannot begin ends with an error", {
+  skip_on_cran()
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   file <- tempfile(fileext = ".db")
   connect <- eval(bquote(function() if (Sys.getpid() == .(Sys.getpid())) DBI::dbConnect(RSQLite::SQLite(), .(file))), baseenv())

@@ -113,6 +113,7 @@ test_that("what is offered again is at an arm that is eligible", {
 })
 
 test_that("names are text, whatever they hold and however a server reads backslashes", {
+  skip_on_cran()
   on_databases(function(place) {
     connect <- place$connect
     old_style <- function() {

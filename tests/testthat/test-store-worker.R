@@ -155,6 +155,7 @@ test_that("a connection that drops in the middle of a transaction: nothing has h
 })
 
 test_that("a forked process may not open a SQLite file that was open when it was forked", {
+  skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_place()
@@ -199,6 +200,7 @@ without_column <- function(place, column, code) {
 }
 
 test_that("a change that fails when the replica has it already is taken back, whatever it was", {
+  skip_on_cran()
   on_databases(function(place) {
     for (name in c("refits", "constraints", "changes")) {
       bandits <- lapply(c(paste("twin of", name), name), function(n) store_makers[[name]](store = store_at(place, n, seed = 8)))
@@ -297,6 +299,7 @@ test_that("a server's disk without space is an error, and nothing has happened",
 })
 
 test_that("who waits for somebody else's transaction does so for a while, not for ever", {
+  skip_on_cran()
   on_databases(function(place) {
     store <- store_at(place)
     bandit <- store_makers$ucb(store = store)
@@ -315,6 +318,7 @@ test_that("who waits for somebody else's transaction does so for a while, not fo
 })
 
 test_that("a server's default isolation does not make two who ask at once fail", {
+  skip_on_cran()
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   skip_on_os("windows")
   place <- postgres_place()
@@ -331,6 +335,7 @@ test_that("a server's default isolation does not make two who ask at once fail",
 })
 
 test_that("a transaction struck at any statement is whole or not there, and nobody is locked out", {
+  skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   functions <- c("in_store", "sql_begin", "sql_commit", "sql_rollback", "rollback", "sql_rows", "sql_insert", "lease_queries",

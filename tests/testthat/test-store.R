@@ -232,6 +232,7 @@ test_that("tables of a newer version are refused", {
 })
 
 test_that("a replica struck at any statement while it catches up is as before or has caught up", {
+  skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   functions <- c("bandit_catch_up", "play_others", "check_end", "replica_state", "read_rows", "check_rows", "check_row_types", "check_places",
@@ -261,6 +262,7 @@ test_that("a replica struck at any statement while it catches up is as before or
 })
 
 test_that("a run in a store is the run without one, and goes on beside others", {
+  skip_on_cran()
   problem <- bandit_problem(store_x, sin(6 * store_x), noise = noise_gaussian(0.1), delay = delay_fixed(2))
   on_databases(function(place) {
     run <- function(bandit, ...) {

@@ -5,6 +5,7 @@ table_append <- gpbandits:::table_append
 table_change <- gpbandits:::table_change
 
 test_that("tables grow by doubling and keep what was in them", {
+  skip_on_cran()
   table <- new_table(list(a = integer(), b = double()))
   expected <- list(a = integer(), b = double())
   lengths <- integer()
@@ -80,6 +81,7 @@ go_on <- function(bandit) {
 }
 
 test_that("a bandit lives on from its log alone: dropped handle, copy, serialisation", {
+  skip_on_cran()
   for (name in names(safe_bandits)) {
     expected <- go_on(safe_bandits[[name]]())
     dropped <- safe_bandits[[name]]()
