@@ -78,7 +78,6 @@ test_that("a change is found and the bandit begins anew; without change the hist
 })
 
 test_that("restarts every so many rounds and after given rounds, and none without a rule", {
-  set.seed(11)                                        # whether the jump stands out is up to the noise
   x <- seq(0, 1, length.out = 20)
   problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
   segments <- function(b) as.data.frame(run_bandit(b, problem, 30))$segment
@@ -87,6 +86,7 @@ test_that("restarts every so many rounds and after given rounds, and none withou
   expect_equal(segments(b), rep(1:3, c(7, 13, 10)))
   expect_equal(segments(gp_ucb(x, kernel_se(0.2), 0.01, changes = change_never())), rep(1, 30))
   jump <- bandit_problem(x, cbind(sin(6 * x), 1.5 + cos(6 * x)), noise = noise_gaussian(0.1), change_points = 15)
+  set.seed(1)                                         # whether the jump stands out is up to the noise
   run <- as.data.frame(run_bandit(et_gp_ucb(x, kernel_se(0.2), 0.01), jump, 30))
   t <- stats::ave(run$segment, run$segment, FUN = seq_along)
   unlikely <- 2 * log(2 * pi^2 * t^2 / 6 / 0.1)
