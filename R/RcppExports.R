@@ -165,8 +165,8 @@ cpp_kernel_gram_symmetric <- function(kernel, x) {
     .Call(`_gpbandits_cpp_kernel_gram_symmetric`, kernel, x)
 }
 
-cpp_log_commit <- function(changes, owner, fields, durable, handle) {
-    invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable, handle))
+cpp_log_commit <- function(changes, owner, fields, durable) {
+    invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable))
 }
 
 cpp_told_cells <- function(events) {

@@ -85,8 +85,8 @@ bandit_levels <- function(bandit, context, ...) {
            else found$lower + policy$accuracy > policy$level
   below <- found$upper - policy$accuracy <= policy$level * least
   cpp_frame(c(interval_places(bandit$config$domain, found),
-             list(label = ifelse(above, "above", ifelse(below, "below", "unknown")), lower = found$lower,
-                  upper = found$upper)))
+              list(label = ifelse(above, "above", ifelse(below, "below", "unknown")), lower = found$lower,
+                   upper = found$upper)))
 }
 
 # Columns that say which places the intervals are about.

@@ -269,6 +269,6 @@ safe_set <- function(bandit, context = NULL) {
   heal(rival)
   state <- safe_state(rival, context_row(rival$config, contexts_for(rival, context, 1L)))
   cpp_frame(c(place_labels(rival$config$domain, state$places$arm, state$places$inputs),
-             list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
-                  lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)))
+              list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
+                   lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)))
 }

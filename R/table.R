@@ -15,10 +15,10 @@ table_size <- function(table) table$.size
 table_change <- function(table, append = NULL, cells = list()) list(table = table, append = append, cells = cells)
 
 # The way in which a bandit, or any environment with tables, changes, besides sync_log(): see src/export_log.cpp.
-commit <- function(owner, changes, fields = list(), durable = NULL, handle = NULL) {
-  if (is.null(durable)) return(invisible(cpp_log_commit(changes, owner, fields, NULL, handle)))
+commit <- function(owner, changes, fields = list(), durable = NULL) {
+  if (is.null(durable)) return(invisible(cpp_log_commit(changes, owner, fields, NULL)))
   # What is durable has happened: no interrupt may come between that and the log.
-  suspendInterrupts(cpp_log_commit(changes, owner, fields, durable, handle))
+  suspendInterrupts(cpp_log_commit(changes, owner, fields, durable))
   invisible()
 }
 

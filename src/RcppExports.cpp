@@ -496,15 +496,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_log_commit
-void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable, SEXP handle);
-RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP handleSEXP) {
+void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable);
+RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type changes(changesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Environment& >::type owner(ownerSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type fields(fieldsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    cpp_log_commit(changes, owner, fields, durable, handle);
+    cpp_log_commit(changes, owner, fields, durable);
     return R_NilValue;
 END_RCPP
 }
@@ -1219,7 +1218,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
-    {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 5},
+    {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
     {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 5},

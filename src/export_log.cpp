@@ -205,9 +205,8 @@ class PreparedChange {
       fields_.emplace_back(Rf_installChar(STRING_ELT(names, k)), VECTOR_ELT(list, k));
     }
   }
-  // `handle`: that of the core's object with which the log is in step afterwards, or NULL.
-  void make(SEXP handle) const {
-    HeldBandit* held = Rf_isNull(handle) ? nullptr : BanditHandle(handle).held();
+  // `held`: the core's object with which the log is in step afterwards, or null.
+  void make(HeldBandit* held) const {
     for (const TableChange& change : tables_) change.write();
     for (const auto& field : fields_) Rf_defineVar(field.first, field.second, owner_);
     if (held) held->in_step = true;
@@ -225,16 +224,15 @@ class PreparedChange {
 // Makes `changes` of tables and gives `fields` of the environment `owner` new values. `durable`: NULL,
 // or a function that writes the change down elsewhere when everything is prepared, keeps nothing of
 // the tables, and returns further fields; if it fails nothing has changed. From its return on nothing
-// fails and no interrupt comes in. `handle`: NULL, or that of the core's object with which the log is
-// in step afterwards.
+// fails and no interrupt comes in.
 // [[Rcpp::export(rng = false)]]
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
-                    const Rcpp::List& fields, SEXP durable, SEXP handle) {
+                    const Rcpp::List& fields, SEXP durable) {
   PreparedChange change(owner);
   for (R_xlen_t k = 0; k < changes.size(); ++k) change.table(VECTOR_ELT(changes, k));
   change.fields(fields);
   if (!Rf_isNull(durable)) change.fields(Rcpp::Function(durable)());
-  change.make(handle);
+  change.make(nullptr);
 }
 
 // ---- what the core's object knows, as the log's rows ------------------------------------------------
@@ -447,17 +445,20 @@ SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_
   change.table(events, happened, R_NilValue);
   change.fields(fields);
   if (!Rf_isNull(durable)) change.fields(Rcpp::Function(durable)(asked, happened));
-  change.make(in_step ? handle : R_NilValue);
+  change.make(in_step ? bandit.held() : nullptr);
   return happened;
 }
 
-// The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has none.
+// The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has
+// none.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids) {
   const SEXP names = binding(queries, Rf_install(".columns"));
   const R_xlen_t size = size_of(queries);
   for (const int id : ids) {
-    if (id == NA_INTEGER || id < 1 || id > size) throw std::invalid_argument("a log has no such query");
+    if (id == NA_INTEGER || id < 1 || id > size) {
+      throw std::invalid_argument("a log has no such query");
+    }
   }
   std::vector<const double*> columns;
   for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {

@@ -82,7 +82,7 @@ class BanditHandle {
 };
 
 // To change it: no second change can begin meanwhile, and it is out of step with the log until
-// cpp_log_commit() has brought the log to where it is. Nothing has to be restored by R code.
+// cpp_log_follow() has brought the log to where it is. Nothing has to be restored by R code.
 class BanditChange : public BanditHandle {
  public:
   explicit BanditChange(SEXP handle) : BanditHandle(handle) {

@@ -267,7 +267,8 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
   if (sketched) {
     const Spot last =
         climb(spots[static_cast<std::size_t>(best)], values[best], score, exactly, context);
-    if (values_of({last}, score, all_exactly, context)[0] > values[best]) return place_of(last, context);
+    const double height = values_of({last}, score, all_exactly, context)[0];
+    if (height > values[best]) return place_of(last, context);
   }
   return place_of(spots[static_cast<std::size_t>(best)], context);
 }
