@@ -54,11 +54,11 @@ test_that("choices on a box are maximisers, for every policy that has a score", 
                    list(policy_mean(), ref_policy("mean")),
                    list(policy_variance(), ref_policy("variance")))
   kernel <- ref_kernel_se(c(0.3, 0.6))
-  grid <- as.matrix(expand.grid(seq(0, 1, length.out = 41), seq(0, 1, length.out = 41)))
+  grid <- as.matrix(expand.grid(seq(0, 1, length.out = 31), seq(0, 1, length.out = 31)))
   for (pair in policies) {
     b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(c(0.3, 0.6)), 0.01, pair[[1]])
     b$add(x = matrix(runif(10), 5), reward = rnorm(5))
-    for (t in 1:4) {
+    for (t in 1:3) {
       q <- b$suggest()
       r <- box_reference(kernel, b, c("x1", "x2"), grid)
       past <- seq_len(r$n - 1)
@@ -103,7 +103,7 @@ test_that("Thompson sampling on a box draws the maximiser of an exact joint draw
   skip_on_cran()
   grid <- seq(0, 1, length.out = 201)
   played <- c(0.1, 0.45, 0.8)
-  draws_of_ours <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 400 else 150
+  draws_of_ours <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 400 else 80
   for (case in list(list(kernel_se(0.25), ref_kernel_se(0.25)), list(kernel_matern(1.5, 0.4), ref_kernel_matern(1.5, 0.4)))) {
     for (width in c(1, 0.3)) {
       set.seed(805)

@@ -250,7 +250,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   # of the tails that it will look at, so that Bonferroni bounds the whole run.
   level <- 0.2
   tails <- sum(seq_len(pairs) %/% 2)
-  draws <- if (long) 20000 else 1500
+  draws <- if (long) 20000 else 1000
   theta <- vapply(seq_len(pairs %/% 2), function(q) {
     at <- matrix(sample(40, draws * 2 * q, TRUE), draws)
     y <- matrix(rnorm(draws * 2 * q), draws)
@@ -265,7 +265,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   # And it is not deaf: the tails overlap, but not all of them are one.
   expect_gt(mean(alarms), level / tails)
   # A bandit that explores all the time restarts as often as the monitor alarms.
-  restarted <- replicate(if (long) 1000 else 100, {
+  restarted <- replicate(if (long) 1000 else 50, {
     b <- gp_bandit(x, kernel, 1, policy_uniform(),
                    changes = change_detect(function(q) if (q <= length(theta)) theta[q] else Inf, ridge, explore = 1e6))
     run <- as.data.frame(run_bandit(b, bandit_problem(x, numeric(40), noise = noise_gaussian(1)), pairs + 1))

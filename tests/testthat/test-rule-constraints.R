@@ -149,12 +149,13 @@ test_that("on a box, with two constraints, contexts and delays, the posterior is
                                             penalty = penalty_polynomial(1, 2), inner = "gp_ts")
   )
   weigh <- list(function(g) g, function(g) ifelse(g > 0, (g + 1)^2, 1) - 1)
+  rounds <- 15                                          # in the third epoch
   for (k in 1:2) {
     b <- makers[[k]]()
     set.seed(k)
-    run <- as.data.frame(run_bandit(b, box, 27))
+    run <- as.data.frame(run_bandit(b, box, rounds))
     h <- b$history()
-    kappa <- as.matrix(h[27, c("kappa1", "kappa2")])
+    kappa <- as.matrix(h[rounds, c("kappa1", "kappa2")])
     target <- h$reward - weigh[[k]](as.matrix(h[c("g1", "g2")])) %*% t(kappa)
     arrived <- !is.na(h$reward)
     fit <- gp_regression(as.matrix(h[arrived, c("x1", "x2", "z")]), target[arrived], kernel, 0.01)
