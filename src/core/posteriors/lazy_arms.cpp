@@ -11,6 +11,7 @@ namespace {
 constexpr Index kLeafArms = 32;
 constexpr Index kMostLeaves = 65536;  // beyond, leaves become larger
 constexpr Index kChildren = 32;
+constexpr Index kWidthArms = 128;      // arms that say in which input a part is widest
 constexpr Index kRecent = 200;         // choices after which a node's coordinates are dropped
 constexpr Index kDropEvery = 16;
 constexpr Index kMovesEvery = 32;     // observations after which all moves are computed anew
@@ -29,11 +30,9 @@ LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, Vecto
   leaf_arms_ = std::max(kLeafArms, n / kMostLeaves + 1);
   order_.resize(static_cast<std::size_t>(n));
   std::iota(order_.begin(), order_.end(), Index(0));
-  build(arms, inputs, 0, n);
-  points_.resize(n, arms.cols());
-  for (Index c = 0; c < arms.cols(); ++c) {
-    for (Index i = 0; i < n; ++i) points_(i, c) = arms(arm_of(i), c);
-  }
+  points_ = arms;
+  std::vector<Keyed> rows(static_cast<std::size_t>(n));
+  build(inputs, 0, n, rows);
   prior_mean_ = prior_mean;
   for (Index i = 0; i < n && prior_mean.size() > 1; ++i) prior_mean_[i] = prior_mean[arm_of(i)];
   const LowRankPosterior nothing(kernel.clone(), 1.0);
@@ -48,96 +47,102 @@ LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, Vecto
 }
 
 // Halves of halves, until there are enough for a node or they are small enough for leaves: what is
-// left of a k-d tree.
-Index LazyArms::build(const Points& arms, Index inputs, Index first, Index count) {
+// left of a k-d tree. Arms of a node lie side by side before those below it are made.
+Index LazyArms::build(Index inputs, Index first, Index count, std::vector<Keyed>& rows) {
   Node made;
   made.first = first;
   made.count = count;
-  std::vector<Index> start{first, first + count};
+  std::vector<Index> start{0, count};
+  for (Index i = 0; i < count; ++i) rows[static_cast<std::size_t>(i)].row = first + i;
   while (start[1] - start[0] > leaf_arms_ && static_cast<Index>(start.size()) <= kChildren) {
     std::vector<Index> finer;
     for (std::size_t k = 0; k + 1 < start.size(); ++k) {
       const Index part = start[k + 1] - start[k];
-      halve(arms, inputs, start[k], part);
+      halve(inputs, &rows[static_cast<std::size_t>(start[k])], part);
       finer.push_back(start[k]);
       finer.push_back(start[k] + part - part / 2);
     }
     finer.push_back(start.back());
     start = std::move(finer);
   }
+  if (start.size() > 2) put_in_order(first, count, rows);
   for (std::size_t k = 0; start.size() > 2 && k + 1 < start.size(); ++k) {
-    made.children.push_back(build(arms, inputs, start[k], start[k + 1] - start[k]));
+    made.children.push_back(build(inputs, first + start[k], start[k + 1] - start[k], rows));
   }
-  choose_centre(made, arms, inputs);
+  choose_centre(made, inputs);
   const auto begin = order_.begin() + first;
   made.first_arm = *std::min_element(begin, begin + count);
   nodes_.push_back(std::move(made));
   return static_cast<Index>(nodes_.size()) - 1;
 }
 
-// At the median of the widest input, the first half the larger one.
-void LazyArms::halve(const Points& arms, Index inputs, Index first, Index count) {
-  const auto begin = order_.begin() + first;
+// At the median of the widest input, the first half the larger one. Which input is the widest some
+// of the arms say: for what is true of the nodes it does not matter.
+void LazyArms::halve(Index inputs, Keyed* rows, Index count) const {
+  const Index step = std::max<Index>(1, count / kWidthArms);
   Index widest = 0;
   double side = -1.0;
   for (Index c = 0; c < inputs; ++c) {
     double low = kInf, high = -kInf;
-    for (Index i = 0; i < count; ++i) {
-      low = std::min(low, arms(begin[i], c));
-      high = std::max(high, arms(begin[i], c));
+    for (Index i = 0; i < count; i += step) {
+      low = std::min(low, points_(rows[i].row, c));
+      high = std::max(high, points_(rows[i].row, c));
     }
     if (high - low > side) {
       side = high - low;
       widest = c;
     }
   }
-  const double* input = arms.col(widest).data();
-  std::nth_element(begin, begin + (count - count / 2), begin + count,
-                   [input](Index i, Index j) { return input[i] < input[j]; });
+  for (Index i = 0; i < count; ++i) rows[i].key = points_(rows[i].row, widest);
+  std::nth_element(rows, rows + (count - count / 2), rows + count,
+                   [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
 }
 
-std::vector<Index> LazyArms::members(const Node& of) const {
-  std::vector<Index> out;
-  for (const Index child : of.children) out.push_back(node(child).centre);
-  for (Index i = 0; i < of.count && of.children.empty(); ++i) out.push_back(of.first + i);
-  return out;
+void LazyArms::put_in_order(Index first, Index count, const std::vector<Keyed>& rows) {
+  const auto row = [&](Index i) { return rows[static_cast<std::size_t>(i)].row; };
+  VectorXd column(count);
+  for (Index c = 0; c < points_.cols(); ++c) {
+    for (Index i = 0; i < count; ++i) column[i] = points_(row(i), c);
+    points_.col(c).segment(first, count) = column;
+  }
+  std::vector<Index> arms(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) arms[static_cast<std::size_t>(i)] = arm_of(row(i));
+  std::copy(arms.begin(), arms.end(), order_.begin() + first);
 }
 
 // The member that is nearest to the middle.
-void LazyArms::choose_centre(Node& of, const Points& arms, Index inputs) const {
-  const std::vector<Index> rows = members(of);
-  VectorXd middle = VectorXd::Zero(inputs);
-  for (const Index row : rows) middle += arms.row(arm_of(row)).head(inputs).transpose();
-  middle /= static_cast<double>(rows.size());
-  double nearest = kInf;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const double gap =
-        (arms.row(arm_of(rows[k])).head(inputs).transpose() - middle).squaredNorm();
-    if (k > 0 && !(gap < nearest)) continue;
-    nearest = gap;
-    of.centre = rows[k];
-    of.middle = static_cast<Index>(k);
+void LazyArms::choose_centre(Node& of, Index inputs) const {
+  VectorXd gap = VectorXd::Zero(members(of));
+  for (Index c = 0; c < inputs; ++c) {
+    double middle = 0.0;
+    for (Index k = 0; k < gap.size(); ++k) middle += points_(member(of, k), c);
+    middle /= static_cast<double>(gap.size());
+    for (Index k = 0; k < gap.size(); ++k) {
+      const double apart = points_(member(of, k), c) - middle;
+      gap[k] += apart * apart;
+    }
   }
+  gap.minCoeff(&of.middle);
+  of.centre = member(of, of.middle);
 }
 
 // ---- what is known of a node ----------------------------------------------------------------
 
 LazyArms::View LazyArms::view(Node& of, const LowRankPosterior& posterior) {
   of.opened = call_;
-  const std::vector<Index> rows = members(of);
   std::unique_ptr<LowRankCandidates> seen = std::move(of.kept);
   if (seen) {
     kept_numbers_ -= static_cast<double>(seen->features().size());
   } else {
-    Points X(static_cast<Index>(rows.size()), points_.cols());
-    for (Index k = 0; k < X.rows(); ++k) X.row(k) = points_.row(rows[static_cast<std::size_t>(k)]);
+    Points X(members(of), points_.cols());
+    for (Index c = 0; c < X.cols(); ++c) {
+      for (Index k = 0; k < X.rows(); ++k) X(k, c) = points_(member(of, k), c);
+    }
     seen = std::make_unique<LowRankCandidates>(std::move(X), of.middle);
   }
   seen->follow(posterior);
   View out{seen->mean(), seen->variance().cwiseSqrt(), seen->apart().cwiseSqrt()};
-  for (Index k = 0; k < out.mean.size(); ++k) {
-    out.mean[k] += prior_mean(rows[static_cast<std::size_t>(k)]);
-  }
+  for (Index k = 0; k < out.mean.size(); ++k) out.mean[k] += prior_mean(member(of, k));
   if (call_ > 0 && kept_numbers_ < kKeptNumbers) {
     kept_numbers_ += static_cast<double>(seen->features().size());
     of.kept = std::move(seen);

@@ -85,10 +85,25 @@ class LazyArms {
     double least() const { return best - 2.0 * score.tie; }
   };
 
-  Index build(const Points& arms, Index inputs, Index first, Index count);
-  void halve(const Points& arms, Index inputs, Index first, Index count);
-  void choose_centre(Node& node, const Points& arms, Index inputs) const;
-  std::vector<Index> members(const Node& node) const;
+  // A row of points_ and what it is put in order by.
+  struct Keyed {
+    double key;
+    Index row;
+  };
+
+  // (`rows`: room for as many as there are arms.)
+  Index build(Index inputs, Index first, Index count, std::vector<Keyed>& rows);
+  void halve(Index inputs, Keyed* rows, Index count) const;
+  void put_in_order(Index first, Index count, const std::vector<Keyed>& rows);
+  void choose_centre(Node& node, Index inputs) const;
+  // The arms of a leaf, or the centres of the nodes below: how many, and rows of points_.
+  Index members(const Node& of) const {
+    return of.children.empty() ? of.count : static_cast<Index>(of.children.size());
+  }
+  Index member(const Node& of, Index k) const {
+    return of.children.empty() ? of.first + k
+                               : node(of.children[static_cast<std::size_t>(k)]).centre;
+  }
   View view(Node& node, const LowRankPosterior& posterior);
   void drop_stale();
   void follow_moves(const LowRankPosterior& posterior);

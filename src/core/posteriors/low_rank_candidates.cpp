@@ -8,7 +8,7 @@
 namespace gpb {
 
 namespace {
-constexpr Index kFewColumns = 16;
+constexpr Index kFewColumns = 4;
 // So many steps beyond the rank cost more than to begin anew.
 constexpr Index kRestartSteps = 16;
 }
