@@ -101,6 +101,10 @@ cpp_bandit_prior_scale <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_prior_scale`, handle)
 }
 
+cpp_bandit_allows <- function(handle, reward, mean, arm, noise_var, reach) {
+    .Call(`_gpbandits_cpp_bandit_allows`, handle, reward, mean, arm, noise_var, reach)
+}
+
 cpp_bandit_width_of <- function(handle, width) {
     .Call(`_gpbandits_cpp_bandit_width_of`, handle, width)
 }

@@ -9,7 +9,7 @@ query_frame <- function(bandit, ids) {
 place_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
   size <- length(config$context_names)
-  if (ncol(inputs) == 0) {
+  if (dim(inputs)[2] == 0) {
     columns <- place_labels(config$domain, arm)
     return(if (size == 0) columns else c(columns, cpp_columns(config$contexts, config$context_names, context + 1L)))
   }

@@ -301,6 +301,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_allows
+bool cpp_bandit_allows(SEXP handle, SEXP reward, SEXP mean, SEXP arm, SEXP noise_var, double reach);
+RcppExport SEXP _gpbandits_cpp_bandit_allows(SEXP handleSEXP, SEXP rewardSEXP, SEXP meanSEXP, SEXP armSEXP, SEXP noise_varSEXP, SEXP reachSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type arm(armSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_allows(handle, reward, mean, arm, noise_var, reach));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_width_of
 double cpp_bandit_width_of(SEXP handle, const Rcpp::List& width);
 RcppExport SEXP _gpbandits_cpp_bandit_width_of(SEXP handleSEXP, SEXP widthSEXP) {
@@ -1202,6 +1217,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
     {"_gpbandits_cpp_bandit_prior_scale", (DL_FUNC) &_gpbandits_cpp_bandit_prior_scale, 1},
+    {"_gpbandits_cpp_bandit_allows", (DL_FUNC) &_gpbandits_cpp_bandit_allows, 6},
     {"_gpbandits_cpp_bandit_width_of", (DL_FUNC) &_gpbandits_cpp_bandit_width_of, 2},
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},

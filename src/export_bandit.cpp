@@ -2,6 +2,7 @@
 #include "r_bandit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "linalg/floors.h"
@@ -454,6 +455,30 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
 double cpp_bandit_prior_scale(SEXP handle) {
   BanditHandle bandit(handle);
   return bandit->space().prior_scale();
+}
+
+// Does the prior (`mean`: one, or one per arm; `arm`: 0-based, of each reward) allow all of these
+// rewards, within `reach` standard deviations? Where nobody knows, it does not.
+// [[Rcpp::export(rng = false)]]
+bool cpp_bandit_allows(SEXP handle, SEXP reward, SEXP mean, SEXP arm, SEXP noise_var,
+                       double reach) {
+  if (!is_held_bandit(handle) || TYPEOF(reward) != REALSXP || TYPEOF(mean) != REALSXP ||
+      TYPEOF(noise_var) != REALSXP || Rf_xlength(noise_var) != 1) {
+    return false;
+  }
+  const double scale = BanditHandle(handle)->space().prior_scale();
+  const double most = reach * std::sqrt(scale * scale + REAL(noise_var)[0]);
+  const R_xlen_t means = Rf_xlength(mean);
+  for (R_xlen_t k = 0; k < Rf_xlength(reward); ++k) {
+    R_xlen_t at = 0;
+    if (means != 1) {
+      if (TYPEOF(arm) != INTSXP || k >= Rf_xlength(arm)) return false;
+      at = INTEGER(arm)[k];
+    }
+    if (at < 0 || at >= means) return false;
+    if (!(std::abs(REAL(reward)[k] - REAL(mean)[at]) <= most)) return false;
+  }
+  return true;
 }
 
 // Another width, in this bandit's next round; NaN for one that is drawn.

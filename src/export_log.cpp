@@ -438,7 +438,10 @@ SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_
   if (IS_S4_OBJECT(owner)) owner = Rf_getAttrib(owner, Rf_install(".xData"));
   const SEXP queries = binding(owner, Rf_install("queries")),
              events = binding(owner, Rf_install("events"));
-  const SEXP asked = queries_from(*bandit, size_of(queries), keep);
+  const R_xlen_t had = size_of(queries);
+  const bool told_only = static_cast<R_xlen_t>(bandit->fold().queries().size()) == had;
+  const bool nothing = told_only && Rf_isNull(durable);
+  const SEXP asked = nothing ? R_NilValue : queries_from(*bandit, had, keep);
   const SEXP happened = events_from(*bandit, size_of(events), keep);
   PreparedChange change(owner);
   change.table(queries, asked, told_cells(happened, keep));
