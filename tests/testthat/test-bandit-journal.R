@@ -409,6 +409,7 @@ test_that("a line that does not reach the disk does not stay in the file, even i
   built <- suppressWarnings(system2("cc", c("-shared", "-fPIC", "-D_FILE_OFFSET_BITS=32", "-o", path("disk.so"),
                                             path("disk.c"), "-ldl"), stdout = FALSE, stderr = FALSE))
   skip_if(built != 0, "no C compiler for the library that makes fsync() fail")
+  preloaded <- shQuote(trimws(paste(Sys.getenv("LD_PRELOAD"), path("disk.so"))))   # (a sanitizer wants to be first)
   out <- run_child(c(
     "suppressPackageStartupMessages(library(gpbandits))",
     sprintf("setwd(%s)", deparse(directory)),
@@ -425,7 +426,7 @@ test_that("a line that does not reach the disk does not stay in the file, even i
     "}",
     "b$observe(1, 0.5)",
     "cat('after', identical(resume_bandit('journal')$history(), b$history()), '\\n')"),
-    shell = sprintf("NO_FSYNC=%s NO_TRUNCATE=%s LD_PRELOAD=%s", path("fsync"), path("truncate"), path("disk.so")))
+    shell = sprintf("NO_FSYNC=%s NO_TRUNCATE=%s LD_PRELOAD=%s", path("fsync"), path("truncate"), preloaded))
   said <- function(word) grep(paste0("^", word), out, value = TRUE)
   expect_match(said("end"), "Cannot write to the journal", info = paste(out, collapse = "\n"))
   expect_length(said("end"), 2)
@@ -435,7 +436,7 @@ test_that("a line that does not reach the disk does not stay in the file, even i
   file.create(path("die"))
   out <- run_child(c(sprintf("gpbandits::gp_ucb(1:3, gpbandits::kernel_se(), 1, journal = %s)", deparse(path("begun"))),
                      "cat('not reached')"),
-                   shell = sprintf("DIE=%s LD_PRELOAD=%s", path("die"), path("disk.so")))
+                   shell = sprintf("DIE=%s LD_PRELOAD=%s", path("die"), preloaded))
   expect_false(any(grepl("not reached", out)))
   expect_length(dir(directory, "begun[.]draft"), 1)   # it had begun
   expect_false(file.exists(path("begun")))
