@@ -19,12 +19,12 @@ postgres_lacks <- function() {
   postgres_here$lacks
 }
 
-# PostgreSQL refuses to run as root: there, as the user that Debian's package makes.
+# PostgreSQL refuses to run as root: there, as the user that Debian's package makes. A sanitizer's library is not for it.
 as_postgres <- function(program, arguments) {
   root <- identical(system2("id", "-u", stdout = TRUE), "0")
   command <- paste(shQuote(postgres_binary(program)), arguments)
   if (root) command <- paste("runuser -u postgres --", command)
-  system(paste(command, ">/dev/null 2>&1"))
+  system(paste("env -u LD_PRELOAD", command, ">/dev/null 2>&1"))
 }
 
 start_postgres <- function() {
