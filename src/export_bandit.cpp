@@ -36,9 +36,17 @@ Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
 
 }  // namespace
 
+// The handle keeps the R functions of the settings that it began with, and of the last refit.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_new(const Rcpp::List& config) {
-  return Rcpp::XPtr<HeldBandit>(new HeldBandit(config), true, bandit_tag(), R_NilValue);
+  gpb::HandleFunctions functions;
+  auto held = std::make_unique<HeldBandit>(config, &functions);
+  const Rcpp::Shield<SEXP> kept(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(kept, 0, functions.list());
+  const Rcpp::XPtr<HeldBandit> handle(held.get(), true, bandit_tag(), kept);
+  held.release();
+  functions.let_go();
+  return handle;
 }
 
 // "none": there is no object, or one that a change left behind when it failed. "changing": a change
@@ -308,6 +316,17 @@ struct LogFromR {
   Rcpp::CharacterVector arms;  // those that were eligible, NA for all
 };
 
+// A refit: afterwards nothing calls the functions of the one before.
+template <typename Refit>
+void change_beliefs(SEXP handle, const Rcpp::List& config, const Refit& refit) {
+  gpb::HandleFunctions functions;
+  gpb::Beliefs beliefs = gpb::beliefs_from_config(config, &functions);
+  const Rcpp::Shield<SEXP> kept(functions.list());
+  refit(std::move(beliefs));
+  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
+  functions.let_go();
+}
+
 }  // namespace
 
 // Plays a log's events. `queries` and `contexts` are those after the first `first`, which the events are
@@ -324,7 +343,9 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     bandit->set_clock(event.time);
     if (event.kind == EventKind::refit) {
       if (refitted >= refits.size()) throw std::invalid_argument("a refit has no parameters");
-      bandit->replay_refit(gpb::beliefs_from_config(refits[refitted++]));
+      change_beliefs(handle, refits[refitted++], [&](gpb::Beliefs beliefs) {
+        bandit->replay_refit(std::move(beliefs));
+      });
       continue;
     }
     const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
@@ -334,9 +355,10 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
-  auto beliefs = gpb::beliefs_from_config(config);
-  BanditChange bandit(handle);
-  bandit->refit(std::move(beliefs));
+  change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
+    BanditChange bandit(handle);
+    bandit->refit(std::move(beliefs));
+  });
 }
 
 // What the mean knows: ids of the queries, their values (rewards, or what stands for them) and

@@ -8,8 +8,8 @@
 
 namespace gpb {
 
-Beliefs beliefs_from_config(const Rcpp::List& config) {
-  const RSettings settings(config);
+Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
+  const RSettings settings(config, handle);
   const auto policy = settings.part("policy");
   Beliefs out;
   out.noise_var = settings.number("noise_var");
@@ -25,8 +25,8 @@ Beliefs beliefs_from_config(const Rcpp::List& config) {
   return out;
 }
 
-FoldRules rules_from_config(const Rcpp::List& config) {
-  const RSettings settings(config);
+FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
+  const RSettings settings(config, handle);
   FoldRules out;
   out.pending = make_pending(*settings.part("pending"));
   if (settings.has("changes")) out.changes = make_changes(*settings.part("changes"));

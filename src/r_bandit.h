@@ -5,11 +5,13 @@
 #include <RcppEigen.h>
 
 #include "bandit/bandit.h"
+#include "r_function.h"
 
 namespace gpb {
 
-Beliefs beliefs_from_config(const Rcpp::List& config);
-FoldRules rules_from_config(const Rcpp::List& config);
+// `handle`: of the bandit that will call their functions.
+Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle);
+FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle);
 
 // Contexts of several queries as R gives them: `row` a number of a known context
 // (0-based) each, `values` a row each (no columns where the rows say it all), and perhaps
@@ -50,8 +52,8 @@ class PlacesFromR {
 
 // The core's object behind R's handle: a cache of the log in R.
 struct HeldBandit {
-  explicit HeldBandit(const Rcpp::List& config)
-      : bandit(gpb::beliefs_from_config(config), gpb::rules_from_config(config)) {}
+  HeldBandit(const Rcpp::List& config, gpb::HandleFunctions* handle)
+      : bandit(gpb::beliefs_from_config(config, handle), gpb::rules_from_config(config, handle)) {}
   gpb::Bandit bandit;
   bool changing = false;  // a change is under way, further down the stack
   bool in_step = true;    // the log has all that the object knows; if not, it is of no more use

@@ -36,9 +36,10 @@ Scaling scaling_of(const Rcpp::List& kernel) {
                  field<bool>(kernel, "isotropic"));
 }
 
-FunctionKernel::Gram gram_function(const Rcpp::List& kernel) {
-  const Rcpp::Function f = kernel["f"];
-  return [f](const MatrixXd& X, const MatrixXd& Y) { return Rcpp::as<MatrixXd>(f(X, Y)); };
+FunctionKernel::Gram gram_function(const Rcpp::List& kernel, HandleFunctions* handle) {
+  const Rcpp::Function given = kernel["f"];
+  const RFunction f(given, handle);
+  return [f](const MatrixXd& X, const MatrixXd& Y) { return f.numbers<MatrixXd>(X, Y); };
 }
 
 // A kernel that lets R's interrupts in between its rows: the core, which knows nothing of R, asks
@@ -93,28 +94,30 @@ class Interruptible : public Kernel {
   mutable Clock::time_point last_ = Clock::now();
 };
 
-std::unique_ptr<Kernel> parse(const Rcpp::List& kernel);
+std::unique_ptr<Kernel> parse(const Rcpp::List& kernel, HandleFunctions* handle);
 
-std::vector<std::unique_ptr<Kernel>> parts_of(const Rcpp::List& kernel) {
+std::vector<std::unique_ptr<Kernel>> parts_of(const Rcpp::List& kernel,
+                                              HandleFunctions* handle) {
   const Rcpp::List parts = kernel["parts"];
   std::vector<std::unique_ptr<Kernel>> out;
   for (R_xlen_t p = 0; p < parts.size(); ++p) {
-    out.push_back(std::make_unique<Interruptible>(parse(parts[p])));
+    out.push_back(std::make_unique<Interruptible>(parse(parts[p], handle)));
   }
   return out;
 }
 
-std::unique_ptr<Kernel> parse(const Rcpp::List& kernel) {
+std::unique_ptr<Kernel> parse(const Rcpp::List& kernel, HandleFunctions* handle) {
   const std::string type = field<std::string>(kernel, "type");
-  if (type == "sum") return std::make_unique<SumKernel>(parts_of(kernel));
-  if (type == "product") return std::make_unique<ProductKernel>(parts_of(kernel));
+  if (type == "sum") return std::make_unique<SumKernel>(parts_of(kernel, handle));
+  if (type == "product") return std::make_unique<ProductKernel>(parts_of(kernel, handle));
   if (type == "matrix") {
     return std::make_unique<MatrixKernel>(field<MatrixXd>(kernel, "K"),
                                           field<int>(kernel, "arm_column"));
   }
   const double variance = field<double>(kernel, "variance");
   if (type == "function") {
-    return std::make_unique<FunctionKernel>(gram_function(kernel), dims_of(kernel), variance);
+    return std::make_unique<FunctionKernel>(gram_function(kernel, handle), dims_of(kernel),
+                                            variance);
   }
   if (type == "linear") return std::make_unique<Linear>(dims_of(kernel), variance);
   if (type == "se") return std::make_unique<SquaredExponential>(scaling_of(kernel), variance);
@@ -139,8 +142,8 @@ std::unique_ptr<Kernel> parse(const Rcpp::List& kernel) {
 
 }  // namespace
 
-KernelPtr kernel_from_list(const Rcpp::List& kernel) {
-  return std::make_shared<Interruptible>(parse(kernel));
+KernelPtr kernel_from_list(const Rcpp::List& kernel, HandleFunctions* handle) {
+  return std::make_shared<Interruptible>(parse(kernel, handle));
 }
 
 }  // namespace gpb

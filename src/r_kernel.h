@@ -5,10 +5,12 @@
 #include <RcppEigen.h>
 
 #include "kernels/kernel.h"
+#include "r_function.h"
 
 namespace gpb {
 
-KernelPtr kernel_from_list(const Rcpp::List& kernel);
+// `handle`: of the object that will call a kernel that is an R function, or null.
+KernelPtr kernel_from_list(const Rcpp::List& kernel, HandleFunctions* handle = nullptr);
 
 }  // namespace gpb
 

@@ -28,40 +28,46 @@ VectorXd RSettings::numbers(const char* name) const {
 
 MatrixXd RSettings::matrix(const char* name) const { return Rcpp::as<MatrixXd>(value(name)); }
 
+RFunction RSettings::r_function(const char* name) const {
+  return RFunction(Rcpp::Function(value(name)), handle_);
+}
+
 std::function<double(double)> RSettings::function(const char* name) const {
-  const Rcpp::Function f(value(name));
-  return [f](double t) { return Rcpp::as<double>(f(t)); };
+  const RFunction f = r_function(name);
+  return [f](double t) { return f.numbers<double>(t); };
 }
 
 std::function<double(const MatrixXd&)> RSettings::table_function(const char* name) const {
-  const Rcpp::Function f(value(name));
-  return [f](const MatrixXd& table) { return Rcpp::as<double>(f(table)); };
+  const RFunction f = r_function(name);
+  return [f](const MatrixXd& table) { return f.numbers<double>(table); };
 }
 
 Settings::Acquisition RSettings::acquisition(const char* name) const {
-  const Rcpp::Function f(value(name));
+  const RFunction f = r_function(name);
   return [f](const VectorXd& mean, const VectorXd& sd, double round) {
-    return Rcpp::as<VectorXd>(f(mean, sd, round));
+    return f.numbers<VectorXd>(mean, sd, round);
   };
 }
 
 Settings::PointFunction RSettings::point_function(const char* name) const {
-  const Rcpp::Function f(value(name));
-  return [f](const Points& X) { return Rcpp::as<VectorXd>(f(X)); };
+  const RFunction f = r_function(name);
+  return [f](const Points& X) { return f.numbers<VectorXd>(X); };
 }
 
 Settings::Settle RSettings::settle(const char* name) const {
-  const Rcpp::Function f(value(name));
+  const RFunction f = r_function(name);
   return [f](const MatrixXd& points) {
-    const Rcpp::List told = f(points);
+    const Rcpp::List told(f(points));
     return std::make_pair(Rcpp::as<MatrixXd>(told["inputs"]), Rcpp::as<MatrixXd>(told["excess"]));
   };
 }
 
-KernelPtr RSettings::kernel(const char* name) const { return kernel_from_list(value(name)); }
+KernelPtr RSettings::kernel(const char* name) const {
+  return kernel_from_list(value(name), handle_);
+}
 
 std::unique_ptr<Settings> RSettings::part(const char* name) const {
-  return std::make_unique<RSettings>(Rcpp::List(value(name)));
+  return std::make_unique<RSettings>(Rcpp::List(value(name)), handle_);
 }
 
 }  // namespace gpb

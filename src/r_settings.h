@@ -5,12 +5,15 @@
 #include <RcppEigen.h>
 
 #include "base/settings.h"
+#include "r_function.h"
 
 namespace gpb {
 
 class RSettings final : public Settings {
  public:
-  explicit RSettings(Rcpp::List list) : list_(std::move(list)) {}
+  // `handle`: of the object that will call the functions among them, or null.
+  explicit RSettings(Rcpp::List list, HandleFunctions* handle = nullptr)
+      : list_(std::move(list)), handle_(handle) {}
   bool has(const char* name) const override;
   double number(const char* name) const override;
   std::string text(const char* name) const override;
@@ -26,7 +29,9 @@ class RSettings final : public Settings {
 
  private:
   SEXP value(const char* name) const;
+  RFunction r_function(const char* name) const;
   Rcpp::List list_;
+  HandleFunctions* handle_;
 };
 
 }  // namespace gpb

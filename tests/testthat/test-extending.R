@@ -220,3 +220,27 @@ test_that("the old name of benchmark_function() works and says so", {
   expect_warning(old <- test_function("branin"), "benchmark_function")
   expect_equal(old$optimum, benchmark_function("branin")$optimum)
 })
+
+test_that("a bandit is freed although functions of its settings see it", {
+  freed <- 0
+  forget <- function(kind) {
+    mark <- new.env()
+    reg.finalizer(mark, function(e) freed <<- freed + 1)
+    policy <- switch(kind, own = policy_function(function(mean, sd, round) mean + sd),
+                     cost = policy_ei(cost = function(x) 1 + x[, 1]), width = policy_ucb(width_function(function(t) 2)),
+                     policy_ei())
+    kernel <- kernel_se(0.3)
+    if (kind == "kernel") kernel <- kernel + kernel_function(function(X, Y) 0.1 * outer(X[, 1], Y[, 1]))
+    bandit <- gp_bandit(box_domain(0, 1), kernel, 0.1, policy, refit = refit_every(3, minimum = 3, starts = 1))
+    for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
+    gc()                                              # what the bandit needs stays
+    bandit$suggest()
+    bandit$copy()$suggest()
+    NULL
+  }
+  kinds <- c("own", "cost", "width", "kernel")
+  for (kind in kinds) for (k in 1:2) forget(kind)
+  gc()
+  gc()
+  expect_gte(freed, 2 * length(kinds) - 1)            # (R may still look at the last one)
+})
