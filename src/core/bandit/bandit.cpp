@@ -353,7 +353,10 @@ std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Rou
     ++k;
   }
   if (std::isnan(penalties.lipschitz)) penalties.lipschitz = steepest_mean(now, X, rule->actions());
-  penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff();
+  // (What is kept of the candidates is rounded as the bandit has lived; one made again must agree.)
+  Index best = 0;
+  penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff(&best);
+  if (!all.complete) penalties.top = mean().mean_of(Points(X.row(best)))[0];
   return std::make_unique<PenalisedScore>(std::move(score), std::move(penalties), std::move(X));
 }
 
