@@ -23,9 +23,9 @@ GPB_INLINE void forward_rows(const double* packed, Index row, double* x) {
   for (int k = 0; k < kRows; ++k) r[k] = packed + packed_start(row + k);
   Index j = 0;
   for (; j + Isa::lanes <= row; j += Isa::lanes) {
-    const Register known = *reinterpret_cast<const Register*>(x + j);
+    const Register known = at<Isa>(x + j).value;
 #pragma GCC unroll 4
-    for (int k = 0; k < kRows; ++k) sum[k] += *reinterpret_cast<const Register*>(r[k] + j) * known;
+    for (int k = 0; k < kRows; ++k) sum[k] += at<Isa>(r[k] + j).value * known;
   }
   for (int k = 0; k < kRows; ++k) {
     double total = 0.0;
@@ -54,10 +54,10 @@ GPB_INLINE void backward_rows(const double* packed, Index row, double* x) {
   }
   Index j = 0;
   for (; j + Isa::lanes <= row; j += Isa::lanes) {
-    Register left = *reinterpret_cast<const Register*>(x + j);
+    Register left = at<Isa>(x + j).value;
 #pragma GCC unroll 4
-    for (int k = 0; k < kRows; ++k) left -= *reinterpret_cast<const Register*>(r[k] + j) * x[row + k];
-    *reinterpret_cast<Register*>(x + j) = left;
+    for (int k = 0; k < kRows; ++k) left -= at<Isa>(r[k] + j).value * x[row + k];
+    at<Isa>(x + j).value = left;
   }
   for (; j < row; ++j) {
     for (int k = 0; k < kRows; ++k) x[j] -= r[k][j] * x[row + k];

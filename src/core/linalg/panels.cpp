@@ -24,7 +24,7 @@ GPB_INLINE void subtract_product(const double* const* a, const double* b, Index 
     Register right[parts];
 #pragma GCC unroll 8
     for (int p = 0; p < parts; ++p) {
-      right[p] = *reinterpret_cast<const Register*>(b + q * kWidth + p * Isa::lanes);
+      right[p] = at<Isa>(b + q * kWidth + p * Isa::lanes).value;
     }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -36,7 +36,7 @@ GPB_INLINE void subtract_product(const double* const* a, const double* b, Index 
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int p = 0; p < parts; ++p) {
-      *reinterpret_cast<Register*>(c + r * kWidth + p * Isa::lanes) -= sum[r][p];
+      at<Isa>(c + r * kWidth + p * Isa::lanes).value -= sum[r][p];
     }
   }
 }
@@ -109,14 +109,14 @@ GPB_INLINE void accumulate_for(const double* data, Index stride, Index panels, I
       const double* v = data + p * stride + i * kWidth;
 #pragma GCC unroll 8
       for (int q = 0; q < parts; ++q) {
-        const Register value = *reinterpret_cast<const Register*>(v + q * Isa::lanes);
+        const Register value = at<Isa>(v + q * Isa::lanes).value;
         m[q] += weight[i] * value;
         s[q] += value * value;
       }
     }
     for (int q = 0; q < parts; ++q) {
-      *reinterpret_cast<Register*>(mean + p * kWidth + q * Isa::lanes) += m[q];
-      *reinterpret_cast<Register*>(squares + p * kWidth + q * Isa::lanes) += s[q];
+      at<Isa>(mean + p * kWidth + q * Isa::lanes).value += m[q];
+      at<Isa>(squares + p * kWidth + q * Isa::lanes).value += s[q];
     }
   }
 }

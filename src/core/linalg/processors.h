@@ -15,17 +15,24 @@
 
 namespace gpb {
 
-// `lanes` doubles per register, `tile` rows at a time: as many as the
-// processor's registers hold sums for.
+// `lanes` doubles per register, `tile` rows at a time: as many as the processor's registers hold
+// sums for. Anywhere: a register's numbers in memory, at whatever address. (A structure, because
+// clang forgets the alignment of a type that a template hands on by another name.)
 struct Generic {
-  typedef double Register __attribute__((vector_size(16), aligned(8), may_alias));
+  typedef double Register __attribute__((vector_size(16)));
+  struct Anywhere {
+    Register value;
+  } __attribute__((packed, may_alias));
   static constexpr int lanes = 2;
   static constexpr int tile = 2;
 };
 
 #if GPB_DISPATCH
 struct Avx2 {
-  typedef double Register __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef double Register __attribute__((vector_size(32)));
+  struct Anywhere {
+    Register value;
+  } __attribute__((packed, may_alias));
   static constexpr int lanes = 4;
   static constexpr int tile = 6;
 };
@@ -34,6 +41,16 @@ inline bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #endif
+
+// The numbers from this one on.
+template <class Isa>
+GPB_INLINE typename Isa::Anywhere& at(double* x) {
+  return *reinterpret_cast<typename Isa::Anywhere*>(x);
+}
+template <class Isa>
+GPB_INLINE const typename Isa::Anywhere& at(const double* x) {
+  return *reinterpret_cast<const typename Isa::Anywhere*>(x);
+}
 
 // Defines `void name parameters`, which calls name_for<Isa> arguments for this processor.
 #if GPB_DISPATCH

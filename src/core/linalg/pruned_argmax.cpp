@@ -21,7 +21,7 @@ GPB_INLINE double largest(const double* x, Index first, Index last) {
   Index j = first;
   for (; j + kSums * Isa::lanes <= last; j += kSums * Isa::lanes) {
     for (int k = 0; k < kSums; ++k) {
-      const Register own = *reinterpret_cast<const Register*>(x + j + k * Isa::lanes);
+      const Register own = at<Isa>(x + j + k * Isa::lanes).value;
       top[k] = own > top[k] ? own : top[k];
     }
   }

@@ -11,25 +11,16 @@ namespace {
 constexpr Index kBlock = 4096;  // arms per block: the block's sums stay in the first cache
 constexpr int kTerms = 8;       // columns at a time: the sums are read and written once for all
 
-template <class Isa>
-GPB_INLINE typename Isa::Register& at(double* x) {
-  return *reinterpret_cast<typename Isa::Register*>(x);
-}
-template <class Isa>
-GPB_INLINE const typename Isa::Register& at(const double* x) {
-  return *reinterpret_cast<const typename Isa::Register*>(x);
-}
-
 // sum_j += sum over `terms` columns of column(j) weight.
 template <class Isa, int terms>
 GPB_INLINE void add_columns(const double* columns, Index stride, const double* weight, Index count,
                             double* sum) {
   Index j = 0;
   for (; j + Isa::lanes <= count; j += Isa::lanes) {
-    typename Isa::Register total = at<Isa>(sum + j);
+    typename Isa::Register total = at<Isa>(sum + j).value;
 #pragma GCC unroll 8
-    for (int q = 0; q < terms; ++q) total += at<Isa>(columns + q * stride + j) * weight[q];
-    at<Isa>(sum + j) = total;
+    for (int q = 0; q < terms; ++q) total += at<Isa>(columns + q * stride + j).value * weight[q];
+    at<Isa>(sum + j).value = total;
   }
   for (; j < count; ++j) {
     for (int q = 0; q < terms; ++q) sum[j] += columns[q * stride + j] * weight[q];
@@ -53,9 +44,9 @@ GPB_INLINE void lower_variance(const double* root, double step, Index count, dou
   using Register = typename Isa::Register;
   Index j = 0;
   for (; j + Isa::lanes <= count; j += Isa::lanes) {
-    const Register own = at<Isa>(root + j);
-    const Register left = at<Isa>(variance + j) - own * own * step;
-    at<Isa>(variance + j) = left > 0.0 ? left : Register{};
+    const Register own = at<Isa>(root + j).value;
+    const Register left = at<Isa>(variance + j).value - own * own * step;
+    at<Isa>(variance + j).value = left > 0.0 ? left : Register{};
   }
   for (; j < count; ++j) variance[j] = std::max(0.0, variance[j] - root[j] * root[j] * step);
 }
@@ -90,7 +81,7 @@ GPB_INLINE void append_sweep_for(const double* factor, Index stride, Index n, In
     double* own = row + first;
     Index j = 0;
     for (; j + Isa::lanes <= count; j += Isa::lanes) {
-      at<Isa>(own + j) = (at<Isa>(prior + first + j) - at<Isa>(sum + j)) * row_scale;
+      at<Isa>(own + j).value = (at<Isa>(prior + first + j).value - at<Isa>(sum + j).value) * row_scale;
     }
     for (; j < count; ++j) own[j] = (prior[first + j] - sum[j]) * row_scale;
     add_multiple<Isa>(own, mean_step, count, mean + first);
@@ -108,7 +99,7 @@ GPB_INLINE void product_sweep_for(const double* factor, Index stride, Index n, I
     block_product<Isa>(factor + first, stride, r, weight, count, sum);
     Index j = 0;
     for (; j + Isa::lanes <= count; j += Isa::lanes) {
-      at<Isa>(out + first + j) = at<Isa>(base + first + j) + at<Isa>(sum + j) * scale;
+      at<Isa>(out + first + j).value = at<Isa>(base + first + j).value + at<Isa>(sum + j).value * scale;
     }
     for (; j < count; ++j) out[first + j] = base[first + j] + scale * sum[j];
   }

@@ -89,16 +89,16 @@ GPB_INLINE void solve_panels(const Sweep& s, const PivotBlock& block) {
     double* panel = s.rows + p * kRows<Isa> * kPivots;
     for (Index q = 0; q < s.size; ++q) {
       const double* l = block.factor + q * kPivots;
-      Register* own = reinterpret_cast<Register*>(panel + q * kRows<Isa>);
-      Register low = own[0], high = own[1];
+      double* own = panel + q * kRows<Isa>;
+      Register low = at<Isa>(own).value, high = at<Isa>(own + Isa::lanes).value;
       for (Index k = 0; k < q; ++k) {
-        const Register* other = reinterpret_cast<const Register*>(panel + k * kRows<Isa>);
-        low -= l[k] * other[0];
-        high -= l[k] * other[1];
+        const double* other = panel + k * kRows<Isa>;
+        low -= l[k] * at<Isa>(other).value;
+        high -= l[k] * at<Isa>(other + Isa::lanes).value;
       }
       const double scale = 1.0 / l[q];
-      own[0] = low * scale;
-      own[1] = high * scale;
+      at<Isa>(own).value = low * scale;
+      at<Isa>(own + Isa::lanes).value = high * scale;
     }
   }
 }
@@ -128,8 +128,8 @@ GPB_INLINE void tile_product(const double* left, const double* right, Index term
                              typename Isa::Register (&sum)[kColumns][2]) {
   using Register = typename Isa::Register;
   for (Index q = 0; q < terms; ++q) {
-    const Register low = *reinterpret_cast<const Register*>(left + q * kRows<Isa>);
-    const Register high = *reinterpret_cast<const Register*>(left + q * kRows<Isa> + Isa::lanes);
+    const Register low = at<Isa>(left + q * kRows<Isa>).value;
+    const Register high = at<Isa>(left + q * kRows<Isa> + Isa::lanes).value;
 #pragma GCC unroll 6
     for (int c = 0; c < kColumns; ++c) {
       sum[c][0] += right[q * kColumns + c] * low;
@@ -152,9 +152,9 @@ GPB_INLINE void subtract_products(const Sweep& s) {
       double* c = s.a + p * kRows<Isa> + j * kColumns * s.stride;
 #pragma GCC unroll 6
       for (int k = 0; k < kColumns; ++k) {
-        Register* out = reinterpret_cast<Register*>(c + k * s.stride);
-        out[0] -= sum[k][0];
-        out[1] -= sum[k][1];
+        double* out = c + k * s.stride;
+        at<Isa>(out).value -= sum[k][0];
+        at<Isa>(out + Isa::lanes).value -= sum[k][1];
       }
     }
   }
