@@ -1,4 +1,4 @@
-# Runs the tests against the installed package and counts them, on two processes side by side.
+# Runs the tests against the installed package and counts them, on up to three processes side by side.
 #   Rscript tools/run_tests.R [FILTER]
 # Writes build/tests.rds (testthat's table) and build/tests.txt: "PASSED FAILED
 # SKIPPED", the numbers of test_that() blocks. A file that stops outside of any
@@ -32,7 +32,7 @@ work <- function(queue) {
     bad <- result$stopped || any(result$table$failed > 0 | result$table$error)
     cat(sprintf("%s: %d tests, %.0f s%s\n", file, nrow(result$table), sum(result$table$real), if (bad) ": FAILED" else ""))
     if (bad) writeLines(result$said)
-    # There as a whole or not at all: the other process looks for it.
+    # There as a whole or not at all: the first process looks for it.
     saveRDS(result[c("table", "stopped")], file.path(queue, file, "result.part"))
     file.rename(file.path(queue, file, "result.part"), file.path(queue, file, "result.rds"))
   }
@@ -50,13 +50,14 @@ queue <- tempfile("queue")
 dir.create(queue)
 files <- list.files("tests/testthat", "^test-.*[.]R$")
 if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$", "\\1", files))]
-# Long ones first, so that the two end together: they are long to read too.
+# Long ones first, so that all end together: they are long to read too.
 files <- files[order(-file.size(file.path("tests/testthat", files)))]
 long <- c("combinations-arms", "combinations-box", "bandit-state", "box-reference", "bandit-journal", "stopping")
 first <- intersect(sprintf("test-%s.R", long), files)
 writeLines(c(first, setdiff(files, first)), file.path(queue, "files"))
 
-workers <- min(length(files), max(1L, parallel::detectCores(), na.rm = TRUE), 2L)
+# (Three on two processors: some tests wait.)
+workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 3L else 1L)
 command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "tools/run_tests.R --worker", shQuote(queue))
 said <- file.path(queue, paste0("said", seq_len(workers)))
 for (k in seq_len(workers)[-1]) system(paste(command, ">", shQuote(said[k]), "2>&1"), wait = FALSE)

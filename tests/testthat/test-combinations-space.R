@@ -3,5 +3,5 @@ source("combinations.R", local = TRUE)
 
 test_that("every combination plays 30 rounds on a search space as the oracle says", {
   skip_on_cran()
-  walk_table(domains$space(), 1201)
+  walk_table(domains$space(), 2003)
 })

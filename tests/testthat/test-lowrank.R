@@ -67,7 +67,7 @@ random_case <- function(seed, n) {
 
 test_that("random problems: errors within the certificate, the certificate within the aim", {
   skip_on_cran()
-  for (seed in seq_len(if (whole) 200 else 33)) {
+  for (seed in seq_len(if (whole) 200 else 20)) {
     n <- sample(c(3, 20, 60, 90), 1)
     case <- random_case(seed, n)
     at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
