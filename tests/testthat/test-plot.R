@@ -292,8 +292,8 @@ test_that("autoplot draws the same data with ggplot2", {
     expect_identical(bandit$history(), before)
     expect_equal(picture$data, draw(plot(bandit, truth = function(m) m[, 1] * 0.1)), ignore_attr = TRUE)
     built(picture)
-    built(ggplot2::autoplot(bandit, next_choice = FALSE, width = 1))
   }
+  built(ggplot2::autoplot(bandits()$ucb, next_choice = FALSE, width = 1))
   run <- played(gp_ucb(x, kernel, 0.01), cbind(f(x), -f(x)), 40, change_points = 20)
   for (which in c("cumulative", "average", "simple")) {
     built(ggplot2::autoplot(run, which, bound = 1:40, log = if (which == "simple") "xy" else ""))
