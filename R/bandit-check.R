@@ -214,7 +214,8 @@ check_rival_log <- function(rival) {
 check_log_places <- function(config, queries) {
   arms <- arm_count(config$domain)
   contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
-  inside <- queries$context >= 0 & queries$context < contexts & (if (is.null(arms)) is.na(queries$arm) else queries$arm >= 0 & queries$arm < arms)
+  known <- if (is.null(arms)) is.na(queries$arm) else queries$arm >= 0 & queries$arm < arms
+  inside <- queries$context >= 0 & queries$context < contexts & known
   finite <- vapply(queries[logged_inputs(config)], function(x) all(is.finite(x)), NA)
   if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that the domain does not have")
 }

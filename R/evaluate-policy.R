@@ -65,7 +65,8 @@ estimate_with_interval <- function(found, method, level, n) {
   weights <- found$weights
   data.frame(method = method, estimate = mean(values), se = se, lower = mean(values) - half,
              upper = mean(values) + half,
-             n = n, matched = sum(weights > 0), effective = if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0)
+             n = n, matched = sum(weights > 0),
+             effective = if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0)
 }
 
 # ---- the log ------------------------------------------------------------------

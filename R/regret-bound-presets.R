@@ -2,7 +2,8 @@
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
                      stable_opt = "stable",
-                     gp_ucb_noiseless_constraints = "constraints_noiseless", gp_ucb_noisy_constraints = "constraints_noisy")
+                     gp_ucb_noiseless_constraints = "constraints_noiseless",
+                     gp_ucb_noisy_constraints = "constraints_noisy")
 
 no_theorem <- local({
   unproven <- "none is proven"
@@ -14,9 +15,11 @@ no_theorem <- local({
     gp_ei = unproven, gp_pi = unproven, gp_ei_cost = unproven,
     kernel_ucb = "its theorem is about a version that learns in stages (SupKernelUCB)",
     ts_rsr = "one query at a time it is PIMS (\"irgp\"); for batches the proof has not been checked",
-    rahbo = "its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants have not been checked",
+    rahbo = paste("its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants",
+                  "have not been checked"),
     r_gp_ucb = unchecked, sw_gp_ucb = unchecked, wgp_ucb = unchecked, tv_gp_ucb = unchecked, et_gp_ucb = unchecked,
-    ckb = rival, config_ucb = rival, epbo = rival, bandit_oco = rival, admmbo = rival, safe_opt = safety, stage_opt = safety)
+    ckb = rival, config_ucb = rival, epbo = rival, bandit_oco = rival, admmbo = rival, safe_opt = safety,
+    stage_opt = safety)
 })
 
 theorem_of_preset <- function(theorem) {

@@ -454,6 +454,7 @@ regret_theorems <- function() list(
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
   constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, clip = regret_clip, irgp = regret_irgp,
-  straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, gp_ucb_pe = regret_ucb_pe, lb_gp_ucb = regret_lb,
+  straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, gp_ucb_pe = regret_ucb_pe,
+  lb_gp_ucb = regret_lb,
   a_gp_ucb = regret_a_ucb
 )

@@ -270,7 +270,8 @@ reward_gap <- function(config, from, gap) {
 
 prior_story <- function(config) {
   c(sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
-            if (is.null(config$refit)) "prior" else "prior with the hyperparameters fitted so far (as if they were given)",
+            if (is.null(config$refit)) "prior"
+            else "prior with the hyperparameters fitted so far (as if they were given)",
             config$noise_var),
     voided_by(config[names(config) != "refit"]),
     if (!is.null(config$outputs)) "gaps in units of the reward are measured from the recommended point's mean",

@@ -345,7 +345,8 @@ play_rows <- function(bandit, rows) {
 stored_refit <- function(text, bandit) {
   what <- "a refit in the store"
   fit <- settings_from_text(text, bandit$journal$store$trust, what)
-  as_ours(check_fit(fit, bandit$config), function(...) stop_gpbandits("Cannot read ", what, ": ", ..., argument = "store"))
+  unreadable <- function(...) stop_gpbandits("Cannot read ", what, ": ", ..., argument = "store")
+  as_ours(check_fit(fit, bandit$config), unreadable)
   check_stored_settings(refitted_config(bandit$config, fit))
   fit
 }
@@ -460,7 +461,8 @@ json_quote <- function(x) {
 keep_note.bandit_store_log <- function(log, bandit, name, value) list()
 
 keep_reset.bandit_store_log <- function(log, bandit) {
-  stop_gpbandits("A bandit in a store keeps its log, which others work on too: begin another one under another name, or reset a $copy() of it.",
+  stop_gpbandits("A bandit in a store keeps its log, which others work on too: begin another one under another name, ",
+                 "or reset a $copy() of it.",
                  argument = "store")
 }
 

@@ -168,7 +168,9 @@ query_of <- function(request) {
 decoded <- function(text) {
   whole <- !grepl("%(?![0-9A-Fa-f]{2})|%00", text, perl = TRUE)
   found <- if (whole) utils::URLdecode(text)
-  if (is.null(found) || !validUTF8(found)) stop_argument("query", "text that is not encoded as in a URL", "UTF-8, with %xx")
+  if (is.null(found) || !validUTF8(found)) {
+    stop_argument("query", "text that is not encoded as in a URL", "UTF-8, with %xx")
+  }
   found
 }
 

@@ -62,8 +62,9 @@ check_not_inherited <- function(con) {
   inherited <- vapply(open, function(one) one$file == file && one$pid != Sys.getpid(), NA)
   if (any(inherited)) {
     try(DBI::dbDisconnect(con), silent = TRUE)
-    stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. Fork before the store ",
-                   "is made, or take processes that begin anew (mirai, a multisession plan), or PostgreSQL.", argument = "store")
+    stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. ",
+                   "Fork before the store is made, or take processes that begin anew (mirai, a multisession plan), or ",
+                   "PostgreSQL.", argument = "store")
   }
   sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))
 }
@@ -350,7 +351,8 @@ store_tables <- function(link) {
 store_view <- function() {
   paste(
     "CREATE VIEW gpb_history AS SELECT b.name AS bandit, q.query AS id, q.arm + 1 AS arm, q.place, q.action, q.segment,",
-    "q.mean, q.sd, q.width, r.reward, CASE x.kind WHEN 'withdraw' THEN 'withdrawn' WHEN 'fail' THEN 'failed' ELSE CASE WHEN r.reward IS NULL THEN 'pending'",
+    "q.mean, q.sd, q.width, r.reward, CASE x.kind WHEN 'withdraw' THEN 'withdrawn' WHEN 'fail' THEN 'failed'",
+    "ELSE CASE WHEN r.reward IS NULL THEN 'pending'",
     "ELSE 'known' END END AS status, l.worker, l.attempt, l.since AS asked_at, r.at AS answered_at, l.reason",
     "FROM gpb_query q JOIN gpb_bandit b ON b.bandit = q.bandit",
     "LEFT JOIN gpb_event r ON r.bandit = q.bandit AND r.number = (SELECT MAX(number) FROM gpb_event e",
