@@ -1,6 +1,7 @@
 #include "fitting/likelihood.h"
 
 #include "linalg/floors.h"
+#include "linalg/mirror.h"
 
 #include <algorithm>
 #include <cmath>
@@ -128,7 +129,7 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) W(i, j) = scale * alpha[j] * alpha[i] + sweep_(i, j);
   }
-  for (Index j = 0; j + 1 < n; ++j) W.row(j).tail(n - j - 1) = W.col(j).tail(n - j - 1).transpose();
+  mirror_lower(W);
   VectorXd out(kernel_->parameter_count() + 1);
   out << kernel_->parameter_gradient(X_, W),
       pooled_.dot(W.diagonal()) + scale * spread_ / noise_ - repeats();

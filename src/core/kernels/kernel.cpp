@@ -1,5 +1,7 @@
 #include "kernels/kernel.h"
 
+#include "linalg/mirror.h"
+
 namespace gpb {
 
 VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
@@ -32,7 +34,7 @@ MatrixXd Kernel::gram(const Points& X) const {
   const Index n = X.rows();
   MatrixXd K(n, n);
   for (Index j = 0; j < n; ++j) cross(X.row(j).transpose(), X, K.col(j));
-  for (Index j = 0; j + 1 < n; ++j) K.row(j).tail(n - 1 - j) = K.col(j).tail(n - 1 - j).transpose();
+  mirror_lower(K);
   return K;
 }
 
