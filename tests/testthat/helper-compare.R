@@ -109,3 +109,6 @@ compare_rewards <- function(K, mean, noise_sd, rounds) {
   e <- stats::rnorm(rounds, 0, noise_sd)
   function(t, point) f[point] + e[t]
 }
+
+# A size: by default, and at GPBANDITS_TEST_LEVEL=2.
+by_level <- function(default, second) if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") second else default

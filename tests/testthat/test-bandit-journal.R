@@ -45,7 +45,7 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
     set.seed(70)
     bandit <- journal_makers[[name]](journal = file)
     twin <- journal_makers[[name]]()
-    for (t in 1:3) {
+    for (t in seq_len(by_level(3, 5))) {
       seed <- .Random.seed
       journal_step(bandit)
       after <- .Random.seed
@@ -486,7 +486,7 @@ journal_life <- function(file, acknowledged, rounds, make) {
   bandit
 }
 
-test_that("kill -9 at random moments, ten times: a prefix, at most one evaluation lost, and on it goes", {
+test_that("kill -9 at random moments, again and again: a prefix, at most one evaluation lost, and on it goes", {
   skip_on_cran()
   skip_on_os("windows")
   make <- journal_makers$ts
@@ -500,7 +500,8 @@ test_that("kill -9 at random moments, ten times: a prefix, at most one evaluatio
   file <- tempfile()
   acknowledged <- tempfile()
   kills <- 0
-  for (further in c(-1, 0, 0, sample(0:12, 7, replace = TRUE))) {
+  times <- by_level(10, 20)
+  for (further in c(-1, 0, 0, sample(0:12, times - 3, replace = TRUE))) {
     job <- parallel::mcparallel(journal_life(file, acknowledged, 1000, make), silent = TRUE)
     begun <- lines_in(acknowledged)                     # killed after so many more rewards, or at once
     if (further >= 0) wait_until(function() file.exists(file) && lines_in(acknowledged) >= begun + further, "rewards")
@@ -518,7 +519,7 @@ test_that("kill -9 at random moments, ten times: a prefix, at most one evaluatio
     expected$status[is.na(history$reward)] <- "pending"
     expect_identical(history, expected)
   }
-  expect_gte(kills, 9)
+  expect_gte(kills, times - 1)
   n <- nrow(resume_bandit(file)$history())
   expect_gt(n, 5)
   rounds <- n + 10

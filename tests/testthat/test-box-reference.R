@@ -54,11 +54,12 @@ test_that("choices on a box are maximisers, for every policy that has a score", 
                    list(policy_mean(), ref_policy("mean")),
                    list(policy_variance(), ref_policy("variance")))
   kernel <- ref_kernel_se(c(0.3, 0.6))
-  grid <- as.matrix(expand.grid(seq(0, 1, length.out = 31), seq(0, 1, length.out = 31)))
+  side <- seq(0, 1, length.out = by_level(31, 41))
+  grid <- as.matrix(expand.grid(side, side))
   for (pair in policies) {
     b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(c(0.3, 0.6)), 0.01, pair[[1]])
     b$add(x = matrix(runif(10), 5), reward = rnorm(5))
-    for (t in 1:3) {
+    for (t in seq_len(by_level(3, 4))) {
       q <- b$suggest()
       r <- box_reference(kernel, b, c("x1", "x2"), grid)
       past <- seq_len(r$n - 1)

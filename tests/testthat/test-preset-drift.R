@@ -101,7 +101,7 @@ for (name in names(drift_rules)) {
     # One maximiser of two: the policy plays the right half as often as the posterior has it higher.
     b <- gp_bandit(box_domain(0, 1), kernel_se(0.15), 0.05, policy_ts(width_constant(1)), changes = rule[[1]])
     b$add(x = c(0.2, 0.8, 0.2, 0.8, 0.5, 0.2, 0.8, 0.9), reward = c(1, 0.2, 0.8, 0, -1, 0.4, 1, 0.3))
-    trials <- 60
+    trials <- by_level(60, 100)
     played <- vapply(seq_len(trials), function(i) b$copy()$suggest()$x1, 0)
     h <- b$history()
     grid <- seq(0, 1, length.out = 101)

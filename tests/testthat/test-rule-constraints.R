@@ -149,7 +149,7 @@ test_that("on a box, with two constraints, contexts and delays, the posterior is
                                             penalty = penalty_polynomial(1, 2), inner = "gp_ts")
   )
   weigh <- list(function(g) g, function(g) ifelse(g > 0, (g + 1)^2, 1) - 1)
-  rounds <- 15                                          # in the third epoch
+  rounds <- by_level(15, 27)                            # in the third or the fifth epoch
   for (k in 1:2) {
     b <- makers[[k]]()
     set.seed(k)

@@ -162,7 +162,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
   changes <- c(changes, sprintf("UPDATE gpb_bandit SET settings = '%s'", c(strrep("[", 1e5), "3", '[{"type": "list"}]')),
                "UPDATE gpb_bandit SET settings = REPLACE(settings, '\"format\"', '\"rule\"')",
                "UPDATE gpb_bandit SET settings = REPLACE(settings, '\"format\"', '\"design\"')")
-  on_databases(heavy = TRUE, function(place) {
+  on_databases(function(place) {
     if (place$kind == "postgres") changes <- c(changes, "UPDATE gpb_bandit SET checksum = 'NaN'", "UPDATE gpb_event SET time = 'Infinity' WHERE number = 4")
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
     bandit$suggest(2)
