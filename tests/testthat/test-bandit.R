@@ -129,7 +129,7 @@ live_copy <- function(state) {
 live_save <- function(state) {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
-  saveRDS(state$bandit, file)
+  saveRDS(state$bandit, file, compress = FALSE)
   state$bandit <- readRDS(file)
   state
 }

@@ -322,3 +322,24 @@ test_that("forced exploration keeps |U| near xi sqrt(|H|)", {
   expect_true(ref_explores_now(b))
   expect_false(ref_explores(0, 0, 0))
 })
+
+test_that("what is passed at once is what testthat passes", {
+  passes <- function(code) tryCatch({ code; TRUE }, expectation_failure = function(e) FALSE)
+  set.seed(14)
+  outcomes <- logical()
+  for (i in 1:by_level(60, 600)) {
+    y <- rnorm(sample(4, 1)) * 10^runif(1, -12, 3)
+    x <- y + rnorm(length(y)) * 10^runif(1, -14, 0)
+    tolerance <- 10^runif(1, -12, -1)
+    outcomes[i] <- passes(testthat::expect_equal(x, y, tolerance = tolerance))
+    if (within_tolerance(x, y, tolerance) != outcomes[i]) fail(paste("draw", i))
+  }
+  expect_setequal(outcomes, c(TRUE, FALSE))
+  unequal <- list(list(1, 1L), list(1, c(a = 1)), list(1, NA_real_), list(c(1, 2), 1), list(1, "1"))
+  for (pair in unequal) {
+    expect_false(passes(expect_identical(pair[[1]], pair[[2]])))
+    expect_identical(passes(expect_equal(pair[[1]], pair[[2]])), passes(testthat::expect_equal(pair[[1]], pair[[2]])))
+  }
+  for (x in list(FALSE, NA, 1, c(TRUE, TRUE), NULL)) expect_false(passes(expect_true(x)))
+  for (x in list(TRUE, NA, 0, logical())) expect_false(passes(expect_false(x)))
+})

@@ -1,0 +1,42 @@
+# What plainly holds is passed at once, and everything else goes to testthat's own: its third edition looks for words
+# that describe a difference before it asks whether there is one (2 to 3 ms each time, a tenth of the suite).
+
+expect_identical <- function(object, expected, info = NULL, label = label_of(substitute(object)),
+                             expected.label = label_of(substitute(expected))) {
+  if (identical(object, expected)) return(passed(object))
+  testthat::expect_identical(object, expected, info = info, label = label, expected.label = expected.label)
+}
+
+expect_equal <- function(object, expected, ..., tolerance = testthat_tolerance(), info = NULL,
+                         label = label_of(substitute(object)), expected.label = label_of(substitute(expected))) {
+  if (within_tolerance(object, expected, tolerance)) return(passed(object))
+  testthat::expect_equal(object, expected, ..., tolerance = tolerance, info = info, label = label,
+                         expected.label = expected.label)
+}
+
+expect_true <- function(object, info = NULL, label = label_of(substitute(object))) {
+  if (identical(as.vector(object), TRUE)) return(passed(object))
+  testthat::expect_true(object, info = info, label = label)
+}
+
+expect_false <- function(object, info = NULL, label = label_of(substitute(object))) {
+  if (identical(as.vector(object), FALSE)) return(passed(object))
+  testthat::expect_false(object, info = info, label = label)
+}
+
+passed <- function(object) {
+  succeed()
+  invisible(object)
+}
+
+label_of <- function(expression) paste0("`", strtrim(deparse(expression)[1], 100), "`")
+
+# waldo's own rule for numbers, where nothing else can differ: the mean difference, divided by the mean size of what
+# is expected where that is above the tolerance.
+within_tolerance <- function(x, y, tolerance) {
+  if (identical(x, y)) return(TRUE)
+  if (!is.double(x) || !is.double(y) || is.null(tolerance) || length(x) != length(y) ||
+        !identical(attributes(x), attributes(y)) || !all(is.finite(x), is.finite(y))) return(FALSE)
+  size <- mean(abs(y))
+  mean(abs(x - y)) < tolerance * (if (size > tolerance) size else 1)
+}
