@@ -276,9 +276,8 @@ check_entry <- function(e, domain) {
   expect_equal(next_of(again), next_of(bandit), tolerance = 1e-6)
 }
 
-whole_table <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
 # Every `step`-th entry; the steps have no factor in common with the number of choices in any column.
-some_of <- function(step) if (whole_table) seq_len(nrow(table)) else seq(1, nrow(table), by = step)
+some_of <- function(step) if (second_level()) seq_len(nrow(table)) else seq(1, nrow(table), by = step)
 
 walk_table <- function(domain, step) {
   for (row in some_of(step)) {

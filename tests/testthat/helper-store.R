@@ -104,7 +104,7 @@ small_postgres_place <- function() {
 on_databases <- function(test, heavy = FALSE) {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   test(sqlite_place())
-  if (heavy && Sys.getenv("GPBANDITS_TEST_LEVEL") != "2") return(invisible())
+  if (heavy && !second_level()) return(invisible())
   if (!nzchar(postgres_lacks())) test(postgres_place())
 }
 

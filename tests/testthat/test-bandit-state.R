@@ -4,8 +4,7 @@ state_x <- seq(0, 1, length.out = 12)
 
 # A plain bandit is struck at each statement in each way; longer lives in one of the ways, at every other statement, and
 # at GPBANDITS_TEST_LEVEL=2 as a plain one.
-whole_level <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
-ways <- function(one) if (whole_level) names(strikes) else names(strikes)[one]
+ways <- function(one) by_level(names(strikes)[one], names(strikes))
 
 # The functions that a change runs through.
 changing_functions <- c(
@@ -25,7 +24,7 @@ state_of <- function(bandit) {
 }
 
 # Struck at every statement, a bandit is as before the change or as after it, and goes on from there.
-expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = if (whole_level) 1 else 2) {
+expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1)) {
   kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
   make <- function() {
     if (!is.null(journal)) writeLines(kept$journal, journal)
@@ -80,7 +79,7 @@ test_that("a bandit struck at any statement of a change is as before the change 
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
   with_clock(changing_functions, function(clock) {
     # By default what is told of one query is struck in one way; a batch is the statements of one query again and again.
-    for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!whole_level) c("batch", if (way != "interrupt") told_changes))) {
+    for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") told_changes))) {
       expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = 1)
     }
   })
@@ -124,9 +123,9 @@ test_that("so are rivals", {
   rival <- played_on(ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
   changes <- bandit_changes
   changes$observe <- function(b) b$observe(3, 1, constraints = 0.1)
-  added <- if (whole_level) c(2, 4, 2) else 2
+  added <- by_level(2, c(2, 4, 2))
   changes$add <- function(b) b$add(arm = added, reward = seq_along(added), constraints = matrix(0.1, length(added), 1))
-  each <- c(if (whole_level) "batch" else "suggest", "add", if (whole_level) told_changes)
+  each <- c(by_level("suggest", "batch"), "add", if (second_level()) told_changes)
   with_clock(changing_functions, function(clock) for (change in each) for (way in ways(1 + (change == "add"))) {
     expect_all_or_nothing(clock, rival, changes[[change]], way, change)
   })

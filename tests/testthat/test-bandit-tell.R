@@ -51,7 +51,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   worst
 }
 
-lives <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 40 else 4
+lives <- by_level(4, 40)
 
 test_that("random lives of corrections, withdrawals and rewards with a noise of their own are the oracle's", {
   skip_on_cran()

@@ -208,7 +208,7 @@ random_policies <- function() {
 
 test_that("lives with every part drawn at random equal the oracle", {
   skip_on_cran()
-  for (seed in seq_len(if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 300 else 6)) {
+  for (seed in seq_len(by_level(6, 300))) {
     set.seed(seed)
     state <- random_life()
     worst <- list(mean = 0, sd = 0)
@@ -224,7 +224,7 @@ test_that("lives with every part drawn at random equal the oracle", {
 for (name in life_names) {
   test_that(paste("random lives equal the oracle:", name), {
     skip_unless_alive(name)
-    lives <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 20 else 2
+    lives <- by_level(2, 20)
     for (seed in seq_len(lives)) {
       set.seed(500 + seed)
       state <- life(name)

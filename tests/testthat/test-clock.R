@@ -62,7 +62,7 @@ test_that("by the clock: mean, sd, width and choice are those of a refit from sc
   skip_on_cran()
   set.seed(61)
   late <- 0
-  both <- by_level(FALSE, TRUE)
+  both <- second_level()
   for (m in c(0, 1.5, 4, Inf)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
     # By default in one engine each.
     if (!both && (engine == "weights") != ((m > 1) == (over == "window"))) next

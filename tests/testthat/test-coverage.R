@@ -1,8 +1,7 @@
 # The widths keep their promise: with the stated confidence the bounds hold at every arm in
 # every round at once. The package plays; whether the bounds held is worked out by the oracle.
 
-long_level <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
-coverage_seeds <- if (long_level) 200 else 12
+coverage_seeds <- by_level(12, 200)
 
 # A function with its norm, bounded or Gaussian noise that is R-sub-Gaussian, and one run of UCB.
 coverage_run <- function(seed, width, lambda, rounds = 30, R = 0.3) {

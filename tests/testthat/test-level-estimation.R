@@ -80,7 +80,7 @@ for (implicit in c(FALSE, TRUE)) {
 }
 
 test_that("labels are right to within the accuracy on draws from the prior, and a run ends when all have one", {
-  runs <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 200 else 15
+  runs <- by_level(15, 200)
   x <- seq(0, 1, length.out = 30)
   wrong <- vapply(seq_len(runs), function(seed) {
     set.seed(seed)

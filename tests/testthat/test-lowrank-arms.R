@@ -1,7 +1,5 @@
 # Very many arms: the best of them is found without looking at all, and it is the one that a sweep finds.
 
-whole <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
-
 random_arms <- function(n, d, ties = 0) {
   x <- matrix(runif(n * d), n)
   same <- sample(n, ties)
@@ -22,7 +20,7 @@ play_both <- function(a, b, f, rounds) {
 test_that("the arms are those of a full sweep, to the end", {
   policies <- list(policy_ucb(width_srinivas_finite(0.1, 0.2)), policy_ei(), policy_variance(), policy_mean(),
                    policy_ucb(width_amm(1, 0.2, 0.1)))
-  for (seed in seq_len(if (whole) 30 else 6)) {
+  for (seed in seq_len(by_level(6, 30))) {
     set.seed(seed)
     d <- 1 + seed %% 3
     kernel <- list(kernel_se(0.3), kernel_matern(2.5, 0.5), kernel_se(0.5) + kernel_linear(dims = 1))[[1 + seed %% 3]]
@@ -57,7 +55,7 @@ test_that("groups of blocks that are left alone hold no better arm, whatever the
 
 test_that("what is known changes, goes, is late: still the arms of a sweep", {
   skip_on_cran()
-  for (seed in seq_len(if (whole) 30 else 4)) {
+  for (seed in seq_len(by_level(4, 30))) {
     set.seed(100 + seed)
     x <- random_arms(800, 2)
     pair <- lapply(c("lowrank", "played"), function(engine) {

@@ -1,8 +1,6 @@
 # The low-rank engine of a bandit beside the oracle: errors within the certificate, the certificate
 # within the aim, or the dense engine serves.
 
-whole <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
-
 # Means and sds that should be `want`; `slack` is the rounding of both sides.
 expect_within_bound <- function(bandit, got, want, info = NULL, accuracy = 1e-3, slack = 1e-6) {
   bound <- summary(bandit)$error_bound
@@ -84,7 +82,7 @@ test_that("random lives: late, changed, withdrawn rewards, censoring, windows, w
                  list(NULL, ref_drift()))
   kernels <- compare_kernels()
   engines <- character()
-  for (seed in seq_len(if (whole) 150 else 24)) {
+  for (seed in seq_len(by_level(24, 150))) {
     set.seed(seed)
     kernel <- kernels[[1 + seed %% length(kernels)]]
     x <- places_of(24, kernel$d)

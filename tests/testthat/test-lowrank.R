@@ -1,8 +1,6 @@
 # The low-rank posterior and its certificate, through exports for tests, against the dense
 # formulas of the oracle.
 
-whole <- Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
-
 lowrank <- function(kernel, d, noise_var, accuracy = 1e-3) {
   cpp_testing_lowrank_new(resolve_kernel(kernel, paste0("x", seq_len(d))), noise_var, accuracy)
 }
@@ -67,7 +65,7 @@ random_case <- function(seed, n) {
 
 test_that("random problems: errors within the certificate, the certificate within the aim", {
   skip_on_cran()
-  for (seed in seq_len(if (whole) 200 else 20)) {
+  for (seed in seq_len(by_level(20, 200))) {
     n <- sample(c(3, 20, 60, 90), 1)
     case <- random_case(seed, n)
     at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
@@ -87,7 +85,7 @@ test_that("random problems: errors within the certificate, the certificate withi
 
 test_that("random lives: values change, observations go, noise changes, copies go their own way", {
   skip_on_cran()
-  for (seed in seq_len(if (whole) 60 else 4)) {
+  for (seed in seq_len(by_level(4, 60))) {
     case <- random_case(100 + seed, 120)
     at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
@@ -289,7 +287,7 @@ test_that("where no point is left that could join, the mean's error is measured 
 })
 
 test_that("a width of the dense posterior, widened by the factor, holds around the low-rank mean", {
-  for (seed in seq_len(if (whole) 60 else 12)) {
+  for (seed in seq_len(by_level(12, 60))) {
     case <- random_case(300 + seed, 60)
     case$accuracy <- 10^runif(1, -1, 2)  # so rough that the factor matters
     centres <- matrix(runif(5 * case$d), 5)
@@ -317,7 +315,7 @@ scores_of <- function(policy, at, value) {
 }
 
 test_that("the first points of a basis bound what all of it says, the more the closer", {
-  for (seed in seq_len(if (whole) 40 else 11)) {
+  for (seed in seq_len(by_level(11, 40))) {
     case <- random_case(400 + seed, 60)
     at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), case$x[1:5, , drop = FALSE])
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
@@ -336,7 +334,7 @@ test_that("the first points of a basis bound what all of it says, the more the c
 })
 
 test_that("the best of new points is the one that a sweep finds", {
-  for (seed in seq_len(if (whole) 30 else 6)) {
+  for (seed in seq_len(by_level(6, 30))) {
     case <- random_case(500 + seed, 90)
     at <- matrix(runif(300 * case$d), 300)
     at[sample(300, 60), ] <- at[sample(300, 60), ]  # ties: the first counts
@@ -385,7 +383,7 @@ test_that("a basis put in order knows the same, at no more points", {
 
 test_that("no mean moves by more than what was learnt allows, and some move by as much", {
   largest <- 0
-  for (seed in seq_len(if (whole) 20 else 4)) {
+  for (seed in seq_len(by_level(4, 20))) {
     case <- random_case(300 + seed, 60)
     at <- rbind(matrix(runif(40 * case$d), 40), case$x)
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
@@ -410,7 +408,7 @@ test_that("no mean moves by more than what was learnt allows, and some move by a
 
 test_that("lazy arms find what a sweep finds, looking at fewer", {
   skip_on_cran()
-  for (seed in seq_len(if (whole) 12 else 3)) {
+  for (seed in seq_len(by_level(3, 12))) {
     set.seed(seed)
     kernel <- list(kernel_se(0.15), kernel_matern(2.5, 0.4), kernel_se(c(0.1, 0.5), 2))[[1 + seed %% 3]]
     x <- matrix(runif(6000), 3000)

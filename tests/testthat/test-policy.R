@@ -111,7 +111,7 @@ test_that("Thompson draws come from the joint posterior", {
 })
 
 test_that("joint draws have the posterior's mean and covariance, whatever the parts", {
-  for (seed in seq_len(if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 20 else 3)) {
+  for (seed in seq_len(by_level(3, 20))) {
     set.seed(210 + seed)
     n <- sample(3:8, 1)
     K <- ref_random_covariance(n, sample(n, 1))

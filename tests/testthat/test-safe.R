@@ -154,7 +154,7 @@ test_that("no place is played whose lower bound was under the threshold, but for
 })
 
 test_that("on draws from the prior unsafe plays are as rare as promised", {
-  runs <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 1000 else 15
+  runs <- by_level(15, 1000)
   x <- seq(0, 1, length.out = 20)
   outcome <- vapply(seq_len(runs), function(seed) {
     set.seed(seed)

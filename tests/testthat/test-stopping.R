@@ -1,6 +1,6 @@
 # Stop rules: their numbers against the formulas, their promises against problems whose truth is known.
 
-stop_level <- if (Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2") 200 else 12
+stop_level <- by_level(12, 200)
 
 tiny_data <- function(policy = policy_ucb(width_constant(2)), ...) {
   tiny <- ref_tiny()

@@ -92,7 +92,7 @@ test_that("a query that nobody answers is failed after its attempts", {
 test_that("a fleet under kill -9: nothing lost, nothing counted twice, the posterior is the log's", {
   skip_on_cran()
   skip_on_os("windows")
-  full <- Sys.getenv("GPBANDITS_TEST_LEVEL") == "2"
+  full <- second_level()
   evaluations <- if (full) 1000 else 25
   on_databases(function(place) {
     bandit <- fleet_bandit(place, evaluations)
@@ -109,7 +109,7 @@ test_that("a fleet under kill -9: nothing lost, nothing counted twice, the poste
 # Takes half an hour on two cores; GPBANDITS_FLEET sets another number of evaluations.
 test_that("a fleet of 100 workers and 10,000 evaluations, whole and under kill -9", {
   skip_on_os("windows")
-  skip_if(Sys.getenv("GPBANDITS_TEST_LEVEL") != "2", "100 workers are for GPBANDITS_TEST_LEVEL=2")
+  skip_if(!second_level(), "100 workers are for GPBANDITS_TEST_LEVEL=2")
   evaluations <- as.integer(Sys.getenv("GPBANDITS_FLEET", "10000"))
   for (every in c(Inf, 0.5)) {
     on_databases(function(place) {
@@ -348,7 +348,7 @@ test_that("a transaction struck at any statement is whole or not there, and nobo
   step <- function() bandit$observe(bandit$suggest(worker = "w")$id, 0.5)
   with_clock(functions, function(clock) {
     count <- clock(step)
-    some <- if (Sys.getenv("GPBANDITS_TEST_LEVEL") == "2") seq_len(count) else seq(1, count, by = 3)
+    some <- by_level(seq(1, count, by = 3), seq_len(count))
     ends <- vapply(some, function(k) {
       end <- struck(clock, strikes$interrupt, k, step)
       error <- refused(other$observe(other$suggest()$id, 0.25))

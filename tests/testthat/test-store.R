@@ -243,7 +243,7 @@ test_that("a replica struck at any statement while it catches up is as before or
   behind <- open_bandit(store_at(place, "struck"))
   before <- log_of(behind)
   store_step(owner)
-  ways <- if (Sys.getenv("GPBANDITS_TEST_LEVEL") == "2") names(strikes) else "interrupt"
+  ways <- by_level("interrupt", names(strikes))
   with_clock(functions, function(clock) for (way in ways) {
     count <- clock(function() open_bandit(store_at(place, "struck")))
     ends <- vapply(seq_len(count), function(k) {
