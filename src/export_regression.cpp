@@ -7,6 +7,8 @@
 #include "r_rng.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace {
 
@@ -56,13 +58,24 @@ void predict_cached(Regression& r, const gpb::Points& X, gpb::VectorXd& mean,
   variance = r.cache->variance();
 }
 
+RegressionPtr pointer_to(std::unique_ptr<Regression> made, SEXP kept) {
+  const Rcpp::Shield<SEXP> functions(kept);
+  RegressionPtr out(made.get(), true, R_NilValue, functions);
+  made.release();
+  return out;
+}
+
 }  // namespace
 
+// The pointer keeps the kernel's functions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
                         const Eigen::VectorXd& y) {
-  RegressionPtr out(
-      new Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel), noise_var), nullptr}, true);
+  gpb::HandleFunctions functions;
+  auto made = std::make_unique<Regression>(
+      Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel, &functions), noise_var), nullptr});
+  const RegressionPtr out = pointer_to(std::move(made), functions.list());
+  functions.let_go();
   out->posterior.reserve(x.rows());
   for (gpb::Index first = 0; first < x.rows(); first += kRowsPerCheck) {
     gpb::check_interrupt();
@@ -83,9 +96,9 @@ double cpp_regression_size(SEXP pointer) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_head(SEXP pointer, double size) {
   const RegressionPtr from(pointer);
-  RegressionPtr out(new Regression{from->posterior, nullptr}, true);
-  out->posterior.truncate(static_cast<gpb::Index>(size));
-  return out;
+  auto made = std::make_unique<Regression>(Regression{from->posterior, nullptr});
+  made->posterior.truncate(static_cast<gpb::Index>(size));
+  return pointer_to(std::move(made), R_ExternalPtrProtected(pointer));
 }
 
 // [[Rcpp::export(rng = false)]]

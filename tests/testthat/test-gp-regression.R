@@ -275,3 +275,21 @@ test_that("print, summary and plot say what they should", {
   two <- plot(gp_regression(matrix(runif(20), 10), rnorm(10), kernel_se(), 1))
   expect_identical(nrow(two), 10L)
 })
+
+test_that("a regression is freed although its kernel's function sees it, and works after a collection", {
+  freed <- 0
+  forget <- function() {
+    mark <- new.env()
+    reg.finalizer(mark, function(e) freed <<- freed + 1)
+    fit <- gp_regression(matrix(1:5 / 5), sin(1:5), kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2)), 0.1)
+    predict(fit, 0.5)
+    before <- predict(update(fit, 0.7, 1), 0.5)       # two that share what is kept, of different sizes
+    gc()
+    expect_equal(predict(update(fit, 0.7, 1), 0.5), before, tolerance = 1e-12)
+    NULL
+  }
+  for (k in 1:4) forget()
+  gc()
+  gc()
+  expect_gte(freed, 3)                                # (R may still look at the last one)
+})
