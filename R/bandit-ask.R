@@ -1,7 +1,7 @@
 bandit_suggest <- function(bandit, n, context, time, arms, ...) {
   if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, ...))
   check_dots_empty(...)
-  n <- check_count(n, upper = 1e6)
+  if (!identical(n, 1)) n <- check_count(n, upper = 1e6)
   contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
@@ -82,6 +82,10 @@ context_row <- function(config, contexts) {
   if (is_tabulated_space(config)) config$contexts[contexts$row + 1L, , drop = FALSE] else contexts$values
 }
 
+# Contexts of bandits without: one is made once, it would be half of what preparing a query takes.
+no_contexts <- function(count) if (count == 1) one_without else list(row = integer(count), values = matrix(0, count, 0))
+one_without <- list(row = 0L, values = matrix(0, 1, 0))
+
 # `count` contexts as the core takes them (one that is given serves all): `row` numbers
 # (0-based) of known contexts, `values` where they are not tabulated.
 contexts_for <- function(bandit, context, count = NULL) {
@@ -89,8 +93,7 @@ contexts_for <- function(bandit, context, count = NULL) {
   size <- length(config$context_names)
   if (size == 0) {
     if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
-    n <- if (is.null(count)) 1L else count
-    return(list(row = integer(n), values = matrix(0, n, 0)))
+    return(no_contexts(if (is.null(count)) 1 else count))
   }
   # (Put into words in an error only.)
   delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
