@@ -11,11 +11,36 @@ maximum_of_search <- function(search) {
 new_maximum <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(history$reward, bandit$config)
-  best <- if (length(seen)) bandit$best()
+  best <- if (length(seen)) recommended(bandit, history, ...)
   structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = best$mean,
                  sd = best$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
+}
+
+# The place of the best posterior mean, or a point evaluated whose own readings speak for it: what a fit cannot follow it
+# calls noise, and some of that is the objective's. So much of a reading counts as noise has of the prior's variance.
+# (A certificate is one for `$best()`.)
+recommended <- function(bandit, history, certificate = NULL, ...) {
+  best <- bandit$best()
+  share <- noise_share(as.environment(bandit))
+  if (share == 0 || !is.null(certificate)) return(best)
+  names <- bandit$config$domain$names
+  history <- history[!is.na(history$reward), c(names, "reward")]
+  belief <- bandit$posterior(history[names])
+  reading <- stats::ave(history$reward, match_frames(history[names], history[names]))
+  worth <- (1 - share) * belief$mean + share * reading
+  top <- best_row(worth, bandit$config)
+  if (output_sign(bandit$config) * (worth[top] - best$mean) <= 0) return(best)
+  cbind(history[top, names, drop = FALSE], belief[top, ])
+}
+
+# None where the noise is the user's word.
+noise_share <- function(bandit) {
+  refit <- bandit$config$refit
+  if (is.null(refit) || isTRUE(refit$settings$fix_noise) || !is.null(bandit$config$constraints)) return(0)
+  noise_var <- current_config(bandit)$noise_var
+  noise_var / (noise_var + bandit_facts(bandit)$prior_scale^2)
 }
 
 #' What a search found

@@ -71,10 +71,15 @@
 #' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for.
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
-#' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point: best
-#'   posterior mean), `value` and `sd` (posterior mean and sd of the expected reward there), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
+#' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
+#'   below), `value` and `sd` (posterior mean and sd of the expected reward there), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
 #'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`.
+#' @section The recommended point: what a fit cannot follow it calls noise, and some of that is the objective's: a rugged function's, or one
+#'   without noise. Therefore \eqn{x} is recommended with the largest \eqn{(1-s)\,\mu(x) + s\,\bar y(x)}{(1 - s) mean(x) + s y(x)}, \eqn{\mu}{mean(x)} the
+#'   posterior mean, \eqn{\bar y}{y(x)} the mean of the rewards seen at \eqn{x} (where there are none, \eqn{\mu(x)}{mean(x)}), and \eqn{s} the share of the noise
+#'   in the fitted prior variance of a reward. It is the point of the best posterior mean, `bandit$best()`, where that noise is small, where
+#'   it is not fitted, and where a stop rule gave a certificate. `value` is the posterior mean, without that credit.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()].

@@ -169,3 +169,42 @@ test_that("evaluations are told as they come, and a bar is shown without set-up"
   expect_true(any(grepl("100%", shown)))
   expect_silent(maximize_bandit(function(p) 1, 1:3, 3))
 })
+
+test_that("readings speak for a point by the share of the variance that is called noise", {
+  # Without noise, and too rugged for any model: what the fit calls noise is the objective's.
+  rugged <- function(p) -abs(p[["x"]] - 0.6) + 0.8 * (sin(1e4 * p[["x"]]) + sin(7e4 * p[["y"]]))
+  for (direction in c("maximize", "minimize")) {
+    set.seed(12)
+    side <- if (direction == "maximize") 1 else -1
+    found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30, direction = direction)
+    inputs <- c("x", "y")
+    belief <- predict(found)
+    fit <- found$bandit$refits[[length(found$bandit$refits)]]
+    share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
+    expect_gt(share, 0.05)
+    worth <- side * ((1 - share) * belief$mean + share * found$history$reward)
+    best <- found$bandit$best()
+    expect_gt(max(worth), side * best$mean)
+    expect_equal(found$par, unlist(found$history[which.max(worth), inputs]))
+    expect_gt(rugged(found$par), rugged(unlist(best[inputs])))
+    expect_equal(c(found$value, found$sd), unlist(predict(found, as.data.frame(as.list(found$par)))), ignore_attr = TRUE,
+                 tolerance = tol$replay)
+  }
+  # Repeated readings count by their mean.
+  set.seed(13)
+  arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12)
+  fit <- arms$bandit$refits[[length(arms$bandit$refits)]]
+  share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
+  mean <- predict(arms, data.frame(x1 = 1:3))$mean
+  reading <- vapply(1:3, function(x) mean(arms$history$reward[arms$history$x1 == x]), 0)
+  expect_equal(arms$par[["x1"]], which.max((1 - share) * mean + share * reading))
+})
+
+test_that("noise that is the user's word leaves the best posterior mean the recommended point", {
+  noisy <- function(p) -(p[["x"]] - 0.6)^2 + rnorm(1, sd = 0.5)
+  for (refit in list(NULL, refit_every(5, fix_noise = TRUE))) {
+    set.seed(14)
+    found <- maximize_bandit(noisy, list(x = c(0, 1)), 15, noise_var = 0.5, refit = refit)
+    expect_identical(found$par[["x"]], found$bandit$best()$x)
+  }
+})
