@@ -4,6 +4,7 @@
 # Exits with 1 if anything is found. A tool that is missing is left out and said.
 
 screen <- 60
+processors <- if (.Platform$OS.type == "windows") 1L else max(1L, parallel::detectCores(), na.rm = TRUE)
 found <- 0L
 report <- function(title, lines) {
   lines <- lines[nzchar(lines)]
@@ -69,9 +70,9 @@ eigen_alone <- function(folders, r) {
 lint_compiler <- function(compiler) {
   if (!nzchar(Sys.which(compiler))) return(leave_out(compiler))
   flags <- c("-std=gnu++17", "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Wshadow", "-DEIGEN_MPL2_ONLY")
-  check <- function(files, folders) unlist(lapply(files, function(file) {
+  check <- function(files, folders) unlist(parallel::mclapply(files, function(file) {
     suppressWarnings(system2(compiler, c(flags, folders, file), stdout = TRUE, stderr = TRUE))
-  }))
+  }, mc.cores = processors))
   # The core knows nothing of R: it is compiled with no header of R's on the path.
   core <- sources("src/core")
   said <- c(check(core, includes(r = FALSE)), check(setdiff(sources(), core), includes()))
@@ -83,7 +84,7 @@ lint_cppcheck <- function() {
   if (!nzchar(Sys.which("cppcheck"))) return(leave_out("cppcheck"))
   flags <- c("--enable=warning,performance,portability", "--std=c++17", "--quiet", "--inline-suppr",
              "--suppress=missingIncludeSystem", "--suppress=*:src/RcppExports.cpp",
-             "--template={file}:{line}:{severity}:{id}:{message}", "-Isrc/core", "src")
+             "--template={file}:{line}:{severity}:{id}:{message}", paste0("-j", processors), "-Isrc/core", "src")
   said <- system2("cppcheck", shQuote(flags), stdout = TRUE, stderr = TRUE)
   # cppcheck adds some matters of style unasked
   report("cppcheck", grep(":style:", said, value = TRUE, invert = TRUE))
