@@ -1,6 +1,7 @@
 #include "posteriors/dense_posterior.h"
 
 #include "linalg/floored_cholesky.h"
+#include "linalg/mirror.h"
 
 #include <algorithm>
 #include <cmath>
@@ -283,7 +284,7 @@ MatrixXd DensePosterior::joint(const Points& X, VectorXd& mean) const {
   }
   mean.noalias() = solved * whitened().head(size());
   out.selfadjointView<Eigen::Lower>().rankUpdate(solved, -1.0);
-  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  mirror_lower(out);
   out.diagonal() = out.diagonal().cwiseMax(0.0);
   return out;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/floors.h"
+#include "linalg/mirror.h"
 #include "linalg/room.h"
 #include "linalg/sweeps.h"
 #include "posteriors/joint_draw.h"
@@ -402,7 +403,7 @@ MatrixXd LowRankPosterior::covariance(const Points& X) const {
   }
   out.selfadjointView<Eigen::Lower>().rankUpdate(phi.transpose(), -1.0);
   out.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
-  out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
+  mirror_lower(out);
   out.diagonal() = out.diagonal().cwiseMax(0.0);
   return out;
 }
