@@ -64,7 +64,8 @@ bandit_draw <- function(bandit, n, context, ...) {
   domain <- bandit$config$domain
   if (has_rule(bandit) || !can_count(domain)) {
     stop_gpbandits("Joint draws over all arms need a finite domain and a posterior: this bandit is over ",
-                   describe_domain(domain), if (has_rule(bandit)) ", and a rule of its own chooses", ".", argument = "domain")
+                   describe_domain(domain), if (has_rule(bandit)) ", and a rule of its own chooses", ".",
+                   argument = "domain")
   }
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))

@@ -18,21 +18,24 @@ new_maximum <- function(history, bandit, ...) {
             class = "bandit_maximum")
 }
 
-# The place of the best posterior mean, or a point evaluated whose own readings speak for it: what a fit cannot follow it
-# calls noise, and some of that is the objective's. So much of a reading counts as noise has of the prior's variance.
-# (A certificate is one for `$best()`.)
+# The place of the best posterior mean, or a point evaluated whose own readings speak for it: what a fit cannot follow
+# it calls noise, and some of that is the objective's. So much of a reading counts as noise has of the prior's
+# variance. (A certificate is one for `$best()`.)
 recommended <- function(bandit, history, certificate = NULL, ...) {
   best <- bandit$best()
   share <- noise_share(as.environment(bandit))
   if (share == 0 || !is.null(certificate)) return(best)
   names <- bandit$config$domain$names
-  history <- history[!is.na(history$reward), c(names, "reward")]
-  belief <- bandit$posterior(history[names])
-  reading <- stats::ave(history$reward, match_frames(history[names], history[names]))
-  worth <- (1 - share) * belief$mean + share * reading
+  seen <- history[!is.na(history$reward), c(names, "reward")]
+  seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
+  # No mean is better than the best: only better readings can make a point worth more.
+  seen <- seen[output_sign(bandit$config) * (seen$reward - best$mean) > 0, ]
+  if (nrow(seen) == 0) return(best)
+  belief <- bandit$posterior(seen[names])
+  worth <- (1 - share) * belief$mean + share * seen$reward
   top <- best_row(worth, bandit$config)
   if (output_sign(bandit$config) * (worth[top] - best$mean) <= 0) return(best)
-  cbind(history[top, names, drop = FALSE], belief[top, ])
+  cbind(seen[top, names, drop = FALSE], belief[top, ])
 }
 
 # None where the noise is the user's word.

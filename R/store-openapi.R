@@ -60,6 +60,7 @@ service_page <- function() {
     sprintf("<tr><td><code>%s %s</code></td><td>%s</td></tr>", toupper(method), path, paths[[path]][[method]]$summary)
   }, "")
   paste0("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>gpbandits</title><h1>gpbandits</h1>",
-         "<p>JSON over HTTP; every request but <code>/health</code> needs <code>Authorization: Bearer &lt;token&gt;</code>. ",
+         "<p>JSON over HTTP; every request but <code>/health</code> needs ",
+         "<code>Authorization: Bearer &lt;token&gt;</code>. ",
          "Schema: <a href=\"openapi.json\">openapi.json</a>.</p><table>", paste(rows, collapse = ""), "</table></html>")
 }

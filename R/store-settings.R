@@ -186,8 +186,8 @@ check_stored_settings <- function(config) {
   }
   strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map"))
   if (length(strange)) {
-    stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ", dQuote(strange[1], FALSE), ".",
-                   argument = "store")
+    stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
+                   dQuote(strange[1], FALSE), ".", argument = "store")
   }
   arguments <- config[intersect(known, names(config))]
   arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts

@@ -1,8 +1,9 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
 # "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
 # `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT), `inside` (in a
-# transaction) and `patience` (seconds to wait for others' transactions). Doubles travel to the bit: bound as they are to
-# SQLite, as seventeen digits to PostgreSQL. There a transaction is two messages: begin, lock and read; write and commit.
+# transaction) and `patience` (seconds to wait for others' transactions). Doubles travel to the bit: bound as they are
+# to SQLite, as seventeen digits to PostgreSQL. There a transaction is two messages: begin, lock and read; write and
+# commit.
 
 store_schema_version <- 1L
 
@@ -90,7 +91,8 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
   within <- startsWith(paste0(path, "/"), ifelse(endsWith(point, "/"), point, paste0(point, "/")))
   if (!any(within)) return(invisible())
   type <- vapply(rows, `[`, "", 3)[within][which.max(nchar(point[within]))]
-  network <- "^(nfs|nfs4|cifs|smb|smb2|smb3|smbfs|afs|lustre|gpfs|beegfs|ceph|glusterfs|fuse\\.(sshfs|glusterfs|s3fs|rclone|juicefs))$"
+  network <- paste0("^(nfs|nfs4|cifs|smb|smb2|smb3|smbfs|afs|lustre|gpfs|beegfs|ceph|glusterfs|",
+                    "fuse\\.(sshfs|glusterfs|s3fs|rclone|juicefs))$")
   if (grepl(network, type)) {
     stop_argument("con", sprintf("a file on a network file system (%s)", type),
                   "a file on a local disk, or a connection to PostgreSQL")
@@ -332,7 +334,8 @@ store_tables <- function(link) {
           "events INTEGER NOT NULL, queries INTEGER NOT NULL, checksum", number, "NOT NULL)"),
     paste("CREATE TABLE gpb_query (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), query INTEGER NOT NULL,",
           "arm INTEGER, context INTEGER NOT NULL, action TEXT NOT NULL, segment INTEGER NOT NULL, mean", number,
-          ", sd", number, ", width", number, ", numbers TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (bandit, query))"),
+          ", sd", number, ", width", number, ", numbers TEXT NOT NULL, place TEXT NOT NULL,",
+          "PRIMARY KEY (bandit, query))"),
     paste("CREATE TABLE gpb_event (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), number INTEGER NOT NULL,",
           "kind TEXT NOT NULL, query INTEGER NOT NULL, reward", number, ", time", number, ", numbers TEXT NOT NULL,",
           "parameters TEXT, at", number, "NOT NULL, checksum", number, "NOT NULL, PRIMARY KEY (bandit, number))"),
@@ -350,7 +353,8 @@ store_tables <- function(link) {
 # One row per query, for people and their tools.
 store_view <- function() {
   paste(
-    "CREATE VIEW gpb_history AS SELECT b.name AS bandit, q.query AS id, q.arm + 1 AS arm, q.place, q.action, q.segment,",
+    "CREATE VIEW gpb_history AS SELECT b.name AS bandit, q.query AS id, q.arm + 1 AS arm, q.place, q.action,",
+    "q.segment,",
     "q.mean, q.sd, q.width, r.reward, CASE x.kind WHEN 'withdraw' THEN 'withdrawn' WHEN 'fail' THEN 'failed'",
     "ELSE CASE WHEN r.reward IS NULL THEN 'pending'",
     "ELSE 'known' END END AS status, l.worker, l.attempt, l.since AS asked_at, r.at AS answered_at, l.reason",

@@ -153,7 +153,8 @@ width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realised(), scale = 
   gain <- as_gain(gain)
   if (check_flag(printed) && gain$type == "realised") {
     stop_argument("gain", "gain_realised() with `printed = TRUE`",
-                  "known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral() or gain_rate()")
+                  paste("known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral()",
+                         "or gain_rate()"))
   }
   new_width("srinivas_rkhs", B = check_number(B, lower = 0), delta = check_delta(delta),
             gain = gain, scale = check_scale(scale), printed = printed)
