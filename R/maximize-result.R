@@ -20,22 +20,28 @@ new_maximum <- function(history, bandit, ...) {
 
 # The place of the best posterior mean, or a point evaluated whose own readings speak for it: what a fit cannot follow
 # it calls noise, and some of that is the objective's. So much of a reading counts as noise has of the prior's
-# variance. (A certificate is one for `$best()`.)
+# variance, in what is expected there too. (A certificate is one for `$best()`.)
 recommended <- function(bandit, history, certificate = NULL, ...) {
   best <- bandit$best()
   share <- noise_share(as.environment(bandit))
   if (share == 0 || !is.null(certificate)) return(best)
   names <- bandit$config$domain$names
+  credited <- function(belief, reading) {
+    belief$mean <- (1 - share) * belief$mean + share * reading
+    belief
+  }
   seen <- history[!is.na(history$reward), c(names, "reward")]
   seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
+  is_better <- function(value) output_sign(bandit$config) * (value - best$mean) > 0
   # No mean is better than the best: only better readings can make a point worth more.
-  seen <- seen[output_sign(bandit$config) * (seen$reward - best$mean) > 0, ]
-  if (nrow(seen) == 0) return(best)
-  belief <- bandit$posterior(seen[names])
-  worth <- (1 - share) * belief$mean + share * seen$reward
-  top <- best_row(worth, bandit$config)
-  if (output_sign(bandit$config) * (worth[top] - best$mean) <= 0) return(best)
-  cbind(seen[top, names, drop = FALSE], belief[top, ])
+  rivals <- seen[is_better(seen$reward), ]
+  if (nrow(rivals)) {
+    belief <- credited(bandit$posterior(rivals[names]), rivals$reward)
+    top <- best_row(belief$mean, bandit$config)
+    if (is_better(belief$mean[top])) return(cbind(rivals[top, names, drop = FALSE], belief[top, ]))
+  }
+  there <- seen$reward[match_frames(best[names], seen[names])]
+  if (is.na(there)) best else credited(best, there)
 }
 
 # None where the noise is the user's word.

@@ -72,14 +72,15 @@
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
-#'   below), `value` and `sd` (posterior mean and sd of the expected reward there), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
+#'   below), `value` and `sd` (what reward is expected there, and the posterior's sd of it), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
 #'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`.
-#' @section The recommended point: what a fit cannot follow it calls noise, and some of that is the objective's: a rugged function's, or one
-#'   without noise. Therefore \eqn{x} is recommended with the largest \eqn{(1-s)\,\mu(x) + s\,\bar y(x)}{(1 - s) mean(x) + s y(x)}, \eqn{\mu}{mean(x)} the
-#'   posterior mean, \eqn{\bar y}{y(x)} the mean of the rewards seen at \eqn{x} (where there are none, \eqn{\mu(x)}{mean(x)}), and \eqn{s} the share of the noise
-#'   in the fitted prior variance of a reward. It is the point of the best posterior mean, `bandit$best()`, where that noise is small, where
-#'   it is not fitted, and where a stop rule gave a certificate. `value` is the posterior mean, without that credit.
+#' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
+#'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
+#'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
+#'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where the noise
+#'   is not fitted, and where a stop rule gave a certificate. `value` counts a reading in the same way, which keeps the promise about twice as well as the
+#'   posterior mean does (bench/promise.R). Of an objective without noise `best_seen` is the answer.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()].

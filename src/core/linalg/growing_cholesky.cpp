@@ -17,7 +17,7 @@ constexpr int kTile = 4;  // rows at a time: x is read once for all of them
 template <class Isa, int kRows>
 GPB_INLINE void forward_rows(const double* packed, Index row, double* x) {
   using Register = typename Isa::Register;
-  const double* r[kRows];
+  const double* r[kRows] = {};
   Register sum[kRows] = {};
 #pragma GCC unroll 4
   for (int k = 0; k < kRows; ++k) r[k] = packed + packed_start(row + k);
@@ -46,7 +46,7 @@ GPB_INLINE void forward_for(const double* packed, Index from, Index size, double
 template <class Isa, int kRows>
 GPB_INLINE void backward_rows(const double* packed, Index row, double* x) {
   using Register = typename Isa::Register;
-  const double* r[kRows];
+  const double* r[kRows] = {};
   for (int k = kRows - 1; k >= 0; --k) {
     r[k] = packed + packed_start(row + k);
     x[row + k] /= r[k][row + k];

@@ -54,6 +54,7 @@ Index LazyArms::build(Index inputs, Index first, Index count, std::vector<Keyed>
   made.count = count;
   std::vector<Index> start{0, count};
   for (Index i = 0; i < count; ++i) rows[static_cast<std::size_t>(i)].row = first + i;
+  // cppcheck-suppress containerOutOfBounds; it takes the two values for none
   while (start[1] - start[0] > leaf_arms_ && static_cast<Index>(start.size()) <= kChildren) {
     std::vector<Index> finer;
     for (std::size_t k = 0; k + 1 < start.size(); ++k) {

@@ -252,7 +252,7 @@ const DensePosterior& OpenPosterior::settled() const {
 // ---- what it says -----------------------------------------------------------
 
 void OpenPosterior::at(const Place& place, double& mean, double& sd) const {
-  double variance;
+  double variance = 0.0;
   ask([&](const auto& known) { known.predict_at(place.x, mean, variance); });
   mean += prior_mean_.at(place.x);
   sd = std::sqrt(std::max(0.0, variance));

@@ -61,11 +61,11 @@ double MomentScore::sketch(const VectorXd& x, VectorXd* gradient) const {
 }
 
 double MomentScore::at(const VectorXd& x, VectorXd* gradient, Local local) const {
-  double mean, sd;
+  double mean = 0.0, sd = 0.0;
   VectorXd dmean, dsd;
   (mean_.*local)(x, mean, sd, dmean, dsd);
   if (&mean_ != &variance_) {
-    double ignored;
+    double ignored = 0.0;
     VectorXd no_gradient;
     (variance_.*local)(x, ignored, sd, no_gradient, dsd);
   }
