@@ -26,7 +26,8 @@ sqlite_opener <- function(path) {
   path <- journal_path(path, "con")
   need_package("RSQLite", "con")
   check_local_disk(path)
-  eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path))), envir = baseenv())
+  # (`synchronous` is set by prepare_sqlite(), which waits where the file is locked.)
+  eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL)), envir = baseenv())
 }
 
 # A second connection like the one given: a file's path is all that SQLite needs. PostgreSQL's passwords
@@ -77,8 +78,8 @@ prepare_sqlite <- function(con) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that can have write-ahead logging (a file on a local disk)")
   }
-  DBI::dbExecute(con, "PRAGMA synchronous = FULL")
-  DBI::dbExecute(con, "PRAGMA foreign_keys = ON")
+  sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"), 60)
+  sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"), 60)
 }
 
 prepare_postgres <- function(con) DBI::dbExecute(con, "SET client_min_messages = error", immediate = TRUE)
@@ -152,7 +153,9 @@ sql_rows <- function(link, ...) {
   if (link$inside && length(link$queued)) text <- with_queued(link, text)
   # A column of NULLs first warns of what comes later; types are checked by those who read.
   ask <- function() suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = postgres))
-  if (link$inside) database(ask()) else on_living(link, ask)
+  if (link$inside) return(database(ask()))
+  # (Whoever comes first after a process has died locks the file for a moment to make its log whole.)
+  on_living(link, if (postgres) ask else function() sqlite_patiently(ask(), link$patience))
 }
 
 # A connection may have died since it was last used (the server was restarted): then once more, on a new one. Only for
@@ -261,7 +264,7 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
     link$inside <- TRUE
     return(found)
   }
-  sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience)
+  database(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience))
   link$inside <- TRUE
   sql_rows(link, rows)
 }
@@ -281,7 +284,7 @@ sqlite_patiently <- function(code, patience) {
   repeat {
     got <- tryCatch(list(eval(again, frame)), error = identity)
     if (!inherits(got, "error")) return(got[[1]])
-    if (!grepl("locked|busy", conditionMessage(got)) || seconds_since(began) > patience) database(stop(got))
+    if (!grepl("locked|busy", conditionMessage(got)) || seconds_since(began) > patience) stop(got)
     Sys.sleep(0.005)                                  # (some locks are told of at once)
   }
 }

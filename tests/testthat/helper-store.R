@@ -60,7 +60,7 @@ stop_postgres <- function(here) {
 sqlite_place <- function() {
   file <- tempfile(fileext = ".db")
   list(kind = "sqlite", file = file,
-       connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file)))))
+       connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file), synchronous = NULL))))
 }
 
 postgres_place <- function() {
@@ -114,6 +114,7 @@ store_at <- function(place, name = "b", ...) bandit_store(place$connect, name, .
 tamper <- function(place, ...) {
   con <- place$connect()
   on.exit(DBI::dbDisconnect(con))
+  if (place$kind == "sqlite") DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
   statement <- paste0(...)
   if (grepl("^SELECT", statement)) DBI::dbGetQuery(con, statement) else DBI::dbExecute(con, statement)
 }
