@@ -297,3 +297,19 @@ test_that("engine and accuracy are checked", {
   expect_lt(summary(loose)$rank, summary(tight)$rank)
   expect_lte(summary(tight)$error_bound, 1e-4)
 })
+
+test_that("where no point can join the basis any more its error is measured again before the dense engine comes", {
+  skip_on_cran()
+  set.seed(3)
+  arms <- matrix(runif(20), 20)
+  z <- runif(1e5)
+  b <- gp_bandit(arms, kernel_se(1), 0.1, policy_ucb(width_constant(1)), contexts = 1, accuracy = 5e-5)
+  for (t in 1:3000) {
+    query <- b$suggest(context = z[t])
+    b$observe(query$id, sin(3 * query$x1) + z[t] + rnorm(1, sd = 0.3))
+  }
+  known <- summary(b)
+  expect_identical(known$engine, "lowrank")
+  expect_lte(known$error_bound, 5e-5)
+  expect_lt(known$rank, 60)
+})

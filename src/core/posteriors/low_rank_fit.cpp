@@ -117,9 +117,11 @@ bool LowRankPosterior::gives_up() const {
 }
 
 // Points that come in a bad order (along a line) make a bad basis, whose residuals are hidden
-// by rounding. Chosen by pivots from all of them it is as good as it gets.
+// by rounding. Chosen by pivots from all of them it is as good as it gets. (The dense engine, which
+// comes next, would take rows^3: with many rows this pays sooner.)
 bool LowRankPosterior::rebuild_may_help() const {
-  return rows_ > rows_at_rebuild_ + rows_at_rebuild_ / 8;
+  const Index since = rows_ - rows_at_rebuild_;
+  return since > rows_at_rebuild_ / 8 || static_cast<double>(since) * static_cast<double>(rows_) > kManyRows;
 }
 
 // Everything anew from the observations.

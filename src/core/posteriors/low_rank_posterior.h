@@ -143,6 +143,8 @@ class LowRankPosterior {
   // kernels need no more. From there on the mean's error is measured, and what is left out may be
   // this part of the squared accuracy.
   static constexpr Index kCheapRank = 128;
+  // What costs rows^2 before the dense engine comes is done again after so many rounds over rows.
+  static constexpr double kManyRows = 65536.0;
   static constexpr double kMeasuredShare = 0.5;
 
   struct Observation {
