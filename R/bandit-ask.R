@@ -1,7 +1,7 @@
 bandit_suggest <- function(bandit, n, context, time, arms, ...) {
   if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, ...))
   check_dots_empty(...)
-  if (!identical(n, 1)) n <- check_count(n, upper = 1e6)
+  if (!identical(n, 1)) n <- check_count(n, upper = 1e6)   # (the check is a twentieth of a query)
   contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
@@ -82,8 +82,9 @@ context_row <- function(config, contexts) {
   if (is_tabulated_space(config)) config$contexts[contexts$row + 1L, , drop = FALSE] else contexts$values
 }
 
-# Contexts of bandits without: one is made once, it would be half of what preparing a query takes.
-no_contexts <- function(count) if (count == 1) one_without else list(row = integer(count), values = matrix(0, count, 0))
+# Contexts, or constraint values, of bandits without. (What serves one query is made once: it would be half of what
+# preparing it takes.)
+no_columns <- function(count) if (count == 1) one_without$values else matrix(0, count, 0)
 one_without <- list(row = 0L, values = matrix(0, 1, 0))
 
 # `count` contexts as the core takes them (one that is given serves all): `row` numbers
@@ -93,7 +94,8 @@ contexts_for <- function(bandit, context, count = NULL) {
   size <- length(config$context_names)
   if (size == 0) {
     if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
-    return(no_contexts(if (is.null(count)) 1 else count))
+    if (is.null(count) || count == 1) return(one_without)
+    return(list(row = integer(count), values = no_columns(count)))
   }
   # (Put into words in an error only.)
   delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,

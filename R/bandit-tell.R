@@ -9,7 +9,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
     count <- length(id)
     time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
     warn_of_prior(bandit, reward, bandit$queries$arm[id])
-    return(tell(bandit, "reward", id, reward, no_contexts(count)$values, time, rep(NA_real_, count)))
+    return(tell(bandit, "reward", id, reward, no_columns(count), time, rep(NA_real_, count)))
   }
   if (is.data.frame(id)) {
     told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)

@@ -78,8 +78,8 @@
 #' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
 #'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
 #'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
-#'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where the noise
-#'   is not fitted, and where a stop rule gave a certificate. `value` counts a reading in the same way, which keeps the promise about twice as well as the
+#'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits
+#'   leave the noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way, which keeps the promise about twice as well as the
 #'   posterior mean does (bench/promise.R). Of an objective without noise `best_seen` is the answer.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.

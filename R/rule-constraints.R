@@ -89,7 +89,7 @@ check_constraint_values <- function(values, bandit, count) {
   m <- if (is.null(rule)) 0L else rule$count
   if (m == 0) {
     check_absent(values, "constraints")
-    return(matrix(0, count, 0))
+    return(no_columns(count))
   }
   allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
   if (is.null(values)) stop_argument("constraints", "NULL", allowed)

@@ -73,13 +73,13 @@ check_not_inherited <- function(con) {
 
 prepare_sqlite <- function(con) {
   DBI::dbGetQuery(con, "PRAGMA busy_timeout = 100")
-  mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]], 60)
+  mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]])
   if (!mode %in% c("wal", "memory")) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that can have write-ahead logging (a file on a local disk)")
   }
-  sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"), 60)
-  sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"), 60)
+  sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"))
+  sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
 }
 
 prepare_postgres <- function(con) DBI::dbExecute(con, "SET client_min_messages = error", immediate = TRUE)
@@ -277,7 +277,7 @@ check_outside <- function(link) {
 }
 
 # SQLite waits a tenth of a second by itself; between two tries an interrupt may come.
-sqlite_patiently <- function(code, patience) {
+sqlite_patiently <- function(code, patience = 60) {
   again <- substitute(code)
   frame <- parent.frame()
   began <- Sys.time()

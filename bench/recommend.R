@@ -29,12 +29,13 @@ one_search <- function(fid, iid) {
   belief <- predict(found)
   fit <- found$bandit$refits[[length(found$bandit$refits)]]
   share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
+  best <- found$bandit$best()
   gap_of <- function(x) log_gap(truth(as.numeric(x)) - optimum)
   by_rule <- vapply(rules, function(weight) {
     worth <- (1 - weight(share)) * belief$mean + weight(share) * found$history$reward
-    if (min(worth) < found$bandit$best()$mean) gap_of(x[which.min(worth), ]) else gap_of(found$bandit$best()[domain$names])
+    gap_of(if (min(worth) < best$mean) x[which.min(worth), ] else best[domain$names])
   }, 0)
-  c("best mean" = gap_of(found$bandit$best()[domain$names]), evaluated = min(apply(x, 1, gap_of)), by_rule)
+  c("best mean" = gap_of(best[domain$names]), evaluated = min(apply(x, 1, gap_of)), by_rule)
 }
 
 problems <- expand.grid(fid = 1:24, iid = args$instances)

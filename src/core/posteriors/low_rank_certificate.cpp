@@ -173,11 +173,11 @@ bool LowRankPosterior::measuring_helps() const {
   return rank() >= kCheapRank && since * kRoundSquares * r * r >= rows * rows && !measured_now();
 }
 
-// Where no point is left that could join, measuring is all that keeps the dense engine away. That
-// would take rows^3 / 3 at once and rows^2 a round: with many rows measuring, rows^2, pays sooner.
+// Where no point is left that could join, measuring is all that keeps the dense engine away.
 bool LowRankPosterior::last_measure_pays() const {
-  const double since = static_cast<double>(size() - measured_at_), rows = static_cast<double>(rows_);
-  return (kLastMeasures * since >= rows || since * rows >= kManyRows) && !measured_now();
+  const Index since = size() - measured_at_;
+  const bool rare = kLastMeasures * static_cast<double>(since) >= static_cast<double>(rows_);
+  return (rare || beats_dense(since)) && !measured_now();
 }
 
 // |g|, the smaller of two bounds. (What rounding makes of `outside` are independent errors, too: of

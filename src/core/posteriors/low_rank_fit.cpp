@@ -18,6 +18,7 @@ constexpr Index kStepsKept = 64;  // at least
 // The basis is put in order again when one in so many of its points, and of the rows, is new.
 constexpr Index kNewPoints = 32;
 constexpr Index kNewRows = 4;
+constexpr double kManyRows = 65536.0;  // rounds times rows, see beats_dense()
 }  // namespace
 
 void LowRankPosterior::clear_basis() {
@@ -117,11 +118,16 @@ bool LowRankPosterior::gives_up() const {
 }
 
 // Points that come in a bad order (along a line) make a bad basis, whose residuals are hidden
-// by rounding. Chosen by pivots from all of them it is as good as it gets. (The dense engine, which
-// comes next, would take rows^3: with many rows this pays sooner.)
+// by rounding. Chosen by pivots from all of them it is as good as it gets.
 bool LowRankPosterior::rebuild_may_help() const {
   const Index since = rows_ - rows_at_rebuild_;
-  return since > rows_at_rebuild_ / 8 || static_cast<double>(since) * static_cast<double>(rows_) > kManyRows;
+  return since > rows_at_rebuild_ / 8 || beats_dense(since);
+}
+
+// The dense engine would take rows^3 / 3 at once and rows^2 a round: with many rows, what takes
+// rows^2 pays after the fewer rounds.
+bool LowRankPosterior::beats_dense(Index since) const {
+  return static_cast<double>(since) * static_cast<double>(rows_) >= kManyRows;
 }
 
 // Everything anew from the observations.

@@ -143,8 +143,6 @@ class LowRankPosterior {
   // kernels need no more. From there on the mean's error is measured, and what is left out may be
   // this part of the squared accuracy.
   static constexpr Index kCheapRank = 128;
-  // What costs rows^2 before the dense engine comes is done again after so many rounds over rows.
-  static constexpr double kManyRows = 65536.0;
   static constexpr double kMeasuredShare = 0.5;
 
   struct Observation {
@@ -187,6 +185,7 @@ class LowRankPosterior {
   void tighten();
   bool gives_up() const;
   bool rebuild_may_help() const;
+  bool beats_dense(Index since) const;
   void rebuild();
   void choose_basis();
   void recompute_features();
