@@ -281,8 +281,8 @@ cpp_testing_posterior <- function(kernel, lengthscale, x, y, noise, at, correlat
     .Call(`_gpbandits_cpp_testing_posterior`, kernel, lengthscale, x, y, noise, at, correlation, present)
 }
 
-cpp_testing_lowrank_new <- function(kernel, noise_var, accuracy) {
-    .Call(`_gpbandits_cpp_testing_lowrank_new`, kernel, noise_var, accuracy)
+cpp_testing_lowrank_new <- function(kernel, noise_var, accuracy, corrected) {
+    .Call(`_gpbandits_cpp_testing_lowrank_new`, kernel, noise_var, accuracy, corrected)
 }
 
 cpp_testing_lowrank_copy <- function(pointer) {
@@ -301,8 +301,8 @@ cpp_testing_lowrank_state <- function(pointer) {
     .Call(`_gpbandits_cpp_testing_lowrank_state`, pointer)
 }
 
-cpp_testing_lowrank_predict <- function(pointer, x) {
-    .Call(`_gpbandits_cpp_testing_lowrank_predict`, pointer, x)
+cpp_testing_lowrank_predict <- function(pointer, x, by_basis) {
+    .Call(`_gpbandits_cpp_testing_lowrank_predict`, pointer, x, by_basis)
 }
 
 cpp_testing_lowrank_at <- function(pointer, x) {

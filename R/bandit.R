@@ -23,7 +23,9 @@
 #' to stay within `accuracy` of the dense posterior, everywhere: \eqn{O(r^2)} a round, and \eqn{r} hardly grows where the kernel is smooth
 #' or of finite rank. Its error is certified, not estimated (`error_bound` in `summary()`): \eqn{|\Delta\mu(x)| \le a\,\sigma(x)}{|error of mu(x)| <= a sd(x)},
 #' and sd is within a factor \eqn{1 + a}. A bound \eqn{|f - \mu| \le w\sigma}{|f - mu| <= w sd} so becomes
-#' \eqn{|f - \mu| \le (w + a)(1 + a)\sigma}{|f - mu| <= (w + a)(1 + a) sd}. Where that cannot be kept (little noise, rough kernels in many inputs, [change_fade()]) the dense
+#' \eqn{|f - \mu| \le (w + a)(1 + a)\sigma}{|f - mu| <= (w + a)(1 + a) sd}. For UCB, EI, the mean and the variance \eqn{r} is smaller yet:
+#' what such a basis says is good enough where much has been played, and is corrected elsewhere, \eqn{O(t r)} for each point that is asked for
+#' there (`$posterior()` of very many points takes its time). Where that cannot be kept (little noise, rough kernels in many inputs, [change_fade()]) the dense
 #' engine serves. `"auto"` takes the cheaper one and changes over, in both directions, as rewards come in; what is played depends on the
 #' events alone, never on who looks when.
 #'

@@ -174,7 +174,7 @@ from_model_inputs.box_domain <- function(domain, u) {
   for (j in which(domain$log)) {
     u[, j] <- clamped(signif(exp(u[, j]), 15), domain$lower[[j]], domain$upper[[j]])
   }
-  u[, domain$integer] <- round(u[, domain$integer])
+  if (any(domain$integer)) u[, domain$integer] <- round(u[, domain$integer])
   u
 }
 

@@ -233,8 +233,8 @@ set_optimum <- function(problem, optimum) {
 # The named matrix that reward and constraint functions get. `contexts`: one row, or one for each place.
 problem_inputs <- function(problem, places, contexts = NULL) {
   x <- user_inputs(problem$domain, places)
-  each <- rep_len(seq_len(NROW(contexts)), nrow(x))
-  inputs <- if (has_contexts(problem)) cbind(x, contexts[each, , drop = FALSE]) else x
+  if (!has_contexts(problem)) return(x)
+  inputs <- cbind(x, contexts[rep_len(seq_len(NROW(contexts)), nrow(x)), , drop = FALSE])
   colnames(inputs) <- c(problem$domain$names, problem$context_names)
   inputs
 }
@@ -320,6 +320,7 @@ problem_truth <- function(problem, places, round = 1, contexts = NULL) {
   period <- rep_len(period_of(problem, round), count)
   if (!is.null(problem$reward_values)) return(problem$reward_values[cbind(places$arm + 1L, period)])
   inputs <- problem_inputs(problem, places, contexts)
+  if (count == 1) return(evaluate_reward(problem$reward_functions[[period]], inputs))
   truth <- numeric(count)
   for (k in unique(period)) {
     at <- period == k

@@ -828,14 +828,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_testing_lowrank_new
-SEXP cpp_testing_lowrank_new(const Rcpp::List& kernel, double noise_var, double accuracy);
-RcppExport SEXP _gpbandits_cpp_testing_lowrank_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP accuracySEXP) {
+SEXP cpp_testing_lowrank_new(const Rcpp::List& kernel, double noise_var, double accuracy, bool corrected);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP accuracySEXP, SEXP correctedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
     Rcpp::traits::input_parameter< double >::type accuracy(accuracySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_new(kernel, noise_var, accuracy));
+    Rcpp::traits::input_parameter< bool >::type corrected(correctedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_new(kernel, noise_var, accuracy, corrected));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -885,13 +886,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_testing_lowrank_predict
-Rcpp::List cpp_testing_lowrank_predict(SEXP pointer, const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_testing_lowrank_predict(SEXP pointerSEXP, SEXP xSEXP) {
+Rcpp::List cpp_testing_lowrank_predict(SEXP pointer, const Eigen::MatrixXd& x, bool by_basis);
+RcppExport SEXP _gpbandits_cpp_testing_lowrank_predict(SEXP pointerSEXP, SEXP xSEXP, SEXP by_basisSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_predict(pointer, x));
+    Rcpp::traits::input_parameter< bool >::type by_basis(by_basisSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_testing_lowrank_predict(pointer, x, by_basis));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1262,12 +1264,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
-    {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 3},
+    {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 4},
     {"_gpbandits_cpp_testing_lowrank_copy", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_copy, 1},
     {"_gpbandits_cpp_testing_lowrank_add", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_add, 5},
     {"_gpbandits_cpp_testing_lowrank_change", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_change, 4},
     {"_gpbandits_cpp_testing_lowrank_state", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_state, 1},
-    {"_gpbandits_cpp_testing_lowrank_predict", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_predict, 2},
+    {"_gpbandits_cpp_testing_lowrank_predict", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_predict, 3},
     {"_gpbandits_cpp_testing_lowrank_at", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_at, 2},
     {"_gpbandits_cpp_testing_lowrank_means", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_means, 2},
     {"_gpbandits_cpp_testing_lowrank_covariance", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_covariance, 2},

@@ -20,6 +20,8 @@ using gpb::Query;
 
 namespace {
 
+constexpr Index kPredictRows = 512;  // between two looks for an interrupt
+
 // Places to R, as they come from it, `inputs` without the arm's number.
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
   const int rows = static_cast<int>(places.size());
@@ -413,13 +415,19 @@ Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
-  Eigen::VectorXd mean, variance, ignored;
-  bandit->mean().predict(points, mean, variance);
-  if (&bandit->mean() != &bandit->variance()) {
-    bandit->variance().predict(points, ignored, variance);
+  Eigen::VectorXd mean(points.rows()), sd(points.rows()), part, variance, ignored;
+  for (Index first = 0; first < points.rows(); first += kPredictRows) {
+    if (first > 0) gpb::check_interrupt();
+    const Index count = std::min(kPredictRows, points.rows() - first);
+    const Eigen::MatrixXd some = points.middleRows(first, count);
+    bandit->mean().predict(some, part, variance);
+    if (&bandit->mean() != &bandit->variance()) {
+      bandit->variance().predict(some, ignored, variance);
+    }
+    mean.segment(first, count) = part;
+    sd.segment(first, count) = variance.cwiseSqrt();
   }
-  return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
+  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
 // The arms (0-based) of `count` choices that could be made now. Nothing is asked by them.

@@ -81,9 +81,13 @@ gpb::Index index_of(double number) { return static_cast<gpb::Index>(number) - 1;
 // ---- the low-rank posterior; observations are numbered from 1 ----------------------------------
 
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_testing_lowrank_new(const Rcpp::List& kernel, double noise_var, double accuracy) {
-  return LowRankPtr(
-      new gpb::LowRankPosterior(gpb::kernel_from_list(kernel), noise_var, accuracy), true);
+SEXP cpp_testing_lowrank_new(const Rcpp::List& kernel, double noise_var, double accuracy,
+                             bool corrected) {
+  const auto answers =
+      corrected ? gpb::LowRankAnswers::corrected : gpb::LowRankAnswers::from_basis;
+  return LowRankPtr(new gpb::LowRankPosterior(gpb::kernel_from_list(kernel), noise_var, accuracy,
+                                              1.0, answers),
+                    true);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -128,6 +132,7 @@ Rcpp::List cpp_testing_lowrank_state(SEXP pointer) {
       Rcpp::Named("rank") = static_cast<double>(posterior->rank()),
       Rcpp::Named("mean") = error.mean, Rcpp::Named("sd") = error.sd,
       Rcpp::Named("information") = error.information,
+      Rcpp::Named("basis_mean") = posterior->certificate_of_basis().mean,
       Rcpp::Named("width_factor") = posterior->width_factor(),
       Rcpp::Named("accurate") = posterior->accurate(),
       Rcpp::Named("should_be_dense") = posterior->should_be_dense(),
@@ -137,15 +142,19 @@ Rcpp::List cpp_testing_lowrank_state(SEXP pointer) {
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_testing_lowrank_predict(SEXP pointer, const Eigen::MatrixXd& x) {
+Rcpp::List cpp_testing_lowrank_predict(SEXP pointer, const Eigen::MatrixXd& x, bool by_basis) {
   const LowRankPtr posterior(pointer);
   gpb::VectorXd mean, variance;
-  posterior->predict(x, mean, variance);
+  if (by_basis) {
+    posterior->predict_by_basis(x, mean, variance);
+  } else {
+    posterior->predict(x, mean, variance);
+  }
   return Rcpp::List::create(Rcpp::Named("mean") = mean,
                             Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
 }
 
-// Mean, sd and their gradients at one point, and the certificate there.
+// Mean, sd and their gradients at one point by the basis, the answers, and the certificate of these.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_testing_lowrank_at(SEXP pointer, const Eigen::VectorXd& x) {
   const LowRankPtr posterior(pointer);

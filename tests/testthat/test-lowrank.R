@@ -1,11 +1,11 @@
 # The low-rank posterior and its certificate, through exports for tests, against the dense
 # formulas of the oracle.
 
-lowrank <- function(kernel, d, noise_var, accuracy = 1e-3) {
-  cpp_testing_lowrank_new(resolve_kernel(kernel, paste0("x", seq_len(d))), noise_var, accuracy)
+lowrank <- function(kernel, d, noise_var, accuracy = 1e-3, corrected = FALSE) {
+  cpp_testing_lowrank_new(resolve_kernel(kernel, paste0("x", seq_len(d))), noise_var, accuracy, corrected)
 }
 state <- function(pointer) cpp_testing_lowrank_state(pointer)
-predict_lowrank <- function(pointer, at) cpp_testing_lowrank_predict(pointer, at)
+predict_lowrank <- function(pointer, at, by_basis = FALSE) cpp_testing_lowrank_predict(pointer, at, by_basis)
 
 # Points as a bandit plays them: spread at first, then around a few places, some of them twice.
 played_points <- function(n, d) {
@@ -39,13 +39,13 @@ expect_certified <- function(pointer, want, at, slack = 1e-6, info = NULL) {
   expect_lte(max(abs(log(got$sd / want$sd))[sure]), log1p(bound$sd) + slack, label = paste("sd:", info))
   expect_gte(want$log_det - bound$log_det, -slack, label = paste("log det:", info))
   expect_lte(want$log_det - bound$log_det, bound$information + slack, label = paste("log det:", info))
-  # y'(Q + N)^-1 y exceeds y'(K + N)^-1 y by no more than the squared bound of the mean.
+  # y'(Q + N)^-1 y exceeds y'(K + N)^-1 y by no more than the squared bound of the basis's mean.
   expect_gte(bound$quadratic - want$quadratic, -slack * (1 + want$quadratic), label = paste("quadratic:", info))
-  expect_lte(bound$quadratic - want$quadratic, bound$mean^2 + slack * (1 + want$quadratic), label = paste("quadratic:", info))
+  expect_lte(bound$quadratic - want$quadratic, bound$basis_mean^2 + slack * (1 + want$quadratic), label = paste("quadratic:", info))
   for (i in which(sure)[seq_len(min(3, sum(sure)))]) {
     one <- cpp_testing_lowrank_at(pointer, at[i, ])
-    expect_lte(abs(one$mean - want$mean[i]) / want$sd[i], one$error_mean + slack)
-    expect_lte(abs(log(one$sd / want$sd[i])), log1p(one$error_sd) + slack)
+    expect_lte(abs(one$mean_alone - want$mean[i]) / want$sd[i], one$error_mean + slack)
+    expect_lte(abs(log(one$sd_alone / want$sd[i])), log1p(one$error_sd) + slack)
     expect_lte(one$error_mean, bound$mean)
     expect_lte(one$error_sd, bound$sd)
   }
@@ -70,15 +70,15 @@ test_that("random problems: errors within the certificate, the certificate withi
     case <- random_case(seed, n)
     at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
     want <- dense_of(case, seq_len(n), at)
-    for (at_once in c(FALSE, TRUE)) {
-      pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
-      cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once)
+    for (way in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE), c(TRUE, TRUE))) {
+      pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = way[2])
+      cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once = way[1])
       now <- state(pointer)
       expect_true(now$accurate)
       expect_lte(max(now$mean, now$sd), case$accuracy)
       expect_lte(now$rank, now$rows)
       expect_identical(now$rows, as.numeric(nrow(unique(case$x))))
-      expect_certified(pointer, want, at, info = paste(case$name, seed, at_once))
+      expect_certified(pointer, want, at, info = paste(c(case$name, seed, way), collapse = " "))
     }
   }
 })
@@ -88,7 +88,7 @@ test_that("random lives: values change, observations go, noise changes, copies g
   for (seed in seq_len(by_level(4, 60))) {
     case <- random_case(100 + seed, 120)
     at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = seed %% 2 == 0)
     cache <- cpp_testing_lowrank_candidates(at, 4)
     known <- integer()
     told <- 0
@@ -120,9 +120,9 @@ test_that("random lives: values change, observations go, noise changes, copies g
         cpp_testing_lowrank_change(other, "clear", 0, numeric())
       }
       followed <- cpp_testing_lowrank_follow(cache, pointer)
-      expect_equal(followed[c("mean", "sd")], predict_lowrank(pointer, at), tolerance = 1e-6)
+      expect_equal(followed[c("mean", "sd")], predict_lowrank(pointer, at, by_basis = TRUE), tolerance = 1e-6)
       joint <- cpp_testing_lowrank_covariance(pointer, at)
-      expect_lt(max(abs(followed$apart^2 - (diag(joint) + joint[4, 4] - 2 * joint[4, ]))), 1e-9 * max(diag(joint), 1))
+      if (seed %% 2) expect_lt(max(abs(followed$apart^2 - (diag(joint) + joint[4, 4] - 2 * joint[4, ]))), 1e-9 * max(diag(joint), 1))
       if (event %% 10 == 0) {
         expect_certified(pointer, dense_of(case, known, at), at, info = paste(case$name, seed, event))
         expect_true(state(pointer)$accurate)
@@ -255,9 +255,9 @@ test_that("adversarial points: within the certificate, or the engine says that i
                  scale = rep(1, n), noise_var = it$noise_var,
                  ref = if (it$kernel == "se") ref_kernel_se(it$length) else ref_kernel_matern(2.5, it$length))
     at <- rbind(matrix(runif(20)), it$x[1:5, , drop = FALSE], matrix(c(-3, 1e6)))
-    for (at_once in c(FALSE, TRUE)) {
-      pointer <- lowrank(ours, 1, it$noise_var)
-      cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once)
+    for (way in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE), c(TRUE, TRUE))) {
+      pointer <- lowrank(ours, 1, it$noise_var, corrected = way[2])
+      cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once = way[1])
       got <- predict_lowrank(pointer, at)
       expect_true(all(is.finite(got$mean)) && all(got$sd >= 0))
       # The oracle itself is good to about eps / noise.
@@ -338,7 +338,7 @@ test_that("the best of new points is the one that a sweep finds", {
     case <- random_case(500 + seed, 90)
     at <- matrix(runif(300 * case$d), 300)
     at[sample(300, 60), ] <- at[sample(300, 60), ]  # ties: the first counts
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = seed %% 3 > 0)
     cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, seed %% 2 == 0)
     prior <- if (seed %% 2) 0.3 else 0.2 * at[, 1]
     got <- predict_lowrank(pointer, at)
@@ -352,6 +352,88 @@ test_that("the best of new points is the one that a sweep finds", {
       expect_identical(best, as.numeric(min(same)), info = paste(case$name, seed, policy, value))
     }
   }
+})
+
+# Points of a bandit that has made up its mind, and some that lie elsewhere: there a basis says little.
+settled_case <- function(seed, n) {
+  set.seed(seed)
+  centres <- matrix(runif(8), 4)
+  x <- rbind(matrix(runif(80), 40), centres[sample(4, n - 40, TRUE), ] + rnorm(2 * (n - 40), sd = 0.03))
+  list(x = x, y = sin(5 * rowSums(x)) + rnorm(n, sd = 0.1), scale = rep(1, n), noise_var = 0.01,
+       ours = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3))
+}
+
+test_that("answers are corrected where the basis is not good enough, with fewer points", {
+  for (seed in 1:2) {
+    case <- settled_case(seed, 400)
+    at <- rbind(matrix(runif(200), 100), case$x[seq(1, 400, by = 10), ])
+    want <- dense_of(case, 1:400, at)
+    tight <- lowrank(case$ours, 2, case$noise_var, 0.01)
+    loose <- lowrank(case$ours, 2, case$noise_var, 0.01, corrected = TRUE)
+    for (pointer in list(tight, loose)) cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
+    expect_lt(state(loose)$rank, 0.8 * state(tight)$rank)
+    basis <- predict_lowrank(loose, at, by_basis = TRUE)
+    answers <- predict_lowrank(loose, at)
+    better <- answers$mean != basis$mean
+    expect_gt(sum(better), 50)
+    expect_lt(sum(better), 138)                                     # not where it has been played often
+    error_of_mean <- function(got) max(abs(got$mean - want$mean)[better] / want$sd[better])
+    error_of_sd <- function(got) max(abs(log(got$sd / want$sd))[better])
+    expect_lt(error_of_mean(answers), 0.6 * error_of_mean(basis))
+    expect_lt(error_of_sd(answers), 0.6 * error_of_sd(basis))
+    expect_certified(loose, want, at)
+    some <- at[1:30, ]
+    gram <- case$ref(case$x)
+    dense <- ref_posterior(gram, case$ref(some, case$x), case$ref(some), case$y, rep(case$noise_var, 400))
+    joint <- cpp_testing_lowrank_covariance(loose, some)
+    expect_lt(max(abs(joint - dense$cov) / tcrossprod(dense$sd)), 3e-3)
+    root <- predict_lowrank(loose, some)$sd
+    expect_lt(max(abs(sqrt(diag(joint)) / root - 1)), 3e-3)
+  }
+})
+
+test_that("the best is that of the corrected answers, not of the basis", {
+  differs <- 0
+  for (seed in 1:2) {
+    case <- settled_case(10 + seed, 300)
+    pointer <- lowrank(case$ours, 2, case$noise_var, 0.2, corrected = TRUE)
+    cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
+    at <- matrix(runif(10000), 5000)
+    at <- at[order(-scores_of("ucb", predict_lowrank(pointer, at, by_basis = TRUE), 2)), ]
+    answers <- scores_of("ucb", predict_lowrank(pointer, at), 2)
+    for (i in seq(1, 2000, by = 10)) {
+      two <- i + 0:1                                                # next to each other by the basis, anywhere in space
+      best <- cpp_testing_lowrank_best(pointer, at[two, ], 0, "ucb", 2)
+      expect_identical(best, as.numeric(which.max(answers[two])))
+      differs <- differs + (best == 2)
+    }
+  }
+  expect_gt(differs, 10)
+})
+
+test_that("the mean's error is measured block by block, and never less than it is", {
+  skip_on_cran()
+  case <- settled_case(3, by_level(4200, 9000))                     # more than a block
+  n <- nrow(case$x)
+  gram <- exp(-as.matrix(stats::dist(case$x / 0.15))^2 / 2)
+  pointer <- lowrank(kernel_se(0.15), 2, case$noise_var, corrected = TRUE)
+  first <- seq_len(n - 40)
+  cpp_testing_lowrank_add(pointer, case$x[first, ], case$y[first], case$scale[first], TRUE)
+  # |g|^2 = d'E d, d the residuals over the noise, E the kernel's matrix less that of the basis.
+  length_of_g <- function(known) {
+    means <- cpp_testing_lowrank_means(pointer, case$x[0, ])
+    d <- (case$y[known] - means) / case$noise_var
+    sqrt(max(0, sum(d * (gram[known, known] %*% d)) - sum(d * means)))
+  }
+  g <- length_of_g(first)
+  expect_gt(g, 1e-3)                                                # not accurate by the basis alone
+  expect_gte(state(pointer)$basis_mean, 0.999 * g)
+  expect_lte(state(pointer)$basis_mean, 4 * g)
+  for (i in (n - 39):n) {
+    cpp_testing_lowrank_add(pointer, case$x[i, , drop = FALSE], case$y[i], 1, FALSE)
+    if (i %% 10 == 0) expect_gte(state(pointer)$basis_mean, 0.999 * length_of_g(seq_len(i)))
+  }
+  expect_true(state(pointer)$accurate)
 })
 
 test_that("a basis put in order knows the same, at no more points", {
@@ -416,7 +498,7 @@ test_that("lazy arms find what a sweep finds, looking at fewer", {
     prior <- if (seed %% 2) 0.3 else 0.2 * x[, 1]
     resolved <- resolve_kernel(kernel, c("x1", "x2"))
     arms <- cpp_testing_lowrank_arms(resolved, x, prior)
-    pointer <- cpp_testing_lowrank_new(resolved, 0.05, 1e-3)
+    pointer <- cpp_testing_lowrank_new(resolved, 0.05, 1e-3, FALSE)
     looked <- numeric()
     for (round in 1:60) {
       policy <- if (round %% 3) sample(c("ucb", "rising"), 1) else sample(c("variance", "ei"), 1)

@@ -197,7 +197,7 @@ double Bandit::incumbent(const Context& context) const {
     slots.push_back(known_->slot(id));
   }
   if (places.empty()) return space().largest_prior_mean(context);
-  return mean().means_at(places, slots).maxCoeff();
+  return mean().largest_mean_at(places, slots);
 }
 
 double Bandit::value(const Score& score, const Place& place, const Context& context) const {

@@ -4,6 +4,7 @@
 
 #include "base/ties.h"
 #include "linalg/floors.h"
+#include "linalg/rows_of.h"
 
 namespace gpb {
 
@@ -26,18 +27,36 @@ VectorXd known_beyond(const GrowingCholesky& precision) {
   return out;
 }
 
-Points rows_of(const Points& X, const std::vector<Index>& rows) {
-  Points out(static_cast<Index>(rows.size()), X.cols());
-  for (Index c = 0; c < X.cols(); ++c) {
-    for (Index i = 0; i < out.rows(); ++i) out(i, c) = X(rows[static_cast<std::size_t>(i)], c);
+VectorXd entries_of(const VectorXd& values, const std::vector<Index>& rows) {
+  VectorXd out(static_cast<Index>(rows.size()));
+  for (Index i = 0; i < out.size(); ++i) {
+    out[i] = values[values.size() == 1 ? 0 : rows[static_cast<std::size_t>(i)]];
   }
   return out;
 }
 
-VectorXd rows_of(const VectorXd& values, const std::vector<Index>& rows) {
-  VectorXd out(static_cast<Index>(rows.size()));
-  for (Index i = 0; i < out.size(); ++i) {
-    out[i] = values[values.size() == 1 ? 0 : rows[static_cast<std::size_t>(i)]];
+// Answers that differ from what the basis says at row i by so much.
+void widen(MomentBounds& at, Index i, const LowRankError& of_basis, const LowRankError& of_answer) {
+  const double factor = (1.0 + of_basis.sd) * (1.0 + of_answer.sd);
+  at.least_sd[i] /= factor;
+  at.largest_sd[i] *= factor;
+  const double moved = (of_basis.mean + of_answer.mean) * at.largest_sd[i];
+  at.least_mean[i] -= moved;
+  at.largest_mean[i] += moved;
+}
+
+// Between what the posterior's answers lie, by what its basis says and how well.
+MomentBounds bounds_by_basis(const LowRankPosterior& posterior, const Points& X) {
+  MomentBounds out;
+  VectorXd variance;
+  std::vector<LowRankError> errors;
+  posterior.predict_by_basis(X, out.least_mean, variance, &errors);
+  out.largest_mean = out.least_mean;
+  out.least_sd = out.largest_sd = variance.cwiseSqrt();
+  const LowRankError of_answer = posterior.certificate();
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const bool as_it_is = errors[i].largest() <= posterior.accuracy();
+    if (!as_it_is) widen(out, static_cast<Index>(i), errors[i], of_answer);
   }
   return out;
 }
@@ -90,6 +109,10 @@ static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X
   out.largest_mean = mean.head(n).array() + weight * rest;
   out.least_sd = left.head(n).cwiseSqrt();
   out.largest_sd = (left.head(n).array() + (rest + c * out.least_sd.array()).square()).sqrt();
+  const LowRankError of_answer = posterior.certificate();
+  for (Index i = 0; posterior.corrects() && i < n; ++i) {
+    widen(out, i, posterior.certificate_of_basis(), of_answer);
+  }
   return out;
 }
 
@@ -112,11 +135,17 @@ Index best_point(const RisingScore& score, const LowRankPosterior& posterior, co
     const bool pays = static_cast<double>(few) <= kWorthwhile * static_cast<double>(r);
     if (few == 0 || !pays || static_cast<Index>(rows.size()) <= kFewRows) continue;
     rows = kept(score, bounds_by(posterior, rows_of(X, rows), few, beyond[few]),
-                rows_of(prior_mean, rows), rows);
+                entries_of(prior_mean, rows), rows);
   }
+  // What the basis says may need to be corrected; only where that can matter.
+  if (posterior.corrects() && rows.size() > 1) {
+    rows = kept(score, bounds_by_basis(posterior, rows_of(X, rows)), entries_of(prior_mean, rows),
+                rows);
+  }
+  if (rows.size() == 1) return rows[0];
   VectorXd mean, variance;
   posterior.predict(rows_of(X, rows), mean, variance);
-  mean += rows_of(prior_mean, rows);
+  mean += entries_of(prior_mean, rows);
   VectorXd exact(mean.size());
   for (Index i = 0; i < exact.size(); ++i) exact[i] = score.of(mean[i], std::sqrt(variance[i]));
   return rows[static_cast<std::size_t>(first_best(exact.data(), exact.size(), score.tie))];

@@ -68,7 +68,7 @@ void LowRankPosterior::extend(Index row) {
   precision_.append(cross.data(), weighed.dot(column), 1.0);
   target_.conservativeResize(before + 1);
   target_[before] = column.dot(weighted_.head(rows_)) / noise_var_;
-  weights_valid_ = false;
+  weights_valid_ = of_basis_valid_ = false;
   extend_reference(column);
   const double pivot = precision_.diagonal(before);
   VectorXd along;
@@ -92,6 +92,8 @@ Index LowRankPosterior::worst_row() const {
 // Points join, and the mean's error is measured, until the certificate is within the accuracy,
 // or until it would take more points than pay.
 void LowRankPosterior::tighten() {
+  if (corrects()) leave_out_less();
+  if (strayed() && measuring_helps()) measure();
   double goal = left_out_limit(residual_squares());
   while (!accurate() && !gives_up()) {
     if (left_out_ <= goal && measuring_helps()) {
@@ -109,6 +111,15 @@ void LowRankPosterior::tighten() {
     } else {
       return;
     }
+  }
+}
+
+// Down to what keeps corrections rare.
+void LowRankPosterior::leave_out_less() {
+  if (left_out_ <= 2.0 * left_out_limit(0.0)) return;
+  for (Index row = worst_row(); row >= 0 && !gives_up(); row = worst_row()) {
+    if (left_out_ <= left_out_limit(0.0)) break;
+    extend(row);
   }
 }
 
@@ -244,7 +255,7 @@ void LowRankPosterior::refit() {
     precision_.append_row(row.data(), row[i]);
   }
   updates_ = drops_ = 0;
-  weights_valid_ = false;
+  weights_valid_ = of_basis_valid_ = false;
   measure_residuals();
   break_lineage();
 }

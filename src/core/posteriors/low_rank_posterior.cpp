@@ -6,6 +6,7 @@
 #include "linalg/floors.h"
 #include "linalg/mirror.h"
 #include "linalg/room.h"
+#include "linalg/rows_of.h"
 #include "linalg/sweeps.h"
 #include "posteriors/joint_draw.h"
 
@@ -14,6 +15,7 @@ namespace gpb {
 namespace {
 
 constexpr Index kPredictBlock = 256;
+constexpr Index kSweepRows = 256;
 constexpr Index kFewRows = 64;
 constexpr Index kRefreshEvery = 4096;  // rank-one steps, each a rounding error
 // An observation is taken back by a rank-one step if this much of the pivot stays.
@@ -29,13 +31,16 @@ std::size_t hash_of(const VectorXd& x) {
   return out;
 }
 
+double clip(double value, double most) { return std::min(most, std::max(-most, value)); }
+
 }  // namespace
 
 LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy,
-                                   double largest_share)
+                                   double largest_share, LowRankAnswers answers)
     : noise_var_(noise_var),
       accuracy_(accuracy),
       largest_share_(largest_share),
+      answers_(answers),
       basis_(kernel) {
   if (!kernel) throw std::invalid_argument("a posterior needs a kernel");
   if (!(noise_var > 0.0) || !std::isfinite(noise_var)) {
@@ -132,13 +137,13 @@ void LowRankPosterior::change_values(Index row, double weighted, double weight) 
   if (count_[static_cast<std::size_t>(row)] == 0) weighted_[row] = weight_[row] = 0.0;
   row_squares_ += share();
   target_.noalias() += feature_row(row) * (weighted / noise_var_);
-  weights_valid_ = false;
+  weights_valid_ = of_basis_valid_ = false;
 }
 
 // P gains weight / noise_var phi phi'; a negative weight takes an observation back. Returns the
 // observation's variance, its noise included (negative where it is taken back).
 double LowRankPosterior::weigh(Index row, double weight) {
-  weights_valid_ = false;
+  weights_valid_ = of_basis_valid_ = false;
   count_left_out(row, weight);
   VectorXd half = feature_row(row);
   precision_.forward(half);
@@ -279,7 +284,7 @@ void LowRankPosterior::rebuild_statistics() {
 }
 
 void LowRankPosterior::clear() {
-  *this = LowRankPosterior(basis_.kernel_pointer(), noise_var_, accuracy_, largest_share_);
+  *this = LowRankPosterior(basis_.kernel_pointer(), noise_var_, accuracy_, largest_share_, answers_);
 }
 
 // ---- what is asked for ----------------------------------------------------------------------
@@ -290,7 +295,7 @@ const VectorXd& LowRankPosterior::weights() const {
     precision_.forward(weights_);
     precision_.backward(weights_);
     weights_valid_ = true;
-    on_points_valid_ = false;
+    on_points_valid_ = dual_valid_ = false;
   }
   return weights_;
 }
@@ -307,25 +312,52 @@ void LowRankPosterior::predict_at(const VectorXd& x, double& mean, double& varia
   Coordinates at_x = basis_.at(x);
   mean = at_x.phi.dot(weights());
   precision_.forward(at_x.phi);
-  variance = std::max(0.0, at_x.residual + at_x.phi.squaredNorm());
+  const double inside = at_x.phi.squaredNorm();
+  variance = std::max(0.0, at_x.residual + inside);
+  if (!corrects()) return;
+  if (error_at(inside, at_x.residual, certificate_of_basis()).largest() <= accuracy_) return;
+  VectorXd one_mean, one_variance;
+  correct(x.transpose(), one_mean, one_variance);
+  mean = one_mean[0];
+  variance = one_variance[0];
 }
 
 void LowRankPosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
-  check_point(X.cols());
-  mean.resize(X.rows());
-  variance.resize(X.rows());
-  VectorXd part_mean, part_variance;
-  for (Index first = 0; first < X.rows(); first += kPredictBlock) {
-    const Index count = std::min(kPredictBlock, X.rows() - first);
-    predict_block(X.middleRows(first, count), part_mean, part_variance);
-    mean.segment(first, count) = part_mean;
-    variance.segment(first, count) = part_variance;
+  std::vector<LowRankError> errors;
+  predict_by_basis(X, mean, variance, corrects() ? &errors : nullptr);
+  std::vector<Index> rough;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i].largest() > accuracy_) rough.push_back(static_cast<Index>(i));
+  }
+  if (rough.empty()) return;
+  VectorXd better_mean, better_variance;
+  correct(rows_of(X, rough), better_mean, better_variance);
+  for (std::size_t k = 0; k < rough.size(); ++k) {
+    mean[rough[k]] = better_mean[static_cast<Index>(k)];
+    variance[rough[k]] = better_variance[static_cast<Index>(k)];
   }
 }
 
-// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2. Coordinates that rounding has spoilt cancel in the
-// sum: only the result may be clipped.
-void LowRankPosterior::predict_block(const Points& X, VectorXd& mean, VectorXd& variance) const {
+void LowRankPosterior::predict_by_basis(const Points& X, VectorXd& mean, VectorXd& variance,
+                                        std::vector<LowRankError>* errors) const {
+  check_point(X.cols());
+  mean.resize(X.rows());
+  variance.resize(X.rows());
+  const LowRankError anywhere = errors ? certificate_of_basis() : LowRankError();
+  for (Index first = 0; first < X.rows(); first += kPredictBlock) {
+    const Index count = std::min(kPredictBlock, X.rows() - first);
+    const Told told = tell(X.middleRows(first, count));
+    mean.segment(first, count) = told.mean;
+    // Coordinates that rounding has spoilt cancel in the sum: only that may be clipped.
+    variance.segment(first, count) = (told.inside + told.outside).cwiseMax(0.0);
+    for (Index i = 0; errors && i < count; ++i) {
+      errors->push_back(error_at(told.inside[i], told.outside[i], anywhere));
+    }
+  }
+}
+
+// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2.
+LowRankPosterior::Told LowRankPosterior::tell(const Points& X) const {
   const Index n = X.rows(), r = rank();
   const VectorXd& w = weights();
   Panels phi(n);
@@ -336,10 +368,71 @@ void LowRankPosterior::predict_block(const Points& X, VectorXd& mean, VectorXd& 
   accumulate_rows(phi, 0, r, w.data(), inside.data(), spanned.data());
   forward_solve(precision_.packed(), 0, r, phi);
   accumulate_rows(phi, 0, r, w.data(), ignored.data(), left.data());
-  mean = inside.head(n);
-  variance.resize(n);
-  basis_.kernel().diagonal(X, variance);
-  variance = (variance - spanned.head(n) + left.head(n)).cwiseMax(0.0);
+  VectorXd own(n);
+  basis_.kernel().diagonal(X, own);
+  return {inside.head(n), left.head(n), own - spanned.head(n)};
+}
+
+// In the notation of low_rank_certificate.cpp, what C leaves of first order:
+//   mean += b'g,   variance -= 2 a'C b,   R b = k(X, x) - Phi phi at the points played,
+// neither by more than it can be.
+void LowRankPosterior::correct(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  mean.resize(X.rows());
+  variance.resize(X.rows());
+  const double c = coupling(), g = certificate_of_basis().mean;
+  for (Index i = 0; i < X.rows(); ++i) {
+    const VectorXd x = X.row(i).transpose();
+    const Coordinates at_x = basis_.at(x);
+    VectorXd solved = at_x.phi;
+    precision_.forward(solved);
+    const double inside = solved.squaredNorm(), outside = std::max(0.0, at_x.residual);
+    precision_.backward(solved);
+    const Coupling found = coupled_to(x, at_x.phi, solved);
+    const double most = c * std::sqrt(inside * outside);
+    mean[i] = at_x.phi.dot(weights()) + clip(found.mean, std::sqrt(outside) * g);
+    variance[i] = inside + std::max(0.0, outside - 2.0 * clip(found.variance, most));
+  }
+}
+
+// b'g and a'C b. One look at the features serves both products.
+LowRankPosterior::Coupling LowRankPosterior::coupled_to(const VectorXd& x, const VectorXd& phi,
+                                                        const VectorXd& solved) const {
+  Coupling out;
+  VectorXd cross(points_.rows());
+  if (rows_ > 0) basis_.kernel().cross(x, points_, cross);
+  const VectorXd zero = VectorXd::Zero(kSweepRows);
+  VectorXd beyond(kSweepRows), within(kSweepRows);
+  const Index stride = features_.rows();
+  for (Index first = 0; first < rows_; first += kSweepRows) {
+    const Index count = std::min(kSweepRows, rows_ - first);
+    const double* features = features_.data() + first;
+    product_sweep(features, stride, count, rank(), phi.data(), -1.0, cross.data() + first,
+                  beyond.data());
+    product_sweep(features, stride, count, rank(), solved.data(), 1.0, zero.data(), within.data());
+    for (Index i = 0; i < count; ++i) {
+      if (in_basis_[static_cast<std::size_t>(first + i)]) continue;
+      out.mean += dual()[first + i] * beyond[i];
+      out.variance += within[i] * weight_[first + i] / noise_var_ * beyond[i];
+    }
+  }
+  return out;
+}
+
+const VectorXd& LowRankPosterior::dual() const {
+  weights();
+  if (dual_valid_) return dual_;
+  const VectorXd left = weighted_.head(rows_) - weight_.head(rows_).cwiseProduct(means_at_rows());
+  dual_ = left / noise_var_;
+  dual_valid_ = true;
+  return dual_;
+}
+
+VectorXd LowRankPosterior::means_at_rows() const {
+  const VectorXd zero = VectorXd::Zero(rows_);
+  VectorXd mean(rows_);
+  product_sweep(features_.data(), features_.rows(), rows_, rank(), weights().data(), 1.0,
+                zero.data(), mean.data());
+  return mean;
 }
 
 VectorXd LowRankPosterior::predict_mean(const Points& X) const {
@@ -354,10 +447,7 @@ VectorXd LowRankPosterior::predict_mean(const Points& X) const {
 }
 
 VectorXd LowRankPosterior::means_at_observations() const {
-  const VectorXd zero = VectorXd::Zero(rows_);
-  VectorXd mean(rows_);
-  product_sweep(features_.data(), features_.rows(), rows_, rank(), weights().data(), 1.0,
-                zero.data(), mean.data());
+  const VectorXd mean = means_at_rows();
   VectorXd out = VectorXd::Zero(size());
   for (Index i = 0; i < size(); ++i) {
     if (knows(i)) out[i] = mean[at(i).row];
@@ -372,7 +462,7 @@ VectorXd LowRankPosterior::means_at_observations() const {
 // innovations do, with time. Both sums are known to the certificate's a only: an innovation and a
 // residual, over their sds, differ by a (1 + their size) at most, their squares by a (1 + 4 square).
 VectorXd LowRankPosterior::moves(Index since) const {
-  const double error = certificate().largest();
+  const double error = certificate_of_basis().largest();
   const VectorXd mean = since == 0 ? means_at_observations() : VectorXd();
   VectorXd out = VectorXd::Zero(size() - since + 1);
   double sum = 0.0, hidden = 0.0;
@@ -404,13 +494,35 @@ MatrixXd LowRankPosterior::covariance(const Points& X) const {
   out.selfadjointView<Eigen::Lower>().rankUpdate(phi.transpose(), -1.0);
   out.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
   mirror_lower(out);
+  if (corrects()) out -= coupled_covariance(X, phi, half);
   out.diagonal() = out.diagonal().cwiseMax(0.0);
   return out;
 }
 
+// a_i'C b_j + a_j'C b_i, see correct().
+MatrixXd LowRankPosterior::coupled_covariance(const Points& X, const MatrixXd& phi,
+                                              const MatrixXd& half) const {
+  const auto features = features_.topLeftCorner(rows_, rank());
+  MatrixXd solved = half, left(points_.rows(), X.rows());
+  for (Index j = 0; j < X.rows(); ++j) {
+    VectorXd column = half.col(j);
+    precision_.backward(column);
+    solved.col(j) = column;
+    basis_.kernel().cross(X.row(j).transpose(), points_, left.col(j));
+  }
+  left.topRows(rows_).noalias() -= features * phi;
+  for (Index row = 0; row < rows_; ++row) {
+    left.row(row) *= in_basis_[static_cast<std::size_t>(row)] ? 0.0 : weight_[row] / noise_var_;
+  }
+  const MatrixXd one = (features * solved).transpose() * left.topRows(rows_);
+  return one + one.transpose();
+}
+
 MatrixXd LowRankPosterior::draw(const Points& X, Rng& rng, Index count, double scale) const {
   MatrixXd out = joint_draws(covariance(X), rng, count, scale);
-  out.colwise() += predict_mean(X);
+  VectorXd mean, ignored;
+  predict(X, mean, ignored);
+  out.colwise() += mean;
   return out;
 }
 

@@ -8,7 +8,10 @@
 // This is the exact posterior of the kernel's part in the span, beside which the rest stays
 // as it was a priori. The dense posterior (DensePosterior) differs from it by what the span
 // leaves out of the points played, E = K - Phi Phi'; certificate() bounds the difference,
-// and points join the basis so that the bounds stay below `accuracy`.
+// and points join the basis so that the bounds stay below `accuracy`. The difference is of second
+// order in E where x lies nearly in the span, of first order elsewhere. A posterior that `corrects`
+// keeps the second order below the accuracy, with fewer points, and takes the first order away
+// where it is too large, O(t r) for such an x: from predict(), predict_at() and covariance().
 //
 // The prior mean is zero: whoever has another one passes residuals as targets.
 #ifndef GPB_LOW_RANK_POSTERIOR_H
@@ -22,13 +25,16 @@
 
 namespace gpb {
 
-// Bounds of the difference to the dense posterior, the same at every point.
+// Bounds of the difference to the dense posterior.
 struct LowRankError {
   double mean = 0.0;         // |difference of means| / (dense sd)
   double sd = 0.0;           // the sds differ by no more than a factor 1 + sd
   double information = 0.0;  // the dense log determinant is larger by no more than this
   double largest() const { return mean > sd ? mean : sd; }
 };
+
+// Does it correct what its basis says? See above.
+enum class LowRankAnswers { from_basis, corrected };
 
 // How far means have moved since some time: between two looks at the same `era`, in which
 // observations are only added and values changed, the mean at x has moved by no more than
@@ -58,7 +64,8 @@ class LowRankPosterior {
   // The kernel's parameters must not change afterwards: other ones, another posterior.
   // largest_share: of the rows that may be in the basis before it gives up the accuracy.
   LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy = 1e-3,
-                   double largest_share = 1.0);
+                   double largest_share = 1.0,
+                   LowRankAnswers answers = LowRankAnswers::from_basis);
 
   // One observation with noise variance noise_var * noise_scale; O(r^2), and O(t r) when the
   // basis grows. Observations of the same point share a row.
@@ -90,8 +97,11 @@ class LowRankPosterior {
   const LowRankBasis& basis() const { return basis_; }
 
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const;
-  VectorXd predict_mean(const Points& X) const;
   void predict_at(const VectorXd& x, double& mean, double& variance) const;
+  // What the basis says, uncorrected, and how far that can be from the dense mean and sd.
+  void predict_by_basis(const Points& X, VectorXd& mean, VectorXd& variance,
+                        std::vector<LowRankError>* errors = nullptr) const;
+  VectorXd predict_mean(const Points& X) const;  // by the basis, as are gradients and paths
   // Means at the observations, O(t r): no kernel needed. (0 where one was taken back.)
   VectorXd means_at_observations() const;
   MatrixXd covariance(const Points& X) const;
@@ -107,15 +117,19 @@ class LowRankPosterior {
   double quadratic() const;
   double log_likelihood() const;
 
-  // Bounds against the dense posterior (in exact arithmetic; residuals that cannot be told
-  // from 0 count as so much rounding, independent from row to row).
+  // Bounds against the dense posterior, at every point (in exact arithmetic; residuals that cannot
+  // be told from 0 count as so much rounding, independent from row to row).
   LowRankError certificate() const;
   // The same for one point: what it has in the span, and what not, is known.
   LowRankError certificate_at(const VectorXd& x) const;
+  // The same at every point for what the basis says.
+  const LowRankError& certificate_of_basis() const;
   // If |f - mean| <= (B + R sqrt(2 log(1/delta) + log det(I + K/lambda)) / sqrt(lambda)) sd for the
   // dense posterior, f of norm B and R-sub-Gaussian noise, then it holds here for the width times
   // this, log_det() + certificate().information in the place of the dense log determinant.
+  // (Of one that corrects, |f - mean| <= (w + accuracy) (1 + accuracy) sd follows from the dense w.)
   double width_factor() const { return 1.0 + coupling(); }
+  bool corrects() const { return answers_ == LowRankAnswers::corrected; }
   double accuracy() const { return accuracy_; }
   bool accurate() const { return certificate().largest() <= accuracy_; }
   // Whether the dense posterior costs less to ask.
@@ -144,6 +158,8 @@ class LowRankPosterior {
   // this part of the squared accuracy.
   static constexpr Index kCheapRank = 128;
   static constexpr double kMeasuredShare = 0.5;
+  // Of the accuracy itself where answers are corrected: what is left out counts once, not its root.
+  static constexpr double kCorrectedShare = 0.2;
 
   struct Observation {
     Index row;
@@ -170,12 +186,15 @@ class LowRankPosterior {
   void count_left_out(Index row, double weight);
   double mean_error() const;
   void measure();
-  VectorXd gram_times(const VectorXd& v) const;
+  VectorXd gram_times(const VectorXd& v, Index begin) const;
+  Index block_rows() const;
   void forget_reference();
   void follow_reference(Index row, double weighted, double weight);
   void extend_reference(const VectorXd& column);
   double moved_since_reference() const;
   bool measured_now() const;
+  double measured_then() const;
+  bool strayed() const;
   bool measuring_helps() const;
   bool last_measure_pays() const;
   void measure_residuals();
@@ -183,6 +202,7 @@ class LowRankPosterior {
   double allowance() const;
   Index worst_row() const;
   void tighten();
+  void leave_out_less();
   bool gives_up() const;
   bool rebuild_may_help() const;
   bool beats_dense(Index since) const;
@@ -196,12 +216,28 @@ class LowRankPosterior {
   void break_lineage();
   void begin_era();
   const VectorXd& weights_on_points() const;
-  void predict_block(const Points& X, VectorXd& mean, VectorXd& variance) const;
+  // What the basis says of some points: the mean, and the variance's parts within the span and
+  // beyond it.
+  struct Told {
+    VectorXd mean, inside, outside;
+  };
+  Told tell(const Points& X) const;
+  LowRankError error_at(double inside, double outside, const LowRankError& anywhere) const;
+  LowRankError corrected_error(const LowRankError& of_basis) const;
+  void correct(const Points& X, VectorXd& mean, VectorXd& variance) const;
+  struct Coupling {
+    double mean = 0.0, variance = 0.0;
+  };
+  Coupling coupled_to(const VectorXd& x, const VectorXd& phi, const VectorXd& solved) const;
+  MatrixXd coupled_covariance(const Points& X, const MatrixXd& phi, const MatrixXd& half) const;
+  const VectorXd& dual() const;
+  VectorXd means_at_rows() const;
   double residual_squares() const;
   double coupling() const;
   VectorXd feature_row(Index row) const { return features_.row(row).head(rank()).transpose(); }
 
   double noise_var_, accuracy_, largest_share_;
+  LowRankAnswers answers_;
   Index inputs_ = -1;
   LowRankBasis basis_;
   GrowingCholesky precision_;  // M
@@ -234,8 +270,9 @@ class LowRankPosterior {
     bool kept = false;
     VectorXd weights;  // w0
     VectorXd dual;     // d0, with room to spare
-    VectorXd inside;   // Phi'd0
-    double outside = 0.0;
+    // Per block of rows:
+    std::vector<VectorXd> inside;  // Phi'd0
+    std::vector<double> outside;   // d0'E d0
   };
   Reference reference_;
   Index measured_at_ = 0;  // observations at that time
@@ -246,6 +283,10 @@ class LowRankPosterior {
   mutable bool weights_valid_ = true;
   mutable VectorXd on_points_;  // the same as weights of k(Z, x)
   mutable bool on_points_valid_ = false;
+  mutable VectorXd dual_;       // N^-1 (y - Phi w)
+  mutable bool dual_valid_ = false;
+  mutable LowRankError of_basis_;  // see certificate_of_basis()
+  mutable bool of_basis_valid_ = false;
 
   Lineage era_;
   bool from_prior_ = true;

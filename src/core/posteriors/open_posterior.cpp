@@ -147,7 +147,8 @@ bool OpenPosterior::may_be_low_rank() const {
 std::unique_ptr<LowRankPosterior> OpenPosterior::new_low_rank() const {
   const double share = engine_.choice == OpenEngine::Choice::lowrank ? 1.0 : kLeaveShare;
   return std::make_unique<LowRankPosterior>(dense_.kernel().clone(), noise_var(),
-                                            std::min(engine_.accuracy, engine_.aim), share);
+                                            std::min(engine_.accuracy, engine_.aim), share,
+                                            engine_.answers);
 }
 
 bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share) const {
@@ -323,6 +324,11 @@ void OpenPosterior::sketch(const VectorXd& x, double& mean, double& sd, VectorXd
 }
 
 void OpenPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  if (low_ && !can_sketch()) {
+    low_->predict_by_basis(X, mean, variance);
+    mean += prior_mean_.at(X);
+    return;
+  }
   if (!can_sketch()) return predict(X, mean, variance);
   sketch_->predict(X, mean, variance);
   mean = mean_of(X);
@@ -369,6 +375,17 @@ VectorXd OpenPosterior::means_at(const std::vector<const Place*>& places,
   predict(X, mean, ignored);
   for (std::size_t k = 0; k < left.size(); ++k) out[left[k]] = mean[static_cast<Index>(k)];
   return out;
+}
+
+// The best by the basis, and its mean corrected.
+double OpenPosterior::largest_mean_at(const std::vector<const Place*>& places,
+                                      const std::vector<Index>& slots) const {
+  Index best;
+  const double largest = means_at(places, slots).maxCoeff(&best);
+  if (!low_ || !low_->corrects()) return largest;
+  double mean, ignored;
+  at(*places[static_cast<std::size_t>(best)], mean, ignored);
+  return mean;
 }
 
 Index OpenPosterior::best_slot() const {

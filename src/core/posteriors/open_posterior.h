@@ -17,6 +17,8 @@ struct OpenEngine {
   Choice choice = Choice::automatic;
   double accuracy = 1e-3;
   double aim = kInf;  // of the low-rank engine, if that is less
+  // Fewer points, whose answers are corrected where that matters: if few are asked for.
+  LowRankAnswers answers = LowRankAnswers::from_basis;
   // What a search does with it: climb (a sketch is of use), or ask about new points in each round
   // (the first points of a basis in order rule most of them out), or about the same ones.
   enum class Search { climbs, new_points, same_points };
@@ -60,6 +62,9 @@ class OpenPosterior final : public Posterior {
   void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;
+  double largest_mean_at(const std::vector<const Place*>& places,
+                         const std::vector<Index>& slots) const override;
+  // (By the basis, where a low-rank posterior corrects what that says.)
   Index best_slot() const override;
   std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
                                           double scale, Rng& rng) const override;

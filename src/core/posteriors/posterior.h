@@ -121,6 +121,11 @@ class Posterior {
   // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.
   virtual VectorXd means_at(const std::vector<const Place*>& places,
                             const std::vector<Index>& slots) const = 0;
+  // The largest of these; not of no places.
+  virtual double largest_mean_at(const std::vector<const Place*>& places,
+                                 const std::vector<Index>& slots) const {
+    return means_at(places, slots).maxCoeff();
+  }
   // The slot of the observation with the largest posterior mean; -1 if there is none.
   virtual Index best_slot() const = 0;
   // A function with the mean of `centre` and scale^2 times this posterior's covariance: exact

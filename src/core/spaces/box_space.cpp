@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/golden_points.h"
+#include "posteriors/best_point.h"
 #include "spaces/arm_space.h"
 
 namespace gpb {
@@ -228,15 +229,12 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
   return {start.row, box_.snap(actions_at(u))};
 }
 
-// All at once: one pass over the posterior's factors serves many.
-VectorXd BoxSpace::values_of(const std::vector<Spot>& spots, const Score& score, Heights heights,
-                             const Context& context) const {
-  if (spots.empty()) return VectorXd();
+Points BoxSpace::inputs_of(const std::vector<Spot>& spots, const Context& context) const {
   Points X(static_cast<Index>(spots.size()), candidates_.X.cols());
   for (Index k = 0; k < X.rows(); ++k) {
     X.row(k) = input_of(spots[static_cast<std::size_t>(k)], context).transpose();
   }
-  return (score.*heights)(X);
+  return X;
 }
 
 Place BoxSpace::maximise(const Score& score, const Context& context, const Observations& known) {
@@ -251,26 +249,37 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
     return place_of({best / each, actions_.row(best % each).transpose()}, context);
   }
   const Height exactly = &Score::at;
-  const Heights all_exactly = &Score::at;
   // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
   const bool sketched = score.can_sketch();
   std::vector<Spot> spots = starts(score, context, known);
   if (spots.empty()) throw std::invalid_argument("the score is no number at any candidate");
   const std::size_t began = spots.size();
-  const VectorXd from = values_of(spots, score, sketched ? &Score::sketches : all_exactly, context);
+  const VectorXd from = score.sketches(inputs_of(spots, context));
   for (std::size_t k = 0; k < began; ++k) {
     spots.push_back(climb(spots[k], from[static_cast<Index>(k)], score,
                           sketched ? &Score::sketch : exactly, context));
   }
-  const VectorXd values = values_of(spots, score, all_exactly, context);
-  Index best = first_best(values.data(), values.size(), 0.0);
-  if (sketched) {
-    const Spot last =
-        climb(spots[static_cast<std::size_t>(best)], values[best], score, exactly, context);
-    const double height = values_of({last}, score, all_exactly, context)[0];
-    if (height > values[best]) return place_of(last, context);
+  const Spot best = best_of(spots, score, context);
+  if (!sketched) return place_of(best, context);
+  VectorXd slope;
+  const double height = score.at(input_of(best, context), &slope);
+  return place_of(best_of({best, climb(best, height, score, exactly, context)}, score, context),
+                  context);
+}
+
+// The first of the best.
+BoxSpace::Spot BoxSpace::best_of(const std::vector<Spot>& spots, const Score& score,
+                                 const Context& context) const {
+  const Points X = inputs_of(spots, context);
+  const Posterior* posterior = score.rises_with();
+  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
+  if (low && low->corrects()) {
+    RisingScore rising = rising_score(score);
+    rising.tie = 0.0;
+    return spots[static_cast<std::size_t>(best_point(rising, *low, X, prior_mean_.at(X)))];
   }
-  return place_of(spots[static_cast<std::size_t>(best)], context);
+  const VectorXd values = score.at(X);
+  return spots[static_cast<std::size_t>(first_best(values.data(), values.size(), 0.0))];
 }
 
 }  // namespace gpb

@@ -57,9 +57,8 @@ class BoxSpace final : public Space {
   Place place_of(const Spot& spot, const Context& context) const;
   Spot spot_of(const Place& place) const;
   Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
-  using Heights = VectorXd (Score::*)(const Points& X) const;
-  VectorXd values_of(const std::vector<Spot>& spots, const Score& score, Heights heights,
-                     const Context& context) const;
+  Points inputs_of(const std::vector<Spot>& spots, const Context& context) const;
+  Spot best_of(const std::vector<Spot>& spots, const Score& score, const Context& context) const;
   using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
   Spot climb(const Spot& start, double from, const Score& score, Height height,
              const Context& context) const;

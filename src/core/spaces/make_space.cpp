@@ -67,7 +67,9 @@ std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& po
   const std::string kind = space->text("kind");
   const KernelPtr kernel = bandit.kernel("kernel");
   if (kind == "table") return make_arms(bandit, *space, policy);
-  const auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
+  auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
+  // (A search by bounds asks for few answers.)
+  if (policy.rises && kind != "mixed") engine.answers = LowRankAnswers::corrected;
   if (kind == "open") {
     return std::make_unique<OpenArmSpace>(kernel, space->matrix("points"),
                                           space->count("contexts"),
