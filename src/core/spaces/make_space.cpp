@@ -42,6 +42,14 @@ bool wants_many_arms(const Settings& bandit, Index arms, const PolicyTraits& pol
          bandit.part("pending")->text("kind") != "hallucinate";
 }
 
+// Are exact answers wanted at a few points in each round? Climbs end at few; among arms only bounds
+// spare most of them, which a score of two posteriors, or a penalised one, does not have.
+bool asks_for_few(const Settings& bandit, const std::string& kind, const PolicyTraits& policy) {
+  const std::string pending = bandit.part("pending")->text("kind");
+  const bool bounds = pending != "hallucinate" && pending != "penalise";
+  return policy.rises && (kind == "box" || (kind == "open" && bounds));
+}
+
 std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
                                  const PolicyTraits& policy) {
   const std::string engine = bandit.text("engine");
@@ -68,8 +76,7 @@ std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& po
   const KernelPtr kernel = bandit.kernel("kernel");
   if (kind == "table") return make_arms(bandit, *space, policy);
   auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
-  // (A search by bounds asks for few answers.)
-  if (policy.rises && kind != "mixed") engine.answers = LowRankAnswers::corrected;
+  if (asks_for_few(bandit, kind, policy)) engine.answers = LowRankAnswers::corrected;
   if (kind == "open") {
     return std::make_unique<OpenArmSpace>(kernel, space->matrix("points"),
                                           space->count("contexts"),
