@@ -15,6 +15,7 @@ constexpr Index kFewRows = 64;
 // A corrected answer takes rows times rank: where rank^2 is less than so many rows, more points than
 // the certificate wants are cheaper than corrections.
 constexpr double kCorrectionCost = 8.0;
+constexpr double kComfortable = 0.5;  // of the accuracy
 constexpr double kWellKnown = 5.0;  // times the accuracy: what the basis says is often good enough
 constexpr Index kMeasureBlock = 256;
 constexpr Index kRowsMeasured = 4096;  // at a time, where answers are corrected
@@ -276,6 +277,13 @@ LowRankError LowRankPosterior::certificate() const {
   const LowRankError corrected = corrected_error(of_basis);
   return {std::min(of_basis.mean, std::max(accuracy_, corrected.mean)),
           std::min(of_basis.sd, std::max(accuracy_, corrected.sd)), of_basis.information};
+}
+
+// Where much has been played the error of what the basis says is hardly more than that of corrected
+// answers: is it well below the accuracy, so that there need be none?
+bool LowRankPosterior::answers_are_cheap() const {
+  return !corrects() ||
+         corrected_error(certificate_of_basis()).largest() <= kComfortable * accuracy_;
 }
 
 LowRankError LowRankPosterior::certificate_at(const VectorXd& x) const {

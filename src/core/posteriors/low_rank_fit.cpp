@@ -95,7 +95,7 @@ void LowRankPosterior::tighten() {
   if (corrects()) leave_out_less();
   if (strayed() && measuring_helps()) measure();
   double goal = left_out_limit(residual_squares());
-  while (!accurate() && !gives_up()) {
+  while (!(accurate() && answers_are_cheap()) && !gives_up()) {
     if (left_out_ <= goal && measuring_helps()) {
       measure();
       continue;
@@ -104,6 +104,8 @@ void LowRankPosterior::tighten() {
     const Index row = worst_row();
     if (row >= 0) {
       extend(row);
+    } else if (accurate()) {
+      return;
     } else if (rebuild_may_help()) {
       choose_basis();
     } else if (last_measure_pays()) {

@@ -202,6 +202,7 @@ class LowRankPosterior {
   double allowance() const;
   Index worst_row() const;
   void tighten();
+  bool answers_are_cheap() const;
   void leave_out_less();
   bool gives_up() const;
   bool rebuild_may_help() const;
