@@ -97,6 +97,11 @@ contexts_for <- function(bandit, context, count = NULL) {
     if (is.null(count) || count == 1) return(one_without)
     return(list(row = integer(count), values = no_columns(count)))
   }
+  # One context, any and without names, needs no more looks: they would be a quarter of asking.
+  plain <- is.null(config$contexts) && is.numeric(context) && is.null(attributes(context)) && length(context) == size
+  if (plain && (is.null(count) || count == 1) && all(is.finite(context))) {
+    return(list(row = 0L, values = matrix(as.double(context), 1)))
+  }
   # (Put into words in an error only.)
   delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
                                    paste(config$context_names, collapse = ", "),

@@ -115,6 +115,8 @@ works <- list(
   "branin-se-long" = work("Branin, SE", "2 ms, late 1.5 x early", function() box("branin", se, 10000)),
   "branin-matern-long" = work("Branin, Matern 5/2", "2 ms, late 1.5 x early", function() box("branin", matern, 10000)),
   "hartmann" = work("Hartmann 6, Matern 5/2", "", function() box("hartmann6", matern, 5000)),
+  "asking" = work("1 arm in unseen contexts, linear: what asking and telling take", "",
+                  function() contextual(1e4, 1, 2, 2, kernel_linear(), smooth)),
   "contexts-1" = work("200 arms x unseen 2-d contexts, SE l = 1", ".2 ms",
                       function() contextual(1e4, 200, 2, 2, kernel_se(1), smooth)),
   "contexts-half" = work("200 arms x unseen 2-d contexts, SE l = .5", "2 ms",
