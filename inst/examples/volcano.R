@@ -71,9 +71,10 @@ colours <- c("GP-UCB" = "#1b5e9e", "EI" = "#c8553d", "uniform" = "#6b6b6b")
 draw_map <- function(history) {
   x <- unique(cells$x)
   y <- unique(cells$y)
-  image(x, y, volcano, asp = 1, useRaster = TRUE, axes = FALSE, xlab = "", ylab = "",
-        col = grDevices::hcl.colors(100, "Terrain 2"),
-        main = sprintf("The first %d readings of GP-UCB", nrow(history)))
+  levels <- seq(90, 200, by = 5)
+  plot(range(x), range(y), type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "",
+       main = sprintf("The first %d readings of GP-UCB", nrow(history)))
+  .filled.contour(x, y, volcano, levels, grDevices::hcl.colors(length(levels) - 1, "Terrain 2"))
   contour(x, y, volcano, add = TRUE, levels = seq(100, 190, by = 10), col = "#00000040", drawlabels = FALSE)
   shade <- grDevices::hcl.colors(nrow(history), "Blues 3", rev = TRUE)
   points(history$x, history$y, pch = 21, bg = shade, col = "#000000b0", cex = 1.15, lwd = 0.8)
@@ -110,7 +111,7 @@ draw_picture <- function() {
 }
 
 picture <- Sys.getenv("GPBANDITS_DEMO_PICTURE", if (interactive()) "" else "volcano.png")
-if (nzchar(picture)) grDevices::png(picture, width = 1500, height = 680, res = 125)
+if (nzchar(picture)) grDevices::png(picture, width = 1200, height = 544, res = 100)
 draw_picture()
 if (nzchar(picture)) {
   invisible(grDevices::dev.off())
