@@ -72,7 +72,7 @@
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
-#'   below), `value` and `sd` (what reward is expected there, and the posterior's sd of it), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
+#'   below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
 #'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`.
 #' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
