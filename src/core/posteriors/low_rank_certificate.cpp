@@ -80,6 +80,13 @@ Index LowRankPosterior::block_rows() const {
   return corrects() ? kRowsMeasured : std::numeric_limits<Index>::max();
 }
 
+// The first of them, and how many.
+std::pair<Index, Index> LowRankPosterior::rows_of_block(std::size_t block) const {
+  const Index each = std::min(block_rows(), rows_);
+  const Index begin = static_cast<Index>(block) * each;
+  return {begin, std::min(each, rows_ - begin)};
+}
+
 void LowRankPosterior::measure() {
   forget_reference();
   reference_.kept = true;
@@ -87,8 +94,8 @@ void LowRankPosterior::measure() {
   reference_.weights = weights();
   reference_.dual = VectorXd::Zero(points_.rows());
   reference_.dual.head(rows_) = dual();
-  for (Index begin = 0; begin < rows_; begin += std::min(block_rows(), rows_)) {
-    const Index count = std::min(block_rows(), rows_ - begin);
+  for (std::size_t block = 0; rows_of_block(block).first < rows_; ++block) {
+    const auto [begin, count] = rows_of_block(block);
     const VectorXd own = dual().segment(begin, count);
     const auto features = features_.block(begin, 0, count, rank());
     VectorXd inside = VectorXd::Zero(rank());
@@ -138,8 +145,7 @@ void LowRankPosterior::follow_reference(Index row, double weighted, double weigh
     old.outside.push_back(0.0);
   }
   if (!in_basis_[static_cast<std::size_t>(row)]) {
-    const Index begin = static_cast<Index>(block) * std::min(block_rows(), rows_);
-    const Index count = std::min(block_rows(), rows_ - begin);
+    const auto [begin, count] = rows_of_block(block);
     VectorXd cross(count);
     basis_.kernel().cross(points_.row(row).transpose(), points_.middleRows(begin, count), cross);
     const double left = cross.dot(old.dual.segment(begin, count)) -
@@ -154,8 +160,7 @@ void LowRankPosterior::follow_reference(Index row, double weighted, double weigh
 void LowRankPosterior::extend_reference(const VectorXd& column) {
   if (!reference_.kept) return;
   for (std::size_t block = 0; block < reference_.outside.size(); ++block) {
-    const Index begin = static_cast<Index>(block) * std::min(block_rows(), rows_);
-    const Index count = std::min(block_rows(), rows_ - begin);
+    const auto [begin, count] = rows_of_block(block);
     const double along =
         column.segment(begin, count).dot(reference_.dual.segment(begin, count));
     reference_.outside[block] -= along * along;
@@ -210,17 +215,15 @@ bool LowRankPosterior::measured_now() const {
 // |C|, with residuals lost in rounding as independent errors: their E is diagonal.
 double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
 
-// Not where it has just been done; nor more often than what it costs, rows^2, stays a part of what all
-// rounds since have cost, some rank^2 each.
+// Not where it has just been done; nor more often than what it costs, rows times those of a block, stays
+// a part of what all rounds since have cost, some rank^2 each.
 bool LowRankPosterior::measuring_helps() const {
   const double rows = static_cast<double>(rows_), r = static_cast<double>(rank());
   const double since = static_cast<double>(size() - measured_at_);
-  if (corrects()) {
-    const double block = static_cast<double>(std::min(rows_, block_rows()));
-    const double round = std::max(r * r, static_cast<double>(kCheapRank * kCheapRank));
-    return since * kRoundSquares * round >= rows * block && !measured_now();
-  }
-  return rank() >= kCheapRank && since * kRoundSquares * r * r >= rows * rows && !measured_now();
+  if (!corrects() && rank() < kCheapRank) return false;
+  const double block = static_cast<double>(std::min(rows_, block_rows()));
+  const double round = std::max(r * r, static_cast<double>(kCheapRank * kCheapRank));
+  return since * kRoundSquares * round >= rows * block && !measured_now();
 }
 
 // Where no point is left that could join, measuring is all that keeps the dense engine away.

@@ -89,8 +89,8 @@ Index LowRankPosterior::worst_row() const {
   return worst;
 }
 
-// Points join, and the mean's error is measured, until the certificate is within the accuracy,
-// or until it would take more points than pay.
+// Points join, and the mean's error is measured, until the certificate is within the accuracy and
+// corrections are rare, or until it would take more points than pay.
 void LowRankPosterior::tighten() {
   if (corrects()) leave_out_less();
   if (strayed() && measuring_helps()) measure();

@@ -188,6 +188,7 @@ class LowRankPosterior {
   void measure();
   VectorXd gram_times(const VectorXd& v, Index begin) const;
   Index block_rows() const;
+  std::pair<Index, Index> rows_of_block(std::size_t block) const;
   void forget_reference();
   void follow_reference(Index row, double weighted, double weight);
   void extend_reference(const VectorXd& column);

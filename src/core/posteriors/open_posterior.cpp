@@ -324,14 +324,14 @@ void OpenPosterior::sketch(const VectorXd& x, double& mean, double& sd, VectorXd
 }
 
 void OpenPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
-  if (low_ && !can_sketch()) {
+  if (!low_) return predict(X, mean, variance);
+  if (can_sketch()) {
+    sketch_->predict(X, mean, variance);
+    mean = mean_of(X);
+  } else {
     low_->predict_by_basis(X, mean, variance);
     mean += prior_mean_.at(X);
-    return;
   }
-  if (!can_sketch()) return predict(X, mean, variance);
-  sketch_->predict(X, mean, variance);
-  mean = mean_of(X);
 }
 
 // Of the dense engine without fading y_i - lambda_i alpha_i.

@@ -41,6 +41,11 @@ Index best_arm(const Score& score, const Candidates& candidates, const Context& 
   throw std::invalid_argument("no arm is eligible");
 }
 
+const LowRankPosterior* low_rank_of(const Score& score) {
+  const Posterior* posterior = score.rises_with();
+  return posterior ? posterior->low_rank() : nullptr;
+}
+
 RisingScore rising_score(const Score& score) {
   return {[&score](double mean, double sd) { return score.of_moments(mean, sd); },
           kTie * score.unit(), score.sd_weight()};

@@ -46,6 +46,8 @@ double largest_of_arms(const PriorMean& mean, const Context& context, Index arms
 Index best_arm(const Score& score, const Candidates& candidates, const Context& context);
 // One for which rises_with() is not null.
 RisingScore rising_score(const Score& score);
+// The low-rank posterior that it rises with; null if there is none.
+const LowRankPosterior* low_rank_of(const Score& score);
 
 }  // namespace gpb
 

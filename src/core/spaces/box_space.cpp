@@ -271,8 +271,7 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
 BoxSpace::Spot BoxSpace::best_of(const std::vector<Spot>& spots, const Score& score,
                                  const Context& context) const {
   const Points X = inputs_of(spots, context);
-  const Posterior* posterior = score.rises_with();
-  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
+  const LowRankPosterior* low = low_rank_of(score);
   if (low && low->corrects()) {
     RisingScore rising = rising_score(score);
     rising.tie = 0.0;

@@ -45,8 +45,7 @@ Place ManyArmSpace::place_of(Index arm) const {
 }
 
 Place ManyArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
-  const Posterior* posterior = score.rises_with();
-  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
+  const LowRankPosterior* low = low_rank_of(score);
   if (!low) return place_of(best_arm(score, candidates_, context));
   return place_of(lazy_->choose(rising_score(score), *low, context.eligible.get()));
 }

@@ -50,8 +50,7 @@ double OpenArmSpace::largest_prior_mean(const Context& context) const {
 
 Place OpenArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
   // The candidates are those of the round, which the score was prepared for.
-  const Posterior* posterior = score.rises_with();
-  const LowRankPosterior* low = posterior ? posterior->low_rank() : nullptr;
+  const LowRankPosterior* low = low_rank_of(score);
   if (!low) return place_of(context, best_arm(score, candidates_, context));
   return place_of(context, best_point(rising_score(score), *low, candidates_.X, prior_mean_.values(),
                                       context.eligible.get()));
