@@ -25,6 +25,10 @@ cpp_map_outputs <- function(map, x, back) {
     .Call(`_gpbandits_cpp_map_outputs`, map, x, back)
 }
 
+cpp_output_slopes <- function(map, reward) {
+    .Call(`_gpbandits_cpp_output_slopes`, map, reward)
+}
+
 cpp_bandit_best <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
 }
@@ -121,8 +125,8 @@ cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
     .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
 }
 
-cpp_fit <- function(kernel, x, y, fit_mean, problem, iterations) {
-    .Call(`_gpbandits_cpp_fit`, kernel, x, y, fit_mean, problem, iterations)
+cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
 }
 
 cpp_information_gain <- function(K, times, noise_var) {
@@ -205,8 +209,8 @@ cpp_frame <- function(columns) {
     .Call(`_gpbandits_cpp_frame`, columns)
 }
 
-cpp_regression_new <- function(kernel, noise_var, x, y) {
-    .Call(`_gpbandits_cpp_regression_new`, kernel, noise_var, x, y)
+cpp_regression_new <- function(kernel, noise_var, x, y, noise_scale) {
+    .Call(`_gpbandits_cpp_regression_new`, kernel, noise_var, x, y, noise_scale)
 }
 
 cpp_regression_size <- function(pointer) {
@@ -217,8 +221,8 @@ cpp_regression_head <- function(pointer, size) {
     .Call(`_gpbandits_cpp_regression_head`, pointer, size)
 }
 
-cpp_regression_add <- function(pointer, x, y) {
-    invisible(.Call(`_gpbandits_cpp_regression_add`, pointer, x, y))
+cpp_regression_add <- function(pointer, x, y, noise_scale) {
+    invisible(.Call(`_gpbandits_cpp_regression_add`, pointer, x, y, noise_scale))
 }
 
 cpp_regression_predict <- function(pointer, x) {
@@ -381,8 +385,8 @@ cpp_kernel_prior_gradient <- function(kernel, x, features) {
     .Call(`_gpbandits_cpp_kernel_prior_gradient`, kernel, x, features)
 }
 
-cpp_fit_likelihood <- function(kernel, x, y, fit_mean, parameters, log_scale, want_gradient) {
-    .Call(`_gpbandits_cpp_fit_likelihood`, kernel, x, y, fit_mean, parameters, log_scale, want_gradient)
+cpp_fit_likelihood <- function(kernel, x, y, own_noise, fit_mean, parameters, log_scale, want_gradient) {
+    .Call(`_gpbandits_cpp_fit_likelihood`, kernel, x, y, own_noise, fit_mean, parameters, log_scale, want_gradient)
 }
 
 cpp_regression_truncate <- function(pointer, size) {

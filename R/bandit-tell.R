@@ -100,12 +100,12 @@ check_status <- function(bandit, id, allowed, words) {
 }
 
 # One per reward, NA for the bandit's own.
-check_noise_vars <- function(noise_var, count) {
+check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   if (is.null(noise_var)) return(rep(NA_real_, count))
   known <- !is.na(noise_var)
-  checked <- check_numbers(noise_var[known], "noise_var", lower = 0, open_lower = TRUE, upper = largest_number)
+  checked <- check_numbers(noise_var[known], arg, lower = 0, open_lower = TRUE, upper = largest_number)
   if (!is.numeric(noise_var) || !length(noise_var) %in% c(1, count)) {
-    stop_argument("noise_var", describe(noise_var),
+    stop_argument(arg, describe(noise_var),
                   sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }
   noise_var[known] <- checked

@@ -19,7 +19,8 @@
 #' them only (half, 300 at most), and a last one over all points starts from the best
 #' end. One evaluation takes \eqn{O(n^3)} operations,
 #' points observed again counted once. A kernel's only variance is maximised over in closed
-#' form, and so is the mean (generalised least squares). No random numbers are
+#' form (not where an observation has a noise of its own, which does not scale with it), and so is
+#' the mean (generalised least squares). No random numbers are
 #' drawn: the same data give the same fit.
 #'
 #' @section Names: parameters are named by kernel and field, as `parameters` of
@@ -59,6 +60,8 @@
 #' @param priors a list with the names of parameters: for each `c(meanlog, sdlog)`,
 #'   a normal prior for its logarithm.
 #' @param iterations most iterations of each search, a whole number >= 1.
+#' @param own_noise `NULL`, or a number > 0 per observation: its own noise variance, which is known, `NA` where it is the
+#'   one that is fitted. Where no observation is left for that, `noise_var` stays.
 #' @param ... further arguments are an error.
 #' @return An object of class `gp_fit` and [gp_regression][gp_regression()] with, besides what
 #'   that has, `parameters` (all, named, natural scale), `estimated` (how many of them and of
@@ -82,20 +85,22 @@
 #'        priors = list(se.lengthscale1 = c(meanlog = log(0.3), sdlog = 0.5)))
 #' @export
 gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, starts = 3,
-                   lower = NULL, upper = NULL, priors = NULL, iterations = 100, ...) {
+                   lower = NULL, upper = NULL, priors = NULL, iterations = 100, own_noise = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_fit)))
   fix_noise <- check_flag(fix_noise)
   if (is.null(noise_var) && fix_noise) stop_argument("noise_var", "NULL", "given when `fix_noise` is TRUE")
   fit_mean <- identical(mean, "fit")
   if (!fit_mean) mean <- check_fit_mean(mean)
   object <- gp_regression(x, y, kernel, if (is.null(noise_var)) 1 else noise_var,
-                          if (fit_mean) 0 else mean)
+                          if (fit_mean) 0 else mean, own_noise)
   if (length(object$y) < 2) {
     stop_argument("y", sprintf("%d observation(s)", length(object$y)), "at least two observations")
   }
   if (fit_mean) object$mean <- base::mean(object$y)
   s2 <- base::mean((object$y - object$mean)^2)
   if (is.null(noise_var)) object$noise_var <- if (s2 > 0) s2 / 100 else 1
+  # (The data say nothing about a noise that no observation has.)
+  if (!is.null(object$own_noise) && !anyNA(object$own_noise)) fix_noise <- TRUE
   ranges <- fit_ranges(object, s2, fix_noise, check_bounds(lower), check_bounds(upper))
   problem <- c(ranges, fit_priors(priors, names(ranges$start)),
                fit_scale(kernel), list(starts = check_count(starts)))
@@ -116,7 +121,7 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
     list(parameters = problem$start, mean = 0, converged = TRUE, evaluations = 0)
   } else {
     core(cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"),
-                 object$y - object$mean, fit_mean, problem, iterations))
+                 object$y - object$mean, as.double(object$own_noise), fit_mean, problem, iterations))
   }
   values <- stats::setNames(exp(found$parameters), names(problem$start))
   kept <- found$parameters == problem$start         # exp(log(x)) need not be x
@@ -124,7 +129,7 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
   count <- length(values) - 1
   fit <- gp_regression(object$x, object$y,
                        kernel_with_parameters(object$kernel, values[seq_len(count)]),
-                       values[[count + 1]], object$mean + found$mean)
+                       values[[count + 1]], object$mean + found$mean, object$own_noise)
   fit$named <- object$named
   fit$estimated <- if (constant) 0 else sum(problem$lower < problem$upper) + fit_mean
   fit$parameters <- values

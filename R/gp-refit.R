@@ -9,7 +9,8 @@
 #'
 #' What is fitted is what the posterior mean knows: after a restart (see [changes]) the new segment alone, under
 #' [constraints] the rewards less their penalties with the multipliers in force, with contexts a function of actions and
-#' contexts. A change detector keeps the kernel that it began with.
+#' contexts. A reward that was told with a `noise_var` of its own counts with that. A change detector keeps the kernel
+#' that it began with.
 #'
 #' @param rounds a whole number >= 1: queries between two refits.
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
@@ -37,7 +38,7 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ...) {
 
 # What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
 check_refit_settings <- function(settings) {
-  known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "..."))
+  known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "own_noise", "..."))
   given <- names(settings)
   if (length(settings) && (is.null(given) || !all(given %in% known))) {
     bad <- setdiff(given, known)
@@ -130,9 +131,11 @@ fitted_parameters <- function(bandit, known, current) {
   outputs <- bandit$config$outputs
   map <- if (!is.null(outputs)) fit_output_map(outputs, known$value)
   y <- if (is.null(map)) known$value else map_outputs(map, known$value)
+  own <- if (is.null(map)) known$noise_var else known$noise_var * cpp_output_slopes(map, known$value)^2
   if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
   tryCatch({
-    fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior),
+    fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior,
+                                               own_noise = own),
                                           bandit$config$refit$settings)))
     if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
     c(list(kernel = fit$kernel, noise_var = fit$noise_var,

@@ -42,8 +42,10 @@
 #' @param noise_var positive number: the variance of the noise, \eqn{\lambda},
 #'   in the squared units of `y`.
 #' @param mean number: the prior mean of the function, default 0.
+#' @param own_noise `NULL`, or a number > 0 per observation: the variance of its own noise, `NA` where that is `noise_var`.
+#'   Above it stands in place of \eqn{\lambda} on the diagonal.
 #' @return `gp_regression()`: an object of class `gp_regression`, a list with
-#'   `x`, `y`, `kernel`, `noise_var`, `mean`, `names` (of the inputs).
+#'   `x`, `y`, `kernel`, `noise_var`, `mean`, `names` (of the inputs) and, where it was given, `own_noise`.
 #' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
 #'   Learning*, equations 2.25, 2.26 and 2.30.
 #' @seealso [gp_fit()], [kernels], [sample_gp()].
@@ -57,23 +59,41 @@
 #' paths <- simulate(fit, nsim = 3, seed = 1, newdata = seq(0, 1, 0.01))
 #' matplot(seq(0, 1, 0.01), paths, type = "l")
 #' @export
-gp_regression <- function(x, y, kernel, noise_var, mean = 0) {
+gp_regression <- function(x, y, kernel, noise_var, mean = 0, own_noise = NULL) {
   check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
   noise_var <- check_positive(noise_var)
   mean <- check_number(mean)
   x <- check_matrix(x, "x")
   if (ncol(x) < 1) stop_argument("x", describe(x), "points with at least one input")
   y <- as.vector(check_targets(y, nrow(x)), "double")
+  own_noise <- check_own_noise(own_noise, length(y))
   named <- !is.null(colnames(x))
   colnames(x) <- check_input_names(colnames(x), ncol(x), "x")
   object <- structure(list(x = x, y = y, kernel = kernel, noise_var = noise_var, mean = mean,
                            names = colnames(x), named = named, estimated = 0,
                            state = new.env(parent = emptyenv())),
                       class = "gp_regression")
+  object$own_noise <- own_noise
   check_linear_scale(kernel, apply(abs(x), 2, max, 0), object$names)
   if (has_function(kernel)) check_own_kernel(regression_kernel(object), regression_points(object, object$x, "x"))
   regression_pointer(object)
   object
+}
+
+# NULL where no observation has a noise of its own.
+check_own_noise <- function(own_noise, n) {
+  if (is.null(own_noise)) return(NULL)
+  if (length(own_noise) != n) {
+    stop_argument("own_noise", describe(own_noise), sprintf("NULL, or a number or NA for each of %d observation(s)", n))
+  }
+  own_noise <- check_noise_vars(own_noise, n, "own_noise")
+  if (!all(is.na(own_noise))) own_noise
+}
+
+# Each observation's noise over `noise_var`.
+noise_scales <- function(object, own_noise = object$own_noise, n = length(object$y)) {
+  if (is.null(own_noise)) return(rep(1, n))
+  ifelse(is.na(own_noise), 1, own_noise / object$noise_var)
 }
 
 check_targets <- function(y, n, arg = "y") {
@@ -89,7 +109,7 @@ check_targets <- function(y, n, arg = "y") {
 
 # What the factor depends on; the pointer answers for these data only.
 regression_data <- function(object) {
-  unclass(object)[c("x", "y", "kernel", "noise_var", "mean", "names")]
+  unclass(object)[intersect(c("x", "y", "kernel", "noise_var", "mean", "names", "own_noise"), names(object))]
 }
 
 # A live pointer to exactly the observations of `object`. Objects made from this
@@ -105,7 +125,8 @@ regression_pointer <- function(object) {
       cpp_regression_head(state$pointer, n)
     } else {
       core(cpp_regression_new(regression_kernel(object), object$noise_var,
-                              regression_points(object, object$x, "x"), object$y - object$mean))
+                              regression_points(object, object$x, "x"), object$y - object$mean,
+                              noise_scales(object)))
     }
     state$data <- data
   }
@@ -123,6 +144,7 @@ check_regression <- function(object) {
   }
   check_positive(object$noise_var, "noise_var")
   check_number(object$mean, "mean")
+  check_own_noise(object$own_noise, length(object$y))
   check_class(object$kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
 }
 
@@ -230,21 +252,30 @@ logLik.gp_regression <- function(object, ...) {
 #' @describeIn gp_regression a new object that knows the observations `x`, `y` as
 #'   well; the old one does not change.
 #' @export
-update.gp_regression <- function(object, x, y, ...) {
-  check_dots_empty(..., allowed = c("x", "y"))
+update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
+  check_dots_empty(..., allowed = c("x", "y", "own_noise"))
   if (missing(x)) stop_argument("x", "missing", "the new points")
   pointer <- regression_pointer(object)
   x <- regression_newdata(object, x, "x")
   y <- as.vector(check_targets(y, nrow(x)), "double")
+  own_noise <- check_own_noise(own_noise, length(y))
   points <- regression_points(object, x, "x")
   updated <- object
   updated$x <- rbind(object$x, x)
   updated$y <- c(object$y, y)
   updated$state <- new.env(parent = emptyenv())
-  core(cpp_regression_add(pointer, points, y - object$mean))
+  updated$own_noise <- joined_noise(object, own_noise, length(y))
+  core(cpp_regression_add(pointer, points, y - object$mean, noise_scales(object, own_noise, length(y))))
   updated$state$pointer <- pointer
   updated$state$data <- regression_data(updated)
   updated
+}
+
+# That of old and of `n` new observations.
+joined_noise <- function(object, own_noise, n) {
+  if (is.null(object$own_noise) && is.null(own_noise)) return(NULL)
+  none <- function(count) rep(NA_real_, count)
+  c(or_else(object$own_noise, none(length(object$y))), or_else(own_noise, none(n)))
 }
 
 #' @describeIn gp_regression the number of observations.

@@ -76,6 +76,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_output_slopes
+Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward);
+RcppExport SEXP _gpbandits_cpp_output_slopes(SEXP mapSEXP, SEXP rewardSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_output_slopes(map, reward));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_best
 Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts);
 RcppExport SEXP _gpbandits_cpp_bandit_best(SEXP handleSEXP, SEXP contextsSEXP) {
@@ -368,17 +379,18 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_fit
-Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, bool fit_mean, const Rcpp::List& problem, int iterations);
-RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
     Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, fit_mean, problem, iterations));
+    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, own_noise, fit_mean, problem, iterations));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -615,15 +627,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_regression_new
-SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
-RcppExport SEXP _gpbandits_cpp_regression_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP xSEXP, SEXP ySEXP) {
+SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale);
+RcppExport SEXP _gpbandits_cpp_regression_new(SEXP kernelSEXP, SEXP noise_varSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noise_scaleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_regression_new(kernel, noise_var, x, y));
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type noise_scale(noise_scaleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_regression_new(kernel, noise_var, x, y, noise_scale));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -649,13 +662,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_regression_add
-void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y);
-RcppExport SEXP _gpbandits_cpp_regression_add(SEXP pointerSEXP, SEXP xSEXP, SEXP ySEXP) {
+void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale);
+RcppExport SEXP _gpbandits_cpp_regression_add(SEXP pointerSEXP, SEXP xSEXP, SEXP ySEXP, SEXP noise_scaleSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    cpp_regression_add(pointer, x, y);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type noise_scale(noise_scaleSEXP);
+    cpp_regression_add(pointer, x, y, noise_scale);
     return R_NilValue;
 END_RCPP
 }
@@ -1124,18 +1138,19 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_fit_likelihood
-Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, bool fit_mean, const Eigen::VectorXd& parameters, double log_scale, bool want_gradient);
-RcppExport SEXP _gpbandits_cpp_fit_likelihood(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP fit_meanSEXP, SEXP parametersSEXP, SEXP log_scaleSEXP, SEXP want_gradientSEXP) {
+Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Eigen::VectorXd& parameters, double log_scale, bool want_gradient);
+RcppExport SEXP _gpbandits_cpp_fit_likelihood(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP, SEXP log_scaleSEXP, SEXP want_gradientSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
     Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
     Rcpp::traits::input_parameter< double >::type log_scale(log_scaleSEXP);
     Rcpp::traits::input_parameter< bool >::type want_gradient(want_gradientSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_likelihood(kernel, x, y, fit_mean, parameters, log_scale, want_gradient));
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_likelihood(kernel, x, y, own_noise, fit_mean, parameters, log_scale, want_gradient));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1200,6 +1215,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
     {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
+    {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
@@ -1224,7 +1240,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
-    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 6},
+    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
@@ -1245,10 +1261,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
-    {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 4},
+    {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 5},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
-    {"_gpbandits_cpp_regression_add", (DL_FUNC) &_gpbandits_cpp_regression_add, 3},
+    {"_gpbandits_cpp_regression_add", (DL_FUNC) &_gpbandits_cpp_regression_add, 4},
     {"_gpbandits_cpp_regression_predict", (DL_FUNC) &_gpbandits_cpp_regression_predict, 2},
     {"_gpbandits_cpp_regression_mean", (DL_FUNC) &_gpbandits_cpp_regression_mean, 2},
     {"_gpbandits_cpp_regression_covariance", (DL_FUNC) &_gpbandits_cpp_regression_covariance, 2},
@@ -1289,7 +1305,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_kernel_parameter_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_parameter_gradient, 3},
     {"_gpbandits_cpp_kernel_prior_paths", (DL_FUNC) &_gpbandits_cpp_kernel_prior_paths, 4},
     {"_gpbandits_cpp_kernel_prior_gradient", (DL_FUNC) &_gpbandits_cpp_kernel_prior_gradient, 3},
-    {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 7},
+    {"_gpbandits_cpp_fit_likelihood", (DL_FUNC) &_gpbandits_cpp_fit_likelihood, 8},
     {"_gpbandits_cpp_regression_truncate", (DL_FUNC) &_gpbandits_cpp_regression_truncate, 2},
     {"_gpbandits_cpp_regression_set_targets", (DL_FUNC) &_gpbandits_cpp_regression_set_targets, 2},
     {"_gpbandits_cpp_regression_predict_blocks", (DL_FUNC) &_gpbandits_cpp_regression_predict_blocks, 2},

@@ -107,6 +107,15 @@ Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVe
   return out;
 }
 
+// How fast values change with rewards under a map of outputs.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward) {
+  const gpb::OutputMap outputs = gpb::make_output_map(gpb::RSettings(map));
+  Rcpp::NumericVector out(reward.size());
+  for (R_xlen_t k = 0; k < reward.size(); ++k) out[k] = outputs.slope(reward[k]);
+  return out;
+}
+
 namespace {
 
 Rcpp::List places_to_r(const std::vector<gpb::Place>& places) {
@@ -374,7 +383,7 @@ Rcpp::List cpp_bandit_known(SEXP handle) {
     if (!bandit->fold().is_known(query)) continue;
     id.push_back(static_cast<int>(&query - bandit->fold().queries().data()) + 1);
     value.push_back(bandit->fold().known_value(query));
-    noise_var.push_back(or_na(query.noise_var));
+    noise_var.push_back(or_na(bandit->fold().known_noise(query)));
   }
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var);

@@ -39,15 +39,17 @@ gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
 
 }  // namespace
 
+// own_noise: each observation's own noise variance, NA where there is none; no entries: nowhere.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
-                   bool fit_mean, const Rcpp::List& problem, int iterations) {
+                   const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
+                   int iterations) {
   const auto minimizers = [iterations](double tolerance) {
     return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
   };
   const gpb::FitResult found =
-      gpb::fit_parameters(*gpb::kernel_from_list(kernel), x, y, fit_mean, problem_from_list(problem),
-                          minimizers, iterations);
+      gpb::fit_parameters(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
+                          problem_from_list(problem), minimizers, iterations);
   return Rcpp::List::create(
       Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
       Rcpp::Named("log_likelihood") = found.log_likelihood,

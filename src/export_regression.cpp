@@ -67,10 +67,10 @@ RegressionPtr pointer_to(std::unique_ptr<Regression> made, SEXP kept) {
 
 }  // namespace
 
-// The pointer keeps the kernel's functions.
+// The pointer keeps the kernel's functions. noise_scale: each observation's noise over noise_var.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
-                        const Eigen::VectorXd& y) {
+                        const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale) {
   gpb::HandleFunctions functions;
   auto made = std::make_unique<Regression>(
       Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel, &functions), noise_var), nullptr});
@@ -80,7 +80,8 @@ SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen:
   for (gpb::Index first = 0; first < x.rows(); first += kRowsPerCheck) {
     gpb::check_interrupt();
     const gpb::Index count = std::min(kRowsPerCheck, x.rows() - first);
-    out->posterior.add(x.middleRows(first, count), y.segment(first, count));
+    out->posterior.add(x.middleRows(first, count), y.segment(first, count),
+                       noise_scale.segment(first, count));
   }
   return out;
 }
@@ -102,12 +103,13 @@ SEXP cpp_regression_head(SEXP pointer, double size) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
+void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                        const Eigen::VectorXd& noise_scale) {
   gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
   if (x.rows() == 1) {
-    posterior.add(gpb::VectorXd(x.row(0).transpose()), y[0]);
+    posterior.add(gpb::VectorXd(x.row(0).transpose()), y[0], noise_scale[0]);
   } else {
-    posterior.add(x, y);
+    posterior.add(x, y, noise_scale);
   }
 }
 

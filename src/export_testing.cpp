@@ -355,10 +355,10 @@ Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen:
 // Value, gradient (by the kernel's log-parameters and log noise) and mean at one point.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
-                              const Eigen::VectorXd& y, bool fit_mean,
-                              const Eigen::VectorXd& parameters, double log_scale,
+                              const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise,
+                              bool fit_mean, const Eigen::VectorXd& parameters, double log_scale,
                               bool want_gradient) {
-  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), x, y, fit_mean);
+  gpb::MarginalLikelihood likelihood(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean);
   likelihood.factorise(parameters, want_gradient);
   Rcpp::List out = Rcpp::List::create(Rcpp::Named("value") = likelihood.value(log_scale),
                                       Rcpp::Named("mean") = likelihood.mean(),

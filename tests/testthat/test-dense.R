@@ -2,7 +2,7 @@
 
 engine <- function(x, y, kernel, noise_var) {
   x <- as.matrix(x)
-  cpp_regression_new(resolve_kernel(kernel, paste0("x", seq_len(ncol(x)))), noise_var, x, y)
+  cpp_regression_new(resolve_kernel(kernel, paste0("x", seq_len(ncol(x)))), noise_var, x, y, rep(1, length(y)))
 }
 
 test_that("sizes around the blocks' edges agree with the dense formulas", {
@@ -34,7 +34,7 @@ test_that("changed targets equal a refit, cached predictions included", {
   changed <- y
   changed[c(1, 40, 80)] <- c(5, -5, 9)
   cpp_regression_set_targets(pointer, changed[1:80])
-  cpp_regression_add(pointer, x[81:90, , drop = FALSE], y[81:90])
+  cpp_regression_add(pointer, x[81:90, , drop = FALSE], y[81:90], rep(1, 10))
   refit <- engine(x, changed, kernel_se(0.2), 0.05)
   want <- cpp_regression_predict_blocks(refit, at)
   expect_equal(cpp_regression_predict(pointer, at), want, tolerance = tol$replay)
@@ -57,7 +57,7 @@ test_that("a head of the engine is the engine of the head", {
   for (n in c(0, 1, 64, 100, 150)) {
     head <- cpp_regression_head(pointer, n)
     expect_equal(cpp_regression_size(head), n)
-    cpp_regression_add(head, matrix(0.5), 3)
+    cpp_regression_add(head, matrix(0.5), 3, 1)
     want <- engine(rbind(x[seq_len(n), , drop = FALSE], 0.5), c(y[seq_len(n)], 3),
                    kernel_matern(2.5, 0.3), 0.01)
     expect_equal(cpp_regression_predict(head, at), cpp_regression_predict(want, at),
@@ -75,7 +75,7 @@ test_that("a cache notices that observations were forgotten", {
   cpp_regression_predict(pointer, at)
   for (n in c(65, 0)) {
     cpp_regression_truncate(pointer, n)
-    cpp_regression_add(pointer, x[1:9, , drop = FALSE], 1:9)
+    cpp_regression_add(pointer, x[1:9, , drop = FALSE], 1:9, rep(1, 9))
     want <- engine(x[c(seq_len(n), 1:9), , drop = FALSE], c(y[seq_len(n)], 1:9), kernel_se(0.3), 0.1)
     expect_equal(cpp_regression_predict(pointer, at), cpp_regression_predict_blocks(want, at),
                  tolerance = tol$replay)
@@ -85,7 +85,7 @@ test_that("a cache notices that observations were forgotten", {
 test_that("the least noise that is allowed does not let errors grow, and less is refused", {
   x <- matrix(seq(0, 1, length.out = 60), 60)  # in order: the worst for a Cholesky factor
   one_by_one <- engine(x[0, , drop = FALSE], numeric(), kernel_se(2), 1e-12)
-  for (i in 1:60) cpp_regression_add(one_by_one, x[i, , drop = FALSE], sin(x[i]))
+  for (i in 1:60) cpp_regression_add(one_by_one, x[i, , drop = FALSE], sin(x[i]), 1)
   for (pointer in list(engine(x, sin(x), kernel_se(2), 1e-12), one_by_one)) {
     got <- cpp_regression_predict(pointer, x)
     expect_equal(got$mean, as.vector(sin(x)), tolerance = 1e-6)
@@ -133,8 +133,8 @@ test_that("solve, log determinant and quadratic form are the dense ones", {
 
 test_that("the engine refuses what only it can see", {
   pointer <- engine(matrix(1:4, 2), 1:2, kernel_se(), 1)
-  expect_error(cpp_regression_add(pointer, matrix(1, 1, 3), 1), "3 inputs, not 2")
-  expect_error(cpp_regression_add(pointer, matrix(1, 2, 2), 1), "differ in number")
+  expect_error(cpp_regression_add(pointer, matrix(1, 1, 3), 1, 1), "3 inputs, not 2")
+  expect_error(cpp_regression_add(pointer, matrix(1, 2, 2), 1, 1), "differ in number")
   expect_error(engine(1, 1, kernel_se(), 0), "positive")
   expect_identical(cpp_regression_size(pointer), 2)
 })

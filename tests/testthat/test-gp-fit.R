@@ -13,10 +13,10 @@ best_mean <- function(A) function(y) sum(solve(A, y)) / sum(solve(A))
 
 # The core's likelihood at a kernel's parameters times exp(shift).
 core_likelihood <- function(kernel, x, y, noise_var, shift = 0, fit_mean = FALSE, log_scale = 0,
-                            gradient = FALSE) {
+                            gradient = FALSE, own_noise = double()) {
   resolved <- internal("resolve_kernel")(kernel, paste0("x", seq_len(ncol(x))))
   at <- log(c(internal("kernel_parameters")(kernel), noise_var)) + shift
-  internal("cpp_fit_likelihood")(resolved, x, y, fit_mean, at, log_scale, gradient)
+  internal("cpp_fit_likelihood")(resolved, x, y, own_noise, fit_mean, at, log_scale, gradient)
 }
 
 simulated <- function(n, d, noise_sd = 0.1, seed = 1) {
@@ -94,6 +94,100 @@ test_that("observations of one point are pooled without changing likelihood, bes
       wanted <- vapply(seq_len(count), function(p) (step(p, 1e-4) - step(p, -1e-4)) / 2e-4, 0)
       expect_equal(got$gradient, wanted, tolerance = 1e-5, info = name)
     }
+  }
+})
+
+test_that("an observation's own noise stands on the diagonal, of repeated points too", {
+  cases <- compare_kernels()
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    data <- simulated(20, case$d)
+    rows <- c(1:20, 3, 3, 7, 20, rep(11, 6), 1)
+    set.seed(3)
+    x <- data$x[rows, , drop = FALSE]
+    y <- data$y[rows] + rnorm(length(rows), sd = 0.3)
+    # Points with the noise that all share, with their own, and with both.
+    own <- ifelse(seq_along(rows) %% 3 == 0, NA, exp(runif(length(rows), log(1e-4), log(4))))
+    own[c(2, 20, 24)] <- NA
+    K <- case$ref(x)
+    A <- K + diag(ifelse(is.na(own), 0.05, own))
+    for (fit_mean in c(FALSE, TRUE)) {
+      m <- if (fit_mean) best_mean(A)(y) else 0
+      got <- core_likelihood(case$ours, x, y, 0.05, 0, fit_mean, gradient = TRUE, own_noise = own)
+      expect_equal(got$mean, m, tolerance = 1e-9, info = name)
+      expect_equal(got$value, plain_log_likelihood(A, y, 0, m), tolerance = 1e-9, info = name)
+      alpha <- solve(A, y - m)
+      by_noise <- 0.5 * 0.05 * sum((alpha^2 - diag(solve(A)))[is.na(own)])
+      count <- length(got$gradient)
+      expect_equal(got$gradient[count], by_noise, tolerance = 1e-7, info = name)
+      step <- function(p, h) {
+        core_likelihood(case$ours, x, y, 0.05, replace(numeric(count), p, h), fit_mean, own_noise = own)$value
+      }
+      # (Of fourth order: precise readings make it steep.)
+      wanted <- vapply(seq_len(count), function(p) {
+        (8 * (step(p, 1e-4) - step(p, -1e-4)) - (step(p, 2e-4) - step(p, -2e-4))) / 12e-4
+      }, 0)
+      expect_equal(got$gradient, wanted, tolerance = 1e-5, info = name)
+    }
+  }
+})
+
+test_that("own noise that is the shared one changes nothing, and all own noise leaves nothing to fit of it", {
+  data <- simulated(30, 1)
+  kernel <- kernel_matern(2.5, 0.4)
+  same <- core_likelihood(kernel, data$x, data$y, 0.03, gradient = TRUE, own_noise = rep(0.03, 30))
+  plain <- core_likelihood(kernel, data$x, data$y, 0.03, gradient = TRUE)
+  expect_equal(same$value, plain$value, tolerance = 1e-12)
+  expect_equal(same$gradient[1:2], plain$gradient[1:2], tolerance = 1e-9)
+  expect_equal(same$gradient[3], 0, tolerance = 1e-9)
+  fit <- gp_fit(data$x, data$y, kernel, 0.7, own_noise = rep(0.01, 30))
+  expect_identical(fit$noise_var, 0.7)
+  fixed <- gp_fit(data$x, data$y, kernel, 0.01, fix_noise = TRUE)
+  expect_equal(fit$kernel, fixed$kernel, tolerance = 1e-2)
+  expect_equal(fit$log_likelihood, fixed$log_likelihood, tolerance = 1e-6)
+})
+
+test_that("a fit knows which observations are worth more", {
+  set.seed(4)
+  x <- runif(60)
+  own <- rep(c(1e-4, 4), 30)
+  y <- sin(8 * x) + rnorm(60, sd = sqrt(own))
+  kernel <- kernel_se(0.3)
+  fit <- gp_fit(x, y, kernel, own_noise = own)
+  K <- ref_kernel_se(fit$kernel$lengthscale, fit$kernel$variance)(cbind(x))
+  expect_equal(fit$log_likelihood, plain_log_likelihood(K + diag(own), y, 0, 0), tolerance = 1e-8)
+  truth <- gp_regression(x, y, kernel, 1, own_noise = own)
+  expect_gte(fit$log_likelihood, as.numeric(logLik(truth)))
+  expect_lt(max(abs(predict(fit, seq(0.1, 0.9, 0.1))$mean - sin(8 * seq(0.1, 0.9, 0.1)))), 0.05)
+  expect_gt(fit$log_likelihood, gp_fit(x, y, kernel)$log_likelihood + 5)
+  # More than 100 points: the exploration sees some of them, with their noise.
+  x <- runif(240)
+  own <- rep(c(1e-4, NA, 4), 80)
+  y <- sin(8 * x) + rnorm(240, sd = sqrt(ifelse(is.na(own), 0.25, own)))
+  fit <- gp_fit(x, y, kernel, own_noise = own)
+  expect_equal(fit$noise_var, 0.25, tolerance = 0.4)
+})
+
+test_that("a regression has its observations' own noise", {
+  data <- simulated(25, 2)
+  own <- rep(c(NA, 1e-3, 0.5, NA, 2), 5)
+  kernel <- kernel_matern(1.5, 0.5)
+  fit <- gp_regression(data$x, data$y, kernel, 0.02, mean = 0.3, own_noise = own)
+  A <- ref_kernel_matern(1.5, 0.5)(data$x) + diag(ifelse(is.na(own), 0.02, own))
+  at <- data$x[3:6, ] + 0.05
+  cross <- ref_kernel_matern(1.5, 0.5)(rbind(at, data$x))[1:4, -(1:4)]
+  expect_equal(predict(fit, at)$mean, 0.3 + drop(cross %*% solve(A, data$y - 0.3)), tolerance = 1e-9)
+  expect_equal(predict(fit, at)$sd, sqrt(1 - rowSums(cross * t(solve(A, t(cross))))), tolerance = 1e-8)
+  expect_equal(as.numeric(logLik(fit)), plain_log_likelihood(A, data$y, 0, 0.3), tolerance = 1e-9)
+  grown <- gp_regression(data$x[1:10, ], data$y[1:10], kernel, 0.02, mean = 0.3, own_noise = own[1:10])
+  grown <- update(grown, data$x[11:25, ], data$y[11:25], own_noise = own[11:25])
+  expect_equal(predict(grown, at), predict(fit, at), tolerance = 1e-9)
+  again <- unserialize(serialize(grown, NULL))
+  expect_equal(predict(again, at), predict(fit, at), tolerance = 1e-9)
+  late <- update(gp_regression(data$x, data$y, kernel, 0.02), at, 1:4, own_noise = c(NA, 1, NA, 2))
+  expect_identical(late$own_noise, c(rep(NA, 25), NA, 1, NA, 2))
+  for (bad in list(1, c(0, rep(1, 24)), rep("a", 25), rep(Inf, 25))) {
+    expect_error(gp_regression(data$x, data$y, kernel, 0.02, own_noise = bad), "own_noise", class = "gpbandits_error")
   }
 })
 

@@ -76,6 +76,42 @@ test_that("after a refit the posterior is that of the new parameters on all data
   expect_lt(max(abs(b$posterior()$mean - theirs$mean), abs(b$posterior()$sd - theirs$sd)), tol$engine)
 })
 
+test_that("a refit sees the noise of each reward: of points added, observed, and under a map of outputs", {
+  set.seed(8)
+  at <- sample(30, 24)
+  own <- rep(c(1e-4, 4, NA), 8)
+  y <- refit_f[at] + rnorm(24, sd = sqrt(ifelse(is.na(own), 0.01, own)))
+  told <- function(own, outputs = NULL) {
+    b <- gp_ucb(refit_x, kernel_se(0.5), 0.1, width = width_constant(2), outputs = outputs, refit = refit_every(10))
+    b$add(arm = at[1:20], reward = y[1:20], noise_var = own[1:20])
+    b$add(arm = at[21:24])
+    b$observe(21:24, y[21:24], noise_var = own[21:24])
+    b$suggest()
+    b
+  }
+  b <- told(own)
+  fit <- gp_fit(refit_x[at], y, kernel_se(0.5), 0.1, own_noise = own)
+  expect_equal(in_force(b)[1:2], list(kernel = fit$kernel, noise_var = fit$noise_var))
+  blind <- told(rep(NA_real_, 24))
+  expect_gt(abs(log(in_force(b)$noise_var / in_force(blind)$noise_var)), 1)
+  expect_equal(b$posterior(), predict(fit, refit_x)[c("mean", "sd")], tolerance = 1e-7, ignore_attr = TRUE)
+  # A linear map multiplies them; in a log that is played again the parameters are the same.
+  b <- told(own, scale_outputs("minimize", "none"))
+  map <- gpbandits:::output_map(gpbandits:::current_config(b))
+  values <- gpbandits:::map_outputs(map, y)
+  fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2)
+  expect_equal(in_force(b)$kernel, fit$kernel)
+  expect_identical(unserialize(serialize(b, NULL))$posterior(), b$posterior())
+  # A reward that came too late stands for nothing, nor does its noise.
+  late <- gp_ucb_sdf(refit_x, kernel_se(0.5), 0.1, m = 2, value = -1, refit = refit_every(6))
+  late$suggest(6)
+  late$observe(c(6, 5, 1), c(0.5, 0.7, 9), noise_var = c(NA, 0.3, 1e-4))
+  late$suggest()
+  fit <- gp_fit(late$history()$x1[1:6], c(-1, -1, -1, -1, 0.7, 0.5), kernel_se(0.5), 0.1,
+                own_noise = c(NA, NA, NA, NA, 0.3, NA))
+  expect_equal(in_force(late)$kernel, fit$kernel)
+})
+
 test_that("without mean = \"fit\" the prior mean stays, one per arm too", {
   set.seed(3)
   prior <- 2 + refit_x

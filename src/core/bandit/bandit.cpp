@@ -58,8 +58,8 @@ void Bandit::advance() {
 
 double Bandit::weight(Index id) const {
   const Query& q = fold_.query(id);
-  const bool own = q.status == Status::known && !std::isnan(q.noise_var);
-  return own ? beliefs_.noise_var / mapped_noise(q.reward, q.noise_var) : 1.0;
+  const double own = fold_.known_noise(q);
+  return std::isnan(own) ? 1.0 : beliefs_.noise_var / mapped_noise(q.reward, own);
 }
 
 double Bandit::mapped_noise(double reward, double noise_var) const {

@@ -105,6 +105,10 @@ class Fold {
   // Does the mean know this query, and as what value?
   bool is_known(const Query& query) const;
   double known_value(const Query& query) const;
+  // The noise variance of that value, where it is its own; NaN elsewhere.
+  double known_noise(const Query& query) const {
+    return query.status == Status::known ? query.noise_var : kNaN;
+  }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
 

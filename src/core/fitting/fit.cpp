@@ -42,7 +42,9 @@ Fit::Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimize
       likely_lower_(problem_.likely_lower),
       likely_upper_(problem_.likely_upper) {
   problem_.start = problem_.start.cwiseMax(lower_).cwiseMin(upper_);
-  if (problem_.single_variance) profile_variance();
+  // (A noise that is an observation's own does not scale.)
+  if (!likelihood_.scales()) problem_.scale.clear();
+  if (likelihood_.scales() && problem_.single_variance) profile_variance();
   for (Index p = 0; p <= noise_; ++p) {
     if (lower_[p] < upper_[p]) free_.push_back(p);
   }
@@ -222,23 +224,33 @@ void Fit::finish(const std::vector<VectorXd>& points) {
   climb(into_likely(best.at));
 }
 
-FitResult fit_parameters(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean,
+namespace {
+
+Readings some_of(const Readings& readings, const std::vector<Index>& rows) {
+  const auto count = static_cast<Index>(rows.size());
+  const bool owned = readings.own_noise.size() > 0;
+  Readings out{Points(count, readings.X.cols()), VectorXd(count), VectorXd(owned ? count : 0)};
+  for (Index i = 0; i < count; ++i) {
+    const Index row = rows[static_cast<std::size_t>(i)];
+    out.X.row(i) = readings.X.row(row);
+    out.y[i] = readings.y[row];
+    if (owned) out.own_noise[i] = readings.own_noise[row];
+  }
+  return out;
+}
+
+}  // namespace
+
+FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,
                          Index max_iterations) {
-  MarginalLikelihood likelihood(kernel, X, y, fit_mean);
+  MarginalLikelihood likelihood(kernel, readings, fit_mean);
   Fit fit(likelihood, problem, minimizers, max_iterations);
-  const std::vector<Index> rows = some_rows(X.rows());
-  if (static_cast<Index>(rows.size()) == X.rows()) {
+  const std::vector<Index> rows = some_rows(readings.X.rows());
+  if (static_cast<Index>(rows.size()) == readings.X.rows()) {
     fit.explore();
   } else {
-    const Index count = static_cast<Index>(rows.size());
-    Points some(count, X.cols());
-    VectorXd targets(count);
-    for (Index i = 0; i < count; ++i) {
-      some.row(i) = X.row(rows[static_cast<std::size_t>(i)]);
-      targets[i] = y[rows[static_cast<std::size_t>(i)]];
-    }
-    MarginalLikelihood part(kernel, some, targets, fit_mean);
+    MarginalLikelihood part(kernel, some_of(readings, rows), fit_mean);
     fit.finish(Fit(part, problem, minimizers, max_iterations).explore());
   }
   FitResult result = fit.best();

@@ -75,7 +75,7 @@ class Fit {
 };
 
 // The whole fit. Of many points, some are enough to find the right hill.
-FitResult fit_parameters(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean,
+FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,
                          Index max_iterations);
 

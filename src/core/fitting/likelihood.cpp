@@ -33,27 +33,47 @@ std::vector<Index> point_numbers(const Points& X) {
 
 }  // namespace
 
-MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Points& X, const VectorXd& y,
+MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Readings& readings,
                                        bool fit_mean)
     : kernel_(kernel.clone()), fit_mean_(fit_mean), sweep_(0, 0) {
-  pool(X, y);
+  pool(readings);
   sweep_ = SymmetricSweep(size(), fit_mean ? 2 : 1);
 }
 
-void MarginalLikelihood::pool(const Points& X, const VectorXd& y) {
+void MarginalLikelihood::pool(const Readings& readings) {
+  const Points& X = readings.X;
   const std::vector<Index> numbers = point_numbers(X);
   const Index points = 1 + *std::max_element(numbers.begin(), numbers.end());
   X_.resize(points, X.cols());
-  y_.setZero(points);
-  counts_.setZero(points);
+  for (VectorXd* sums : {&shared_, &counts_, &own_, &precision_}) sums->setZero(points);
+  observations_ = static_cast<double>(X.rows());
   for (Index i = 0; i < X.rows(); ++i) {
     const Index point = numbers[static_cast<std::size_t>(i)];
     X_.row(point) = X.row(i);
-    const double step = y[i] - y_[point];
-    counts_[point] += 1.0;
-    y_[point] += step / counts_[point];
-    spread_ += step * (y[i] - y_[point]);
+    const double noise = readings.own_noise.size() > 0 ? readings.own_noise[i] : kNaN;
+    const bool owned = !std::isnan(noise);
+    const double weight = owned ? 1.0 / noise : 1.0;
+    double& average = owned ? own_[point] : shared_[point];
+    double& sum = owned ? precision_[point] : counts_[point];
+    const double step = readings.y[i] - average;
+    sum += weight;
+    average += step * weight / sum;
+    (owned ? own_spread_ : spread_) += weight * step * (readings.y[i] - average);
+    if (owned) own_log_noise_ += std::log(noise);
+    scales_ = scales_ && !owned;
   }
+}
+
+// With c observations of noise lambda and average a, and others of precision w and average b:
+// t = c + lambda w, average a + (b - a) lambda w / t, noise lambda / t.
+void MarginalLikelihood::weigh(double least) {
+  const auto lambda_w = noise_ * precision_.array();
+  const auto gap = own_.array() - shared_.array();
+  effective_ = counts_.array() + lambda_w;
+  y_ = shared_.array() + gap * (lambda_w / effective_.array());
+  pooled_ = (noise_ / effective_.array()).max(least);
+  spread_over_noise_ = spread_ / noise_ + own_spread_ +
+                       (gap.square() * counts_.array() * precision_.array() / effective_.array()).sum();
 }
 
 // Below the matrix stand y and, to find the mean, a row of ones.
@@ -81,7 +101,7 @@ void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradien
   VectorXd diagonal(size());
   kernel_->diagonal(X_, diagonal);
   noise_ = std::max(std::exp(parameters[count]), kLeastNoise * diagonal.maxCoeff());
-  pooled_ = (noise_ / counts_.array()).max(kLeastPooledNoise * diagonal.maxCoeff());
+  weigh(kLeastPooledNoise * diagonal.maxCoeff());
   fill_covariance();
   sweep_.run(pooled_.minCoeff(), want_gradient);
   solve_mean();
@@ -98,26 +118,27 @@ void MarginalLikelihood::solve_mean() {
     mean_ = y1 / ones;
     quadratic_ = yy - y1 * mean_;
   }
-  quadratic_ = std::max(quadratic_, 0.0) + spread_ / noise_;
+  quadratic_ = std::max(quadratic_, 0.0) + spread_over_noise_;
 }
 
 double MarginalLikelihood::log_scale() const {
-  return std::log(quadratic_ / observations());
+  return std::log(quadratic_ / observations_);
 }
 
 double MarginalLikelihood::value(double log_scale) const {
-  const double n = observations();
-  const double log_det =
-      sweep_.log_det() + repeats() * std::log(noise_) + counts_.array().log().sum();
+  const double n = observations_;
+  const double log_det = sweep_.log_det() + repeats() * std::log(noise_) +
+                         effective_.array().log().sum() + own_log_noise_;
   return -0.5 * (quadratic_ * std::exp(-log_scale) + n * log_scale + log_det + n * kLog2Pi);
 }
 
 double MarginalLikelihood::scale_slope(double log_scale) const {
-  return 0.5 * (quadratic_ * std::exp(-log_scale) - observations());
+  return 0.5 * (quadratic_ * std::exp(-log_scale) - observations_);
 }
 
-// With alpha = A^-1 r and W = alpha alpha' - A^-1: sum_ij W_ij dA_ij / 2, and for the noise what the
-// spread of repeats says. The mean's own derivative is 0 where it is the best one.
+// With alpha = A^-1 r and W = alpha alpha' - A^-1: sum_ij W_ij dA_ij / 2. The noise also moves the
+// averages (towards those with noise of their own, the larger it is) and the spread about them. The
+// mean's own derivative is 0 where it is the best one.
 VectorXd MarginalLikelihood::gradient(double log_scale) const {
   const Index n = size();
   VectorXd alpha(n);
@@ -131,8 +152,14 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
   }
   mirror_lower(W);
   VectorXd out(kernel_->parameter_count() + 1);
-  out << kernel_->parameter_gradient(X_, W),
-      pooled_.dot(W.diagonal()) + scale * spread_ / noise_ - repeats();
+  const auto share = counts_.array() / effective_.array();  // of the likelihood's noise in an average
+  const auto pull = share * (y_ - shared_).array();
+  const auto apart = (own_ - shared_).cwiseProduct(precision_).cwiseQuotient(effective_).array();
+  const double by_noise = (share.matrix().cwiseProduct(pooled_)).dot(W.diagonal()) -
+                          2.0 * scale * pull.matrix().dot(alpha) +
+                          scale * (spread_ / noise_ + noise_ * (apart.square() * counts_.array()).sum()) -
+                          (counts_.array() - share).sum();
+  out << kernel_->parameter_gradient(X_, W), by_noise;
   return 0.5 * out;
 }
 

@@ -7,15 +7,23 @@
 
 namespace gpb {
 
+// Values at points, a row each, and their noise variances where these are their own: NaN where the
+// likelihood's noise holds, no entries where it holds for all.
+struct Readings {
+  Points X;
+  VectorXd y, own_noise;
+};
+
 // log p(y) = -r'A^-1 r / 2 - log det(A) / 2 - n log(2 pi) / 2 with
-// A = scale (K(theta) + noise I) and r = y - mean, at parameters that change.
+// A = scale (K(theta) + D) and r = y - mean, at parameters that change; D is diagonal: the noise, or
+// an observation's own.
 // The mean is 0, or the one that maximises it (generalised least squares).
-// Observations of one point are pooled, which changes nothing but the work: c of them say what
-// their average says with noise / c, and their spread about it is another factor of the density,
-// of the noise alone.
+// Observations of one point are pooled, which changes nothing but the work: they say what their
+// average, weighed by 1 / D, says with noise 1 / sum(1 / D), and their spread about it is another
+// factor of the density, of D alone.
 class MarginalLikelihood {
  public:
-  MarginalLikelihood(const Kernel& kernel, const Points& X, const VectorXd& y, bool fit_mean);
+  MarginalLikelihood(const Kernel& kernel, const Readings& readings, bool fit_mean);
 
   // Everything below holds for the parameters given here last; the gradient only
   // if it was wanted. `parameters`: the kernel's logarithms, then log(noise).
@@ -27,22 +35,34 @@ class MarginalLikelihood {
   double scale_slope(double log_scale) const;            // by log(scale)
   VectorXd gradient(double log_scale = 0.0) const;  // by `parameters`
   Index evaluations() const { return evaluations_; }
+  // Has no observation a noise of its own? Then values scale with kernel and noise together.
+  bool scales() const { return scales_; }
 
  private:
   Index size() const { return X_.rows(); }  // points
-  double observations() const { return counts_.sum(); }
-  double repeats() const { return observations() - static_cast<double>(size()); }
-  void pool(const Points& X, const VectorXd& y);
+  // Those that have the likelihood's noise, less the points.
+  double repeats() const { return counts_.sum() - static_cast<double>(size()); }
+  void pool(const Readings& readings);
+  // The averages of all observations of each point, their noise and their spread, at this noise.
+  void weigh(double least);
   void fill_covariance();
   void solve_mean();
 
   std::unique_ptr<Kernel> kernel_;
-  Points X_;                 // every point once, in the order of their first observations
-  VectorXd y_, counts_;      // averages of the observations there, and how many these are
-  double spread_ = 0.0;      // sum of squares of the observations about their averages
+  Points X_;                   // every point once, in the order of their first observations
+  VectorXd shared_, counts_;   // averages of the observations with the likelihood's noise, and how many
+  VectorXd own_, precision_;   // averages of those with their own, weighed by 1 / noise, and the sum of that
+  double spread_ = 0.0;        // sum of squares of the former about their averages,
+  double own_spread_ = 0.0;    // and of the latter, each over its noise
+  double own_log_noise_ = 0.0;  // sum of the logarithms of their noise
+  double observations_ = 0.0;
+  bool scales_ = true;
   bool fit_mean_;
   SymmetricSweep sweep_;
-  VectorXd pooled_;          // the averages' noise
+  VectorXd y_;                 // averages of all
+  VectorXd effective_;         // how many observations with the likelihood's noise say as much
+  VectorXd pooled_;            // the averages' noise
+  double spread_over_noise_ = 0.0;  // of all about their averages
   double noise_ = 0.0, mean_ = 0.0, quadratic_ = 0.0;
   Index evaluations_ = 0;
 };
