@@ -55,6 +55,10 @@ GPBandit <- setRefClass("GPBandit",
       "Which arms are above the level, below it, or not known yet."
       bandit_levels(own_fields(), context, ...)
     },
+    safe = function(context = NULL, ...) {
+      "Which places are safe, possible maximisers, expanders (safe_opt())."
+      bandit_safe(own_fields(), context, ...)
+    },
     best = function(context = NULL, ...) {
       "The recommended point: largest posterior mean."
       bandit_best(own_fields(), context, ...)

@@ -13,10 +13,13 @@
 journal_format <- 2L
 journal_magic <- "gpbandits-journal"
 
-#' Go on with a bandit from its journal
+#' Go on with a bandit from its journal, or take part in one in a store
+#'
+#' `open_bandit(x)` makes the bandit again that a [bandit_store()] holds and takes part in it (see there), or goes on with the one whose journal
+#' has the path `x`.
 #'
 #' A bandit that was made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each of its
-#' events to that file, and waits until it is on the disk, before anything else happens. `resume_bandit()` makes the bandit again
+#' events to that file, and waits until it is on the disk, before anything else happens. `open_bandit()` makes the bandit again
 #' from the file, in this process or another, and goes on writing to it. After a crash, a power cut or `kill -9` at any
 #' moment nothing is lost but the evaluation that was running: its query is in the history, with its reward `NA`.
 #'
@@ -32,13 +35,13 @@ journal_magic <- "gpbandits-journal"
 #' Functions among a bandit's settings (widths, thresholds) are written only if `trust = TRUE`, as R serialises them, and such a file
 #' is resumed only with `trust = TRUE`.
 #'
-#' @param file the journal's path.
-#' @param like `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
-#' @param rng `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
+#' @param x a [bandit_store()], or the path of a journal.
+#' @param like of a journal: `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
+#' @param rng of a journal, `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
 #'   that a bandit whose choices are random goes on exactly as it would have; `FALSE` leaves the generator alone.
-#' @param trust `TRUE`: functions in the file may be run.
+#' @param trust of a journal, `TRUE`: functions in the file may be run. (Of a store: an argument of [bandit_store()].)
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: a `gpbandits_error` if there is no such file, if it is no journal, is damaged, was written in
+#' @section Errors: a `gpbandits_error` if `x` is neither, if there is no such file, if it is no journal, is damaged, was written in
 #'   a newer format, or belongs to another bandit.
 #' @seealso [maximize_bandit()], whose call with the same `journal` goes on by itself.
 #' @examples
@@ -48,16 +51,33 @@ journal_magic <- "gpbandits-journal"
 #' b$suggest(2)
 #' b$observe(1, 0.5)
 #' rm(b) # or the process dies
-#' again <- resume_bandit(file)
+#' again <- open_bandit(file)
 #' again$history()
 #' unlink(file)
+#' @aliases resume_bandit
 #' @export
-resume_bandit <- function(file, like = NULL, rng = TRUE, trust = FALSE) {
-  file <- check_string(file)
-  if (!is.null(like)) check_class(like, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
   check_flag(rng)
-  found <- read_journal(file, "file", check_flag(trust))
-  if (!is.null(like)) check_same_settings(found$bandit$config, like$config, file, "file")
+  check_flag(trust)
+  if (!missing(x) && inherits(x, "bandit_store")) {
+    journals_only <- c(like = !is.null(like), rng = !rng, trust = trust)
+    if (any(journals_only)) {
+      arg <- names(which(journals_only))[1]
+      stop_argument(arg, "given with a store", "left out: it is for journals (`trust` of a store: bandit_store(trust = ))")
+    }
+    return(open_stored(x))
+  }
+  if (missing(x) || !is.character(x)) {
+    stop_argument("x", if (missing(x)) "missing" else describe(x), "a store (bandit_store()), or the path of a journal")
+  }
+  open_journal(x, like, rng, trust)
+}
+
+open_journal <- function(file, like, rng, trust) {
+  file <- check_string(file, "x")
+  if (!is.null(like)) check_class(like, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+  found <- read_journal(file, "x", trust)
+  if (!is.null(like)) check_same_settings(found$bandit$config, like$config, file, "x")
   if (rng) restore_rng(found$bandit$journal$rng)
   found$bandit
 }
@@ -86,7 +106,7 @@ start_journal <- function(bandit, file, trust = FALSE) {
   }
   if (file.exists(path) && file.size(path) > 0) {
     stop_argument("journal", sprintf("%s, which exists", dQuote(file, FALSE)),
-                  "a new file (resume_bandit() goes on with one that exists)")
+                  "a new file (open_bandit() goes on with one that exists)")
   }
   seed <- current_seed()
   header <- paste(journal_magic, journal_format, pack(bandit$config), pack(seed))

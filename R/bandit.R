@@ -62,6 +62,7 @@
 #' * `$best(context = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
 #'   a list, see [stopping]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
+#' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`, `expander`, `lower`, `upper`.
 #' * `$levels(context = NULL)`: what [gp_lse()] says of every place: data.frame `arm`, `label`, `lower`, `upper`.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
@@ -103,9 +104,9 @@
 #' @param accuracy the largest certified error \eqn{a} of the low-rank engine, in units of the posterior sd, in (0, 1].
 #' @param outputs `NULL`: rewards are seen as they are, and maximised; or [scale_outputs()].
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
-#'   anything else happens; [resume_bandit()] goes on from it after a crash.
+#'   anything else happens; [open_bandit()] goes on from it after a crash.
 #' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
-#' @param trust `TRUE`: the journal may hold the functions among the settings (a width's, a threshold's), which [resume_bandit()] then
+#' @param trust `TRUE`: the journal may hold the functions among the settings (a width's, a threshold's), which [open_bandit()] then
 #'   runs. (For a store see [bandit_store()].)
 #' @param design `NULL`, or points that are asked first, in their order, before the policy is: queries like all others, whose rewards
 #'   may be late or lost. (Points whose rewards are known beforehand are told by `$add()`.)
@@ -127,9 +128,9 @@
 #'     [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
 #'   * UCB with [width_irgp()] and [policy_pims()] in expectation; [gp_ucb_pe()] in batches, [bpe()] in batches and with delays; UCB with
 #'     `pending_hallucinate(guard = )`.
-#'   * UCB with [width_ec()] (a wrong model), with [rewards_clip()] and [width_clip()] (heavy tails), repeated by [repeats()]; [lb_gp_ucb()] and
+#'   * UCB with [width_ec()] (a wrong model), with [rewards_clip()] and [width_clip()] (heavy tails), repeated by [policy_repeats()]; [lb_gp_ucb()] and
 #'     [a_gp_ucb()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
-#'   * No regret but right labels: [gp_lse()], `policy_straddle(random = TRUE)`; no unsafe play: [safe_opt()], [stage_opt()]. [guarantees] has one table of all.
+#'   * No regret but right labels: [gp_lse()], `policy_straddle(random = TRUE)`; no unsafe play: [safe_opt()]. [guarantees] has one table of all.
 #'
 #'   EI, PI, KG, MES, local penalisation, mean, variance and uniform play have no regret bound here (variance: only of the information gained). With contexts and
 #'   no delays UCB keeps its bound against the best action of each context (Krause and Ong 2011). Where several rules meet: rewards

@@ -15,24 +15,21 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' of their means, \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
 #' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it (and of a product) for other
 #' kernels and with whole-number inputs), not the volume integral that the paper writes.
-#' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; `calibrate_threshold()`
-#' finds a threshold by shuffling the pairs, [calibrate_detector()] the constants of ridge and threshold together. How many
+#' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; [calibrate_detector()]
+#' finds a threshold by shuffling the pairs, or the constants of ridge and threshold together. How many
 #' pairs a change needs to be seen: [detection_size()].
 #'
 #' @param x inputs in the order in which they were seen, one row per pair.
 #' @param y responses.
 #' @param kernel a [kernel][kernel_se()] over the inputs.
-#' @param ridge for `change_statistic()` and `calibrate_threshold()` the number \eqn{q\rho_q}{q rho_q} > 0 that is added to
+#' @param ridge for `change_statistic()` the number \eqn{q\rho_q}{q rho_q} > 0 that is added to
 #'   the Gram matrix's diagonal; for `detect_change()` a number or a function of \eqn{q}.
 #' @param threshold a number or a function of \eqn{q}: statistics above it raise the alarm.
 #' @param domain where the difference is averaged: a [finite_domain()], a [box_domain()], or what stands for one; `NULL`: the
 #'   inputs themselves.
 #' @param dyadic `TRUE`: only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
-#' @param level false-alarm probability of one test, in (0, 1).
-#' @param permutations number of shuffles.
 #' @return `change_statistic()`: a number. `detect_change()`: a list with `alarm` (the number of the pair at which the first alarm
-#'   was raised, NA if none was) and `pairs`. `calibrate_threshold()`: the \eqn{1 - level} quantile of the statistic over random
-#'   orders of the pairs, a number.
+#'   was raised, NA if none was) and `pairs`.
 #' @section Errors: a `gpbandits_error` if lengths differ, `change_statistic()` gets an odd number of pairs, or a ridge is not
 #'   positive.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
@@ -42,7 +39,7 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' y <- c(sin(6 * x[1:40]), cos(6 * x[41:80])) + rnorm(80, sd = 0.1)
 #' kernel <- kernel_matern(2.5, 0.3)
 #' change_statistic(x, y, kernel, ridge = 1)
-#' theta <- calibrate_threshold(x[1:40], y[1:40], kernel, ridge = 1, level = 0.01)
+#' theta <- calibrate_detector(x[1:40], y[1:40], kernel, ridge = 1, level = 0.01)$threshold
 #' detect_change(x, y, kernel, threshold = function(q) if (q < 15) Inf else 2 * theta, ridge = 1)
 #' @export
 change_statistic <- function(x, y, kernel, ridge, domain = NULL) {
@@ -63,23 +60,6 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
   list(alarm = if (found > 0) found else NA_integer_, pairs = length(y))
 }
 
-#' @rdname change_statistic
-#' @export
-calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations = 999, domain = NULL) {
-  data <- regression_pairs(x, y, kernel, domain)
-  if (length(y) < 4) stop_argument("y", describe(y), "at least 4 responses")
-  ridge <- check_number(ridge, lower = 0, open_lower = TRUE)
-  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
-  permutations <- check_count(permutations, lower = ceiling(1 / level) - 1)
-  pairs <- 2 * (length(y) %/% 2)
-  statistic <- vapply(seq_len(permutations), function(i) {
-    order <- sample.int(length(y), pairs)
-    core(cpp_change_statistic(data$kernel, data$x[order, , drop = FALSE], data$y[order], ridge, data$domain))
-  }, 0)
-  # The rank that makes the test exact under exchangeability.
-  sort(statistic)[min(permutations, ceiling((1 - level) * (permutations + 1)))]
-}
-
 #' Constants of a change detector from data without a change
 #'
 #' Avanesov's Remark 3.1: the constant \eqn{c} of the ridge by cross-validation on uniformly sampled pairs, then the constant \eqn{C} of the
@@ -94,6 +74,9 @@ calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations 
 #' the \eqn{1 - }`level` quantile. A monitor sweeps after every pair; that it alarms once in a long run is more likely than `level`, and a
 #' smaller `level` is the remedy.
 #'
+#' With a `ridge` nothing is fitted: the threshold is the \eqn{1 - }`level` quantile of the one statistic of all pairs ([change_statistic()]) over their random
+#' orders, for a single test with that ridge.
+#'
 #' @inheritParams change_statistic
 #' @param x,y uniformly sampled inputs and their responses, from a time without a change; random folds and orders are drawn from R's
 #'   generator.
@@ -101,11 +84,13 @@ calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations 
 #' @param candidates values of \eqn{c} to try, numbers > 0.
 #' @param folds number of folds, at least 2.
 #' @param level probability that a sweep over all tails raises a false alarm, in (0, 1).
-#' @return A list: `c`, `C`, the functions `ridge` and `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each
+#' @param ridge `NULL`, or the number \eqn{q\rho_q}{q rho_q} > 0 of one test.
+#' @return With a `ridge` a list of it and `threshold`, a number. Otherwise a list: `c`, `C`, the functions `ridge` and `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each
 #'   candidate.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
-#' @seealso [change_detect()], [calibrate_threshold()].
+#' @aliases calibrate_threshold
+#' @seealso [change_detect()], [detect_change()].
 #' @examples
 #' set.seed(1)
 #' x <- runif(40, 0, 5)
@@ -115,8 +100,9 @@ calibrate_threshold <- function(x, y, kernel, ridge, level = 0.05, permutations 
 #' change_detect(found$threshold, found$ridge)
 #' @export
 calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), folds = 5, level = 0.05,
-                               permutations = 199, domain = NULL) {
+                               permutations = 199, domain = NULL, ridge = NULL) {
   data <- regression_pairs(x, y, kernel, domain)
+  if (!is.null(ridge)) return(calibrate_one_test(data, y, check_positive(ridge), level, permutations))
   n <- length(y)
   if (n < 8) stop_argument("y", describe(y), "at least 8 responses")
   if (is.null(nu)) {
@@ -127,17 +113,37 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   candidates <- check_numbers(candidates, lower = 0, open_lower = TRUE)
   if (length(candidates) == 0) stop_argument("candidates", describe(candidates), "at least one number > 0")
   folds <- check_count(folds, lower = 2, upper = n)
-  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
-  permutations <- check_count(permutations, lower = ceiling(1 / level) - 1)
+  permutations <- check_permutations(permutations, level)
   rate <- 1 / (2 * nu + ncol(data$x) + 1)
   error <- cross_validated_error(data, kernel, candidates, folds, rate)
   c <- candidates[which.min(error)]
   ridge <- function(q) c * q^rate
   largest <- replicate(permutations, largest_statistic(data, sample.int(n), ridge, 1 - rate))
-  # The rank that makes the sweep exact under exchangeability.
-  C <- sort(largest)[min(permutations, ceiling((1 - level) * (permutations + 1)))]
+  C <- exchangeable_quantile(largest, level)
   list(c = c, C = C, ridge = ridge, threshold = function(q) C * q^(rate - 1),
        error = stats::setNames(error, candidates))
+}
+
+check_permutations <- function(permutations, level) {
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  check_count(permutations, lower = ceiling(1 / level) - 1)
+}
+
+# The 1 - level quantile, of the rank that makes a test exact under exchangeability.
+exchangeable_quantile <- function(statistics, level) {
+  sort(statistics)[min(length(statistics), ceiling((1 - level) * (length(statistics) + 1)))]
+}
+
+# A threshold for the statistic of all pairs at one ridge.
+calibrate_one_test <- function(data, y, ridge, level, permutations) {
+  if (length(y) < 4) stop_argument("y", describe(y), "at least 4 responses")
+  permutations <- check_permutations(permutations, level)
+  pairs <- 2 * (length(y) %/% 2)
+  statistics <- vapply(seq_len(permutations), function(i) {
+    order <- sample.int(length(y), pairs)
+    core(cpp_change_statistic(data$kernel, data$x[order, , drop = FALSE], data$y[order], ridge, data$domain))
+  }, 0)
+  list(threshold = exchangeable_quantile(statistics, level), ridge = ridge)
 }
 
 # Mean squared error of each candidate's regressions on the folds they do not see.

@@ -14,12 +14,12 @@
 #' | --- | --- |
 #' | maximise a function of your own in one call | [maximize_bandit()], `vignette("tuning")` |
 #' | be led through the package | `vignette("gpbandits")` |
-#' | choose an algorithm with a guarantee | [gp_ucb()], [igp_ucb()]; late rewards and batches: [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [sw_gp_ucb()]; constraints: [gp_ucb_noiseless_constraints()] |
+#' | choose an algorithm with a guarantee | [gp_ucb()], [igp_ucb()]; late rewards and batches: [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [gp_ucb_drift()]; constraints: [gp_ucb_noiseless_constraints()] |
 #' | put one together | [gp_bandit()] of [kernels], [policies], [widths], [pending], [changes], [constraints] |
 #' | say what can be chosen | [finite_domain()], [box_domain()], [product_domain()] |
 #' | simulate and compare | [bandit_problem()], [run_bandit()], [compare_bandits()], [benchmark_function()] |
 #' | judge a policy by a log | [evaluate_policy()] |
-#' | use several processes, survive a crash | [bandit_store()], [work_on()], [resume_bandit()] |
+#' | use several processes, survive a crash | [bandit_store()], [work_on()], [open_bandit()] |
 #' | know when to stop | [stopping] |
 #' | compute a theorem's bound | [regret_bound()], [information_gain()] |
 #' | fit a Gaussian process | [gp_fit()], [gp_regression()] |

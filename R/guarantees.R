@@ -9,16 +9,16 @@
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
 #' | GP-UCB | prior, arms or a box | regret \eqn{\sqrt{T\beta_T\gamma_T}}{sqrt(T beta_T gamma_T)}, w.p. \eqn{1-\delta}{1 - delta} | [gp_ucb()] | Srinivas 2010 |
-#' | EI, PI | | none | [gp_ei()], [gp_pi()] | |
-#' | KernelUCB | norm | of its Sup version only | [kernel_ucb()] | Valko 2013 |
+#' | EI, PI | | none | [gp_ei()], [policy_pi()] | |
+#' | KernelUCB | norm | of its Sup version only | [gp_ucb()] | Valko 2013 |
 #' | IGP-UCB, GP-TS | norm | \eqn{\sqrt T(B\sqrt{\gamma_T} + \gamma_T)}{sqrt(T) (B sqrt(gamma_T) + gamma_T)}, with logarithms for TS | [igp_ucb()], [gp_ts()] | Chowdhury 2017 |
 #' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realised()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025 |
 #' | growing ridge | norm, Matern | sublinear for every smoothness | [ridge_rate()] | Whitehouse 2023 |
 #' | IRGP-UCB, PIMS | prior, arms | expected regret, nothing to tune | [width_irgp()], [policy_pims()] | Takeno 2023, 2024 |
-#' | MINI | as UCB | factor \eqn{C}, fewer switches | [repeats()] | Calandriello 2022 |
+#' | MINI | as UCB | factor \eqn{C}, fewer switches | [policy_repeats()] | Calandriello 2022 |
 #' | max-value entropy, knowledge gradient | | none | [policy_mes()], [policy_kg()] | Wang 2017, Frazier 2009 |
 #' | a search in one call | hyperparameters fitted | none | [maximize_bandit()], [auto_bandit()] | |
-#' | EI per cost | | none | [policy_ei()], [gp_ei_cost()] | Snoek 2012 |
+#' | EI per cost | | none | [policy_ei()], [gp_ei()] | Snoek 2012 |
 #'
 #' **Wrong or unknown models**
 #'
@@ -36,8 +36,8 @@
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
 #' | GP-UCB-SDF, GP-TS-SDF | norm, stochastic delays, contexts | regret over \eqn{\rho_m}{rho_m} | [gp_ucb_sdf()], [gp_ts_sdf()] | Verma 2022 |
-#' | Asy-TS | | none | [asy_ts()] | |
-#' | GP-BUCB, GP-BTS | prior, batches | after an initialisation, or with a wider width | [gp_bucb()], [gp_bts()] | Desautels 2014 |
+#' | Asy-TS | | none | [gp_ucb_sdf()] | |
+#' | GP-BUCB, GP-BTS | prior, batches | after an initialisation, or with a wider width | [gp_bucb()] | Desautels 2014 |
 #' | GP-AUCB's guard | as UCB | factor \eqn{e^C}{exp(C)} | [pending_hallucinate()] | Desautels 2014 |
 #' | GP-UCB-PE | prior, batches, arms | best of batch | [gp_ucb_pe()] | Contal 2013 |
 #' | TS-RSR | prior, batches | see the paper; PIMS one by one | [ts_rsr()] | Ren 2024 |
@@ -49,17 +49,17 @@
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
 #' | GP-UCB-CPD | abrupt changes | a rate with unknown constants | [gp_ucb_cpd()] | Avanesov |
-#' | restarts, windows, weights | bounded variation | dynamic regret | [r_gp_ucb()], [sw_gp_ucb()], [wgp_ucb()] | Zhou 2021, Deng 2022 |
-#' | TV-GP-UCB, event triggers | a prior that drifts | expected regret, linear with a small slope | [tv_gp_ucb()], [et_gp_ucb()] | Bogunovic 2016, Brunzema |
+#' | restarts, windows, weights | bounded variation | dynamic regret | [gp_ucb_drift()] | Zhou 2021, Deng 2022 |
+#' | TV-GP-UCB, event triggers | a prior that drifts | expected regret, linear with a small slope | [gp_ucb_drift()] | Bogunovic 2016, Brunzema |
 #'
 #' **Constraints and safety**
 #'
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
 #' | GP-UCB with long-term constraints | norm | regret and violation sublinear | [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()] | Shi 2022 |
-#' | CKB, CONFIG, EPBO | norm | regret and violation sublinear | [ckb()], [config_ucb()], [epbo()] | Zhou 2022, Xu 2023, Lu 2022 |
-#' | bandit OCO, ADMMBO | | see their pages | [bandit_oco()], [admmbo()] | |
-#' | SafeOpt, StageOpt | norm, seed known to be safe | no unsafe play, w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()], [stage_opt()] | Sui 2015, 2018 |
+#' | CKB, CONFIG, EPBO | norm | regret and violation sublinear | [rival_ckb()], [config_ucb()], [rival_epbo()] | Zhou 2022, Xu 2023, Lu 2022 |
+#' | bandit OCO, ADMMBO | | see their pages | [rival_oco()], [rival_admmbo()] | |
+#' | SafeOpt, StageOpt | norm, seed known to be safe | no unsafe play, w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()] | Sui 2015, 2018 |
 #'
 #' **Level sets and stopping**
 #'

@@ -23,7 +23,7 @@
 #'
 #' @section Journal:
 #' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
-#' ([resume_bandit()]). The same call with the same file, after a crash or to spend more `evaluations`, goes on
+#' ([open_bandit()]). The same call with the same file, after a crash or to spend more `evaluations`, goes on
 #' where it ended: nothing is evaluated again but what was running. With one worker it goes on exactly as it would have
 #' (R's random generator is put back into its state). The design is that of the file; other settings or other `initial` points are refused.
 #' The objective itself is not compared.

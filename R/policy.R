@@ -7,7 +7,7 @@
 #'   \eqn{GP(\mu, w_t^2 k_{t-1})}{GP(mu, width^2 k_{t-1})} over the whole decision set (exact over arms).
 #' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
 #'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}; with `cost` that divided by what a query costs there. (For costs that nobody knows
-#'   beforehand see [gp_ei_cost()].)
+#'   beforehand see [gp_ei()].)
 #' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}.
 #' * `policy_mes(samples)`: max-value entropy search, the mean over samples \eqn{y^*}{y*} of the largest value of
 #'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
@@ -29,7 +29,7 @@
 #' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
 #'   variance (experimental design), and a uniform draw.
 #'
-#' `repeats(policy, C)` plays each choice of another policy \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI, Calandriello et al.
+#' `policy_repeats(policy, C)` plays each choice of another policy \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI, Calandriello et al.
 #' 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Where that is more than once every sd shrinks at most \eqn{C}-fold meanwhile, so that UCB keeps
 #' its bound up to the factor \eqn{C}.
 #'
@@ -106,7 +106,7 @@ policy_kg <- function() new_policy("kg", "knowledge gradient")
 
 #' @rdname policies
 #' @export
-repeats <- function(policy, C = 1.1) {
+policy_repeats <- function(policy, C = 1.1) {
   check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ...")
   policy$repeats <- check_number(C, lower = 1, open_lower = TRUE)
   policy

@@ -1,8 +1,8 @@
 #' GP-UCB in an environment that changes
 #'
-#' Presets of [gp_bandit()]. `gp_ucb_cpd()` is Algorithm 2 of Avanesov: GP-UCB that explores uniformly at a decreasing rate and
-#' forgets everything when the uniform samples betray a change. `et_gp_ucb()` restarts when a reward is too far from what the
-#' posterior allows, without forced exploration. Those that forget by the calendar: [sw_gp_ucb()].
+#' Preset of [gp_bandit()]. `gp_ucb_cpd()` is Algorithm 2 of Avanesov: GP-UCB that explores uniformly at a decreasing rate and
+#' forgets everything when the uniform samples betray a change. Those that forget by the calendar, or when a reward is too far from what the
+#' posterior allows, without forced exploration: [gp_ucb_drift()].
 #'
 #' @section Guarantee: for `gp_ucb_cpd()`, \eqn{K} stationary periods of lengths \eqn{T_i}, Matern kernel of smoothness \eqn{\alpha > 1}{alpha > 1}
 #'   in \eqn{d} inputs, expected regret (Avanesov, Theorem 3.1)
@@ -16,16 +16,14 @@
 #'   \eqn{(F^2 + g\log^2T)q^{-(2\alpha+d)/(2\alpha+d+1)}}{(F^2 + g log(T)^2) q^(-(2 alpha + d) / (2 alpha + d + 1))}, width as [width_cpd()] with a constant
 #'   that depends on \eqn{F} and the kernel, and periods so long that changes can be seen in time (3.8). The finite form and the samples
 #'   that a change needs: [regret_bound()] (`"cpd_finite"`), [detection_size()]. The experiments' constants (there and in our article) are chosen by trial,
-#'   outside the theorem. `et_gp_ucb()`: none here.
+#'   outside the theorem.
 #' @inheritParams gp_bandit
 #' @param changes a rule, see [change_detect()], [change_oracle()], [change_never()].
 #' @param width a [width][widths].
-#' @param delta failure probability, in (0, 1).
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`.
 #' @section Errors: as [gp_bandit()].
-#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema, von Rohr, Solowjow and
-#'   Trimpe, event-triggered time-varying Bayesian optimization.
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
 #' @examples
 #' x <- seq(0, 5, length.out = 100)
 #' kernel <- kernel_matern(2.5, 1)
@@ -39,10 +37,4 @@
 gp_ucb_cpd <- function(domain, kernel, noise_var, changes, width, ...) {
   check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
   preset(list(policy = policy_ucb(width), changes = changes), domain, kernel, noise_var, ...)
-}
-
-#' @rdname gp_ucb_cpd
-#' @export
-et_gp_ucb <- function(domain, kernel, noise_var, delta = 0.1, width = width_constant(2), ...) {
-  preset(list(policy = policy_ucb(width), changes = change_event(delta)), domain, kernel, noise_var, ...)
 }

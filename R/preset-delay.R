@@ -9,8 +9,10 @@
 #'   \eqn{\nu_t = \beta_t + B_y\sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{nu_t = beta_t + B_y * sum over the last m queries of sd_{t-1}(x_s)}, see [width_sdf()].
 #'   `gp_ts_sdf()` has two draws: `draw = "scaled"` is the text's, from \eqn{GP(\mu_{t-1}, \nu_t^2\sigma_{t-1}^2)}{GP(mu_{t-1}, nu_t^2
 #'   sd_{t-1}^2)} (Equation 3); `draw = "posterior"` is what the authors' published code does, from the posterior itself.
-#' * `gp_bucb()`, `gp_bts()`: hallucination. The variance knows pending queries, the mean does not change.
-#' * `asy_ts()`: Thompson sampling on the rewards that have arrived; its randomness keeps parallel queries apart.
+#' * `gp_bucb()`: hallucination. The variance knows pending queries, the mean does not change. Thompson sampling so (GP-BTS) is
+#'   `gp_bandit(domain, kernel, noise_var, policy_ts(1), pending = pending_hallucinate())`.
+#' * Thompson sampling on the rewards that have arrived (asy-TS), whose randomness keeps parallel queries apart, is
+#'   `gp_bandit(domain, kernel, noise_var, policy_ts(1))`.
 #'
 #' The text's rules have no start points. In the authors' code they do, and these are delayed and censored like all queries: that is
 #' `design`, an argument of [gp_bandit()]. Start points whose rewards are known before the first round (the other reading of their
@@ -30,7 +32,7 @@
 #'   then holds with `width_sdf(width_realised(B_f, R + B_y, delta / 2), B_y / noise_var)`. With contexts the same holds over pairs of context and
 #'   point (Theorem 4). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)} and `draw = "scaled"` (Theorem 3).
 #'   The default width (\eqn{\beta_t = 1}{beta_t = 1}, any `noise_var`) is the paper's practice and outside the theorems, and so are
-#'   `draw = "posterior"` and refitted hyperparameters. `gp_bucb()`, `gp_bts()` and `asy_ts()` have none here.
+#'   `draw = "posterior"` and refitted hyperparameters. `gp_bucb()` and Thompson sampling with either rule have none here.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
 #' @param m rounds after which a reward counts as lost (whole number >= 0, or `Inf`), or a length of time, see
@@ -46,6 +48,7 @@
 #' @section Errors: as [gp_bandit()].
 #' @references Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed feedback, ICML;
 #'   Desautels, Krause and Burdick (2014); Kandasamy et al. (2018) for asynchronous Thompson sampling.
+#' @aliases gp_bts asy_ts
 #' @seealso [pending], [width_sdf()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
@@ -76,16 +79,4 @@ gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
 #' @export
 gp_bucb <- function(domain, kernel, noise_var, ..., width = width_constant(1), guard = Inf) {
   preset(list(policy = policy_ucb(width), pending = pending_hallucinate(guard)), domain, kernel, noise_var, ...)
-}
-
-#' @rdname gp_ucb_sdf
-#' @export
-gp_bts <- function(domain, kernel, noise_var, ..., width = width_constant(1), guard = Inf) {
-  preset(list(policy = policy_ts(width), pending = pending_hallucinate(guard)), domain, kernel, noise_var, ...)
-}
-
-#' @rdname gp_ucb_sdf
-#' @export
-asy_ts <- function(domain, kernel, noise_var, ..., width = width_constant(1)) {
-  preset(list(policy = policy_ts(width), pending = pending_ignore()), domain, kernel, noise_var, ...)
 }

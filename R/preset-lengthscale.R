@@ -23,7 +23,7 @@
 #'   lengthscale. `a_gp_ucb()`: \eqn{b(T)g(T)^d} times; for the squared-exponential kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for
 #'   \eqn{\theta_0}{theta_0} no less than the true lengthscale, once \eqn{g(t)} has come to it, and `R`-sub-Gaussian noise; the width takes \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as
 #'   [width_igp()]. Refitting instead ([refit_every()]) has no theorem.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()].
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()].
 #' @inheritParams igp_ucb
 #' @param kernel [kernel_se()] or [kernel_matern()] at the largest lengthscale.
 #' @param B bound of the RKHS norm at the largest lengthscale.

@@ -9,9 +9,10 @@
 #' * expanders \eqn{G_t}: those for which there is an unsafe \eqn{x'} with \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for every \eqn{j} once \eqn{(x, u_j(x))} has been observed
 #'   (with Lipschitz constants: with \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}).
 #'
-#' `safe_opt()` plays \eqn{\arg\max_{M_t\cup G_t}\max_j(u_j-l_j)/\sqrt{k_j(x,x)}}{the largest max_j (u_j - l_j) / sqrt(k_j(x, x)) in M_t or G_t}. `stage_opt()` first expands, the widest of
+#' `safe_opt()` plays \eqn{\arg\max_{M_t\cup G_t}\max_j(u_j-l_j)/\sqrt{k_j(x,x)}}{the largest max_j (u_j - l_j) / sqrt(k_j(x, x)) in M_t or G_t}. With `method = "stageopt"` it first expands, the widest of
 #' \eqn{G_t}, until none is wider than `accuracy`, and then plays \eqn{\arg\max_{S_t}u_f}{argmax u_f over S_t}. `$best()` is \eqn{\arg\max_{S_t}l_f}{argmax l_f over S_t}. History's `phase` says
-#' why a place was played: `"maximiser"`, `"expander"`, `"both"` or, where neither is left, `"safe"`. `safe_set()` says all this of every place.
+#' why a place was played: `"maximiser"`, `"expander"`, `"both"` or, where neither is left, `"safe"`. `$safe(context = NULL)` says all this of every place, as a data.frame with a row each: `arm` or inputs,
+#' `safe`, `maximiser`, `expander`, and the bounds of \eqn{f}, `lower`, `upper`.
 #'
 #' On a box places are the seed and about 250 spread points per input (at most 1000). A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
 #' ignored, which is safe.
@@ -20,8 +21,8 @@
 #'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or, on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
 #'   Lipschitz constants the papers also bound how long it takes to find the best place that can be reached safely; without them safety is proven, completeness
 #'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [ckb()]; `$draw()`, refits and pending rules are not supported. `safe_opt()` takes
-#'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. `stage_opt()` has none:
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()]; `$draw()`, refits and pending rules are not supported. SafeOpt takes
+#'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt has none:
 #'   its first stage ends once.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}: a number, or one per safety function, in their units.
@@ -32,13 +33,13 @@
 #' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers, or names `"g1"`, ...; their values are told by
 #'   `$observe(id, reward, constraints = )`.
 #' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their logarithms, where these are logarithmic).
-#' @param accuracy where `stage_opt()` stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
+#' @param method `"safeopt"`, or `"stageopt"`: safety and maximisation one after the other.
+#' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
 #' @param count number of constraint columns; by default as many as `safety` names.
-#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [ckb()].
-#' @param contexts,context as for [gp_bandit()]; of `safe_set()` the one asked about.
-#' @param bandit what `safe_opt()` or `stage_opt()` made.
-#' @return An object of reference class `BanditRival`, a `GPBandit`. `safe_set()`: a data.frame with a row per place: `arm` or inputs, `safe`, `maximiser`, `expander`, and
-#'   the bounds of \eqn{f}, `lower`, `upper`.
+#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [rival_ckb()].
+#' @param contexts as for [gp_bandit()].
+#' @return An object of reference class `BanditRival`, a `GPBandit`.
+#' @aliases stage_opt safe_set
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
 #'   (2016) <https://arxiv.org/abs/1602.04450>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <https://arxiv.org/abs/1806.07555>.
@@ -50,31 +51,28 @@
 #' set.seed(1)
 #' run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 30)
 #' min(as.data.frame(run)$f)
-#' sum(safe_set(b)$safe)
+#' sum(b$safe()$safe)
 #' @export
-safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., B, R, delta = 0.1, width = NULL, safety = NULL,
-                     lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL,
-                     constraint_width = NULL, constraint_mean = 0, contexts = NULL, journal = NULL) {
+safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c("safeopt", "stageopt"), B, R,
+                     delta = 0.1, width = NULL, safety = NULL, lipschitz = NULL, accuracy = NULL, count = NULL, mean = 0,
+                     constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
+                     constraint_mean = 0, contexts = NULL, journal = NULL) {
   check_rival_dots(..., allowed = names(formals(safe_opt)))
+  stages <- check_choice(method, c("safeopt", "stageopt")) == "stageopt"
+  if (stages && !is.null(contexts)) {
+    stop_argument("contexts", describe(contexts), "NULL with method = \"stageopt\": its first stage ends once, whatever the context")
+  }
+  if (!stages && !is.null(accuracy)) {
+    stop_argument("accuracy", describe(accuracy), "NULL with method = \"safeopt\", which has no stages")
+  }
+  settings <- list()
+  if (!is.null(accuracy)) settings$accuracy <- check_number(accuracy, lower = 0, open_lower = TRUE)
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
-  new_safe_rival("safe_opt", parts, threshold, seed, lipschitz, list(), journal, contexts)
+  new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, settings, journal, contexts)
 }
 
-#' @rdname safe_opt
-#' @export
-stage_opt <- function(domain, kernel, noise_var, threshold, seed, accuracy = NULL, ..., B, R, delta = 0.1, width = NULL,
-                      safety = NULL, lipschitz = NULL, count = NULL, mean = 0, constraint_kernels = NULL,
-                      constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(stage_opt)),
-                   no_contexts = "its first stage ends once, whatever the context")
-  parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
-                      constraint_noise_var, constraint_width, constraint_mean)
-  settings <- list(accuracy = if (!is.null(accuracy)) check_number(accuracy, lower = 0, open_lower = TRUE))
-  new_safe_rival("stage_opt", parts, threshold, seed, lipschitz, settings, journal)
-}
-
-# Models and safety functions from the arguments of both.
+# Models and safety functions from the arguments.
 safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, count, ...) {
   safety <- check_safety(safety, count)
   delta <- check_delta(delta) / safety$functions
@@ -259,12 +257,11 @@ recommend_safe <- function(rival, context) {
   subset_places(state$places, first_largest(state$bounds[[1]]$lower, state$safe, rival$config$scale))
 }
 
-#' @rdname safe_opt
-#' @export
-safe_set <- function(bandit, context = NULL) {
-  rival <- as.environment(check_class(bandit, "GPBandit", hint = "safe_opt() or stage_opt()"))
+# $safe(): which places are safe, possible maximisers, expanders, and the bounds of f.
+bandit_safe <- function(rival, context, ...) {
+  check_dots_empty(...)
   if (is.null(rival$config$safety)) {
-    stop_argument("bandit", describe(bandit), "a bandit made by safe_opt() or stage_opt()")
+    stop_gpbandits("Only a bandit made by safe_opt() says which places are safe.", argument = "bandit")
   }
   heal(rival)
   state <- safe_state(rival, context_row(rival$config, contexts_for(rival, context, 1L)))

@@ -1,31 +1,54 @@
-#' GP-UCB, EI and PI
+#' GP-UCB and EI
 #'
 #' Presets of [gp_bandit()]: the policies of Srinivas et al. (2010).
 #'
 #' `gp_ucb()` plays \eqn{\arg\max_x \mu_{t-1}(x) + w_t\sigma_{t-1}(x)}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x)}. The default width is the paper's
-#' practice on finitely many arms: Theorem 1's \eqn{\beta_t}{beta_t} divided by five. `gp_ei()` and `gp_pi()` play the arm of
-#' largest expected improvement or probability of improvement, see [policies].
+#' practice on finitely many arms: Theorem 1's \eqn{\beta_t}{beta_t} divided by five. `gp_ei()` plays the arm of
+#' largest expected improvement, or of largest expected improvement per cost (Snoek, Larochelle and Adams 2012), see [policies].
+#'
+#' Where queries cost differently and nobody knows how much (`cost = "learned"`), the cost of every query is told with its reward, as
+#' `$observe(id, reward, constraints = cost)`, its logarithm has a posterior of its own, and the largest expected improvement divided by
+#' \eqn{\exp(\mu_{\log c}(x))}{exp(mean of log cost)} is played; `$posterior()` then has `g1_mean` and `g1_sd`, of the logarithm. Compare by what was spent, not by rounds.
+#'
+#' Relatives are one line each:
+#' * probability of improvement: `gp_bandit(domain, kernel, noise_var, policy_pi())`;
+#' * KernelUCB (Valko et al. 2013), with the ridge `noise_var` and the multiplier \eqn{\eta}{eta}:
+#'   `gp_ucb(domain, kernel, noise_var, width = width_constant(eta / sqrt(noise_var)))`, whose text takes
+#'   \eqn{\eta = \sqrt{2\log(2TN/\delta)}}{eta = sqrt(2 log(2 T N / delta))} for \eqn{T} rounds, \eqn{N} arms and rewards within \eqn{[0, 1]}; its theorem is about
+#'   SupKernelUCB, which plays it on sets of rounds whose rewards are independent of their choice.
 #'
 #' @section Guarantee: with `width = width_srinivas_finite(delta)` and \eqn{f \sim GP(0, k)}{f ~ GP(0, k)} observed with
 #'   Gaussian noise of variance `noise_var`, \eqn{R_T \le \sqrt{C_1 T\beta_T\gamma_T}}{R_T <= sqrt(C1 T beta_T gamma_T)} for all \eqn{T} with
 #'   probability at least \eqn{1-\delta}{1 - delta}, \eqn{C_1 = 8/\log(1+\lambda^{-1})}{C1 = 8 / log(1 + 1/lambda)} (Theorem 1, kernels with
-#'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}, finitely many arms, the true kernel and noise variance). The division by five is outside the theorem. EI and PI have none here.
+#'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}, finitely many arms, the true kernel and noise variance). The division by five is outside the theorem. EI has none here, per cost or not: it is what practitioners use.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
 #' @param width a [width][widths]; `NULL`: `width_srinivas_finite(delta, scale = 1/5)`.
 #' @param delta failure probability of the default width, in (0, 1).
 #' @param xi improvement that must be exceeded, a number >= 0.
+#' @param cost `NULL`; a function of the inputs that gives known costs, as for [policy_ei()]; or `"learned"`.
+#' @param cost_kernel,cost_noise_var,cost_mean with `cost = "learned"` prior covariance, noise variance (> 0) and prior mean of the logarithm of the
+#'   cost.
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()].
+#' @section Errors: as [gp_bandit()]; also where a cost that is told is not > 0.
 #' @references Srinivas, Krause, Kakade and Seeger (2010), Gaussian process optimization in the bandit
-#'   setting, ICML <https://arxiv.org/abs/0912.3995>.
+#'   setting, ICML <https://arxiv.org/abs/0912.3995>; Snoek, Larochelle and Adams (2012), Practical Bayesian optimization of machine learning
+#'   algorithms <https://arxiv.org/abs/1206.2944>; Valko, Korda, Munos, Flaounas and Cristianini (2013), Finite-time analysis of kernelised contextual
+#'   bandits, UAI <https://arxiv.org/abs/1309.6869>.
+#' @aliases gp_pi kernel_ucb gp_ei_cost
 #' @seealso [igp_ucb()], [gp_ts()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
 #' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 50)
 #' summary(run)
+#' dear <- gp_ei(x, kernel_se(0.2), noise_var = 0.01, cost = "learned")
+#' for (t in 1:8) {
+#'   q <- dear$suggest()
+#'   dear$observe(q$id, sin(6 * q$x1), constraints = exp(2 * q$x1))
+#' }
+#' sum(dear$history()$g1)
 #' @export
 gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
@@ -42,14 +65,14 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
 
 #' @rdname gp_ucb
 #' @export
-gp_ei <- function(domain, kernel, noise_var, ..., xi = 0) {
-  preset(list(policy = policy_ei(xi)), domain, kernel, noise_var, ...)
-}
-
-#' @rdname gp_ucb
-#' @export
-gp_pi <- function(domain, kernel, noise_var, ..., xi = 0) {
-  preset(list(policy = policy_pi(xi)), domain, kernel, noise_var, ...)
+gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kernel = kernel, cost_noise_var = 0.01,
+                  cost_mean = 0) {
+  if (identical(cost, "learned")) {
+    if (!identical(xi, 0)) stop_argument("xi", describe(xi), "0 where the cost is learned")
+    return(gp_ei_learned_cost(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ...))
+  }
+  if (is.character(cost)) stop_argument("cost", describe(cost), "NULL, a function of the inputs, or \"learned\"")
+  preset(list(policy = policy_ei(xi, cost)), domain, kernel, noise_var, ...)
 }
 
 #' IGP-UCB and GP-TS
@@ -94,44 +117,6 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_real
                   width = NULL) {
   if (is.null(width)) width <- width_gp_ts(B, R, delta, gain)
   preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)
-}
-
-#' KernelUCB
-#'
-#' Preset of [gp_bandit()]: KernelUCB of Valko et al. (2013), kernel ridge regression with a fixed multiplier,
-#' \deqn{x_t = \arg\max_x \mu_{t-1}(x) + \frac{\eta}{\sqrt\lambda}\sigma_{t-1}(x),}{x_t = argmax mu_{t-1}(x) + eta / sqrt(lambda) sd_{t-1}(x),}
-#' \eqn{\lambda}{lambda} = `noise_var` the ridge. It is GP-UCB with the width `width_constant(eta / sqrt(noise_var))`.
-#'
-#' Without `eta` it is \eqn{\sqrt{2\log(2TN/\delta)}}{sqrt(2 log(2 T N / delta))} times `R`, \eqn{T} = `horizon` rounds and \eqn{N} arms: which at `R = 1`,
-#' the default, is the value in the text's theorem for rewards within \eqn{[0, 1]}; another `R` is ours, for rewards in other units.
-#'
-#' @section Guarantee: none for KernelUCB itself. The paper proves \eqn{\tilde O(\sqrt{\tilde d T})}{O(sqrt(d T)) up to logarithms},
-#'   \eqn{\tilde d}{d} the effective dimension, for SupKernelUCB, which plays it on sets of rounds whose rewards are independent of their
-#'   choice, with rewards in \eqn{[0, 1]} and \eqn{k(x,x) \le 1}{k(x, x) <= 1}.
-#' @inheritParams gp_ucb
-#' @param eta \eqn{\eta}{eta}, a number >= 0, or `NULL`.
-#' @param horizon \eqn{T}, the number of rounds, where `eta` is `NULL`.
-#' @param R scale of the noise, > 0, where `eta` is `NULL`.
-#' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()]; without `eta`, if there are no arms to count or no `horizon`.
-#' @references Valko, Korda, Munos, Flaounas and Cristianini (2013), Finite-time analysis of kernelised contextual bandits, UAI
-#'   <https://arxiv.org/abs/1309.6869>.
-#' @seealso [gp_ucb()], [igp_ucb()].
-#' @examples
-#' x <- seq(0, 1, length.out = 100)
-#' kernel_ucb(x, kernel_se(0.2), noise_var = 0.01, eta = 0.2)$suggest()
-#' kernel_ucb(x, kernel_se(0.2), noise_var = 0.01, horizon = 1000, R = 0.1)
-#' @export
-kernel_ucb <- function(domain, kernel, noise_var, eta = NULL, horizon, delta = 0.1, R = 1, ...) {
-  domain <- as_domain(domain)
-  noise_var <- check_positive(noise_var)
-  if (is.null(eta)) {
-    arms <- all_places(domain)
-    if (is.null(arms)) stop_argument("eta", "NULL", "given on a box (the formula counts arms)")
-    eta <- check_positive(R) * sqrt(2 * log(2 * check_count(horizon) * place_total(arms) / check_delta(delta)))
-  }
-  width <- width_constant(check_number(eta, lower = 0) / sqrt(noise_var))
-  preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
 }
 
 # gp_bandit() with the parts that the preset itself chooses: a policy, and maybe other rules.

@@ -59,14 +59,6 @@ benchmark_function <- function(name, dimension = NULL) {
             class = "bandit_test_function")
 }
 
-#' @rdname benchmark_function
-#' @details `test_function()` is the old name, deprecated: it masks functions of other packages.
-#' @export
-test_function <- function(name, dimension = NULL) {
-  .Deprecated("benchmark_function")
-  benchmark_function(name, dimension)
-}
-
 #' @export
 print.bandit_test_function <- function(x, ...) {
   cat(sprintf("<test function %s, to be maximised: %d input(s), optimum %.10g at %d point(s)>\n",

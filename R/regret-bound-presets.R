@@ -11,15 +11,13 @@ no_theorem <- local({
   rival <- "it is here to compare with, and its paper's constants have not been checked"
   safety <- "what is proven is that no play is unsafe, with probability 1 - delta"
   c(gp_ucb = "\"srinivas1\" is for arms, \"srinivas2\" for a box, \"ucb\" for any width that holds",
-    gp_bucb = "\"ucb\" with `guard` is for batches whose width is raised", gp_bts = unproven, asy_ts = unproven,
-    gp_ei = unproven, gp_pi = unproven, gp_ei_cost = unproven,
-    kernel_ucb = "its theorem is about a version that learns in stages (SupKernelUCB)",
+    gp_bucb = "\"ucb\" with `guard` is for batches whose width is raised",
+    gp_ei = unproven,
     ts_rsr = "one query at a time it is PIMS (\"irgp\"); for batches the proof has not been checked",
     rahbo = paste("its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants",
                   "have not been checked"),
-    r_gp_ucb = unchecked, sw_gp_ucb = unchecked, wgp_ucb = unchecked, tv_gp_ucb = unchecked, et_gp_ucb = unchecked,
-    ckb = rival, config_ucb = rival, epbo = rival, bandit_oco = rival, admmbo = rival, safe_opt = safety,
-    stage_opt = safety)
+    gp_ucb_drift = unchecked, rival_ckb = rival, config_ucb = rival, rival_epbo = rival, rival_oco = rival,
+    rival_admmbo = rival, safe_opt = safety)
 })
 
 theorem_of_preset <- function(theorem) {

@@ -134,7 +134,7 @@
 #' of \eqn{t}), \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}; with that probability, by \eqn{r_t\le 2w_t\sigma_{t-1}(x_t)}{r_t <= 2 w_t sd_{t-1}(x_t)} and
 #' \eqn{\sum\sigma^2\le c\gamma_T}{sum of sd^2 <= c gamma_T}:
 #' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1`): \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of
-#'   [pending_hallucinate()], \eqn{C} = `repeats` of [repeats()] (where one play of a place shrinks its sd at most so); `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
+#'   [pending_hallucinate()], \eqn{C} = `repeats` of [policy_repeats()] (where one play of a place shrinks its sd at most so); `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
 #'   \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)} to the width and \eqn{2\epsilon T}{2 epsilon T} to the bound.
 #' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with `rewards_clip(moment = , rounds = T)`.
 #' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()], \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T

@@ -23,8 +23,8 @@
 #' or `"answer"`.
 #'
 #' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
-#' @section Methods: see [ckb()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
-#' @inheritParams ckb
+#' @section Methods: see [rival_ckb()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
+#' @inheritParams rival_ckb
 #' @param constraint_kernels,constraint_noise_var,constraint_mean prior and noise of the \eqn{g_j}: one for all, or a list (kernels) or
 #'   vector with one per constraint. `NULL`: those of \eqn{f}.
 #' @param objective_evaluations,constraint_evaluations queries of an objective and of a feasibility step: in the first outer round, and
@@ -39,19 +39,19 @@
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
 #'   ADMM, Journal of Machine Learning Research 20(123).
-#' @seealso [ckb()], [bandit_oco()].
+#' @seealso [rival_ckb()], [rival_oco()].
 #' @examples
 #' problem <- problem_small_feasible(grid = 21)
 #' set.seed(1)
-#' b <- admmbo(problem$domain, kernel_matern(2.5, 1), 0.01, constraint_evaluations = c(20, 5))
+#' b <- rival_admmbo(problem$domain, kernel_matern(2.5, 1), 0.01, constraint_evaluations = c(20, 5))
 #' run_bandit(b, problem, 40)
 #' table(b$history()$phase)
 #' @export
-admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
+rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
                    constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
                    tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
                    constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL) {
-  check_dots_empty(..., allowed = names(formals(admmbo)))
+  check_dots_empty(..., allowed = names(formals(rival_admmbo)))
   if (!is.null(refit)) check_class(refit, "bandit_refit", hint = "refit_every()")
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
                           NULL, constraint_mean)

@@ -4,30 +4,30 @@
 #' [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()]. They are played by the same [run_bandit()] and
 #' [compare_bandits()] and fill the same ledger.
 #'
-#' `ckb()`, `config_ucb()` and `epbo()` keep separate posteriors of \eqn{f} and of each \eqn{g_j}. With
+#' `rival_ckb()`, `config_ucb()` and `rival_epbo()` keep separate posteriors of \eqn{f} and of each \eqn{g_j}. With
 #' \eqn{u_t = \mu_f + w_t\sigma_f}{u_t = mean_f + w_t sd_f} and \eqn{l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}}{l_jt = mean_gj - w_jt sd_gj}:
-#' * `ckb()` (truncated primal-dual UCB, after Zhou and Ji 2022) plays \eqn{x_t = \arg\max u_t(x) - \sum_j\phi_jl_{j,t}(x)}{x_t = argmax u_t(x) - sum_j phi_j l_jt(x)}, then
+#' * `rival_ckb()` (truncated primal-dual UCB, after Zhou and Ji 2022) plays \eqn{x_t = \arg\max u_t(x) - \sum_j\phi_jl_{j,t}(x)}{x_t = argmax u_t(x) - sum_j phi_j l_jt(x)}, then
 #'   \eqn{\phi_j\leftarrow\min(\max(\phi_j+\eta\,l_{j,t}(x_t), 0), \phi_{\max})}{phi_j <- min(max(phi_j + step * l_jt(x_t), 0), bound)}, from \eqn{\phi_j = 0}{phi_j = 0}.
 #' * `config_ucb()` (CONFIG, Xu et al. 2023) plays \eqn{\arg\max u_t(x)}{argmax u_t(x)} among the points with \eqn{l_{j,t}(x)\le 0}{l_jt(x) <= 0} for every \eqn{j}. Where there
 #'   is none it declares the problem infeasible: history's `phase` is `"infeasible"` (else `"policy"`), and the point of
 #'   smallest \eqn{\sum_j\max(l_{j,t}(x), 0)}{sum_j max(l_jt(x), 0)} is played, so that a run can go on.
-#' * `epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)}.
+#' * `rival_epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)}.
 #'
 #' On arms the maxima are exact, ties go to the first arm. On a box or a product points are scored at a fixed low-discrepancy set, at the
 #' last points played, and at ever smaller neighbourhoods of the best: an approximation, and slower than `GPBandit`'s own search.
 #'
-#' @section Methods: all those of a [GPBandit][gp_bandit] but `$draw()`, with the same checks, log, `journal` and [resume_bandit()], copies and
+#' @section Methods: all those of a [GPBandit][gp_bandit] but `$draw()`, with the same checks, log, `journal` and [open_bandit()], copies and
 #'   files; `print()`, `summary()`, `predict()`, `plot()`. `$posterior()` has `g1_mean`, `g1_sd`, ... besides (it, `plot()` and `predict()` are
-#'   errors for [bandit_oco()]); `$best()` is the point of largest posterior mean of \eqn{f} among those whose posterior constraint means
+#'   errors for [rival_oco()]); `$best()` is the point of largest posterior mean of \eqn{f} among those whose posterior constraint means
 #'   are at most 0. `history()` has a column `phase`, and in `kappa1..` the multipliers at the choice. Rewards that have not arrived are
 #'   ignored; other pending rules, changes and (for these three) refits are not supported. `$amend()` changes the posteriors, not the multipliers
 #'   or steps of the past. A `noise_var` given with an observation is that of its reward.
 #' @section Contexts: with `contexts` the posteriors are over actions and contexts, and the maximum is over actions in the context given. The
-#'   multipliers of `ckb()` are common to all contexts. The published guarantees are for problems without contexts.
+#'   multipliers of `rival_ckb()` are common to all contexts. The published guarantees are for problems without contexts.
 #' @section Guarantee: with widths that hold for all functions at once with probability \eqn{1-\delta}{1 - delta} (for example
-#'   `width_igp(B, R, delta / (count + 1))`), regret and violation are sublinear: for `ckb()` under Slater's condition with step of order
+#'   `width_igp(B, R, delta / (count + 1))`), regret and violation are sublinear: for `rival_ckb()` under Slater's condition with step of order
 #'   \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough (Zhou and Ji); for `config_ucb()` both are
-#'   \eqn{O(\beta_T\sqrt{\gamma_TT})}{O(beta_T sqrt(gamma_T T))}, and a feasible problem is not declared infeasible (Xu et al.); for `epbo()` if `penalty` exceeds the
+#'   \eqn{O(\beta_T\sqrt{\gamma_TT})}{O(beta_T sqrt(gamma_T T))}, and a feasible problem is not declared infeasible (Xu et al.); for `rival_epbo()` if `penalty` exceeds the
 #'   largest Lagrange multiplier (Lu and Paulson). The violation that they bound allows no cancellation between rounds, which
 #'   long-term constraints would. The default width is outside the theorems.
 #' @inheritParams gp_bandit
@@ -45,21 +45,21 @@
 #'   Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
 #'   (2022), No-regret Bayesian optimization with unknown equality and inequality constraints using exact penalty
 #'   functions, IFAC-PapersOnLine.
-#' @seealso [bandit_oco()], [admmbo()], [problem_small_feasible()].
+#' @seealso [rival_oco()], [rival_admmbo()], [problem_small_feasible()].
 #' @examples
 #' problem <- problem_small_feasible(grid = 21)
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
-#' run_bandit(ckb(problem$domain, kernel, 0.01, step = 0.5, bound = 10), problem, 30)
+#' run_bandit(rival_ckb(problem$domain, kernel, 0.01, step = 0.5, bound = 10), problem, 30)
 #' optimist <- config_ucb(problem$domain, kernel, 0.01)
 #' run_bandit(optimist, problem, 30)
 #' optimist$best()
-#' run_bandit(epbo(problem$domain, kernel, 0.01, penalty = 10), problem, 30)
+#' run_bandit(rival_epbo(problem$domain, kernel, 0.01, penalty = 10), problem, 30)
 #' @export
-ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
+rival_ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
                 constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                 constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(ckb)))
+  check_rival_dots(..., allowed = names(formals(rival_ckb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
   settings <- list(step = check_number(step, lower = 0, open_lower = TRUE),
@@ -67,7 +67,7 @@ ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_const
   new_rival("ckb", parts$domain, parts$count, contexts, parts$models, settings, journal)
 }
 
-#' @rdname ckb
+#' @rdname rival_ckb
 #' @export
 config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2), count = 1, mean = 0,
                        constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
@@ -78,12 +78,12 @@ config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2)
   new_rival("config_ucb", parts$domain, parts$count, contexts, parts$models, list(), journal)
 }
 
-#' @rdname ckb
+#' @rdname rival_ckb
 #' @export
-epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
+rival_epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
                  constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                  constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(epbo)))
+  check_rival_dots(..., allowed = names(formals(rival_epbo)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
   settings <- list(penalty = check_number(penalty, lower = 0, open_lower = TRUE))

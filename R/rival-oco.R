@@ -16,7 +16,7 @@
 #'
 #' @section Guarantee: for convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018); on others it may stay at a
 #'   point that is stationary. None for arms.
-#' @section Methods: see [ckb()]; `$posterior()`, `predict()` and `plot()` are errors, for there is no posterior, and so is `$amend()`, for a step
+#' @section Methods: see [rival_ckb()]; `$posterior()`, `predict()` and `plot()` are errors, for there is no posterior, and so is `$amend()`, for a step
 #'   cannot be taken back. A pair of which one query is withdrawn or has failed is given up. `$best()` is the current \eqn{x}, or the arm next to it. History's `phase` is
 #'   `"plus"` or `"minus"`, `kappa1..` the multipliers \eqn{\lambda}{lambda}.
 #' @param domain a [box_domain()], or a [finite_domain()].
@@ -24,20 +24,20 @@
 #' @param step \eqn{\eta}{eta}, a number > 0.
 #' @param shrinkage \eqn{\delta}{delta}, a number >= 0.
 #' @param count number of constraints.
-#' @param journal `NULL`, or the path of a new file, see [resume_bandit()].
+#' @param journal `NULL`, or the path of a new file, see [open_bandit()].
 #' @param ... must be empty.
 #' @return An object of reference class `BanditRival`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Cao and Liu (2018), Online convex optimization with time-varying constraints and bandit feedback, IEEE
 #'   Transactions on Automatic Control 64; as used by Shi and Eryilmaz (2022).
-#' @seealso [ckb()], [admmbo()].
+#' @seealso [rival_ckb()], [rival_admmbo()].
 #' @examples
 #' problem <- problem_small_feasible(grid = NULL)
 #' set.seed(1)
-#' run_bandit(bandit_oco(problem$domain, epsilon = 0.1, step = 0.05), problem, 60)
+#' run_bandit(rival_oco(problem$domain, epsilon = 0.1, step = 0.05), problem, 60)
 #' @export
-bandit_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count = 1, journal = NULL, ...) {
-  check_dots_empty(..., allowed = names(formals(bandit_oco)))
+rival_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count = 1, journal = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(rival_oco)))
   domain <- as_domain(domain)
   shortest <- min(apply(input_ranges(domain), 2, diff))
   if (shortest == 0) stop_argument("domain", "arms that agree in an input", "arms that differ in every input")

@@ -16,7 +16,7 @@
 #'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t}, \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
 #'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))}, \eqn{\pi_t = \pi^2t^2/6}{pi_t = pi^2 t^2 / 6}, \eqn{t} rounds since the restart.
 #'
-#' * `changes_function()`: restarts where `f(history)` returns `TRUE`. `history` are the rows of `$history()` since the last restart (or
+#' * `change_function()`: restarts where `f(history)` returns `TRUE`. `history` are the rows of `$history()` since the last restart (or
 #'   fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known reward.
 #'
 #' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an observation):
@@ -53,7 +53,7 @@
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
 #'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many rounds and for the drifting
 #'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371> for weights.
-#' @seealso [gp_ucb_cpd()], [sw_gp_ucb()], [detect_change()].
+#' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)
@@ -105,7 +105,7 @@ change_event <- function(delta = 0.1, explore = 0) {
 
 #' @rdname changes
 #' @export
-changes_function <- function(f, explore = 0) {
+change_function <- function(f, explore = 0) {
   new_changes("function", f = check_function(f), explore = check_explore(explore))
 }
 
@@ -167,9 +167,9 @@ checked_restart <- function(f, config) {
   force(f)  # callers store the result where f came from
   force(config)
   function(table) {
-    answer <- call_user(f(segment_history(table, config)), "f", "(in changes_function())")
+    answer <- call_user(f(segment_history(table, config)), "f", "(in change_function())")
     if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
-      stop_argument("f", sprintf("a function that returned %s (in changes_function())", describe(answer)),
+      stop_argument("f", sprintf("a function that returned %s (in change_function())", describe(answer)),
                     "a function that returns TRUE or FALSE")
     }
     as.double(answer)

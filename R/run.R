@@ -12,7 +12,7 @@
 #' A bandit in a [store][bandit_store] asks and tells in transactions of its own, beside others who work on it: rows are this run's rounds, `id` tells
 #' which queries they were. Its leases do not run out; the run ends early where the store's budget is spent.
 #'
-#' @param bandit a [GPBandit][gp_bandit] or a [rival under constraints][ckb]; it is changed in place and may have been played
+#' @param bandit a [GPBandit][gp_bandit] or a [rival under constraints][rival_ckb()]; it is changed in place and may have been played
 #'   before.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, a whole number >= 1.
@@ -51,7 +51,7 @@ is_bandit <- function(x) inherits(x, "GPBandit")
 
 check_bandit <- function(bandit) {
   if (missing(bandit) || !is_bandit(bandit)) {
-    stop_argument("bandit", describe(bandit), "a bandit (made by gp_bandit(), gp_ucb(), ..., or ckb(), ...)")
+    stop_argument("bandit", describe(bandit), "a bandit (made by gp_bandit(), gp_ucb(), ..., or rival_ckb(), ...)")
   }
 }
 

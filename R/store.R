@@ -1,7 +1,7 @@
 #' Keep a bandit where many processes can reach it
 #'
 #' `bandit_store()` names a place in a database for one bandit's event log. `gp_bandit(..., store = )` (and every preset) begins a
-#' bandit there, `open_bandit()` takes part in one: in as many processes, on as many machines as can reach the database.
+#' bandit there, [open_bandit()] takes part in one: in as many processes, on as many machines as can reach the database.
 #' Each holds a replica, an ordinary `GPBandit` that plays the events of the others before it does anything itself.
 #'
 #' @section Databases: SQLite (one machine; packages DBI and RSQLite) or PostgreSQL (many machines; DBI and RPostgres). `con` is a path
@@ -46,8 +46,7 @@
 #' @param attempts how often a query is given to a worker before it is failed, a whole number >= 1. The store remembers it.
 #' @param seed a whole number, or `NULL`: drawn from R's generator when the bandit is begun.
 #' @param trust may settings hold code? See Trust.
-#' @param store a `bandit_store`.
-#' @return `bandit_store()`: an object of class `bandit_store`; `open_bandit()`: a [GPBandit][gp_bandit], up to date.
+#' @return An object of class `bandit_store`; [open_bandit()] of it is a [GPBandit][gp_bandit], up to date.
 #' @section Errors: a `gpbandits_error` that names the argument; one of class `gpbandits_store_error` too where the database failed
 #'   (a lost connection, a full disk). Nothing has changed then, in the store or in the replica, unless the connection was lost while
 #'   a commit was under way: `$catch_up()`, or asking again with the same worker id, shows which. So is a minute of waiting for
@@ -75,9 +74,8 @@ bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
   structure(list(link = link, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")
 }
 
-#' @rdname bandit_store
-#' @export
-open_bandit <- function(store) {
+# open_bandit() of a store.
+open_stored <- function(store) {
   check_store(store)
   row <- sql_rows(store$link, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
                   sql_clock(store$link), " AS now FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$link))

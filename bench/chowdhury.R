@@ -16,7 +16,7 @@ rules <- function(x, kernel, B, R) {
     "GP-TS" = function() gp_ts(x, kernel, R^2, B = B, R = R, gain = gain_rate()),
     "GP-UCB, Theorem 3" = ucb(width_srinivas_rkhs(B, 0.1, gain_rate())),
     "GP-EI" = function() gp_ei(x, kernel, R^2),
-    "GP-PI" = function() gp_pi(x, kernel, R^2),
+    "GP-PI" = function() gp_bandit(x, kernel, R^2, policy_pi()),
     "UCB, AMM" = ucb(width_amm(B, R, 0.1)),
     "UCB, DMM (7 regularisers)" = ucb(width_dmm(B, R, 0.1))
   )

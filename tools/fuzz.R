@@ -83,7 +83,7 @@ mutated_journals <- function(seed) {
     note_fate("journals", seed, fate_of({
       end <- gpbandits:::cpp_journal_create(spoilt, changed[1])
       for (line in changed[-1]) end <- gpbandits:::cpp_journal_append(spoilt, line, end)
-      read_everything(resume_bandit(spoilt, rng = FALSE))
+      read_everything(open_bandit(spoilt, rng = FALSE))
     }))
   }
   # Bits of the file as it is: an error of ours, or all changes but the last.
@@ -94,7 +94,7 @@ mutated_journals <- function(seed) {
     flipped[at] <- xor(flipped[at], as.raw(2^sample(0:7, 1)))
     writeBin(flipped, spoilt)
     note_fate("journals", seed, fate_of({
-      again <- suppressWarnings(resume_bandit(spoilt, rng = FALSE))
+      again <- suppressWarnings(open_bandit(spoilt, rng = FALSE))
       if (nrow(again$history()) < nrow(b$history()) - 2) stop("rounds are lost")
       list()
     }))
@@ -108,7 +108,7 @@ life_of_child <- function(journal, told, catches) c(
   "suppressPackageStartupMessages(library(gpbandits))",
   sprintf("journal <- %s", deparse(journal)),
   sprintf("told <- %s", deparse(told)),
-  "b <- if (file.exists(journal)) resume_bandit(journal) else gp_bucb(seq(0, 1, length.out = 60), kernel_matern(1.5, 0.1), 0.01, journal = journal)",
+  "b <- if (file.exists(journal)) open_bandit(journal) else gp_bucb(seq(0, 1, length.out = 60), kernel_matern(1.5, 0.1), 0.01, journal = journal)",
   "cat('ready\\n', file = told, append = TRUE)",
   "one <- function() {",
   "  q <- b$suggest()",
@@ -131,7 +131,7 @@ start_child <- function(code) {
 check_child <- function(what, seed, journal, told) {
   rounds <- suppressWarnings(as.integer(readLines(told, warn = FALSE)))
   rounds <- rounds[!is.na(rounds)]
-  history <- suppressWarnings(resume_bandit(journal, rng = FALSE))$history()
+  history <- suppressWarnings(open_bandit(journal, rng = FALSE))$history()
   if (!all(rounds %in% history$id[!is.na(history$reward)])) fault(what, seed, "a reward that was acknowledged is lost")
 }
 

@@ -24,7 +24,7 @@ policies <- list(
   pims = list(ours = function() policy_pims()),
   straddle = list(ours = function() policy_straddle(0.2, random = FALSE), width = function(R) ref_width_constant(1.96)),
   kg = list(ours = function() policy_kg()),
-  repeats = list(ours = function() repeats(policy_ucb(width_constant(1)), 1.5),
+  repeats = list(ours = function() policy_repeats(policy_ucb(width_constant(1)), 1.5),
                  width = function(R) ref_width_constant(1)),
   cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, "x1"])),
   lse = list(ours = function() new_policy("level_set", "level sets", width = width_constant(1), level = 0.2, accuracy = 0.05,

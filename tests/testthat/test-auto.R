@@ -63,7 +63,7 @@ test_that("copies, files, journals and stores go on within the design and after 
   copy$suggest(5)
   expect_identical(copy$history(), bandit$history())
   expect_equal(bandit$history()$action, rep(c("explore", "policy"), c(5, 3)))
-  expect_identical(resume_bandit(file)$history(), bandit$history())
+  expect_identical(open_bandit(file)$history(), bandit$history())
   unlink(file)
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- bandit_store(tempfile(fileext = ".sqlite"), "auto")

@@ -68,11 +68,9 @@ exports <- list(
   gp_bandit = list(c(good_parts, list(policy = policy_ei())),
                    c(preset_parts, policy = "object", mean = "numbers", pending = "object", engine = "word",
                      changes = "never", constraints = "never", refit = "never", journal = "file")),
-  resume_bandit = list(list(file = safe_journal()), c(file = "file", like = "never", rng = "flag")),
+  open_bandit = list(list(x = safe_journal()), c(x = "file", like = "never", rng = "flag")),
   gp_ucb = list(good_parts, c(preset_parts, delta = "probability")),
-  kernel_ucb = list(c(good_parts, horizon = 9), c(preset_parts, horizon = "count", delta = "probability", R = "positive")),
   gp_ei = list(good_parts, c(preset_parts, xi = "nonnegative")),
-  gp_pi = list(good_parts, c(preset_parts, xi = "nonnegative")),
   igp_ucb = list(c(good_parts, B = 1, R = 1),
                  c(preset_parts, B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
   gp_ts = list(c(good_parts, B = 1, R = 1),
@@ -81,8 +79,6 @@ exports <- list(
   gp_ts_sdf = list(c(good_parts, m = 2), c(preset_parts, m = "count0_infinite", value = "number", width = "width", unit = "word",
                                            draw = "word")),
   gp_bucb = list(good_parts, c(preset_parts, width = "width")),
-  gp_bts = list(good_parts, c(preset_parts, width = "width")),
-  asy_ts = list(good_parts, c(preset_parts, width = "width")),
   change_detect = list(list(threshold = sqrt, ridge = sqrt), c(threshold = "fun", ridge = "fun", explore = "nonnegative", dyadic = "flag")),
   change_oracle = list(list(times = 3), c(times = "positives", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
@@ -91,16 +87,11 @@ exports <- list(
   change_window = list(list(window = 5), c(window = "count", explore = "nonnegative")),
   change_weights = list(list(rate = 0.5), c(rate = "positive", explore = "nonnegative")),
   change_fade = list(list(rate = 0.5), c(rate = "nonnegative", explore = "nonnegative")),
-  sw_gp_ucb = list(c(good_parts, variation = 1, horizon = 9, gain = 2),
-                   c(preset_parts, window = "count", width = "width", variation = "positive", horizon = "count", gain = "positive")),
-  wgp_ucb = list(c(good_parts, variation = 1, horizon = 9, gain = 2),
-                 c(preset_parts, rate = "positive", width = "width", variation = "positive", horizon = "count", gain = "positive")),
-  tv_gp_ucb = list(c(good_parts, rate = 0.5), c(preset_parts, rate = "nonnegative", width = "width")),
+  gp_ucb_drift = list(c(good_parts, forget = "weights", variation = 1, horizon = 9, gain = 2),
+                      c(preset_parts, forget = "never", width = "width", variation = "positive", horizon = "count",
+                        gain = "positive")),
   gp_ucb_cpd = list(c(good_parts, changes = list(change_never()), width = list(width_constant(1))),
                     c(preset_parts, changes = "object", width = "width")),
-  r_gp_ucb = list(c(good_parts, variation = 1, horizon = 9, gain = 2),
-                  c(preset_parts, rounds = "count", width = "width", variation = "positive", horizon = "count", gain = "positive")),
-  et_gp_ucb = list(good_parts, c(preset_parts, delta = "probability", width = "width")),
   change_statistic = list(list(x = 1:4, y = c(1, 3, 2, 5), kernel = safe_kernel, ridge = 1),
                           c(x = "points", y = "numbers", kernel = "object", ridge = "positive")),
   detection_size = list(list(nu = 1, d = 1, Delta = 1, B = 1, R = 1),
@@ -109,9 +100,6 @@ exports <- list(
   calibrate_detector = list(list(x = 1:9, y = c(1, 3, 2, 5, 4, 2, 1, 0, 3), kernel = kernel_matern(), permutations = 19),
                             c(x = "points", y = "numbers", kernel = "object", candidates = "positives", folds = "count",
                               level = "probability", permutations = "count")),
-  calibrate_threshold = list(list(x = 1:4, y = c(1, 3, 2, 5), kernel = safe_kernel, ridge = 1, permutations = 19),
-                             c(x = "points", y = "numbers", kernel = "object", ridge = "positive",
-                               level = "probability", permutations = "count")),
   constraints_noiseless = list(list(epoch = 5), c(count = "count", epoch = "count", penalty = "object", reuse = "flag")),
   constraints_noisy = list(list(epoch = 5, step = 1), c(count = "count", epoch = "count", step = "positive", reuse = "flag")),
   penalty_exponential = list(list(), c(c = "positive")),
@@ -129,14 +117,14 @@ exports <- list(
                             epochs = "count", delta = "probability", count = "count")),
   problem_small_feasible = list(list(grid = 9), c(noisy = "flag")),
   problem_rate_allocation = list(list(grid = 3), c(noisy = "flag", a = "positives", b = "positives")),
-  ckb = list(c(good_parts, step = 1, bound = 1),
+  rival_ckb = list(c(good_parts, step = 1, bound = 1),
              c(preset_parts, step = "positive", bound = "positive", width = "width", count = "count",
                constraint_mean = "numbers")),
   config_ucb = list(good_parts, c(preset_parts, width = "width", count = "count", constraint_mean = "numbers")),
-  epbo = list(c(good_parts, penalty = 1), c(preset_parts, penalty = "positive", width = "width", count = "count")),
-  bandit_oco = list(list(domain = safe_x), c(domain = "points", epsilon = "positive", step = "positive",
+  rival_epbo = list(c(good_parts, penalty = 1), c(preset_parts, penalty = "positive", width = "width", count = "count")),
+  rival_oco = list(list(domain = safe_x), c(domain = "points", epsilon = "positive", step = "positive",
                                              shrinkage = "nonnegative", count = "count")),
-  admmbo = list(good_parts, c(preset_parts, rho = "positive", weight = "positive", outer = "count", initial = "count0",
+  rival_admmbo = list(good_parts, c(preset_parts, rho = "positive", weight = "positive", outer = "count", initial = "count0",
                               refit = "never",
                               share = "flag", count = "count", tolerance = "numbers")),
   bandit_problem = list(list(domain = safe_x, reward = safe_x),
@@ -158,9 +146,8 @@ exports <- list(
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (argument %in% c("alpha", "journal") && is.null(value)) ||
-    # The presets that may compute their pace: what is left out, or what they need for it.
-    (export %in% c("sw_gp_ucb", "r_gp_ucb", "wgp_ucb") && is.null(value) &&
-       argument %in% c("window", "rounds", "rate", "variation", "horizon", "gain"))
+    # What a formula can do without.
+    (export == "gp_ucb_drift" && is.null(value) && argument == "gain")
 }
 
 all_faults <- function(export, good, kinds) {
@@ -200,7 +187,7 @@ test_that("every argument of every export refuses bad values with an error that 
 test_that("exports that the table does not list yet refuse nonsense too", {
   nonsense <- structure(list(), class = "nonsense")
   faults <- character()
-  for (export in setdiff(getNamespaceExports("gpbandits"), c(names(exports), "GPBandit", "test_function"))) {
+  for (export in setdiff(getNamespaceExports("gpbandits"), c(names(exports), "GPBandit"))) {
     f <- get(export, asNamespace("gpbandits"))
     arguments <- if (is.function(f)) setdiff(names(formals(f)), "...")
     if (length(arguments) == 0) next
@@ -275,15 +262,14 @@ test_that("zero noise is refused in words that say what is allowed", {
 })
 
 test_that("misspelt arguments are refused, and so are those that a preset sets itself", {
-  for (preset in c("gp_bandit", "gp_ucb", "gp_ei", "gp_pi", "igp_ucb", "gp_ts", "gp_ucb_sdf", "gp_ts_sdf", "gp_bucb", "gp_bts",
-                   "asy_ts")) {
+  for (preset in c("gp_bandit", "gp_ucb", "gp_ei", "igp_ucb", "gp_ts", "gp_ucb_sdf", "gp_ts_sdf", "gp_bucb")) {
     f <- get(preset, asNamespace("gpbandits"))
     good <- exports[[preset]][[1]]
     expect_identical(blamed(do.call(f, c(good, list(contxts = 1)))), "contxts", info = preset)
     if (preset != "gp_bandit") {
       expect_identical(blamed(do.call(f, c(good, list(policy = policy_ei())))), "policy", info = preset)
     }
-    if (preset %in% c("gp_ucb_sdf", "gp_ts_sdf", "gp_bucb", "gp_bts", "asy_ts")) {
+    if (preset %in% c("gp_ucb_sdf", "gp_ts_sdf", "gp_bucb")) {
       expect_identical(blamed(do.call(f, c(good, list(pending = pending_ignore())))), "pending", info = preset)
     }
   }
@@ -571,7 +557,6 @@ test_that("garbage ends in an error of ours or in success, whatever is called", 
   # (In an order that is the same in every session.)
   exported <- sort(getNamespaceExports("gpbandits"), method = "radix")
   calls <- stats::setNames(lapply(exported, get, envir = asNamespace("gpbandits")), exported)
-  calls$test_function <- NULL   # deprecated: it warns
   calls <- Filter(function(f) is.function(f) && !methods::is(f, "refObjectGenerator") && length(formals(f)) > 0, calls)
   # Good arguments leave more of a call to go wrong than garbage alone does.
   mostly_good <- lapply(exports, function(entry) entry[[1]])

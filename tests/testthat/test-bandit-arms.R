@@ -79,7 +79,7 @@ test_that("the log holds the eligible arms: replays, copies, journals and refits
   expect_identical(logged(b)[kinds == 1], c(rep("1-3,7,9", 4), NA, "6"))
   expect_true(all(is.na(logged(b)[kinds != 1])))
   b$observe(5, 0.3)
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   expect_identical(logged(again), logged(b))
   for (twin in list(again$copy(), b$copy(), unserialize(serialize(b, NULL))$copy())) {
     expect_identical(twin$suggest(2, arms = c(2, 8)), b$copy()$suggest(2, arms = c(2, 8)))
@@ -111,6 +111,6 @@ test_that("bad arms are refused and nothing changes", {
   expect_identical(nrow(b$history()), 0L)
   box <- gp_ucb(list(u = c(0, 1)), arms_kernel, 0.05, width = 2)
   expect_error(box$suggest(arms = 1), "`arms` must be NULL", class = "gpbandits_error")
-  rival <- ckb(arms_x, arms_kernel, 0.05, step = 1, bound = 1)
+  rival <- rival_ckb(arms_x, arms_kernel, 0.05, step = 1, bound = 1)
   expect_error(rival$suggest(arms = 1), "`arms` must be NULL", class = "gpbandits_error")
 })

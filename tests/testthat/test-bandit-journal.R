@@ -55,7 +55,7 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
         expect_same_bandit(twin, bandit, name)          # a journal changes nothing else
       }
       set.seed(t)
-      again <- resume_bandit(file, trust = TRUE)
+      again <- open_bandit(file, trust = TRUE)
       # The generator is where it was after the last event; drawing goes on from there.
       replayed <- .Random.seed
       next_query <- again$copy()$suggest(2, context = context_of(again), time = 4e9)
@@ -65,12 +65,12 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
       assign(".Random.seed", after, globalenv())
     }
     bandit$reset()
-    expect_same_bandit(resume_bandit(file, trust = TRUE), bandit, name)
+    expect_same_bandit(open_bandit(file, trust = TRUE), bandit, name)
     journal_step(bandit)
-    resumed <- resume_bandit(file, like = twin, trust = TRUE)
+    resumed <- open_bandit(file, like = twin, trust = TRUE)
     expect_same_bandit(resumed, bandit, name)
     journal_step(resumed)                               # and a resumed one writes on
-    expect_same_bandit(resume_bandit(file, rng = FALSE, trust = TRUE), resumed, name)
+    expect_same_bandit(open_bandit(file, rng = FALSE, trust = TRUE), resumed, name)
     unlink(file)
   }
 })
@@ -83,9 +83,9 @@ test_that("the generator is put back only where asked, and nothing is drawn by a
   state <- .Random.seed
   stats::runif(5)
   moved <- .Random.seed
-  resume_bandit(file, rng = FALSE)
+  open_bandit(file, rng = FALSE)
   expect_identical(.Random.seed, moved)
-  resume_bandit(file)
+  open_bandit(file)
   expect_identical(.Random.seed, state)
   # also the generators whose state is not one long vector with a position
   for (kind in c("L'Ecuyer-CMRG", "Wichmann-Hill", "Knuth-TAOCP-2002")) {
@@ -94,7 +94,7 @@ test_that("the generator is put back only where asked, and nothing is drawn by a
     for (i in 1:3) bandit$suggest()
     state <- .Random.seed
     set.seed(1, kind = "Mersenne-Twister")
-    resume_bandit(file)
+    open_bandit(file)
     expect_identical(.Random.seed, state)
     do.call(RNGkind, as.list(old))
   }
@@ -129,13 +129,13 @@ test_that("a line torn at any byte is dropped, and writing goes on from there", 
   # every byte of the last line, some of the others
   for (size in c(ends[last - 1]:ends[last], sample(seq(ends[1], ends[last]), 40))) {
     writeBin(utils::head(bytes, size), cut)
-    again <- resume_bandit(cut)
+    again <- open_bandit(cut)
     whole <- sum(ends - 1 <= size)                      # a line counts without its newline too
     if (!identical(again$history(), states[[whole]]$history())) fail(paste("torn at", size))
     if (size %% 7 == 0) {
       again$observe(which(is.na(states[[whole]]$history()$reward))[1], 0.25) |> try(silent = TRUE)
       again$suggest()
-      expect_identical(resume_bandit(cut)$history(), again$history())
+      expect_identical(open_bandit(cut)$history(), again$history())
       expect_identical(utils::head(bytes_of(cut), ends[whole]), utils::head(bytes, ends[whole]))
     }
   }
@@ -155,7 +155,7 @@ test_that("damage before the last line is refused, whatever it is", {
   ends <- which(bytes == as.raw(10))
   spoil <- function(new) {
     writeBin(new, spoilt)
-    refusal(resume_bandit(spoilt))
+    refusal(open_bandit(spoilt))
   }
   for (at in sample(seq(10, ends[length(ends) - 1] - 1), 60)) {
     new <- bytes
@@ -177,7 +177,7 @@ test_that("damage before the last line is refused, whatever it is", {
   new <- bytes
   new[length(new) - 3] <- charToRaw("z")
   writeBin(new, spoilt)
-  expect_warning(again <- resume_bandit(spoilt), "line 9")
+  expect_warning(again <- open_bandit(spoilt), "line 9")
   expect_identical(nrow(again$history()), 8L)
   unlink(c(file, spoilt, other))
 })
@@ -185,34 +185,35 @@ test_that("damage before the last line is refused, whatever it is", {
 test_that("what is no journal, or another bandit's, is refused", {
   skip_on_cran()
   file <- tempfile()
-  expect_match(refusal(resume_bandit(file)), "exists")
+  expect_match(refusal(open_bandit(file)), "exists")
   for (text in list(character(), "", "a,b\n1,2", "gpbandits-journal 1 00")) {
     writeLines(text, file)
-    expect_match(refusal(resume_bandit(file)), "journal")
+    expect_match(refusal(open_bandit(file)), "journal")
   }
   writeBin(as.raw(0:255), file)
-  expect_match(refusal(resume_bandit(file)), "journal")
-  expect_match(refusal(resume_bandit(tempdir())), "directory")
+  expect_match(refusal(open_bandit(file)), "journal")
+  expect_match(refusal(open_bandit(tempdir())), "directory")
+  for (x in list(1, NULL, NA, list(file))) expect_match(refusal(open_bandit(x)), "a store")
   unlink(file)
   gpbandits:::cpp_journal_create(file, "gpbandits-journal 3 00")
-  expect_match(refusal(resume_bandit(file)), "format 3")
+  expect_match(refusal(open_bandit(file)), "format 3")
   unlink(file)
   gpbandits:::cpp_journal_create(file, "gpbandits-journal 2 0x")
-  expect_match(refusal(resume_bandit(file)), "settings")
+  expect_match(refusal(open_bandit(file)), "settings")
   expect_match(refusal(journal_makers$ucb(journal = file)), "new file")
   unlink(file)
   for (name in names(journal_makers)) {
     journal_makers[[name]](journal = file)
-    expect_s4_class(resume_bandit(file, like = journal_makers[[name]](), trust = TRUE), "GPBandit")
-    expect_match(refusal(resume_bandit(file, like = gp_ucb(journal_x, kernel_se(0.2), 0.02), trust = TRUE)), "noise_var")
+    expect_s4_class(open_bandit(file, like = journal_makers[[name]](), trust = TRUE), "GPBandit")
+    expect_match(refusal(open_bandit(file, like = gp_ucb(journal_x, kernel_se(0.2), 0.02), trust = TRUE)), "noise_var")
     for (other in setdiff(names(journal_makers), name)) {
-      if (!grepl("another", refusal(resume_bandit(file, like = journal_makers[[other]](), trust = TRUE)))) fail(paste(name, other))
+      if (!grepl("another", refusal(open_bandit(file, like = journal_makers[[other]](), trust = TRUE)))) fail(paste(name, other))
     }
     unlink(file)
   }
   wide <- function(k) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) k * t))
   gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2 * t), journal = file, trust = TRUE)
-  expect_match(refusal(resume_bandit(file, like = wide(2), trust = TRUE)), "policy")
+  expect_match(refusal(open_bandit(file, like = wide(2), trust = TRUE)), "policy")
   unlink(file)
 })
 
@@ -250,7 +251,7 @@ test_that("a write that fails is an error of ours, and the bandit has not change
   unlink(directory, recursive = TRUE)
   file.rename(away, directory)
   bandit$suggest()
-  expect_identical(resume_bandit(file.path(directory, "journal"))$history(), bandit$history())
+  expect_identical(open_bandit(file.path(directory, "journal"))$history(), bandit$history())
   unlink(directory, recursive = TRUE)
   expect_match(refusal(journal_makers$ucb(journal = file.path(directory, "journal"))), "directory that exists")
 })
@@ -270,7 +271,7 @@ test_that("a disk that is full in the middle of a line: an error, the file whole
     "}",
     "cat('end', end, '\\n')",
     "cat('unchanged', identical(b$history(), before), nrow(before), '\\n')",
-    sprintf("cat('whole', identical(resume_bandit(%s)$history(), before), '\\n')", deparse(file))),
+    sprintf("cat('whole', identical(open_bandit(%s)$history(), before), '\\n')", deparse(file))),
     shell = "trap '' XFSZ; ulimit -f 30;")              # files of at most 30 blocks
   expect_match(grep("^end", out, value = TRUE), "Cannot write to the journal", info = paste(out, collapse = "\n"))
   expect_match(grep("^unchanged", out, value = TRUE), "^unchanged TRUE [1-9]")
@@ -291,7 +292,7 @@ test_that("one writer: copies have no journal, a second owner is refused once it
   saveRDS(bandit, saved)
   read <- readRDS(saved)
   read$suggest()                                        # nobody wrote since: it goes on
-  expect_identical(resume_bandit(file)$history(), read$history())
+  expect_identical(open_bandit(file)$history(), read$history())
   before <- snapshot_of(bandit)
   expect_match(refusal(bandit$suggest()), "another one writes")
   expect_identical(snapshot_of(bandit), before)
@@ -306,31 +307,31 @@ test_that("a lost final newline loses nothing, and a stale owner cannot cut off 
   bandit$suggest(3)
   bandit$observe(2, 1)
   writeBin(utils::head(bytes_of(file), -1), file)
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   expect_identical(again$history(), bandit$history())
   expect_match(refusal(bandit$suggest()), "another one writes")    # its last line had a newline
-  stale <- resume_bandit(file)
+  stale <- open_bandit(file)
   again$observe(1, 0.5)
   expect_match(refusal(stale$suggest()), "another one writes")
   again$suggest()
-  expect_identical(resume_bandit(file)$history(), again$history())
+  expect_identical(open_bandit(file)$history(), again$history())
   # a torn end is cut off by whoever comes first; for the other that line is a stranger's
   writeBin(c(bytes_of(file), charToRaw("0123abcd e 1 2")), file)
-  owners <- list(resume_bandit(file), resume_bandit(file))
+  owners <- list(open_bandit(file), open_bandit(file))
   owners[[1]]$suggest()
   expect_match(refusal(owners[[2]]$suggest()), "another one writes")
-  expect_identical(resume_bandit(file)$history(), owners[[1]]$history())
+  expect_identical(open_bandit(file)$history(), owners[[1]]$history())
   unlink(file)
 })
 
 # Resumes, asks, and does so anew when another one has written meanwhile; returns the ids that it was given.
 asks_again_and_again <- function(file, count) {
   ids <- integer()
-  bandit <- resume_bandit(file, rng = FALSE)
+  bandit <- open_bandit(file, rng = FALSE)
   while (length(ids) < count) {
     id <- tryCatch(bandit$suggest()$id, gpbandits_error = conditionMessage)
     if (is.integer(id)) ids <- c(ids, id)
-    else if (grepl("another one writes", id)) bandit <- resume_bandit(file, rng = FALSE)
+    else if (grepl("another one writes", id)) bandit <- open_bandit(file, rng = FALSE)
     else stop(id)
   }
   ids
@@ -346,7 +347,7 @@ test_that("processes that write at once: every acknowledged event is in the file
   ids <- unlist(given)
   expect_true(all(lengths(given) == 30), info = paste(format(given), collapse = " "))
   expect_setequal(ids, 1:90)
-  expect_identical(resume_bandit(file)$history()$id, 1:90)
+  expect_identical(open_bandit(file)$history()$id, 1:90)
   # of two who begin one journal at once one is refused
   for (k in 1:5) {
     begun <- tempfile()
@@ -354,7 +355,7 @@ test_that("processes that write at once: every acknowledged event is in the file
     ends <- unlist(parallel::mccollect(jobs))
     expect_identical(sum(ends == "none"), 1L)
     expect_match(setdiff(ends, "none"), "exists")
-    expect_identical(nrow(resume_bandit(begun)$history()), 0L)
+    expect_identical(nrow(open_bandit(begun)$history()), 0L)
     expect_length(list.files(dirname(begun), basename(begun)), 1)     # no drafts are left
     unlink(begun)
   }
@@ -370,10 +371,10 @@ test_that("links are followed, devices, pipes and endless links refused and left
   bandit <- journal_makers$ucb(journal = path("link"))
   bandit$suggest()
   expect_identical(Sys.readlink(path("link")), file.path("real", "journal"))
-  expect_identical(resume_bandit(file.path(directory, "real", "journal"))$history(), bandit$history())
-  again <- resume_bandit(path("link"))
+  expect_identical(open_bandit(file.path(directory, "real", "journal"))$history(), bandit$history())
+  again <- open_bandit(path("link"))
   again$suggest()
-  expect_identical(nrow(resume_bandit(path("link"))$history()), 2L)
+  expect_identical(nrow(open_bandit(path("link"))$history()), 2L)
   file.symlink(path("b"), path("a"))
   file.symlink(path("a"), path("b"))
   expect_match(refusal(journal_makers$ucb(journal = path("a"))), "link without end")
@@ -382,7 +383,7 @@ test_that("links are followed, devices, pipes and endless links refused and left
   for (special in list(c(path("pipe"), "p"), c("/dev/full", "c"), c("/dev/null", "c"))) {
     if (!file.exists(special[1])) next
     expect_match(refusal(journal_makers$ucb(journal = special[1])), "no regular file")
-    expect_match(refusal(resume_bandit(special[1])), "no regular file")
+    expect_match(refusal(open_bandit(special[1])), "no regular file")
     expect_identical(kind(special[1]), special[2])
   }
   unlink(directory, recursive = TRUE)
@@ -421,11 +422,11 @@ test_that("a line that does not reach the disk does not stay in the file, even i
     "  end <- tryCatch({ b$observe(1, 0.5); 'none' }, gpbandits_error = conditionMessage)",
     "  cat('end', end, '\\n')",
     "  cat('before', identical(b$history(), before), '\\n')",
-    "  cat('file', identical(suppressWarnings(resume_bandit('journal'))$history(), before), '\\n')",
+    "  cat('file', identical(suppressWarnings(open_bandit('journal'))$history(), before), '\\n')",
     "  unlink(broken)",
     "}",
     "b$observe(1, 0.5)",
-    "cat('after', identical(resume_bandit('journal')$history(), b$history()), '\\n')"),
+    "cat('after', identical(open_bandit('journal')$history(), b$history()), '\\n')"),
     shell = sprintf("NO_FSYNC=%s NO_TRUNCATE=%s LD_PRELOAD=%s", path("fsync"), path("truncate"), preloaded))
   said <- function(word) grep(paste0("^", word), out, value = TRUE)
   expect_match(said("end"), "Cannot write to the journal", info = paste(out, collapse = "\n"))
@@ -451,7 +452,7 @@ test_that("the path stays right when the working directory changes", {
   bandit <- journal_makers$ucb(journal = "journal")
   setwd(old)
   bandit$suggest()
-  expect_identical(nrow(resume_bandit(file.path(directory, "journal"))$history()), 1L)
+  expect_identical(nrow(open_bandit(file.path(directory, "journal"))$history()), 1L)
   unlink(directory, recursive = TRUE)
 })
 
@@ -462,7 +463,7 @@ test_that("a journal without events knows the random generator as it was at the 
   set.seed(81)
   expected <- stats::runif(2)
   set.seed(82)
-  resume_bandit(file)
+  open_bandit(file)
   expect_identical(stats::runif(2), expected)
   unlink(file)
 })
@@ -472,7 +473,7 @@ test_that("a journal without events knows the random generator as it was at the 
 # The whole life, in a process that may end at any moment: resumes, evaluates what is pending, goes on.
 # What has been observed is told to `acknowledged`, after the bandit has it.
 journal_life <- function(file, acknowledged, rounds, make) {
-  bandit <- if (file.exists(file)) resume_bandit(file) else {
+  bandit <- if (file.exists(file)) open_bandit(file) else {
     set.seed(75)
     make(journal = file)
   }
@@ -510,7 +511,7 @@ test_that("kill -9 at random moments, again and again: a prefix, at most one eva
     if (!file.exists(file)) next                        # killed before there was a bandit
     kills <- kills + 1
     known <- lines_in(acknowledged)
-    history <- resume_bandit(file, rng = FALSE)$history(draws = 0)
+    history <- open_bandit(file, rng = FALSE)$history(draws = 0)
     n <- nrow(history)
     expect_lte(sum(is.na(history$reward)), 1)           # the evaluation that was running
     expect_gte(sum(!is.na(history$reward)), known)      # what was acknowledged is there
@@ -520,7 +521,7 @@ test_that("kill -9 at random moments, again and again: a prefix, at most one eva
     expect_identical(history, expected)
   }
   expect_gte(kills, times - 1)
-  n <- nrow(resume_bandit(file)$history())
+  n <- nrow(open_bandit(file)$history())
   expect_gt(n, 5)
   rounds <- n + 10
   expect_identical(journal_life(file, NULL, rounds, make)$history(draws = 0), utils::head(whole, rounds))
@@ -541,7 +542,7 @@ test_that("a fresh process that kills itself in the middle of an evaluation", {
     "}",
     "cat('not reached')"))
   expect_false(any(grepl("not reached", out)))
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   expect_identical(again$history()$reward, c(1 / 3 * 1:4, NA))
   again$observe(5, 0)
   expect_identical(again$suggest()$id, 6L)
@@ -555,6 +556,6 @@ test_that("a journal holds functions, and they come out of it, only where that i
   expect_match(refusal(own(journal = file)), "trust = TRUE", fixed = TRUE)
   expect_false(file.exists(file))
   own(journal = file, trust = TRUE)$suggest()
-  expect_match(refusal(resume_bandit(file)), "trust = TRUE", fixed = TRUE)
-  expect_identical(nrow(resume_bandit(file, trust = TRUE)$history()), 1L)
+  expect_match(refusal(open_bandit(file)), "trust = TRUE", fixed = TRUE)
+  expect_identical(nrow(open_bandit(file, trust = TRUE)$history()), 1L)
 })

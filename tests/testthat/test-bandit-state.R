@@ -41,7 +41,7 @@ expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = N
     state <- state_of(bandit)
     where <- if (identical(state, before)) "before" else if (identical(state, after)) "after" else return("between")
     if (!is.null(journal)) {
-      if (!identical(state_of(resume_bandit(journal, rng = FALSE)), state)) return("not as the journal")
+      if (!identical(state_of(open_bandit(journal, rng = FALSE)), state)) return("not as the journal")
     }
     id <- bandit$suggest()$id
     bandit$observe(id, 0.5, constraints = if (length(bandit$config$constraints)) 0)
@@ -120,7 +120,7 @@ test_that("so is one with a journal, and the journal says the same", {
 test_that("so are rivals", {
   skip_on_cran()
   skip_on_os("windows")
-  rival <- played_on(ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
+  rival <- played_on(rival_ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
   changes <- bandit_changes
   changes$observe <- function(b) b$observe(3, 1, constraints = 0.1)
   added <- by_level(2, c(2, 4, 2))
@@ -132,7 +132,7 @@ test_that("so are rivals", {
   file <- tempfile()
   made <- function() {
     unlink(file)
-    played_on(ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, journal = file))
+    played_on(rival_ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, journal = file))
   }
   with_clock(grep("journal|keep|commit|as_one_change", changing_functions, value = TRUE), function(clock) {
     for (way in names(strikes)) expect_all_or_nothing(clock, made(), changes$observe, way, "journal", journal = file)

@@ -162,7 +162,7 @@ test_that("journals keep corrections, withdrawals and noise", {
   b$withdraw(2)
   b$fail(3)
   b$add(arm = 4)
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   expect_identical(again$history(), b$history())
   expect_identical(again$posterior(), b$posterior())
   expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "known", "pending"))

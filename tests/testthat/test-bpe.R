@@ -105,7 +105,7 @@ test_that("choices and recommendations of RAHBO are the oracle's", {
 test_that("BPE and other rules refuse what they cannot take, with the reason", {
   expect_error(bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, contexts = 1), "planned before the contexts", class = "gpbandits_error")
   for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...), function(...) lb_gp_ucb(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, ...),
-                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) ckb(1:5, kernel_se(1), 0.1, 1, 1, ...))) {
+                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) rival_ckb(1:5, kernel_se(1), 0.1, 1, 1, ...))) {
     expect_error(make(refit = refit_every(5)), "`refit` must be left out", class = "gpbandits_error")
     expect_error(make(widht = 2), "`widht`", class = "gpbandits_error")
   }
@@ -132,7 +132,7 @@ test_that("improvement per learned cost is the oracle's", {
   x <- sort(runif(20))
   K <- ref_kernel_se(0.2)(x)
   C <- ref_kernel_se(0.5)(x)
-  b <- gp_ei_cost(x, kernel_se(0.2), 0.01, cost_kernel = kernel_se(0.5), cost_noise_var = 0.02)
+  b <- gp_ei(x, kernel_se(0.2), 0.01, cost = "learned", cost_kernel = kernel_se(0.5), cost_noise_var = 0.02)
   rows <- integer()
   y <- cost <- numeric()
   for (t in 1:15) {
@@ -148,6 +148,11 @@ test_that("improvement per learned cost is the oracle's", {
   expect_gt(length(unique(rows)), 3)
   q <- b$suggest()
   expect_error(b$observe(q$id, 1, constraints = 0), class = "gpbandits_error")
+  known <- function(x) exp(2 * x[, 1])
+  set.seed(1)
+  expect_identical(gp_ei(x, kernel_se(0.2), 0.01, cost = known)$config$policy, policy_ei(cost = known))
+  expect_error(gp_ei(x, kernel_se(0.2), 0.01, cost = "known"), "`cost`", class = "gpbandits_error")
+  expect_error(gp_ei(x, kernel_se(0.2), 0.01, xi = 1, cost = "learned"), "`xi`", class = "gpbandits_error")
   gap <- c(-50, -3, 0, 2, 1, -1)
   sd <- c(1, 0.5, 1, 1, 0, 0)
   expect_equal(log_improvement(gap, sd), ref_log_ei(gap, sd, 0), tolerance = 1e-6)

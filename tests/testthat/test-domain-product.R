@@ -218,7 +218,7 @@ test_that("a journal brings it back", {
   b <- product_bandit(journal = file)
   q <- b$suggest(4)
   b$observe(q$id[1:2], c(0.3, 0.1))
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   expect_identical(again$history(), b$history())
   expect_equal(again$suggest()[-1], b$copy()$suggest()[-1])
 })
@@ -248,9 +248,9 @@ test_that("rivals that run on boxes run on it", {
   domain <- small_product()
   problem <- bandit_problem(domain, product_truth, noise_gaussian(0.05), constraints = function(x) x[, 2] - 0.5)
   kernel <- product_kernel()
-  makers <- list(ckb = function() ckb(domain, kernel, 0.01, step = 0.5, bound = 3), config = function() config_ucb(domain, kernel, 0.01),
-                 epbo = function() epbo(domain, kernel, 0.01, penalty = 3), oco = function() bandit_oco(domain, epsilon = 0.1),
-                 admmbo = function() admmbo(domain, kernel, 0.01, objective_evaluations = c(3, 2), constraint_evaluations = c(3, 2)))
+  makers <- list(ckb = function() rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), config = function() config_ucb(domain, kernel, 0.01),
+                 epbo = function() rival_epbo(domain, kernel, 0.01, penalty = 3), oco = function() rival_oco(domain, epsilon = 0.1),
+                 admmbo = function() rival_admmbo(domain, kernel, 0.01, objective_evaluations = c(3, 2), constraint_evaluations = c(3, 2)))
   for (name in names(makers)) {
     b <- makers[[name]]()
     set.seed(6)

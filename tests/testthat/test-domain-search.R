@@ -306,7 +306,7 @@ test_that("journals and stores keep a space as data and go on with it", {
   set.seed(10)
   b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate(), journal = file)
   b$observe(b$suggest(3)$id, 1:3)
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   expect_equal(again$history(), b$history())
   expect_equal(again$copy()$suggest(), b$copy()$suggest())
   config <- gp_bandit(space, kernel_of_tuning, 0.01, policy_mean())$config

@@ -134,14 +134,14 @@ test_that("on a box a penalised batch is spread, and climbs its own score", {
 })
 
 test_that("repeats play each choice as often as the specification says", {
-  b <- with_tiny(repeats(policy_ucb(width_constant(2)), 2))
+  b <- with_tiny(policy_repeats(policy_ucb(width_constant(2)), 2))
   expect_equal(pmax(1, floor(3 * 0.01 / ref_tiny()$sd^2)), c(3, 1, 3, 1, 3))
   expect_equal(b$suggest()$arm, 2)
   set.seed(414)
   x <- sort(runif(12))
   K <- ref_kernel_se(0.4)(x)
   reward <- compare_rewards(K, 0, 0.3, 60)
-  b <- gp_bandit(x, kernel_se(0.4), 0.1, repeats(policy_ucb(width_constant(1)), 1.5))
+  b <- gp_bandit(x, kernel_se(0.4), 0.1, policy_repeats(policy_ucb(width_constant(1)), 1.5))
   rows <- integer()
   y <- numeric()
   left <- 0
@@ -163,8 +163,8 @@ test_that("repeats play each choice as often as the specification says", {
     if (t == 30) b <- unserialize(serialize(b, NULL))
   }
   expect_gt(runs, 1)
-  expect_error(repeats(policy_ei(), 1), class = "gpbandits_error")
-  expect_error(repeats(3), class = "gpbandits_error")
+  expect_error(policy_repeats(policy_ei(), 1), class = "gpbandits_error")
+  expect_error(policy_repeats(3), class = "gpbandits_error")
 })
 
 test_that("clipped rewards and their width are the specification's", {

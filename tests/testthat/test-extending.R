@@ -132,7 +132,7 @@ test_that("a width's function sees the state of the round", {
 test_that("a change rule of one's own restarts where it says so, and sees the segment's history", {
   x <- seq(0, 1, length.out = 20)
   shown <- NULL
-  rule <- changes_function(function(history) {
+  rule <- change_function(function(history) {
     shown <<- history
     sum(!is.na(history$reward)) >= 4
   })
@@ -153,8 +153,8 @@ test_that("a change rule of one's own restarts where it says so, and sees the se
   saveRDS(own$bandit, file)
   again <- readRDS(file)
   expect_identical(again$history(), own$bandit$history())
-  expect_error(make(changes_function(1)), "`f` must be a function", class = "gpbandits_error")
-  bad <- make(changes_function(function(history) NA))
+  expect_error(make(change_function(1)), "`f` must be a function", class = "gpbandits_error")
+  bad <- make(change_function(function(history) NA))
   q <- bad$suggest()
   bad$observe(q$id, 1)
   before <- bad$history()
@@ -214,11 +214,6 @@ test_that("a bound is drawn over a comparison and returned with its curves", {
   expect_error(plot(comparison, "reward", bound = 1), "`bound`", class = "gpbandits_error")
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::autoplot(comparison, bound = bound), "ggplot")
-})
-
-test_that("the old name of benchmark_function() works and says so", {
-  expect_warning(old <- test_function("branin"), "benchmark_function")
-  expect_equal(old$optimum, benchmark_function("branin")$optimum)
 })
 
 test_that("a bandit is freed although functions of its settings see it", {

@@ -137,7 +137,7 @@ test_that("restarts, epochs, refits: the engine begins again and is right again"
 })
 
 benchmark <- function(name) {
-  of <- test_function(name)
+  of <- benchmark_function(name)
   side <- of$domain$upper - of$domain$lower
   list(domain = of$domain, side = side, f = function(x) (of$f(x) + 54) / 52)
 }

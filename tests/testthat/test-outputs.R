@@ -204,8 +204,8 @@ test_that("copies, files, journals and amendments go on as the original", {
     expect_identical(other$history(), bandit$history())
     expect_equal(other$posterior(), bandit$posterior(), tolerance = tol$replay)
   }
-  expect_identical(resume_bandit(file)$history(), bandit$history())
-  expect_equal(resume_bandit(file)$posterior(), bandit$posterior(), tolerance = tol$replay)
+  expect_identical(open_bandit(file)$history(), bandit$history())
+  expect_equal(open_bandit(file)$posterior(), bandit$posterior(), tolerance = tol$replay)
   expect_output(print(bandit), "minimised")
   unlink(file)
 })

@@ -157,16 +157,23 @@ test_that("a window that must be fitted again each time, noise far below the pri
 
 test_that("the paces follow the formula of the total variation", {
   x <- seq(0, 1, length.out = 30)
-  b <- sw_gp_ucb(x, kernel_se(0.2), 0.01, variation = 4, horizon = 400, gain = 16)
+  b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 4, horizon = 400, gain = 16)
   expect_equal(b$config$changes$window, 20)
-  expect_equal(r_gp_ucb(x, kernel_se(0.2), 0.01, variation = 4, horizon = 400, gain = 16)$config$changes$rounds, 20)
-  expect_equal(wgp_ucb(x, kernel_se(0.2), 0.01, variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.95)
+  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "restarts", variation = 4, horizon = 400, gain = 16)$config$changes$rounds, 20)
+  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.95)
   gain <- max_information_gain(kernel_se(0.2), x, 400, 0.01)[400]
-  expect_equal(sw_gp_ucb(x, kernel_se(0.2), 0.01, variation = 3, horizon = 400)$config$changes$window,
+  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 3, horizon = 400)$config$changes$window,
                ceiling(gain^0.25 * sqrt(400 / 3)))
-  expect_error(sw_gp_ucb(x, kernel_se(0.2), 0.01, horizon = 10), class = "gpbandits_error")
-  expect_error(sw_gp_ucb(box_domain(0, 1), kernel_se(0.2), 0.01, variation = 1, horizon = 10), class = "gpbandits_error")
-  expect_error(wgp_ucb(x, kernel_se(0.2), 0.01, variation = 500, horizon = 400, gain = 1), class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", horizon = 10), class = "gpbandits_error")
+  expect_error(gp_ucb_drift(box_domain(0, 1), kernel_se(0.2), 0.01, "window", variation = 1, horizon = 10), class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 500, horizon = 400, gain = 1), class = "gpbandits_error")
+  # A rule has its own pace, and a formula's name is one of three.
+  given <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.1))
+  expect_identical(given$config$changes, change_fade(0.1))
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.1), horizon = 9), "`horizon`", class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "fade"), "`forget`", class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01), "`forget` must be change_every", class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, 20), "`forget`", class = "gpbandits_error")
 })
 
 test_that("restarts forget before the window does, and contexts are kept apart", {

@@ -294,7 +294,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
 # Makers of bandits that are one algorithm.
 is_preset <- function(name) {
   all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit") ||
-    name == "bandit_oco"
+    name == "rival_oco"
 }
 
 test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of them their bound", {
@@ -344,7 +344,7 @@ test_that("every preset has a bound, or a reason why it has none", {
     f <- getExportedValue("gpbandits", name)
     is.function(f) && "domain" %in% names(formals(f)) && is_preset(name)
   }, exports)
-  expect_gt(length(presets), 28)
+  expect_gt(length(presets), 24)
   theorems <- eval(formals(regret_bound)$theorem)
   for (name in presets) {
     error <- expect_error(regret_bound(name), class = "gpbandits_error")

@@ -47,7 +47,7 @@ test_that("no threshold is exceeded by what it was calibrated on more often than
   alarms <- replicate(trials, {
     x <- runif(24)
     y <- sin(6 * x) + rnorm(24, sd = 0.3)
-    old <- calibrate_threshold(x, y, kernel, 1, level = 0.1, permutations = 99)
+    old <- calibrate_detector(x, y, kernel, ridge = 1, level = 0.1, permutations = 99)$threshold
     change_statistic(x, y, kernel, 1) > old
   })
   # Exact under exchangeability: at most 0.1, four standard errors allowed.
@@ -81,13 +81,13 @@ test_that("restarts every so many rounds and after given rounds, and none withou
   x <- seq(0, 1, length.out = 20)
   problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
   segments <- function(b) as.data.frame(run_bandit(b, problem, 30))$segment
-  expect_equal(segments(r_gp_ucb(x, kernel_se(0.2), 0.01, rounds = 10)), rep(1:3, each = 10))
+  expect_equal(segments(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_every(10))), rep(1:3, each = 10))
   b <- gp_ucb(x, kernel_se(0.2), 0.01, changes = change_oracle(c(7, 20), explore = 0))
   expect_equal(segments(b), rep(1:3, c(7, 13, 10)))
   expect_equal(segments(gp_ucb(x, kernel_se(0.2), 0.01, changes = change_never())), rep(1, 30))
   jump <- bandit_problem(x, cbind(sin(6 * x), 1.5 + cos(6 * x)), noise = noise_gaussian(0.1), change_points = 15)
   set.seed(1)                                         # whether the jump stands out is up to the noise
-  run <- as.data.frame(run_bandit(et_gp_ucb(x, kernel_se(0.2), 0.01), jump, 30))
+  run <- as.data.frame(run_bandit(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_event()), jump, 30))
   t <- stats::ave(run$segment, run$segment, FUN = seq_along)
   unlikely <- 2 * log(2 * pi^2 * t^2 / 6 / 0.1)
   far <- abs(run$reward - run$mean) > sqrt(unlikely) * run$sd + sqrt(0.01 * unlikely)

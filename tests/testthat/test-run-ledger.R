@@ -104,7 +104,7 @@ test_that("a design goes on in copies and journals, in contexts, over boxes and 
   begun$suggest()
   expect_identical(whole$suggest(5)$arm[1:3], c(3L, 8L, 1L))
   expect_identical(begun$copy()$suggest(2)$arm, c(8L, 1L))
-  again <- resume_bandit(file)
+  again <- open_bandit(file)
   problem <- bandit_problem(x, sin(x))
   expect_identical(as.data.frame(run_bandit(again, problem, 3))$arm[1:2], c(8L, 1L))
   with_context <- gp_ucb(x, kernel_se(0.2), 0.04, contexts = cbind(z = 0:1), design = x[c(6, 7)])

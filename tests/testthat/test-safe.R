@@ -9,7 +9,7 @@ tiny_safe <- function(maker = safe_opt, threshold, seed = 3, ...) {
 
 test_that("the safe sets of the tiny example are the specification's", {
   b <- tiny_safe(threshold = -0.48)
-  found <- safe_set(b)
+  found <- b$safe()
   expect_equal(which(found$safe), 1:3)
   expect_equal(which(found$maximiser), 2:3)
   expect_equal(which(found$expander), 3)
@@ -18,14 +18,14 @@ test_that("the safe sets of the tiny example are the specification's", {
   tiny <- ref_tiny()
   expect_equal(found$lower, tiny$mean - 2 * tiny$sd, tolerance = tol$engine)
   lipschitz <- tiny_safe(threshold = 0, lipschitz = 3)
-  found <- safe_set(lipschitz)
+  found <- lipschitz$safe()
   expect_equal(which(found$safe), 2:4)
   expect_equal(which(found$expander), c(2, 4))
   expect_equal(which(found$maximiser), 2:4)
   expect_equal(lipschitz$suggest()$arm, 2)
-  stage <- tiny_safe(stage_opt, threshold = -0.48, accuracy = 0.1)
+  stage <- tiny_safe(threshold = -0.48, method = "stageopt", accuracy = 0.1)
   expect_equal(stage$suggest()$arm, 3)
-  late <- tiny_safe(stage_opt, threshold = -0.48, accuracy = 0.5)
+  late <- tiny_safe(threshold = -0.48, method = "stageopt", accuracy = 0.5)
   expect_equal(late$suggest()$arm, 2)
   expect_equal(stage$best()$arm, 3)
 })
@@ -65,14 +65,14 @@ test_that("choices of SafeOpt on its own function are the oracle's", {
   for (t in 1:20) {
     w <- sqrt(4 + 0.01 / 0.01 * (ref_logdet(K, rows, 0.01) + 2 * log(10)))
     ref <- ref_safe_round(list(list(K = K, y = y, noise = 0.01, width = w)), 1, -0.2, 5:6, rows)
-    found <- safe_set(b)
+    found <- b$safe()
     expect_equal(found[c("safe", "maximiser", "expander")], as.data.frame(ref[c("safe", "maximiser", "expander")]))
     rows[t] <- b$suggest()$arm
     expect_equal(rows[t], ref$play)
     expect_equal(b$history()$width[t], w, tolerance = tol$engine)
     b$observe(t, y[t] <- f[rows[t]] + rnorm(1, sd = 0.1))
   }
-  expect_gt(sum(safe_set(b)$safe), 4)
+  expect_gt(sum(b$safe()$safe), 4)
 })
 
 test_that("with two safety functions, one of other scale, choices are the oracle's", {
@@ -115,7 +115,7 @@ test_that("in contexts, known or not, choices are the oracle's of the round's co
     for (t in 1:10) {
       k <- 1 + t %% 2
       ref <- ref_safe_round(list(list(K = K, y = y, noise = 0.01, width = 2)), 1, -0.3, 3:4 + 12 * (k - 1), rows, rep(1:2, each = 12) == k)
-      found <- safe_set(b, context = z[k])
+      found <- b$safe(z[k])
       here <- 12 * (k - 1) + 1:12
       expect_equal(found$safe, ref$safe[here])
       expect_equal(found$expander, ref$expander[here])
@@ -124,27 +124,27 @@ test_that("in contexts, known or not, choices are the oracle's of the round's co
       b$observe(t, y[t] <- f[rows[t]] + rnorm(1, sd = 0.1))
     }
     expect_gt(sum(found$safe), 2)
-    expect_false(isTRUE(all.equal(safe_set(b, z[1])$lower, safe_set(b, z[2])$lower)))
+    expect_false(isTRUE(all.equal(b$safe(z[1])$lower, b$safe(z[2])$lower)))
     again <- unserialize(serialize(b, NULL))
     expect_equal(again$suggest(context = 0.1), b$suggest(context = 0.1))
-    expect_true(b$best(context = 0.6)$arm %in% which(safe_set(b, 0.6)$safe))
-    expect_error(safe_set(b), "`context`", class = "gpbandits_error")
+    expect_true(b$best(context = 0.6)$arm %in% which(b$safe(0.6)$safe))
+    expect_error(b$safe(), "`context`", class = "gpbandits_error")
   }
   box <- safe_opt(list(u = c(0, 1)), kernel_se(0.3), 0.01, threshold = -2, seed = 0.5, width = 2, contexts = 1)
   for (t in 1:3) box$observe(box$suggest(context = t / 3)$id, 0.2)
-  expect_true(all(safe_set(box, 0.3)$lower[safe_set(box, 0.3)$safe] >= -2 | seq_len(sum(safe_set(box, 0.3)$safe)) == 1))
+  expect_true(all(box$safe(0.3)$lower[box$safe(0.3)$safe] >= -2 | seq_len(sum(box$safe(0.3)$safe)) == 1))
 })
 
 test_that("no place is played whose lower bound was under the threshold, but for the seed", {
   x <- seq(0, 1, length.out = 40)
-  for (maker in list(safe_opt, function(...) stage_opt(..., accuracy = 0.2))) for (lipschitz in list(NULL, 8)) {
+  for (maker in list(safe_opt, function(...) safe_opt(..., method = "stageopt", accuracy = 0.2))) for (lipschitz in list(NULL, 8)) {
     set.seed(423)
     f <- as.vector(sample_gp(kernel_se(0.2), x))
     seed <- which.max(f)
     h <- f[seed] - 1
     b <- maker(x, kernel_se(0.2), 0.01, threshold = h, seed = seed, width = width_constant(2), lipschitz = lipschitz)
     for (t in 1:12) {
-      safe <- safe_set(b)
+      safe <- b$safe()
       q <- b$suggest()
       expect_true(safe$safe[q$arm])
       if (is.null(lipschitz)) expect_true(q$arm == seed || safe$lower[q$arm] >= h)
@@ -163,7 +163,7 @@ test_that("on draws from the prior unsafe plays are as rare as promised", {
     h <- f[first] - 1
     b <- safe_opt(x, kernel_se(0.25), 0.01, threshold = h, seed = first, width = width_srinivas_finite(0.1))
     run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 12))
-    c(violated = any(run$f < h), found = sum(safe_set(b)$safe) / sum(f >= h))
+    c(violated = any(run$f < h), found = sum(b$safe()$safe) / sum(f >= h))
   }, c(0, 0))
   expect_gt(stats::binom.test(sum(outcome["violated", ]), runs, 0.1, "greater")$p.value, tol$p_value)
   expect_gt(mean(outcome["found", ]), 0.3)
@@ -177,9 +177,9 @@ test_that("on a box the seed and spread points are played", {
   b$observe(1, 1)
   q <- b$suggest()
   b$observe(2, 1)
-  expect_gt(sum(safe_set(b)$safe), 2)
-  expect_true(all(safe_set(b)$lower[safe_set(b)$safe][-(1:2)] >= -0.5))
-  stage <- stage_opt(box_domain(0, 1), kernel_se(0.5), 0.01, threshold = -0.5, seed = 0.5, accuracy = 0.2,
+  expect_gt(sum(b$safe()$safe), 2)
+  expect_true(all(b$safe()$lower[b$safe()$safe][-(1:2)] >= -0.5))
+  stage <- safe_opt(box_domain(0, 1), kernel_se(0.5), 0.01, method = "stageopt", threshold = -0.5, seed = 0.5, accuracy = 0.2,
                      width = width_constant(2))
   set.seed(1)
   run <- run_bandit(stage, bandit_problem(box_domain(0, 1), function(x) 1 - x[, 1], noise_gaussian(0.1)), 15)
@@ -196,7 +196,7 @@ test_that("safety functions that are a problem's constraints run, with late rewa
   set.seed(1)
   run <- as.data.frame(run_bandit(b, problem, 15))
   expect_gte(min(run$violation1), -0.4)
-  expect_equal(resume_bandit(path)$history(), b$history())
+  expect_equal(open_bandit(path)$history(), b$history())
   plain <- safe_opt(x, kernel_se(0.2), 0.01, threshold = -2, seed = 10, width = width_constant(2))
   expect_true("violation1" %in% names(as.data.frame(run_bandit(plain, problem, 5))))
 })
@@ -211,12 +211,14 @@ test_that("bad safety is refused", {
   expect_error(make(threshold = 0, seed = 1, safety = "h1"), class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, safety = 2, count = 1), class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, lipschitz = -1), class = "gpbandits_error")
-  expect_error(stage_opt(1:3, kernel_se(1), 0.1, 0, 1, accuracy = 1, width = 2, contexts = 1), "`contexts` must be left out: its first stage",
+  expect_error(make(threshold = 0, seed = 1, method = "stageopt", contexts = 1), "its first stage ends once",
                class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, accuracy = 1), "has no stages", class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, method = "both"), "`method`", class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, refit = refit_every(3)), "`refit` must be left out", class = "gpbandits_error")
   expect_error(safe_opt(1:5, kernel_se(1), 0.1, threshold = 0, seed = 1, B = 1), "`R`", class = "gpbandits_error")
   expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 0.5), "`B`", class = "gpbandits_error")
-  expect_error(safe_set(gp_ucb(1:5, kernel_se(1), 0.1)), class = "gpbandits_error")
+  expect_error(gp_ucb(1:5, kernel_se(1), 0.1)$safe(), "safe_opt", class = "gpbandits_error")
   expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 2, width = width_constant(1)),
                class = "gpbandits_error")
 })
@@ -229,14 +231,14 @@ test_that("without `B` and `R` the widths are those of draws from the prior, del
     b$history()$width
   }
   expect_equal(width_of(safe_opt), sqrt(2 * log(20 * pi^2 / (6 * 0.2))))
-  expect_equal(width_of(stage_opt), width_of(safe_opt))
+  expect_equal(width_of(safe_opt, method = "stageopt"), width_of(safe_opt))
   expect_equal(width_of(safe_opt, safety = "g1"), sqrt(2 * log(20 * pi^2 / (6 * 0.1))))
 })
 
 test_that("StageOpt expands by default down to half of a prior standard deviation", {
   phases <- function(accuracy) {
     x <- seq(0, 1, length.out = 20)
-    b <- stage_opt(x, kernel_se(0.2, variance = 4), 0.04, threshold = -2, seed = 3,
+    b <- safe_opt(x, kernel_se(0.2, variance = 4), 0.04, method = "stageopt", threshold = -2, seed = 3,
                    accuracy = accuracy, width = 3)
     set.seed(4)
     as.data.frame(run_bandit(b, bandit_problem(x, sin(9 * x), noise_gaussian(0.2)), 15))$arm

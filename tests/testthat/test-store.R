@@ -94,6 +94,8 @@ test_that("functions are kept and run only where the user trusts the store", {
 test_that("one name, one bandit; what is not there is said", {
   on_databases(function(place) {
     expect_match(refused(open_bandit(store_at(place))), "without a bandit named")
+    expect_match(refused(open_bandit(store_at(place), trust = TRUE)), "`trust`")
+    expect_match(refused(open_bandit(store_at(place), rng = FALSE)), "`rng`")
     store_makers$ucb(store = store_at(place))
     expect_match(refused(store_makers$ucb(store = store_at(place))), "exists")
     bandit <- open_bandit(store_at(place))

@@ -29,20 +29,6 @@ test_that("Srinivas' third width with gamma_t, as it is printed", {
   expect_identical(caught$argument, "gain")
 })
 
-test_that("KernelUCB: a constant multiplier", {
-  set.seed(307)
-  x <- runif(15)
-  b <- kernel_ucb(x, kernel_se(0.25), 0.04, eta = 0.3)
-  b$suggest()
-  expect_equal(b$history()$width, 0.3 / 0.2)
-  b <- kernel_ucb(x, kernel_se(0.25), 0.04, horizon = 100, delta = 0.05, R = 0.2)
-  b$suggest()
-  expect_equal(b$history()$width, sqrt(2 * log(2 * 100 * 15 / 0.05)))
-  for (bad in list(list(c(0, 1), kernel_se(1), 1), list(box_domain(0, 1), kernel_se(1), 1, horizon = 5))) {
-    expect_error(do.call(kernel_ucb, bad), class = "gpbandits_error")
-  }
-})
-
 test_that("Chowdhury and Gopalan's widths", {
   set.seed(302)
   expect_width(width_igp(1.5, 0.3, 0.1, gain_realised()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realised()))
@@ -131,6 +117,6 @@ test_that("presets: the stated widths, and `width` to override them", {
   beside(gp_ucb_sdf(x, k, 0.1, m = 4, value = -1), ref_width_sdf(one), "ucb", censor)
   beside(gp_ts_sdf(x, k, 0.1, m = 4, value = -1), ref_width_sdf(one), "ts", censor)
   beside(gp_bucb(x, k, 0.1), one, "ucb", ref_pending("hallucinate"))
-  beside(gp_bts(x, k, 0.1), one, "ts", ref_pending("hallucinate"))
-  beside(asy_ts(x, k, 0.1), one, "ts")
+  beside(gp_bandit(x, k, 0.1, policy_ts(1), pending = pending_hallucinate()), one, "ts", ref_pending("hallucinate"))
+  beside(gp_bandit(x, k, 0.1, policy_ts(1)), one, "ts")
 })

@@ -31,8 +31,8 @@ rules <- function(domain, kernel, noise_var, contexts, ...) {
        "GP-TS-SDF, authors' draw" = function() {
          gp_ts_sdf(domain, kernel, noise_var, m = m, draw = "posterior", contexts = inputs, ...)
        },
-       "asy-TS" = function() asy_ts(domain, kernel, noise_var, contexts = inputs, ...),
-       "GP-BTS" = function() gp_bts(domain, kernel, noise_var, contexts = inputs, ...))
+       "asy-TS" = function() gp_bandit(domain, kernel, noise_var, contexts = inputs, policy_ts(width_constant(1)), ...),
+       "GP-BTS" = function() gp_bandit(domain, kernel, noise_var, contexts = inputs, policy_ts(width_constant(1)), pending = pending_hallucinate(), ...))
 }
 
 # How the kernel comes about: a list of functions that make rules. `start`: where refits start; inputs and values: the truth,

@@ -17,8 +17,8 @@ rules <- function(domain, kernel, noise_var, m, ...) {
        "GP-UCB" = function() gp_ucb(domain, kernel, noise_var, width = width_constant(1), ...),
        "GP-BUCB" = function() gp_bucb(domain, kernel, noise_var, ...),
        "GP-TS-SDF" = function() gp_ts_sdf(domain, kernel, noise_var, m = m, ...),
-       "asy-TS" = function() asy_ts(domain, kernel, noise_var, ...),
-       "GP-BTS" = function() gp_bts(domain, kernel, noise_var, ...))
+       "asy-TS" = function() gp_bandit(domain, kernel, noise_var, policy_ts(width_constant(1)), ...),
+       "GP-BTS" = function() gp_bandit(domain, kernel, noise_var, policy_ts(width_constant(1)), pending = pending_hallucinate(), ...))
 }
 delays <- list(poisson = list(delay = delay_poisson(10), m = 20), fixed = list(delay = delay_fixed(10), m = 10))
 

@@ -54,7 +54,7 @@ rules <- list(
   "IRGP-UCB" = function(p) gp_ucb(p$x, p$kernel, noise_var, width = width_irgp()),
   "GP-TS" = function(p) igp_ts(p),
   "PIMS" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_pims()),
-  "MINI" = function(p) gp_bandit(p$x, p$kernel, noise_var, repeats(policy_ucb(width_amm(p$B, R)), 1.5)),
+  "MINI" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_repeats(policy_ucb(width_amm(p$B, R)), 1.5)),
   "LB-GP-UCB" = function(p) lb_gp_ucb(p$x, longer(p$kernel), noise_var, B = p$B, R = R),
   "BPE" = function(p) bpe(p$x, p$kernel, noise_var, rounds, B = p$B, R = R),
   "EI" = function(p) gp_ei(p$x, p$kernel, noise_var),
@@ -173,7 +173,7 @@ safe_run <- function(make, seed) {
   run <- as.data.frame(run_bandit(bandit, bandit_problem(p$x, p$f, noise_gaussian(R)), 50))
   hill <- cumsum(p$f < level)
   reachable <- hill == hill[seed_arm] & p$f >= level
-  c(violations = sum(run$f < level), found = if (inherits(bandit, "BanditRival")) mean(safe_set(bandit)$safe[reachable]) else NA,
+  c(violations = sum(run$f < level), found = if (inherits(bandit, "BanditRival")) mean(bandit$safe()$safe[reachable]) else NA,
     simple = min(run$simple_regret))
 }
 
@@ -181,7 +181,7 @@ compare_safety <- function(replications = 60) {
   width <- width_srinivas_finite(0.1)
   makers <- list(
     "SafeOpt" = function(p, h, seed) safe_opt(p$x, p$kernel, noise_var, threshold = h, seed = seed, width = width),
-    "StageOpt" = function(p, h, seed) stage_opt(p$x, p$kernel, noise_var, threshold = h, seed = seed, accuracy = 0.5, width = width),
+    "StageOpt" = function(p, h, seed) safe_opt(p$x, p$kernel, noise_var, threshold = h, seed = seed, method = "stageopt", accuracy = 0.5, width = width),
     "GP-UCB" = function(p, h, seed) gp_bandit(p$x, p$kernel, noise_var, policy_ucb(width))
   )
   do.call(rbind, lapply(names(makers), function(name) {

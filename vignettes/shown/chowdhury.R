@@ -77,6 +77,6 @@ agreement <- function(in_full = FALSE) {
     c("Theorem 2 (confidence)", "the same, `width_igp()`", "held in every run at lambda = 1 + 2/T; fails at the experiments' lambda = R^2"),
     c("Theorems 3 and 4 (regret)", "`regret_bound(\"igp_ucb\")`, `regret_bound(\"gp_ts\")`", "constants of the proofs"),
     c("Lemmas 3 and 4, Theorem 5 of Srinivas et al.", "`information_gain()`, `gain_rate()`", "identities tested; rates have no constants"),
-    c("KernelUCB, Section 4", "[above](#six-rules), `kernel_ucb()`", "compared in theory only there; here in every figure"),
+    c("KernelUCB, Section 4", "[above](#six-rules), `gp_ucb()` with its width", "compared in theory only there; here in every figure"),
     in_full = in_full)
 }
