@@ -142,7 +142,7 @@ class File {
     errno = code;
     if (undone) fail("write to", path_);
     throw std::runtime_error("Cannot write to the journal " + path_ + ": " + std::strerror(code) +
-                             ". The file cannot be restored either: resume_bandit() may find this "
+                             ". The file cannot be restored either: open_bandit() may find this "
                              "change in it, which has not happened.");
   }
 
@@ -240,7 +240,7 @@ void write_first(const std::string& path, const std::string& line) {
 
 [[noreturn]] void fail_foreign(const std::string& path) {
   throw std::runtime_error("The journal " + path + " is not as this bandit left it: another one "
-                           "writes to it. resume_bandit() has its state, `$copy()` one without "
+                           "writes to it. open_bandit() has its state, `$copy()` one without "
                            "journal.");
 }
 
