@@ -117,32 +117,24 @@ cpp_bandit_width <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_width`, handle)
 }
 
-cpp_change_statistic <- function(kernel, x, y, ridge, domain) {
-    .Call(`_gpbandits_cpp_change_statistic`, kernel, x, y, ridge, domain)
+cpp_run_new <- function(handle, truth, draws) {
+    .Call(`_gpbandits_cpp_run_new`, handle, truth, draws)
 }
 
-cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
-    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
+cpp_run_receive <- function(run_handle) {
+    invisible(.Call(`_gpbandits_cpp_run_receive`, run_handle))
 }
 
-cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
-    .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
+cpp_run_play <- function(run_handle, rounds, progress) {
+    invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
 }
 
-cpp_information_gain <- function(K, times, noise_var) {
-    .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
+cpp_run_play_at <- function(run_handle, places) {
+    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, places))
 }
 
-cpp_greedy_information <- function(kernel, points, rounds, noise_var) {
-    .Call(`_gpbandits_cpp_greedy_information`, kernel, points, rounds, noise_var)
-}
-
-cpp_spectral_information <- function(kernel, points, rounds, noise_var) {
-    .Call(`_gpbandits_cpp_spectral_information`, kernel, points, rounds, noise_var)
-}
-
-cpp_doptimal_information <- function(kernel, points, rounds, noise_var, tolerance) {
-    .Call(`_gpbandits_cpp_doptimal_information`, kernel, points, rounds, noise_var, tolerance)
+cpp_run_outcome <- function(run_handle) {
+    .Call(`_gpbandits_cpp_run_outcome`, run_handle)
 }
 
 cpp_journal_create <- function(path, text) {
@@ -165,12 +157,8 @@ cpp_raw_from_hex <- function(text) {
     .Call(`_gpbandits_cpp_raw_from_hex`, text)
 }
 
-cpp_kernel_gram <- function(kernel, x, y) {
-    .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
-}
-
-cpp_kernel_gram_symmetric <- function(kernel, x) {
-    .Call(`_gpbandits_cpp_kernel_gram_symmetric`, kernel, x)
+cpp_checksums <- function(rows, before) {
+    .Call(`_gpbandits_cpp_checksums`, rows, before)
 }
 
 cpp_log_commit <- function(changes, owner, fields, durable) {
@@ -197,16 +185,16 @@ cpp_plain_rewards <- function(queries, id, reward) {
     .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward)
 }
 
-cpp_golden_points <- function(n, d) {
-    .Call(`_gpbandits_cpp_golden_points`, n, d)
+cpp_kernel_gram <- function(kernel, x, y) {
+    .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
 }
 
-cpp_columns <- function(x, names, rows) {
-    .Call(`_gpbandits_cpp_columns`, x, names, rows)
+cpp_kernel_gram_symmetric <- function(kernel, x) {
+    .Call(`_gpbandits_cpp_kernel_gram_symmetric`, kernel, x)
 }
 
-cpp_frame <- function(columns) {
-    .Call(`_gpbandits_cpp_frame`, columns)
+cpp_kernel_factor <- function(kernel, x, tolerance) {
+    .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
 }
 
 cpp_regression_new <- function(kernel, noise_var, x, y, noise_scale) {
@@ -245,36 +233,48 @@ cpp_regression_evidence <- function(pointer) {
     .Call(`_gpbandits_cpp_regression_evidence`, pointer)
 }
 
+cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
+}
+
+cpp_information_gain <- function(K, times, noise_var) {
+    .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
+}
+
+cpp_greedy_information <- function(kernel, points, rounds, noise_var) {
+    .Call(`_gpbandits_cpp_greedy_information`, kernel, points, rounds, noise_var)
+}
+
+cpp_spectral_information <- function(kernel, points, rounds, noise_var) {
+    .Call(`_gpbandits_cpp_spectral_information`, kernel, points, rounds, noise_var)
+}
+
+cpp_doptimal_information <- function(kernel, points, rounds, noise_var, tolerance) {
+    .Call(`_gpbandits_cpp_doptimal_information`, kernel, points, rounds, noise_var, tolerance)
+}
+
+cpp_change_statistic <- function(kernel, x, y, ridge, domain) {
+    .Call(`_gpbandits_cpp_change_statistic`, kernel, x, y, ridge, domain)
+}
+
+cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
+    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
+}
+
+cpp_golden_points <- function(n, d) {
+    .Call(`_gpbandits_cpp_golden_points`, n, d)
+}
+
+cpp_columns <- function(x, names, rows) {
+    .Call(`_gpbandits_cpp_columns`, x, names, rows)
+}
+
+cpp_frame <- function(columns) {
+    .Call(`_gpbandits_cpp_frame`, columns)
+}
+
 cpp_preserve_rng <- function(code) {
     .Call(`_gpbandits_cpp_preserve_rng`, code)
-}
-
-cpp_run_new <- function(handle, truth, draws) {
-    .Call(`_gpbandits_cpp_run_new`, handle, truth, draws)
-}
-
-cpp_run_receive <- function(run_handle) {
-    invisible(.Call(`_gpbandits_cpp_run_receive`, run_handle))
-}
-
-cpp_run_play <- function(run_handle, rounds, progress) {
-    invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
-}
-
-cpp_run_play_at <- function(run_handle, places) {
-    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, places))
-}
-
-cpp_run_outcome <- function(run_handle) {
-    .Call(`_gpbandits_cpp_run_outcome`, run_handle)
-}
-
-cpp_kernel_factor <- function(kernel, x, tolerance) {
-    .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
-}
-
-cpp_checksums <- function(rows, before) {
-    .Call(`_gpbandits_cpp_checksums`, rows, before)
 }
 
 cpp_testing_digits <- function() {

@@ -6,7 +6,6 @@
 build <- tempfile("linalg")
 dir.create(build)
 sources <- list.files("src/core/linalg", "\\.cpp$", full.names = TRUE)
-sources <- sources[basename(sources) != "pivoted_cholesky.cpp"]   # no loop of its own, and it needs the kernels
 stopifnot(file.copy(c("bench/linalg.cpp", sources), file.path(build, c("bench_linalg.cpp", basename(sources)))))
 include <- c(normalizePath("src/core"), system.file("include", package = "RcppEigen"))
 Sys.setenv(PKG_CPPFLAGS = paste(c("-DEIGEN_MPL2_ONLY", sprintf("-I'%s'", include)), collapse = " "),

@@ -348,101 +348,56 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_change_statistic
-double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Rcpp::List& domain);
-RcppExport SEXP _gpbandits_cpp_change_statistic(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
+// cpp_run_new
+SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
+RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< double >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_change_statistic(kernel, x, y, ridge, domain));
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_new(handle, truth, draws));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_detect_change
-int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
-RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
+// cpp_run_receive
+void cpp_run_receive(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_receive(SEXP run_handleSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
-    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain, dyadic));
-    return rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    cpp_run_receive(run_handle);
+    return R_NilValue;
 END_RCPP
 }
-// cpp_fit
-Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations);
-RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+// cpp_run_play
+void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
+RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, own_noise, fit_mean, problem, iterations));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_information_gain
-double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
-RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type K(KSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_information_gain(K, times, noise_var));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_greedy_information
-Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
-RcppExport SEXP _gpbandits_cpp_greedy_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
     Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_greedy_information(kernel, points, rounds, noise_var));
-    return rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
+    cpp_run_play(run_handle, rounds, progress);
+    return R_NilValue;
 END_RCPP
 }
-// cpp_spectral_information
-Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
-RcppExport SEXP _gpbandits_cpp_spectral_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+// cpp_run_play_at
+void cpp_run_play_at(SEXP run_handle, const Rcpp::List& places);
+RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP placesSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_spectral_information(kernel, points, rounds, noise_var));
-    return rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
+    cpp_run_play_at(run_handle, places);
+    return R_NilValue;
 END_RCPP
 }
-// cpp_doptimal_information
-Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var, double tolerance);
-RcppExport SEXP _gpbandits_cpp_doptimal_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP, SEXP toleranceSEXP) {
+// cpp_run_outcome
+Rcpp::List cpp_run_outcome(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_outcome(SEXP run_handleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_doptimal_information(kernel, points, rounds, noise_var, tolerance));
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_outcome(run_handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -499,26 +454,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_kernel_gram
-Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
-RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
+// cpp_checksums
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
+RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram(kernel, x, y));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_gram_symmetric
-Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_kernel_gram_symmetric(SEXP kernelSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram_symmetric(kernel, x));
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -593,36 +536,38 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_golden_points
-Eigen::MatrixXd cpp_golden_points(int n, int d);
-RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
+// cpp_kernel_gram
+Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
+RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< int >::type n(nSEXP);
-    Rcpp::traits::input_parameter< int >::type d(dSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_golden_points(n, d));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram(kernel, x, y));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_columns
-Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names, SEXP rows);
-RcppExport SEXP _gpbandits_cpp_columns(SEXP xSEXP, SEXP namesSEXP, SEXP rowsSEXP) {
+// cpp_kernel_gram_symmetric
+Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_kernel_gram_symmetric(SEXP kernelSEXP, SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_columns(x, names, rows));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram_symmetric(kernel, x));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_frame
-SEXP cpp_frame(SEXP columns);
-RcppExport SEXP _gpbandits_cpp_frame(SEXP columnsSEXP) {
+// cpp_kernel_factor
+Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x, double tolerance);
+RcppExport SEXP _gpbandits_cpp_kernel_factor(SEXP kernelSEXP, SEXP xSEXP, SEXP toleranceSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_frame(columns));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_factor(kernel, x, tolerance));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -729,6 +674,137 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_fit
+Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, own_noise, fit_mean, problem, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_information_gain
+double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
+RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type K(KSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_information_gain(K, times, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_greedy_information
+Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+RcppExport SEXP _gpbandits_cpp_greedy_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_greedy_information(kernel, points, rounds, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_spectral_information
+Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+RcppExport SEXP _gpbandits_cpp_spectral_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_spectral_information(kernel, points, rounds, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_doptimal_information
+Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var, double tolerance);
+RcppExport SEXP _gpbandits_cpp_doptimal_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_doptimal_information(kernel, points, rounds, noise_var, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_change_statistic
+double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Rcpp::List& domain);
+RcppExport SEXP _gpbandits_cpp_change_statistic(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< double >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_change_statistic(kernel, x, y, ridge, domain));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_detect_change
+int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
+RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain, dyadic));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_golden_points
+Eigen::MatrixXd cpp_golden_points(int n, int d);
+RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    Rcpp::traits::input_parameter< int >::type d(dSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_golden_points(n, d));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_columns
+Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names, SEXP rows);
+RcppExport SEXP _gpbandits_cpp_columns(SEXP xSEXP, SEXP namesSEXP, SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_columns(x, names, rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_frame
+SEXP cpp_frame(SEXP columns);
+RcppExport SEXP _gpbandits_cpp_frame(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_frame(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_preserve_rng
 SEXP cpp_preserve_rng(const Rcpp::Function& code);
 RcppExport SEXP _gpbandits_cpp_preserve_rng(SEXP codeSEXP) {
@@ -736,82 +812,6 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::Function& >::type code(codeSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_preserve_rng(code));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_run_new
-SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
-RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type truth(truthSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_run_new(handle, truth, draws));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_run_receive
-void cpp_run_receive(SEXP run_handle);
-RcppExport SEXP _gpbandits_cpp_run_receive(SEXP run_handleSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    cpp_run_receive(run_handle);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_run_play
-void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
-RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::RNGScope rcpp_rngScope_gen;
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
-    cpp_run_play(run_handle, rounds, progress);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_run_play_at
-void cpp_run_play_at(SEXP run_handle, const Rcpp::List& places);
-RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP placesSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
-    cpp_run_play_at(run_handle, places);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_run_outcome
-Rcpp::List cpp_run_outcome(SEXP run_handle);
-RcppExport SEXP _gpbandits_cpp_run_outcome(SEXP run_handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_run_outcome(run_handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_factor
-Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x, double tolerance);
-RcppExport SEXP _gpbandits_cpp_kernel_factor(SEXP kernelSEXP, SEXP xSEXP, SEXP toleranceSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_factor(kernel, x, tolerance));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checksums
-Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
-RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1238,29 +1238,26 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_allows", (DL_FUNC) &_gpbandits_cpp_bandit_allows, 6},
     {"_gpbandits_cpp_bandit_width_of", (DL_FUNC) &_gpbandits_cpp_bandit_width_of, 2},
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
-    {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
-    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
-    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
-    {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
-    {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
-    {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
-    {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
+    {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
+    {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
+    {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
+    {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
+    {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
     {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
     {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
     {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
     {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
-    {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
-    {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
+    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
     {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 5},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
     {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 3},
-    {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
-    {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
-    {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
+    {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
+    {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
+    {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 5},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
@@ -1270,14 +1267,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_covariance", (DL_FUNC) &_gpbandits_cpp_regression_covariance, 2},
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
+    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
+    {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
+    {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
+    {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
+    {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
+    {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
+    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
+    {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
+    {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
+    {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
-    {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
-    {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
-    {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
-    {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
-    {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
-    {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
-    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
     {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 4},

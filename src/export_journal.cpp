@@ -1,7 +1,328 @@
-// The journal for R, which keeps an end as a list.
+#include "r_journal_file.h"
+
+#include "base/checksum.h"
+
 #include <Rcpp.h>
 
-#include "r_journal_file.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#ifdef _WIN32
+#include <io.h>
+#include <share.h>
+#else
+#include <unistd.h>
+#endif
+
+// ---- files --------------------------------------------------------------------------------------
+
+namespace gpb {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+  const int code = errno;  // before anything else sets it
+  throw std::runtime_error("Cannot " + what + " the journal " + path + ": " + std::strerror(code) +
+                           ".");
+}
+
+enum class Use { read, write };
+
+#ifdef _WIN32
+using Offset = __int64;
+int open_file(const std::string& path, Use use, int flags) {
+  return _sopen(path.c_str(), (use == Use::read ? _O_RDONLY : _O_RDWR) | flags | _O_BINARY,
+                use == Use::read ? _SH_DENYWR : _SH_DENYRW, _S_IREAD | _S_IWRITE);
+}
+bool try_lock(int, Use) { return true; }  // opening denies the others
+bool is_held_by_another() { return errno == EACCES; }
+Offset to_offset(int file, Offset at) { return _lseeki64(file, at, SEEK_SET); }
+int to_disk(int file) { return _commit(file); }
+int cut(int file, Offset size) { return _chsize_s(file, size) == 0 ? 0 : -1; }
+#else
+using Offset = off_t;
+int open_file(const std::string& path, Use use, int flags) {
+  // Does not wait for the other end of a pipe.
+  return open(path.c_str(), (use == Use::read ? O_RDONLY : O_RDWR) | flags | O_NONBLOCK | O_CLOEXEC,
+              0666);
+}
+bool try_lock(int file, Use use) {
+  struct flock whole = {};
+  whole.l_type = use == Use::read ? F_RDLCK : F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return fcntl(file, F_SETLK, &whole) == 0;
+}
+bool is_held_by_another() { return errno == EACCES || errno == EAGAIN || errno == EINTR; }
+Offset to_offset(int file, Offset at) { return lseek(file, at, SEEK_SET); }
+int to_disk(int file) { return fsync(file); }
+int cut(int file, Offset size) { return ftruncate(file, size); }
+#endif
+
+// Calls f() until it is true, for so long as another process holds the file, ten seconds at most.
+template <class F>
+bool when_free(const F& f) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    if (f()) return true;
+    if (!is_held_by_another()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+// A regular file, locked as long as this object lives.
+class File {
+ public:
+  File(const std::string& path, Use use, int flags = 0) : path_(path) {
+    const bool opened = when_free([&] { return (descriptor_ = open_file(path, use, flags)) >= 0; });
+    if (!opened) fail("open", path_);
+    try {
+      if ((facts().st_mode & S_IFMT) != S_IFREG) {
+        throw std::runtime_error("Cannot use " + path_ + " as a journal: it is no regular file.");
+      }
+      if (!when_free([&] { return try_lock(descriptor_, use); })) fail("lock", path_);
+    } catch (...) {
+      close(descriptor_);
+      throw;
+    }
+  }
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  struct stat facts() const {
+    struct stat facts;
+    if (fstat(descriptor_, &facts) != 0) fail("look at", path_);
+    return facts;
+  }
+  Offset size() const { return static_cast<Offset>(facts().st_size); }
+  // It still has this name.
+  bool stands_at_its_path() const {
+    struct stat there;
+    const struct stat here = facts();
+    return stat(path_.c_str(), &there) == 0 && there.st_ino == here.st_ino &&
+           there.st_dev == here.st_dev;
+  }
+  bool try_shorten(Offset size) { return cut(descriptor_, size) == 0; }
+  std::string read(Offset from, Offset to) const {
+    std::string bytes(static_cast<std::size_t>(std::max<Offset>(to - from, 0)), '\0');
+    if (to_offset(descriptor_, from) < 0) fail("read", path_);
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const auto count = ::read(descriptor_, &bytes[done], chunk(bytes.size() - done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail("read", path_);
+      if (count == 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+  // False, and errno, if that fails.
+  bool try_write(Offset at, const std::string& bytes) {
+    if (to_offset(descriptor_, at) < 0) return false;
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const auto count = write(descriptor_, bytes.data() + done, chunk(bytes.size() - done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return false;
+      done += static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+  // All of the bytes after `end`, or nothing of them that could be taken for a line.
+  void append(Offset end, const std::string& bytes) {
+    if (try_write(end, bytes) && to_disk(descriptor_) == 0) return;
+    const int code = errno;
+    const bool undone = try_shorten(end) || try_write(end, std::string(bytes.size(), '!'));
+    (void)to_disk(descriptor_);
+    errno = code;
+    if (undone) fail("write to", path_);
+    throw std::runtime_error("Cannot write to the journal " + path_ + ": " + std::strerror(code) +
+                             ". The file cannot be restored either: open_bandit() may find this "
+                             "change in it, which has not happened.");
+  }
+
+ private:
+  static unsigned int chunk(std::size_t bytes) {
+    return static_cast<unsigned int>(std::min<std::size_t>(bytes, 1u << 30));
+  }
+
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+std::string digits_of(std::uint32_t checksum) {
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08lx", static_cast<unsigned long>(checksum));
+  return digits;
+}
+
+std::string line_of(const std::string& text, std::uint32_t checksum) {
+  return digits_of(checksum) + " " + text + "\n";
+}
+
+// The checksum at a line's beginning and the text after it agree, given the line before.
+bool is_whole(const std::string& line, std::uint32_t before) {
+  if (line.size() < 9) return false;
+  return line + "\n" == line_of(line.substr(9), crc32(line.data() + 9, line.size() - 9, before));
+}
+
+#ifndef _WIN32
+// A file's name is on the disk only when its directory is.
+void directory_to_disk(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int descriptor = open(directory.c_str(), O_RDONLY);
+  if (descriptor < 0) return;
+  (void)fsync(descriptor);
+  close(descriptor);
+}
+
+[[noreturn]] void fail_existing(const std::string& path) {
+  throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+}
+
+// A file of one line that is not yet the journal; gone with this object.
+class Draft {
+ public:
+  Draft(const std::string& path, const std::string& line)
+      : path_(path), name_(path + ".draft-" + std::to_string(getpid())) {
+    try {
+      File(name_, Use::write, O_CREAT | O_TRUNC | O_NOFOLLOW).append(0, line);
+    } catch (...) {
+      std::remove(name_.c_str());
+      throw;
+    }
+  }
+  ~Draft() { std::remove(name_.c_str()); }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  // Where there is no file yet; of two who try one fails.
+  void become_new_journal() const {
+    if (link(name_.c_str(), path_.c_str()) == 0) return;
+    if (errno == EEXIST) fail_existing(path_);
+    replace_journal();  // a file system without links
+  }
+  void replace_journal() const {
+    if (std::rename(name_.c_str(), path_.c_str()) != 0) fail("create", path_);
+  }
+
+ private:
+  std::string path_, name_;
+};
+
+// The line is there as a whole, or no file is.
+void write_first(const std::string& path, const std::string& line) {
+  struct stat there;
+  if (stat(path.c_str(), &there) != 0) {
+    Draft(path, line).become_new_journal();
+  } else {
+    const File empty(path, Use::write);  // locked
+    if (empty.size() > 0 || !empty.stands_at_its_path()) fail_existing(path);
+    Draft(path, line).replace_journal();
+  }
+  directory_to_disk(path);
+}
+#else
+void write_first(const std::string& path, const std::string& line) {
+  File file(path, Use::write, O_CREAT);
+  if (file.size() > 0) {
+    throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+  }
+  file.append(0, line);
+}
+#endif
+
+[[noreturn]] void fail_foreign(const std::string& path) {
+  throw std::runtime_error("The journal " + path + " is not as this bandit left it: another one "
+                           "writes to it. open_bandit() has its state, `$copy()` one without "
+                           "journal.");
+}
+
+// What may stand after the last whole line: one never finished or damaged, and its rest.
+bool is_torn(const std::string& bytes, const JournalEnd& end) {
+  const std::size_t first = end.open && !bytes.empty() && bytes[0] == '\n' ? 1 : 0;
+  const std::size_t newline = bytes.find('\n', first);
+  const bool finished = newline != std::string::npos;
+  if (finished && bytes.find('\n', newline + 1) != std::string::npos) return false;
+  return !is_whole(bytes.substr(first, finished ? newline - first : newline), end.checksum);
+}
+
+// The file ends as `end` has it, but for a torn line.
+bool ends_at(const File& file, const JournalEnd& end) {
+  const auto size = static_cast<Offset>(end.size);
+  if (file.size() < size) return false;
+  const std::string line = file.read(size - static_cast<Offset>(end.line), size);
+  if (line.size() < 9 || line.compare(0, 8, digits_of(end.checksum)) != 0) return false;
+  if ((line.back() == '\n') == end.open) return false;
+  return is_torn(file.read(size, file.size()), end);
+}
+
+}  // namespace
+
+JournalEnd journal_create(const std::string& path, const std::string& text) {
+  JournalEnd end;
+  end.checksum = crc32(text.data(), text.size());
+  const std::string line = line_of(text, end.checksum);
+  end.size = end.line = static_cast<double>(line.size());
+  write_first(path, line);
+  return end;
+}
+
+JournalEnd journal_append(const std::string& path, const std::string& text, const JournalEnd& end) {
+  File file(path, Use::write);
+  if (!ends_at(file, end)) fail_foreign(path);
+  const auto size = static_cast<Offset>(end.size);
+  if (file.size() > size && !file.try_shorten(size)) fail("shorten", path);
+  JournalEnd next;
+  next.checksum = crc32(text.data(), text.size(), end.checksum);
+  const std::string line = line_of(text, next.checksum), before = end.open ? "\n" : "";
+  next.line = static_cast<double>(line.size());
+  next.size = end.size + static_cast<double>(before.size()) + next.line;
+  file.append(size, before + line);
+  return next;
+}
+
+JournalContents journal_read(const std::string& path) {
+  const std::string bytes = [&] {
+    const File file(path, Use::read);
+    return file.read(0, file.size());
+  }();
+  JournalContents contents;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const std::size_t next = bytes.find('\n', at);
+    const bool open = next == std::string::npos;
+    const std::string line = bytes.substr(at, open ? next : next - at);
+    if (!is_whole(line, contents.end.checksum)) {
+      if (open) break;  // was never finished
+      contents.damaged = contents.lines.size() + 1;
+      contents.damaged_last = bytes.find('\n', next + 1) == std::string::npos;
+      break;
+    }
+    contents.lines.push_back(line.substr(9));
+    contents.end.checksum = crc32(line.data() + 9, line.size() - 9, contents.end.checksum);
+    contents.end.open = open;
+    contents.end.line = static_cast<double>(line.size() + (open ? 0 : 1));
+    at = open ? bytes.size() : next + 1;
+  }
+  contents.end.size = static_cast<double>(at);
+  return contents;
+}
+
+}  // namespace gpb
+
+// ---- journals -----------------------------------------------------------------------------------
+// The journal for R, which keeps an end as a list.
 
 namespace {
 
@@ -67,6 +388,21 @@ Rcpp::RawVector cpp_raw_from_hex(const std::string& text) {
   for (R_xlen_t k = 0; k < out.size(); ++k) {
     const auto at = static_cast<std::size_t>(2 * k);
     out[k] = static_cast<unsigned char>(16 * digit(text[at]) + digit(text[at + 1]));
+  }
+  return out;
+}
+
+// ---- checksums of stores ------------------------------------------------------------------------
+// Checksums of a store's rows, each going on from the row before.
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before) {
+  Rcpp::NumericVector out(rows.size());
+  auto checksum = static_cast<std::uint32_t>(before);
+  for (R_xlen_t k = 0; k < rows.size(); ++k) {
+    const SEXP row = rows[k];
+    checksum = gpb::crc32(CHAR(row), static_cast<std::size_t>(LENGTH(row)), checksum);
+    out[k] = static_cast<double>(checksum);
   }
   return out;
 }

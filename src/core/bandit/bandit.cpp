@@ -1,13 +1,14 @@
 #include "bandit/bandit.h"
-
-#include <algorithm>
-#include <cmath>
+#include "bandit/run.h"
 
 #include "linalg/floors.h"
 #include "scores/greedy.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
 #include "scores/weighted.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace gpb {
 
@@ -498,6 +499,82 @@ void Bandit::replay(const Event& event, Query query) {
       throw std::invalid_argument("unknown kind of event");
   }
   events_.push_back(event);
+}
+
+// ---- runs against a known truth -----------------------------------------------------------------
+
+Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
+    : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {
+  const double latest = bandit.fold().latest_time();
+  if (!std::isnan(latest)) start_ = latest;
+}
+
+// For bandits that go by the clock a round is one unit of time.
+void Run::set_clock(double now) {
+  if (bandit_.fold().pending().by_clock()) bandit_.set_clock(start_ + now);
+}
+
+double Run::delay_of(const Query& query) const {
+  if (draws_.delay_at) return draws_.delay_at(query, round_);
+  return draws_.delay.empty() ? 0.0 : draws_.delay[static_cast<std::size_t>(round_)];
+}
+
+void Run::arrive(const Arrival& arrival, double now) {
+  bandit_.observe(arrival.id, arrival.reward, arrival.g);
+  if (bandit_.fold().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
+}
+
+// A delay d makes the reward of round s usable from round t on iff d <= t - s.
+void Run::deliver(double now) {
+  while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
+    const Arrival arrival = in_flight_.begin()->second;
+    in_flight_.erase(in_flight_.begin());
+    arrive(arrival, now);
+  }
+}
+
+void Run::receive() {
+  const double now = static_cast<double>(round_ + 1);
+  set_clock(now);
+  deliver(now);
+}
+
+Context Run::context() const {
+  return draws_.contexts.empty() ? Context() : draws_.contexts[static_cast<std::size_t>(round_)];
+}
+
+void Run::step(Rng& rng) {
+  receive();
+  play(bandit_.propose(context(), rng));
+}
+
+void Run::step_at(const Place& place) {
+  receive();
+  play(bandit_.query_at(place, context(), Action::explore));
+}
+
+void Run::play(Query query) {
+  const auto k = static_cast<std::size_t>(round_);
+  const double now = static_cast<double>(round_ + 1);
+  const double truth = environment_.truth(query, round_);
+  const VectorXd constraints = environment_.constraints(query, round_);
+  // A bandit that knows of no constraints is told of none.
+  VectorXd g;
+  if (bandit_.fold().constraints()) {
+    g = constraints + draws_.constraint_noise.row(round_).transpose();
+  }
+  const double delay = delay_of(query);
+  const Index id = bandit_.commit(std::move(query));
+  outcome_.truth.push_back(truth);
+  outcome_.constraints.push_back(constraints);
+  outcome_.known.push_back(kNaN);
+  const Arrival arrival{id, truth + draws_.noise[round_], g, k};
+  if (delay <= 0.0) {
+    arrive(arrival, now);
+  } else {
+    in_flight_.insert({now + delay, arrival});
+  }
+  ++round_;
 }
 
 }  // namespace gpb

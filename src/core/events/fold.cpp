@@ -1,9 +1,11 @@
 #include "events/fold.h"
+#include "events/constraints.h"
+#include "events/observations.h"
+
+#include "linalg/floors.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "linalg/floors.h"
 
 namespace gpb {
 
@@ -207,6 +209,172 @@ void Fold::end_epoch() {
   first_of_epoch_ = rounds();
   if (rules_.constraints->reuse()) listener_.retargeted();
   else forget();
+}
+
+// ---- constraint rules ---------------------------------------------------------------------------
+
+namespace {
+
+void check_range(bool finite, const char* what) {
+  if (finite) return;
+  throw std::overflow_error(std::string("the constraints' penalty made ") + what +
+                            " that is too large for a number; scale the constraints down, use a "
+                            "smaller `c`, or penalty_polynomial()");
+}
+
+}  // namespace
+
+double ConstraintRule::target(double reward, const VectorXd& g, const VectorXd& kappa) const {
+  double out = reward;
+  for (Index j = 0; j < count(); ++j) out -= kappa[j] * price(g[j]);
+  check_range(std::isfinite(out), "a target");
+  return out;
+}
+
+VectorXd ConstraintRule::next_multipliers(const VectorXd& kappa, const VectorXd& g) const {
+  VectorXd next(count());
+  for (Index j = 0; j < count(); ++j) next[j] = moved(kappa[j], g[j]);
+  check_range(next.allFinite(), "a multiplier");
+  return next;
+}
+
+double ConstraintRule::failure_factor() const {
+  return std::isnan(shape_.epochs) ? 1.0 : 1.0 / (failure_parts() * shape_.epochs);
+}
+
+double NoiselessConstraints::psi(double x) const {
+  if (!(x > 0.0)) return 1.0;
+  return exponential_ ? std::exp(c_ * x) : std::pow(c_ * x + 1.0, power_);
+}
+
+double NoisyConstraints::moved(double kappa, double g) const {
+  return std::max(0.0, kappa + step_ * g);
+}
+
+double NoisyConstraints::noise_factor(const VectorXd& kappa) const {
+  return std::sqrt(1.0 + kappa.squaredNorm());
+}
+
+std::unique_ptr<ConstraintRule> make_constraints(const Settings& constraints) {
+  ConstraintRule::Shape shape;
+  shape.count = constraints.count("count");
+  shape.epoch = constraints.count("epoch");
+  shape.reuse = constraints.flag("reuse");
+  if (constraints.has("epochs")) shape.epochs = constraints.number("epochs");
+  if (constraints.text("kind") == "noisy") {
+    return std::make_unique<NoisyConstraints>(shape, constraints.number("step"));
+  }
+  const auto penalty = constraints.part("penalty");
+  const bool exponential = penalty->text("kind") != "polynomial";
+  return std::make_unique<NoiselessConstraints>(shape, exponential, penalty->number("c"),
+                                                exponential ? 1.0 : penalty->number("power"));
+}
+
+// ---- observations -------------------------------------------------------------------------------
+
+Observations::Item& Observations::item(Index id) {
+  const auto k = static_cast<std::size_t>(id - first_);
+  if (k >= items_.size()) items_.resize(k + 1);
+  return items_[k];
+}
+
+Index Observations::slot(Index id) const {
+  const auto k = static_cast<std::size_t>(id - first_);
+  return id >= first_ && k < items_.size() ? items_[k].slot : -1;
+}
+
+void Observations::enter(Index id) {
+  Item& one = item(id);
+  const double age = static_cast<double>(round_ - id);
+  posterior_->add({one.place, one.value, one.weight * forgetting_.weight(age), id});
+  one.slot = slots_++;
+  oldest_ = entered_ == 0 ? id : std::min(oldest_, id);
+  ++entered_;
+}
+
+void Observations::leave(Index id) {
+  Item& one = item(id);
+  posterior_->drop(one.slot);
+  one.slot = -1;
+  --entered_;
+}
+
+void Observations::put(Index id, const Place& place, double value, double weight) {
+  Item& one = item(id);
+  if (one.known && one.weight == weight) {
+    one.value = value;
+    if (one.slot >= 0) posterior_->set_value(one.slot, value);
+    return;
+  }
+  if (one.slot >= 0) leave(id);
+  one.known = true;
+  one.value = value;
+  one.weight = weight;
+  one.place = place;
+  if (windowed() && entered_ >= forgetting_.window && id < oldest_) return;
+  if (forgetting_.weight(static_cast<double>(round_ - id)) <= kNoWeight) return;
+  enter(id);
+  if (windowed()) shrink_window();
+}
+
+// The latest observations stay, whatever the order in which they came.
+void Observations::shrink_window() {
+  while (entered_ > forgetting_.window) {
+    while (slot(oldest_) < 0) ++oldest_;
+    leave(oldest_++);
+  }
+}
+
+// One has left for good: the latest of those that were passed over comes in.
+void Observations::refill_window() {
+  for (Index id = first_ + static_cast<Index>(items_.size()) - 1; id >= first_; --id) {
+    if (entered_ >= forgetting_.window) return;
+    const Item& one = item(id);
+    if (one.known && one.slot < 0) enter(id);
+  }
+}
+
+void Observations::drop(Index id) {
+  Item& one = item(id);
+  if (!one.known) return;
+  one.known = false;
+  if (one.slot < 0) return;
+  leave(id);
+  if (windowed()) refill_window();
+}
+
+void Observations::clear(Index first) {
+  posterior_->clear();
+  items_.clear();
+  first_ = first;
+  slots_ = entered_ = oldest_ = 0;
+}
+
+void Observations::drop_weightless() {
+  const Index end = first_ + static_cast<Index>(items_.size());
+  while (oldest_ < end && entered_ > 0 &&
+         forgetting_.weight(static_cast<double>(round_ - oldest_)) <= kNoWeight) {
+    if (slot(oldest_) >= 0) leave(oldest_);
+    ++oldest_;
+  }
+}
+
+void Observations::advance(Index round) {
+  const double passed = static_cast<double>(round - round_);
+  round_ = round;
+  posterior_->advance(round);
+  if (forgetting_.kind != Forgetting::Kind::weights || passed == 0.0 || entered_ == 0) return;
+  posterior_->rescale(forgetting_.weight(passed));
+  drop_weightless();
+}
+
+const Place* Observations::best() const {
+  const Index slot = posterior_->best_slot();
+  if (slot < 0) return nullptr;
+  for (const Item& one : items_) {
+    if (one.slot == slot) return &one.place;
+  }
+  return nullptr;
 }
 
 }  // namespace gpb

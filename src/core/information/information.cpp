@@ -1,12 +1,16 @@
 #include "information/information.h"
+#include "information/optimal_design.h"
+
+#include "base/ties.h"
+#include "linalg/floored_cholesky.h"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
-#include "base/ties.h"
-
 namespace gpb {
+
+// ---- greedy designs and eigenvalues -------------------------------------------------------------
 
 namespace {
 
@@ -56,6 +60,235 @@ VectorXd gram_eigenvalues(const MatrixXd& factor) {
   const MatrixXd small = factor.transpose() * factor;
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(small, Eigen::EigenvaluesOnly);
   return solver.eigenvalues().reverse().cwiseMax(0.0);
+}
+
+// ---- D-optimal designs --------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kNewtonSteps = 80;
+constexpr int kExtensions = 40;
+constexpr double kAlike = 0.98;       // points of a higher prior correlation come one at a time
+constexpr double kNegligible = 1e-5;  // share of the mass below which a point is dropped
+
+// Value, gradient (scores) and curvature of F on the working set.
+struct Local {
+  double gain;
+  VectorXd score;
+  MatrixXd curvature;   // 1/2 (C o C) / noise^2, C the posterior covariance: minus the Hessian
+};
+
+Local evaluate(const MatrixXd& gram, double noise_var, const VectorXd& mass) {
+  const VectorXd root = (mass / noise_var).cwiseSqrt();
+  MatrixXd system = root.asDiagonal() * gram * root.asDiagonal();
+  system.diagonal().array() += 1.0;
+  const FlooredCholesky chol(system, 1.0);
+  Local out;
+  out.gain = 0.5 * chol.log_det();
+  const MatrixXd explained = chol.lower().solve(root.asDiagonal() * gram);
+  MatrixXd covariance = gram;
+  covariance.noalias() -= explained.transpose() * explained;
+  out.score = covariance.diagonal().cwiseMax(0.0) / (2.0 * noise_var);
+  out.curvature = covariance.cwiseAbs2() / (2.0 * noise_var * noise_var);
+  return out;
+}
+
+// Longest step <= 1 that keeps x + step * dx > 0 by a margin.
+double positive_step(const VectorXd& x, const VectorXd& dx) {
+  double step = 1.0;
+  for (Index i = 0; i < x.size(); ++i) {
+    if (dx[i] < 0.0) step = std::min(step, -0.95 * x[i] / dx[i]);
+  }
+  return step;
+}
+
+}  // namespace
+
+Design::Design(const MatrixXd& factor, double noise_var, VectorXd mass_in, double total_in)
+    : mass(std::move(mass_in)), total(total_in) {
+  MatrixXd system = factor.transpose() * (mass / noise_var).asDiagonal() * factor;
+  strength = Eigen::SelfAdjointEigenSolver<MatrixXd>(system, Eigen::EigenvaluesOnly)
+                 .eigenvalues().cwiseMax(0.0);
+  system.diagonal().array() += 1.0;
+  root = FlooredCholesky(system, 1.0).matrix();
+  const MatrixXd inverse = root.triangularView<Eigen::Lower>().solve(
+      MatrixXd::Identity(root.rows(), root.cols()));
+  const MatrixXd X = inverse.transpose() * inverse;
+  trace = X.trace();
+  gain = gain_at(total);
+  score = (factor * X).cwiseProduct(factor).rowwise().sum() / (2.0 * noise_var);
+  top = score.maxCoeff();
+}
+
+double Design::gain_at(double other) const {
+  return 0.5 * (strength.array() * (other / total)).log1p().sum();
+}
+
+double Design::bound() const {
+  return gain + 0.5 * (trace - static_cast<double>(strength.size())) + total * top;
+}
+
+namespace {
+
+// The certificate of X = a X_low + b X_high at masses between those of two designs,
+// with a + b = 1 and 1/T interpolated: exact at both ends, and to second order where
+// X_i = 1 / (1 + T e_i) is nearly linear in T or in 1/T.
+class Between {
+ public:
+  Between(const Design& low, const Design& high) : low_(low), high_(high) {
+    const MatrixXd ratio = high.root.triangularView<Eigen::Lower>().solve(low.root);
+    const MatrixXd relative = ratio.transpose() * ratio;   // X_high relative to X_low
+    theta_ = Eigen::SelfAdjointEigenSolver<MatrixXd>(relative, Eigen::EigenvaluesOnly)
+                 .eigenvalues().cwiseMax(0.0);
+  }
+
+  double bound(double t) const {
+    const double a = (1.0 / t - 1.0 / high_.total) / (1.0 / low_.total - 1.0 / high_.total);
+    const double b = 1.0 - a;
+    const double log_det = (a + b * theta_.array()).log().sum();
+    const double trace = a * low_.trace + b * high_.trace;
+    return low_.gain - 0.5 * log_det + 0.5 * (trace - static_cast<double>(theta_.size())) +
+           t * (a * low_.top + b * high_.top);
+  }
+
+ private:
+  const Design& low_;
+  const Design& high_;
+  VectorXd theta_;
+};
+
+}  // namespace
+
+DesignSolver::DesignSolver(const MatrixXd& factor, double noise_var, double tolerance)
+    : factor_(factor),
+      noise_var_(noise_var),
+      tolerance_(tolerance),
+      working_(static_cast<std::size_t>(factor.rows()), 0) {}
+
+VectorXd DesignSolver::bounds(Index rounds, const std::vector<Index>& start,
+                              const std::function<void()>& called) {
+  if (factor_.cols() == 0) return VectorXd::Zero(rounds);
+  called_ = called;
+  bounds_ = VectorXd::Constant(rounds, kInf);
+  VectorXd guess = VectorXd::Zero(factor_.rows());
+  for (Index x : start) guess[x] = 1.0;
+  const DesignPtr last = solve(static_cast<double>(rounds), guess);
+  if (rounds > 1) fill(solve(1.0, last->mass), last);
+  // gamma_T <= gamma_{T+1}
+  for (Index t = rounds - 1; t > 0; --t) bounds_[t - 1] = std::min(bounds_[t - 1], bounds_[t]);
+  return bounds_;
+}
+
+// Both ends serve in between if they do at the geometric middle, where they are worst;
+// otherwise the middle gets its own design.
+void DesignSolver::fill(const DesignPtr& low, const DesignPtr& high) {
+  const Index from = static_cast<Index>(low->total), to = static_cast<Index>(high->total);
+  if (to - from < 2) return;
+  const Index middle = std::clamp(static_cast<Index>(std::lround(std::sqrt(low->total * high->total))),
+                                  from + 1, to - 1);
+  const double t = static_cast<double>(middle);
+  const double gain = std::max(low->gain_at(t), high->gain_at(t));
+  const Between between(*low, *high);
+  if (between.bound(t) - gain <= tolerance_ * gain) {
+    for (Index s = from + 1; s < to; ++s) bounds_[s - 1] = between.bound(static_cast<double>(s));
+    return;
+  }
+  const DesignPtr own = solve(t, 0.5 * (low->mass / low->total + high->mass / high->total));
+  fill(low, own);
+  fill(own, high);
+}
+
+// The working set: the points that carry mass.
+void DesignSolver::begin_with(const VectorXd& mass) {
+  points_.clear();
+  const double enough = kNegligible * mass.sum();
+  for (Index x = 0; x < mass.size(); ++x) {
+    working_[x] = mass[x] > enough;
+    if (working_[x]) points_.push_back(x);
+  }
+}
+
+// Newton on the working set, then points where the certificate is violated join.
+DesignSolver::DesignPtr DesignSolver::solve(double total, const VectorXd& guess) {
+  begin_with(guess);
+  VectorXd mass = guess;
+  DesignPtr design;
+  for (int i = 0; i < kExtensions; ++i) {
+    called_();
+    mass = improve(total, mass);
+    design = std::make_shared<const Design>(factor_, noise_var_, mass, total);
+    if (design->bound() - design->gain <= tolerance_ * design->gain || !extend(design->score)) break;
+  }
+  bounds_[static_cast<Index>(total) - 1] = design->bound();
+  return design;
+}
+
+// The best design on the working set.
+VectorXd DesignSolver::improve(double total, const VectorXd& guess) const {
+  const Index m = static_cast<Index>(points_.size());
+  MatrixXd rows(m, factor_.cols());
+  VectorXd local(m);
+  for (Index j = 0; j < m; ++j) {
+    rows.row(j) = factor_.row(points_[j]);
+    local[j] = guess[points_[j]];
+  }
+  local = newton(rows * rows.transpose(), total, local);
+  VectorXd mass = VectorXd::Zero(factor_.rows());
+  for (Index j = 0; j < m; ++j) mass[points_[j]] = local[j];
+  return (total / mass.sum()) * mass;
+}
+
+// The points outside the working set that violate the certificate most, no two alike
+// at a time, join it. False if there are none.
+bool DesignSolver::extend(const VectorXd& scores) {
+  double inside = 0.0;
+  for (Index x : points_) inside = std::max(inside, scores[x]);
+  std::vector<Index> order;
+  for (Index x = 0; x < scores.size(); ++x) {
+    if (!working_[x] && scores[x] > inside) order.push_back(x);
+  }
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return scores[a] > scores[b]; });
+  const std::size_t old = points_.size();
+  for (Index x : order) {
+    const double size = factor_.row(x).norm();
+    bool alike = false;
+    for (std::size_t j = old; j < points_.size() && !alike; ++j) {
+      const auto other = factor_.row(points_[j]);
+      alike = factor_.row(x).dot(other) > kAlike * size * other.norm();
+    }
+    if (alike) continue;
+    working_[x] = 1;
+    points_.push_back(x);
+  }
+  return points_.size() > old;
+}
+
+// Primal-dual interior point for max F(w), w >= 0, sum w = T: s(w) + z = nu 1, w z = mu.
+VectorXd DesignSolver::newton(const MatrixXd& gram, double total, VectorXd mass) const {
+  const Index m = mass.size();
+  mass = (total * 0.9 / mass.sum()) * mass;
+  mass.array() += 0.1 * total / static_cast<double>(m);
+  Local at = evaluate(gram, noise_var_, mass);
+  VectorXd slack = at.score.maxCoeff() * 1.1 - at.score.array();
+  for (int step = 0; step < kNewtonSteps; ++step) {
+    const double gap = total * at.score.maxCoeff() - mass.dot(at.score);
+    if (gap <= 0.25 * tolerance_ * at.gain) break;
+    const double target = 0.1 * mass.dot(slack) / static_cast<double>(m);
+    MatrixXd system = at.curvature;
+    const VectorXd barrier = slack.cwiseQuotient(mass);
+    system.diagonal() += barrier;
+    const FlooredCholesky chol(std::move(system), barrier);
+    const VectorXd pull = chol.solve(at.score + target * mass.cwiseInverse());
+    const VectorXd level = chol.solve(VectorXd::Ones(m));
+    const double nu = (pull.sum() + mass.sum() - total) / level.sum();
+    const VectorXd move = pull - nu * level;
+    const VectorXd slack_move =
+        target * mass.cwiseInverse() - slack - slack.cwiseProduct(move).cwiseQuotient(mass);
+    mass += positive_step(mass, move) * move;
+    slack += positive_step(slack, slack_move) * slack_move;
+    at = evaluate(gram, noise_var_, mass);
+  }
+  return mass;
 }
 
 }  // namespace gpb

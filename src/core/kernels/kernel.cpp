@@ -1,8 +1,21 @@
 #include "kernels/kernel.h"
+#include "kernels/kernel_compose.h"
+#include "kernels/kernel_linear.h"
+#include "kernels/kernel_categorical.h"
+#include "kernels/kernel_matrix.h"
+#include "kernels/kernel_function.h"
+#include "kernels/pivoted_cholesky.h"
 
+#include "kernels/kernel_scaling.h"
 #include "linalg/mirror.h"
 
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
 namespace gpb {
+
+// ---- any kernel ---------------------------------------------------------------------------------
 
 VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
   MatrixXd gradient;
@@ -36,6 +49,454 @@ MatrixXd Kernel::gram(const Points& X) const {
   for (Index j = 0; j < n; ++j) cross(X.row(j).transpose(), X, K.col(j));
   mirror_lower(K);
   return K;
+}
+
+// ---- sums, products and scaled kernels ----------------------------------------------------------
+
+CompositeKernel::CompositeKernel(std::vector<std::unique_ptr<Kernel>> parts)
+    : parts_(std::move(parts)) {
+  if (parts_.empty()) throw std::invalid_argument("a sum or product of kernels needs parts");
+}
+
+CompositeKernel::CompositeKernel(const CompositeKernel& other) : Kernel(other) {
+  for (const auto& part : other.parts_) parts_.push_back(part->clone());
+}
+
+Index CompositeKernel::parameter_count() const {
+  Index count = 0;
+  for (const auto& part : parts_) count += part->parameter_count();
+  return count;
+}
+
+VectorXd CompositeKernel::log_parameters() const {
+  VectorXd theta(parameter_count());
+  Index first = 0;
+  for (const auto& part : parts_) {
+    theta.segment(first, part->parameter_count()) = part->log_parameters();
+    first += part->parameter_count();
+  }
+  return theta;
+}
+
+void CompositeKernel::set_log_parameters(const VectorXd& theta) {
+  check_parameter_count(theta, parameter_count());
+  Index first = 0;
+  for (const auto& part : parts_) {
+    part->set_log_parameters(theta.segment(first, part->parameter_count()));
+    first += part->parameter_count();
+  }
+}
+
+void SumKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  parts_[0]->cross(x, Y, out);
+  VectorXd term(Y.rows());
+  for (std::size_t p = 1; p < parts_.size(); ++p) {
+    parts_[p]->cross(x, Y, term);
+    out += term;
+  }
+}
+
+void SumKernel::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
+  parts_[0]->diagonal(X, out);
+  VectorXd term(X.rows());
+  for (std::size_t p = 1; p < parts_.size(); ++p) {
+    parts_[p]->diagonal(X, term);
+    out += term;
+  }
+}
+
+void SumKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  parts_[0]->input_gradient(x, Y, out);
+  MatrixXd term;
+  for (std::size_t p = 1; p < parts_.size(); ++p) {
+    parts_[p]->input_gradient(x, Y, term);
+    out += term;
+  }
+}
+
+VectorXd SumKernel::parameter_gradient(const Points& X, const MatrixXd& W) const {
+  VectorXd gradient(parameter_count());
+  Index first = 0;
+  for (const auto& part : parts_) {
+    gradient.segment(first, part->parameter_count()) = part->parameter_gradient(X, W);
+    first += part->parameter_count();
+  }
+  return gradient;
+}
+
+// Inside a product: one of the n parts, each n times too large to make up for the others.
+void SumKernel::draw_feature(Rng& rng, Feature& feature) const {
+  const Index n = static_cast<Index>(parts_.size());
+  feature.amplitude *= std::sqrt(static_cast<double>(n));
+  parts_[static_cast<std::size_t>(rng.index(n))]->draw_feature(rng, feature);
+}
+
+PriorPath SumKernel::draw_prior_path(Rng& rng, Index inputs, Index features) const {
+  PriorPath path;
+  for (const auto& part : parts_) path.add(part->draw_prior_path(rng, inputs, features));
+  return path;
+}
+
+std::unique_ptr<Kernel> SumKernel::clone() const { return std::make_unique<SumKernel>(*this); }
+
+void ProductKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  parts_[0]->cross(x, Y, out);
+  VectorXd factor(Y.rows());
+  for (std::size_t p = 1; p < parts_.size(); ++p) {
+    parts_[p]->cross(x, Y, factor);
+    out.array() *= factor.array();
+  }
+}
+
+void ProductKernel::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
+  parts_[0]->diagonal(X, out);
+  VectorXd factor(X.rows());
+  for (std::size_t p = 1; p < parts_.size(); ++p) {
+    parts_[p]->diagonal(X, factor);
+    out.array() *= factor.array();
+  }
+}
+
+// (f g)' = f'g + f g', one factor after the other.
+void ProductKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  parts_[0]->input_gradient(x, Y, out);
+  VectorXd product(Y.rows());
+  VectorXd factor(Y.rows());
+  MatrixXd slope;
+  parts_[0]->cross(x, Y, product);
+  for (std::size_t p = 1; p < parts_.size(); ++p) {
+    parts_[p]->cross(x, Y, factor);
+    parts_[p]->input_gradient(x, Y, slope);
+    out.array().colwise() *= factor.array();
+    out.array() += slope.array().colwise() * product.array();
+    product.array() *= factor.array();
+  }
+}
+
+// A factor's own gradient, with the other factors' Gram matrices in the weights.
+VectorXd ProductKernel::parameter_gradient(const Points& X, const MatrixXd& W) const {
+  std::vector<MatrixXd> grams;
+  for (const auto& part : parts_) grams.push_back(part->gram(X));
+  VectorXd gradient(parameter_count());
+  Index first = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Index count = parts_[p]->parameter_count();
+    if (count == 0) continue;
+    MatrixXd weights = W;
+    for (std::size_t q = 0; q < parts_.size(); ++q) {
+      if (q != p) weights.array() *= grams[q].array();
+    }
+    gradient.segment(first, count) = parts_[p]->parameter_gradient(X, weights);
+    first += count;
+  }
+  return gradient;
+}
+
+void ProductKernel::draw_feature(Rng& rng, Feature& feature) const {
+  for (const auto& part : parts_) part->draw_feature(rng, feature);
+}
+
+std::unique_ptr<Kernel> ProductKernel::clone() const {
+  return std::make_unique<ProductKernel>(*this);
+}
+
+// ---- linear -------------------------------------------------------------------------------------
+
+Linear::Linear(std::vector<Index> dims, double variance)
+    : dims_(std::move(dims)), variance_(variance) {
+  check_positive(variance, "variance");
+}
+
+void Linear::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  out.setZero();
+  for (const Index c : dims_) out += x[c] * Y.col(c);
+  out *= variance_;
+}
+
+void Linear::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
+  out.setZero();
+  for (const Index c : dims_) out += X.col(c).cwiseAbs2();
+  out *= variance_;
+}
+
+void Linear::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  out.setZero(Y.rows(), x.size());
+  for (const Index c : dims_) out.col(c) = variance_ * Y.col(c);
+}
+
+VectorXd Linear::log_parameters() const { return VectorXd::Constant(1, std::log(variance_)); }
+
+void Linear::set_log_parameters(const VectorXd& theta) {
+  check_parameter_count(theta, 1);
+  variance_ = exp_parameter(theta[0]);
+}
+
+// sum_ij W_ij v x_i'x_j = v sum_c x_c' W x_c.
+VectorXd Linear::parameter_gradient(const Points& X, const MatrixXd& W) const {
+  double total = 0.0;
+  for (const Index c : dims_) total += X.col(c).dot(W * X.col(c));
+  return VectorXd::Constant(1, variance_ * total);
+}
+
+// With independent signs z: E (z'x)(z'y) = x'y.
+void Linear::draw_feature(Rng& rng, Feature& feature) const {
+  feature.amplitude *= std::sqrt(variance_);
+  VectorXd signs = VectorXd::Zero(feature.frequency.size());
+  for (const Index c : dims_) signs[c] = rng.uniform() < 0.5 ? -1.0 : 1.0;
+  feature.directions.push_back(std::move(signs));
+}
+
+// Exact: normal weights.
+PriorPath Linear::draw_prior_path(Rng& rng, Index inputs, Index) const {
+  VectorXd slope = VectorXd::Zero(inputs);
+  for (const Index c : dims_) slope[c] = std::sqrt(variance_) * rng.normal();
+  return PriorPath::line(std::move(slope));
+}
+
+std::unique_ptr<Kernel> Linear::clone() const { return std::make_unique<Linear>(*this); }
+
+// ---- categorical --------------------------------------------------------------------------------
+
+Categorical::Categorical(std::vector<Index> dims, VectorXd correlation, bool shared,
+                         double variance)
+    : dims_(std::move(dims)), correlation_(std::move(correlation)), shared_(shared),
+      variance_(variance) {
+  if (correlation_.size() != static_cast<Index>(dims_.size())) {
+    throw std::invalid_argument("a categorical kernel needs a correlation for each of its inputs");
+  }
+  check_correlation();
+  check_positive(variance, "variance");
+}
+
+void Categorical::check_correlation() const {
+  if (!(correlation_.minCoeff() > 0.0 && correlation_.maxCoeff() <= 1.0)) {
+    throw std::invalid_argument("correlations must be above 0 and at most 1");
+  }
+}
+
+void Categorical::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  out.setConstant(variance_);
+  for (std::size_t c = 0; c < dims_.size(); ++c) {
+    const double here = x[dims_[c]], factor = correlation_[static_cast<Index>(c)];
+    const auto column = Y.col(dims_[c]);
+    for (Index j = 0; j < Y.rows(); ++j) out[j] *= column[j] == here ? 1.0 : factor;
+  }
+}
+
+void Categorical::diagonal(const Points&, Eigen::Ref<VectorXd> out) const {
+  out.setConstant(variance_);
+}
+
+void Categorical::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  out.setZero(Y.rows(), x.size());
+}
+
+VectorXd Categorical::log_parameters() const {
+  VectorXd theta(parameter_count());
+  theta << log_shared(correlation_, shared_), std::log(variance_);
+  return theta;
+}
+
+void Categorical::set_log_parameters(const VectorXd& theta) {
+  check_parameter_count(theta, parameter_count());
+  const double rounding = 1e-12;
+  correlation_ = exp_shared(theta.head(parameter_count() - 1), correlation_.size());
+  if (correlation_.maxCoeff() <= 1.0 + rounding) correlation_ = correlation_.cwiseMin(1.0);
+  check_correlation();
+  variance_ = exp_parameter(theta[theta.size() - 1]);
+}
+
+// d k / d log correlation_c = k [x_c != y_c]; both triangles at once.
+VectorXd Categorical::parameter_gradient(const Points& X, const MatrixXd& W) const {
+  VectorXd gradient = VectorXd::Zero(parameter_count());
+  double& by_variance = gradient[gradient.size() - 1];
+  by_variance = variance_ * W.trace();
+  VectorXd row(X.rows());
+  for (Index i = 1; i < X.rows(); ++i) {
+    const VectorXd x = X.row(i).transpose();
+    cross(x, X, row);
+    const Eigen::ArrayXd weight = 2.0 * W.col(i).head(i).array() * row.head(i).array();
+    by_variance += weight.sum();
+    for (std::size_t c = 0; c < dims_.size(); ++c) {
+      const auto differs = (X.col(dims_[c]).head(i).array() != x[dims_[c]]).cast<double>();
+      gradient[shared_ ? 0 : static_cast<Index>(c)] += (weight * differs).sum();
+    }
+  }
+  return gradient;
+}
+
+// With probability `correlation` the constant 1, else an independent sign for each value:
+// E phi(x) phi(y) = correlation + (1 - correlation) [x = y].
+void Categorical::draw_feature(Rng& rng, Feature& feature) const {
+  feature.amplitude *= std::sqrt(variance_);
+  for (std::size_t c = 0; c < dims_.size(); ++c) {
+    if (rng.uniform() < correlation_[static_cast<Index>(c)]) continue;
+    feature.signs.push_back({dims_[c], rng.uniform()});
+  }
+}
+
+std::unique_ptr<Kernel> Categorical::clone() const { return std::make_unique<Categorical>(*this); }
+
+// ---- a given matrix -----------------------------------------------------------------------------
+
+MatrixKernel::MatrixKernel(MatrixXd K, Index arm_column)
+    : K_(std::make_shared<const MatrixXd>(std::move(K))), arm_column_(arm_column) {
+  if (K_->rows() != K_->cols()) throw std::invalid_argument("a covariance matrix must be square");
+}
+
+Index MatrixKernel::arm(double number) const {
+  if (!(number >= 0.0 && number < static_cast<double>(K_->rows()))) {
+    throw std::invalid_argument("arm " + std::to_string(number) + " is not among the " +
+                                std::to_string(K_->rows()) + " of the covariance matrix");
+  }
+  return static_cast<Index>(number);
+}
+
+void MatrixKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  const auto column = K_->col(arm(x[arm_column_]));
+  for (Index j = 0; j < Y.rows(); ++j) out[j] = column[arm(Y(j, arm_column_))];
+}
+
+void MatrixKernel::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
+  for (Index j = 0; j < X.rows(); ++j) {
+    const Index i = arm(X(j, arm_column_));
+    out[j] = (*K_)(i, i);
+  }
+}
+
+void MatrixKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  out.setZero(Y.rows(), x.size());
+}
+
+void MatrixKernel::set_log_parameters(const VectorXd& theta) { check_parameter_count(theta, 0); }
+
+VectorXd MatrixKernel::parameter_gradient(const Points&, const MatrixXd&) const {
+  return VectorXd(0);
+}
+
+// A draw of all arms at once, root z with root root' = K: exact.
+void MatrixKernel::draw_feature(Rng& rng, Feature& feature) const {
+  if (!root_) {
+    const Eigen::LDLT<MatrixXd> factor(*K_);
+    MatrixXd root = factor.matrixL();
+    root *= factor.vectorD().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+    root_ = std::make_shared<const MatrixXd>(factor.transpositionsP().transpose() * root);
+  }
+  const VectorXd values = *root_ * rng.normals(K_->rows());
+  if (feature.by_arm.size() > 0) feature.by_arm.array() *= values.array();
+  else feature.by_arm = values;
+  feature.arm_column = arm_column_;
+}
+
+std::unique_ptr<Kernel> MatrixKernel::clone() const { return std::make_unique<MatrixKernel>(*this); }
+
+// ---- a user's function --------------------------------------------------------------------------
+
+namespace {
+// Rows of a Gram matrix of which only the diagonal is wanted.
+constexpr Index kDiagonalRows = 32;
+}  // namespace
+
+template <typename Rows>
+MatrixXd FunctionKernel::inputs_of(const Rows& X) const {
+  MatrixXd out(X.rows(), static_cast<Index>(dims_.size()));
+  for (Index c = 0; c < out.cols(); ++c) out.col(c) = X.col(dims_[static_cast<std::size_t>(c)]);
+  return out;
+}
+
+void FunctionKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  if (Y.rows() == 0) return;
+  out = variance_ * f_(inputs_of(x.transpose()), inputs_of(Y)).row(0).transpose();
+}
+
+void FunctionKernel::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
+  for (Index from = 0; from < X.rows(); from += kDiagonalRows) {
+    const Index size = std::min(kDiagonalRows, X.rows() - from);
+    const MatrixXd block = inputs_of(X.middleRows(from, size));
+    out.segment(from, size) = variance_ * f_(block, block).diagonal();
+  }
+}
+
+// All shifted points in one call; the step is best for second-order differences.
+void FunctionKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  out.setZero(Y.rows(), x.size());
+  const Index d = static_cast<Index>(dims_.size());
+  if (Y.rows() == 0 || d == 0) return;
+  const MatrixXd here = inputs_of(x.transpose());
+  MatrixXd shifted = here.replicate(2 * d, 1);
+  VectorXd step(d);
+  for (Index c = 0; c < d; ++c) {
+    const double wanted = 6e-6 * std::max(1.0, std::abs(here(0, c)));
+    shifted(2 * c, c) += wanted;
+    shifted(2 * c + 1, c) -= wanted;
+    step[c] = shifted(2 * c, c) - shifted(2 * c + 1, c);  // what rounding has left of it
+  }
+  const MatrixXd K = f_(shifted, inputs_of(Y));
+  for (Index c = 0; c < d; ++c) {
+    out.col(dims_[static_cast<std::size_t>(c)]) +=
+        (variance_ / step[c]) * (K.row(2 * c) - K.row(2 * c + 1)).transpose();
+  }
+}
+
+VectorXd FunctionKernel::log_parameters() const {
+  return VectorXd::Constant(1, std::log(variance_));
+}
+
+void FunctionKernel::set_log_parameters(const VectorXd& theta) {
+  check_parameter_count(theta, 1);
+  variance_ = std::exp(theta[0]);
+}
+
+VectorXd FunctionKernel::parameter_gradient(const Points& X, const MatrixXd& W) const {
+  const MatrixXd inputs = inputs_of(X);
+  return VectorXd::Constant(1, variance_ * f_(inputs, inputs).cwiseProduct(W).sum());
+}
+
+void FunctionKernel::draw_feature(Rng&, Feature&) const {
+  throw std::invalid_argument(
+      "paths cannot be drawn from kernel_function(): joint draws need a finite domain");
+}
+
+std::unique_ptr<Kernel> FunctionKernel::clone() const {
+  return std::make_unique<FunctionKernel>(*this);
+}
+
+// ---- a factor of the Gram matrix ----------------------------------------------------------------
+
+LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance, Index max_rank) {
+  const Index n = X.rows();
+  LowRank out;
+  out.residual.resize(n);
+  kernel.diagonal(X, out.residual);
+  const double scale = out.residual.size() ? out.residual.maxCoeff() : 0.0;
+  max_rank = std::min(max_rank, n);
+  MatrixXd& F = out.factor;
+  F.resize(n, std::min<Index>(max_rank, 32));
+  VectorXd column(n);
+  Index rank = 0;
+  Index pivot = 0;
+  while (rank < max_rank && n > 0 && out.residual.maxCoeff(&pivot) > tolerance) {
+    if (rank == F.cols()) F.conservativeResize(Eigen::NoChange, std::min(max_rank, 2 * rank));
+    kernel.cross(X.row(pivot).transpose(), X, column);
+    if (rank > 0) {
+      const VectorXd at_pivot = F.row(pivot).head(rank).transpose();
+      column.noalias() -= F.leftCols(rank) * at_pivot;
+    }
+    column /= std::sqrt(out.residual[pivot]);
+    F.col(rank) = column;
+    out.residual.array() -= column.array().square();
+    out.residual[pivot] = 0.0;
+    if (out.residual.minCoeff() < -kIndefinite * std::max(scale, 1e-300)) {
+      throw std::invalid_argument("the covariance is indefinite: a conditional variance is " +
+                                  std::to_string(out.residual.minCoeff()));
+    }
+    out.pivots.push_back(pivot);
+    ++rank;
+  }
+  F.conservativeResize(Eigen::NoChange, rank);
+  out.complete = n == 0 || out.residual.maxCoeff() <= tolerance;
+  out.residual = out.residual.cwiseMax(0.0);
+  return out;
 }
 
 }  // namespace gpb

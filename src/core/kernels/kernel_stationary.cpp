@@ -1,9 +1,127 @@
+#include "kernels/kernel_scaling.h"
+#include "kernels/bessel_correlation.h"
 #include "kernels/kernel_stationary.h"
+#include "kernels/kernel_periodic.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace gpb {
+
+// ---- lengthscales -------------------------------------------------------------------------------
+
+Scaling::Scaling(std::vector<Index> columns, VectorXd lengthscales, bool one_parameter)
+    : dims(std::move(columns)), lengthscale(std::move(lengthscales)), isotropic(one_parameter) {
+  if (dims.empty() || lengthscale.size() != size()) {
+    throw std::invalid_argument("a kernel needs one lengthscale for each of its inputs");
+  }
+  for (Index c = 0; c < size(); ++c) check_positive(lengthscale[c], "lengthscale");
+}
+
+VectorXd Scaling::log_parameters() const { return log_shared(lengthscale, isotropic); }
+
+void Scaling::set_log_parameters(const VectorXd& theta) {
+  check_parameter_count(theta, parameter_count());
+  lengthscale = exp_shared(theta, size());
+}
+
+VectorXd log_shared(const VectorXd& values, bool shared) {
+  return values.head(shared ? 1 : values.size()).array().log();
+}
+
+VectorXd exp_shared(const VectorXd& theta, Index size) {
+  VectorXd values(size);
+  for (Index c = 0; c < size; ++c) values[c] = exp_parameter(theta[theta.size() == 1 ? 0 : c]);
+  return values;
+}
+
+double exp_parameter(double theta) {
+  const double value = std::exp(theta);
+  check_positive(value, "kernel parameter");
+  return value;
+}
+
+void check_parameter_count(const VectorXd& theta, Index expected) {
+  if (theta.size() != expected) {
+    throw std::invalid_argument("expected " + std::to_string(expected) + " kernel parameters, got " +
+                                std::to_string(theta.size()));
+  }
+}
+
+void check_positive(double value, const char* what) {
+  if (!(value > 0.0) || !std::isfinite(value)) {
+    throw std::invalid_argument(std::string(what) + " must be positive and finite, not " +
+                                std::to_string(value));
+  }
+}
+
+// ---- Matern correlations of any order -----------------------------------------------------------
+
+namespace {
+
+constexpr double kLog2 = 0.69314718055994530942;
+constexpr double kDebyeFrom = 200.0;    // relative error of the expansion below 1e-11 from here
+constexpr double kTiny = 1e-150;        // nearer than this is the same point
+constexpr double kBesselZero = 3000.0;  // r^nu K_nu(r) underflows from here for nu < 200
+
+// sum_k (-1)^k u_k(t) / nu^k, k <= 4 (Abramowitz & Stegun 9.3.9).
+double debye_sum(double nu, double t) {
+  const double q = t * t;
+  const double v = -t / nu;
+  const double u1 = (3.0 - 5.0 * q) / 24.0;
+  const double u2 = (81.0 + q * (-462.0 + q * 385.0)) / 1152.0;
+  const double u3 = (30375.0 + q * (-369603.0 + q * (765765.0 - q * 425425.0))) / 414720.0;
+  const double u4 = (4465125.0 + q * (-94121676.0 + q * (349922430.0 +
+                     q * (-446185740.0 + q * 185910725.0)))) / 39813120.0;
+  return 1.0 + v * (u1 + v * (u2 + v * (u3 + v * u4)));
+}
+
+// Large order: the uniform expansion of K_nu(nu z) (A&S 9.3.8) over Stirling's
+// series for Gamma(nu), which is the same sum at t = 1. Tends to exp(-s/2),
+// r^2 = 2 nu s, without a difference of large terms.
+double large_order(double nu, double r) {
+  const double z = r / nu;
+  const double root = std::hypot(1.0, z);
+  const double w = z > 1.0 ? root - 1.0 : z * z / (1.0 + root);
+  const double exponent = nu * (std::log1p(w / 2.0) - w) - 0.5 * std::log1p(w);
+  return std::exp(exponent) * debye_sum(nu, 1.0 / root) / debye_sum(nu, 1.0);
+}
+
+// Small r: sum_k (r^2/4)^k / (k! (1-nu)(2-nu)...(k-nu)), the part of I_{-nu}; the
+// part of I_nu, of size r^(2 nu), is below rounding where this is called.
+double small_distance(double nu, double r) {
+  const double q = r * r / 4.0;
+  double sum = 1.0;
+  double term = 1.0;
+  for (double k = 1.0; k < nu && std::abs(term) > 1e-17; ++k) {
+    term *= q / (k * (k - nu));
+    sum += term;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double bessel_correlation(double nu, double r, BesselK bessel_k) {
+  if (r < kTiny) return 1.0;
+  if (r == kInf) return 0.0;
+  if (nu >= kDebyeFrom) return large_order(nu, r);
+  if (r > kBesselZero) return 0.0;
+  const double log_scale = (1.0 - nu) * kLog2 - std::lgamma(nu) + nu * std::log(r);
+  if (log_scale < -600.0) return small_distance(nu, r);  // K_nu(r) ~ exp(-log_scale) overflows
+  return std::exp(log_scale + std::log(bessel_k(nu, r)) - r);
+}
+
+// With c_nu = 2^(1-nu) / Gamma(nu): rho'/r = -c_nu r^(nu-1) K_{nu-1}(r), which is
+// -rho_{nu-1}(r) / (2 (nu-1)) for nu > 1; for the others K_{nu-1} = K_{1-nu}.
+double bessel_slope(double nu, double r, BesselK bessel_k) {
+  if (nu > 1.0) return -bessel_correlation(nu - 1.0, r, bessel_k) / (2.0 * (nu - 1.0));
+  if (r < kTiny || r > kBesselZero) return 0.0;
+  const double log_scale = (1.0 - nu) * kLog2 - std::lgamma(nu) + (nu - 1.0) * std::log(r);
+  return -std::exp(log_scale + std::log(bessel_k(1.0 - nu, r)) - r);
+}
+
+// ---- stationary kernels -------------------------------------------------------------------------
 
 namespace {
 // Beyond this every correlation is 0, and its square is still a number.
@@ -224,5 +342,118 @@ void Matern::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
 
 // A multivariate t with 2 nu degrees of freedom.
 double Matern::draw_scale(Rng& rng) const { return std::sqrt(nu_ / draw_gamma(rng, nu_)); }
+
+// ---- periodic -----------------------------------------------------------------------------------
+
+namespace {
+constexpr double kPi = 3.14159265358979323846;
+}
+
+Periodic::Periodic(Scaling scaling, VectorXd period, bool one_period, double variance)
+    : scaling_(std::move(scaling)), period_(std::move(period)), one_period_(one_period),
+      variance_(variance) {
+  if (period_.size() != scaling_.size()) {
+    throw std::invalid_argument("a periodic kernel needs one period for each of its inputs");
+  }
+  for (Index c = 0; c < period_.size(); ++c) check_positive(period_[c], "period");
+  check_positive(variance, "variance");
+}
+
+// pi (x_c - y_c) / p_c.
+void Periodic::angle(Index c, const VectorXd& x, const Points& Y, Index start, ArrayRef out) const {
+  const Index column = scaling_.dims[c];
+  out = (x[column] - Y.col(column).segment(start, out.size()).array()) * (kPi / period_[c]);
+}
+
+void Periodic::correlation(const VectorXd& x, const Points& Y, Index start, ArrayRef out) const {
+  out.setZero();
+  Block u(out.size());
+  for (Index c = 0; c < scaling_.size(); ++c) {
+    angle(c, x, Y, start, u);
+    out += (u.sin() / scaling_.lengthscale[c]).square();
+  }
+  out = (-2.0 * out).exp();
+}
+
+void Periodic::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
+  for (Index start = 0; start < Y.rows(); start += kBlock) {
+    const Index count = std::min(kBlock, Y.rows() - start);
+    Eigen::Map<Eigen::ArrayXd> block(out.data() + start, count);
+    correlation(x, Y, start, block);
+    block *= variance_;
+  }
+}
+
+void Periodic::diagonal(const Points&, Eigen::Ref<VectorXd> out) const {
+  out.setConstant(variance_);
+}
+
+// dk/dx_c = -k 2 pi sin(2 u_c) / (p_c l_c^2), u_c the angle.
+void Periodic::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
+  out.setZero(Y.rows(), x.size());
+  for (Index start = 0; start < Y.rows(); start += kBlock) {
+    Block k(std::min(kBlock, Y.rows() - start));
+    correlation(x, Y, start, k);
+    k *= variance_;
+    Block u(k.size());
+    for (Index c = 0; c < scaling_.size(); ++c) {
+      angle(c, x, Y, start, u);
+      const double factor = -2.0 * kPi / (period_[c] * std::pow(scaling_.lengthscale[c], 2));
+      out.col(scaling_.dims[c]).segment(start, k.size()).array() = factor * k * (2.0 * u).sin();
+    }
+  }
+}
+
+Index Periodic::parameter_count() const {
+  return period_count() + scaling_.parameter_count() + 1;
+}
+
+VectorXd Periodic::log_parameters() const {
+  VectorXd theta(parameter_count());
+  theta << log_shared(period_, one_period_), scaling_.log_parameters(), std::log(variance_);
+  return theta;
+}
+
+void Periodic::set_log_parameters(const VectorXd& theta) {
+  check_parameter_count(theta, parameter_count());
+  period_ = exp_shared(theta.head(period_count()), scaling_.size());
+  scaling_.set_log_parameters(theta.segment(period_count(), scaling_.parameter_count()));
+  variance_ = exp_parameter(theta[theta.size() - 1]);
+}
+
+VectorXd Periodic::parameter_gradient(const Points& X, const MatrixXd& W) const {
+  return sum_over_pairs(X, W, parameter_count(), variance_,
+                        [&](const VectorXd& x, Index start, const Block& weight, VectorXd& sums) {
+                          add_gradient(x, X, start, weight, sums);
+                        });
+}
+
+// d log k / d log p_c = 2 u_c sin(2 u_c) / l_c^2, d log k / d log l_c = 4 sin^2(u_c) / l_c^2.
+void Periodic::add_gradient(const VectorXd& x, const Points& Y, Index start, Block weight,
+                            VectorXd& gradient) const {
+  Block u(weight.size());
+  correlation(x, Y, start, u);
+  weight *= u;
+  gradient[gradient.size() - 1] += weight.sum();
+  for (Index c = 0; c < scaling_.size(); ++c) {
+    angle(c, x, Y, start, u);
+    const double precision = 1.0 / std::pow(scaling_.lengthscale[c], 2);
+    const Index period = one_period_ ? 0 : c;
+    const Index lengthscale = period_count() + (scaling_.isotropic ? 0 : c);
+    gradient[period] += 2.0 * precision * (weight * u * (2.0 * u).sin()).sum();
+    gradient[lengthscale] += 4.0 * precision * (weight * u.sin().square()).sum();
+  }
+}
+
+// exp(-2 sin^2(u) / l^2) = exp(a cos(2u) - a), a = 1 / l^2: a Fourier series in each input.
+void Periodic::draw_feature(Rng& rng, Feature& feature) const {
+  feature.amplitude *= std::sqrt(variance_);
+  for (Index c = 0; c < scaling_.size(); ++c) {
+    const double harmonic = draw_harmonic(rng, 1.0 / std::pow(scaling_.lengthscale[c], 2));
+    feature.frequency[scaling_.dims[c]] += 2.0 * kPi * harmonic / period_[c];
+  }
+}
+
+std::unique_ptr<Kernel> Periodic::clone() const { return std::make_unique<Periodic>(*this); }
 
 }  // namespace gpb

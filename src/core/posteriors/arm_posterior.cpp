@@ -1,8 +1,17 @@
 #include "posteriors/arm_posterior.h"
+#include "posteriors/weight_posterior.h"
+#include "posteriors/root_posterior.h"
+#include "posteriors/played_posterior.h"
 
+#include "linalg/floored_cholesky.h"
+#include "linalg/sweeps.h"
+
+#include <algorithm>
 #include <cmath>
 
 namespace gpb {
+
+// ---- what all engines over arms share -----------------------------------------------------------
 
 namespace {
 // An arm's variance over its noise must stay this far below 1 for an observation to be taken
@@ -122,6 +131,389 @@ std::vector<Index> ArmPosterior::observed_arms() const {
     if (weight_[i] > 0.0) out.push_back(i);
   }
   return out;
+}
+
+// ---- weights of features ------------------------------------------------------------------------
+
+namespace {
+
+// Precision of the weights P = I + sum_i (W_i / lambda) phi_i phi_i' = L L', so root = L^-T.
+WeightFit fit_by_precision(const MatrixXd& phi, const std::vector<Index>& seen,
+                           const VectorXd& weight, const VectorXd& weighted, double noise_var) {
+  const Index r = phi.cols(), m = static_cast<Index>(seen.size());
+  MatrixXd scaled(r, m);
+  VectorXd target = VectorXd::Zero(r);
+  for (Index k = 0; k < m; ++k) {
+    const Index arm = seen[static_cast<std::size_t>(k)];
+    scaled.col(k) = phi.row(arm).transpose() * std::sqrt(weight[arm] / noise_var);
+    target += phi.row(arm).transpose() * (weighted[arm] / noise_var);
+  }
+  MatrixXd precision = MatrixXd::Identity(r, r);
+  precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  const FlooredCholesky factor(precision, 1.0);
+  return {factor.upper().solve(MatrixXd::Identity(r, r)), factor.solve(target), factor.log_det()};
+}
+
+// The same one arm after the other, by Potter's step: no number in it is large where the noise
+// is small, and the digits stay.
+WeightFit fit_by_steps(const MatrixXd& phi, const std::vector<Index>& seen,
+                       const VectorXd& weight, const VectorXd& weighted, double noise_var) {
+  const Index r = phi.cols();
+  WeightFit fit{MatrixXd::Identity(r, r), VectorXd::Zero(r), 0.0};
+  for (const Index arm : seen) {
+    const VectorXd row = phi.row(arm);
+    const double noise = effective_noise(noise_var / weight[arm], row.squaredNorm());
+    const VectorXd v = fit.root.transpose() * row;
+    VectorXd gain = fit.root * v;
+    const double s = noise + v.squaredNorm();
+    fit.mean += gain * ((weighted[arm] / weight[arm] - row.dot(fit.mean)) / s);
+    fit.log_det += std::log(s / noise);
+    gain /= potter_divisor(s, noise);
+    fit.root.noalias() -= gain * v.transpose();
+  }
+  return fit;
+}
+
+}  // namespace
+
+WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
+                      const VectorXd& weighted, double noise_var) {
+  double ratio = 0.0;
+  for (const Index arm : seen) ratio += weight[arm] * phi.row(arm).squaredNorm() / noise_var;
+  return loses_digits(ratio) ? fit_by_steps(phi, seen, weight, weighted, noise_var)
+                             : fit_by_precision(phi, seen, weight, weighted, noise_var);
+}
+
+double potter_divisor(double s, double noise) {
+  return s + std::copysign(std::sqrt(s * noise), s);
+}
+
+bool prefers_arm_root(const LowRank& basis) {
+  return basis.factor.rows() < 3 * basis.factor.cols();
+}
+
+WeightPosterior::WeightPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var,
+                                 VectorXd prior_mean)
+    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)), basis_(std::move(basis)),
+      zero_(VectorXd::Zero(rank())) {
+  forget();
+}
+
+void WeightPosterior::forget() {
+  root_ = MatrixXd::Identity(rank(), rank());
+}
+
+VectorXd WeightPosterior::rooted(const VectorXd& v) const {
+  VectorXd out(rank());
+  product_sweep(root_.data(), rank(), rank(), rank(), v.data(), 1.0, zero_.data(), out.data());
+  return out;
+}
+
+bool WeightPosterior::refit_due() const { return !drifted_ && updates_ >= kRefreshEvery; }
+
+double WeightPosterior::condition(Index arm, double innovation, double noise) {
+  const MatrixXd& phi = basis_->factor;
+  // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / potter_divisor.
+  const VectorXd row = phi.row(arm);
+  const VectorXd v = root_.transpose() * row;
+  VectorXd gain = root_ * v;
+  const double s = noise + v.squaredNorm();
+  rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
+                 1.0 / s, mean_.data(), variance_.data());
+  gain /= potter_divisor(s, noise);
+  subtract_outer(root_.data(), rank(), rank(), gain.data(), v.data());
+  return s;
+}
+
+void WeightPosterior::respond(Index arm, double step) {
+  const MatrixXd& phi = basis_->factor;
+  const VectorXd row = phi.row(arm);
+  const VectorXd gain = root_ * (root_.transpose() * row);
+  product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
+                mean_.data());
+}
+
+void WeightPosterior::refit() {
+  const MatrixXd& phi = basis_->factor;
+  const Index r = phi.cols(), n = phi.rows();
+  WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
+  root_ = std::move(fit.root);
+  log_det_ = fit.log_det;
+  product_sweep(phi.data(), n, n, r, fit.mean.data(), 1.0, prior_mean_.data(), mean_.data());
+  // variance_i = residual_i + |A' phi_i|^2, in blocks so that no second n x r matrix is made.
+  constexpr Index block = 256;
+  for (Index first = 0; first < n; first += block) {
+    const Index count = std::min(block, n - first);
+    const MatrixXd part = phi.middleRows(first, count) * root_;
+    variance_.segment(first, count) =
+        basis_->residual.segment(first, count) + part.rowwise().squaredNorm();
+  }
+}
+
+// The weights' mean is S sum_i (weighted_i / lambda) phi_i; S = A A' is known.
+void WeightPosterior::refit_mean() {
+  const MatrixXd& phi = basis_->factor;
+  VectorXd target = VectorXd::Zero(rank());
+  for (const Index arm : observed_arms()) {
+    target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
+  }
+  const VectorXd weights = rooted(root_.transpose() * target);
+  product_sweep(phi.data(), phi.rows(), phi.rows(), rank(), weights.data(), 1.0,
+                prior_mean_.data(), mean_.data());
+}
+
+void WeightPosterior::drift(double rate) {
+  const double keep = std::sqrt(1.0 - rate);
+  mean_ = prior_mean_ + keep * (mean_ - prior_mean_);
+  variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
+  MatrixXd covariance = MatrixXd::Zero(rank(), rank());
+  covariance.diagonal().setConstant(rate);
+  covariance.selfadjointView<Eigen::Lower>().rankUpdate(root_, 1.0 - rate);
+  root_ = FlooredCholesky(covariance, rate).matrix();
+  drifted_ = true;
+}
+
+void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index first,
+                           Eigen::Ref<MatrixXd> out) const {
+  const MatrixXd& phi = basis_->factor;
+  const Index n = out.rows();
+  if (out.cols() == 1) {
+    const VectorXd weights = rooted(rng.normals(rank()));
+    product_sweep(phi.data() + first, phi.rows(), n, rank(), weights.data(), scale,
+                  base.data() + first, out.data());
+    return;
+  }
+  MatrixXd weights(rank(), out.cols());
+  for (Index k = 0; k < out.cols(); ++k) weights.col(k) = rng.normals(rank());
+  weights = (scale * root_) * weights;
+  out.noalias() = phi.middleRows(first, n) * weights;
+  out.colwise() += base.segment(first, n);
+}
+
+MatrixXd WeightPosterior::covariance(const std::vector<Index>& arms) const {
+  MatrixXd features(static_cast<Index>(arms.size()), rank());
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    features.row(static_cast<Index>(k)) = basis_->factor.row(arms[k]);
+  }
+  const MatrixXd rooted = features * root_;
+  return rooted * rooted.transpose();
+}
+
+// ---- a root of the covariance -------------------------------------------------------------------
+
+RootPosterior::RootPosterior(ArmTablePtr table, LowRankPtr basis, double noise_var,
+                             VectorXd prior_mean)
+    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)), basis_(std::move(basis)) {
+  forget();
+}
+
+void RootPosterior::forget() { root_ = basis_->factor; }
+
+bool RootPosterior::refit_due() const { return updates_ >= kRefreshEvery; }
+
+VectorXd RootPosterior::response(const VectorXd& at_arm) const {
+  const Index n = root_.rows(), r = root_.cols();
+  const VectorXd zero = VectorXd::Zero(n);
+  VectorXd c(n);
+  product_sweep(root_.data(), n, n, r, at_arm.data(), 1.0, zero.data(), c.data());
+  return c;
+}
+
+double RootPosterior::condition(Index arm, double innovation, double noise) {
+  // Potter, times Phi from the left: s = noise + |B_i|^2, B <- B - c B_i / potter_divisor.
+  const VectorXd at_arm = root_.row(arm);
+  VectorXd c = response(at_arm);
+  const double s = noise + at_arm.squaredNorm();
+  mean_ += (innovation / s) * c;
+  variance_ = (variance_.array() - c.array().square() / s).max(0.0);
+  c /= potter_divisor(s, noise);
+  subtract_outer(root_.data(), root_.rows(), root_.cols(), c.data(), at_arm.data());
+  return s;
+}
+
+void RootPosterior::respond(Index arm, double step) {
+  mean_ += step * response(root_.row(arm));
+}
+
+void RootPosterior::refit() {
+  const MatrixXd& phi = basis_->factor;
+  const WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
+  root_.noalias() = phi * fit.root;
+  mean_ = prior_mean_ + phi * fit.mean;
+  variance_ = basis_->residual + root_.rowwise().squaredNorm();
+  log_det_ = fit.log_det;
+}
+
+// mean - prior = B B' e with e_i = weighted_i / lambda.
+void RootPosterior::refit_mean() {
+  const Index n = root_.rows(), r = root_.cols();
+  VectorXd target = VectorXd::Zero(r);
+  for (const Index arm : observed_arms()) {
+    target += root_.row(arm).transpose() * (weighted_[arm] / noise_var_);
+  }
+  product_sweep(root_.data(), n, n, r, target.data(), 1.0, prior_mean_.data(), mean_.data());
+}
+
+void RootPosterior::drift(double) {
+  throw std::logic_error("a drifting prior needs the weights' own root: use WeightPosterior");
+}
+
+void RootPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index first,
+                         Eigen::Ref<MatrixXd> out) const {
+  const Index n = out.rows();
+  if (out.cols() == 1) {
+    const VectorXd z = rng.normals(rank());
+    product_sweep(root_.data() + first, root_.rows(), n, rank(), z.data(), scale,
+                  base.data() + first, out.data());
+    return;
+  }
+  MatrixXd z(rank(), out.cols());
+  for (Index k = 0; k < out.cols(); ++k) z.col(k) = scale * rng.normals(rank());
+  out.noalias() = root_.middleRows(first, n) * z;
+  out.colwise() += base.segment(first, n);
+}
+
+MatrixXd RootPosterior::covariance(const std::vector<Index>& arms) const {
+  MatrixXd rooted(static_cast<Index>(arms.size()), rank());
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    rooted.row(static_cast<Index>(k)) = root_.row(arms[k]);
+  }
+  return rooted * rooted.transpose();
+}
+
+// ---- the points played --------------------------------------------------------------------------
+
+namespace {
+constexpr Index kSlack = 32;               // rows beyond twice the distinct arms before compressing
+constexpr double kKeptNumbers = 4e6;       // prior covariances kept (32 MB)
+}  // namespace
+
+PlayedPosterior::PlayedPosterior(ArmTablePtr table, double noise_var, VectorXd prior_mean)
+    : ArmPosterior(std::move(table), noise_var, std::move(prior_mean)) {
+  V_.resize(table_->size(), 16);
+  forget();
+}
+
+void PlayedPosterior::forget() {
+  rows_ = 0;
+  sign_.clear();
+  distinct_ = 0;
+  is_distinct_.assign(static_cast<std::size_t>(table_->size()), 0);
+}
+
+// A drifted posterior is no function of the statistics.
+bool PlayedPosterior::refit_due() const {
+  if (drifted_) return false;
+  return rows_ >= 2 * distinct_ + kSlack || 2 * drops_ >= distinct_ + kSlack;
+}
+
+const double* PlayedPosterior::prior_row(Index arm) {
+  const auto found = kept_rows_.find(arm);
+  if (found != kept_rows_.end()) return found->second.data();
+  const Index n = table_->size();
+  scratch_.resize(n);
+  table_->kernel->cross(table_->points->row(arm).transpose(), *table_->points, scratch_);
+  const double kept = static_cast<double>(kept_rows_.size() + 1) * static_cast<double>(n);
+  if (kept > kKeptNumbers) return scratch_.data();
+  return kept_rows_.emplace(arm, scratch_).first->second.data();
+}
+
+void PlayedPosterior::make_room() {
+  if (rows_ < V_.cols()) return;
+  V_.conservativeResize(Eigen::NoChange, 2 * V_.cols());
+}
+
+VectorXd PlayedPosterior::signed_row(Index arm) const {
+  return V_.row(arm).head(rows_).transpose().cwiseProduct(
+      Eigen::Map<const VectorXd>(sign_.data(), rows_));
+}
+
+double PlayedPosterior::condition(Index arm, double innovation, double noise) {
+  make_room();
+  if (!is_distinct_[static_cast<std::size_t>(arm)]) ++distinct_;
+  is_distinct_[static_cast<std::size_t>(arm)] = 1;
+  const double* prior = prior_row(arm);
+  const VectorXd at_arm = signed_row(arm);
+  const double variance = prior[arm] - at_arm.dot(V_.row(arm).head(rows_).transpose());
+  const double s = noisy_pivot(variance, noise);
+  const double sign = s > 0.0 ? 1.0 : -1.0, scale = std::sqrt(std::abs(s));
+  // The sweep takes row^2 from the variance; an observation that is taken back gives it.
+  VectorXd before;
+  if (sign < 0.0) before = variance_;
+  append_sweep(V_.data(), V_.rows(), V_.rows(), rows_, at_arm.data(), prior, 1.0 / scale,
+               sign * innovation / scale, V_.col(rows_).data(), mean_.data(), variance_.data());
+  if (sign < 0.0) variance_ = before + V_.col(rows_).cwiseAbs2();
+  sign_.push_back(sign);
+  ++rows_;
+  return s;
+}
+
+void PlayedPosterior::respond(Index arm, double step) {
+  const Index n = table_->size();
+  const VectorXd at_arm = signed_row(arm);
+  const double* prior = prior_row(arm);
+  VectorXd c(n);
+  product_sweep(V_.data(), n, n, rows_, at_arm.data(), -1.0, prior, c.data());
+  mean_ += step * c;
+}
+
+// One row per distinct arm: V = L^-1 K(played, all), L L' = K(played, played) + lambda / W.
+void PlayedPosterior::refit() {
+  const std::vector<Index> seen = observed_arms();
+  const Index m = static_cast<Index>(seen.size()), n = table_->size();
+  std::fill(is_distinct_.begin(), is_distinct_.end(), 0);
+  distinct_ = m;
+  rows_ = m;
+  sign_.assign(static_cast<std::size_t>(m), 1.0);
+  if (V_.cols() < m) V_.resize(n, std::max<Index>(m, 2 * V_.cols()));
+  MatrixXd K(m, m);
+  VectorXd target(m), noise(m);
+  for (Index k = 0; k < m; ++k) {
+    const Index arm = seen[static_cast<std::size_t>(k)];
+    is_distinct_[static_cast<std::size_t>(arm)] = 1;
+    V_.col(k) = Eigen::Map<const VectorXd>(prior_row(arm), n);
+    noise[k] = effective_noise(noise_var_ / weight_[arm], table_->prior_variance[arm]);
+    target[k] = weighted_[arm] / weight_[arm];
+  }
+  for (Index k = 0; k < m; ++k) K.row(k) = V_.row(seen[static_cast<std::size_t>(k)]).head(m);
+  K.diagonal() += noise;
+  const FlooredCholesky factor(std::move(K), noise);
+  const VectorXd half = factor.lower().solve(target);
+  constexpr Index block = 256;
+  for (Index first = 0; first < n; first += block) {
+    const Index count = std::min(block, n - first);
+    auto part = V_.block(first, 0, count, m);
+    factor.upper().solveInPlace<Eigen::OnTheRight>(part);
+    mean_.segment(first, count) = prior_mean_.segment(first, count) + part * half;
+    variance_.segment(first, count) =
+        (table_->prior_variance.segment(first, count) - part.rowwise().squaredNorm()).cwiseMax(0.0);
+  }
+  log_det_ = factor.log_det() - noise.array().log().sum();
+}
+
+void PlayedPosterior::draw(Rng&, double, const VectorXd&, Index, Eigen::Ref<MatrixXd>) const {
+  throw std::logic_error("joint draws need the weight-space engine");
+}
+
+// (1 - rate) (K - V'V) + rate K = K - (keep V)'(keep V).
+void PlayedPosterior::drift(double rate) {
+  const double keep = std::sqrt(1.0 - rate);
+  mean_ = prior_mean_ + keep * (mean_ - prior_mean_);
+  variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
+  V_.leftCols(rows_) *= keep;
+  drifted_ = true;
+}
+
+MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
+  const Index count = static_cast<Index>(arms.size());
+  MatrixXd rows(count, rows_), signed_rows(count, rows_);
+  Points points(count, table_->points->cols());
+  for (Index k = 0; k < count; ++k) {
+    rows.row(k) = V_.row(arms[static_cast<std::size_t>(k)]).head(rows_);
+    signed_rows.row(k) = signed_row(arms[static_cast<std::size_t>(k)]).transpose();
+    points.row(k) = table_->points->row(arms[static_cast<std::size_t>(k)]);
+  }
+  return table_->kernel->gram(points) - signed_rows * rows.transpose();
 }
 
 }  // namespace gpb

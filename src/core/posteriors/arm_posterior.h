@@ -10,7 +10,7 @@
 #ifndef GPB_ARM_POSTERIOR_H
 #define GPB_ARM_POSTERIOR_H
 
-#include "linalg/pivoted_cholesky.h"
+#include "kernels/pivoted_cholesky.h"
 
 namespace gpb {
 

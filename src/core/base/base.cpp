@@ -1,6 +1,29 @@
+#include "base/golden_points.h"
 #include "base/arm_set.h"
+#include "base/checksum.h"
+
+#include <array>
+#include <cmath>
 
 namespace gpb {
+
+// ---- low-discrepancy points ---------------------------------------------------------------------
+
+MatrixXd golden_points(Index n, Index d) {
+  double phi = 2.0;  // the root of phi^(d + 1) = phi + 1, by fixed point
+  for (int i = 0; i < 64; ++i) phi = std::pow(1.0 + phi, 1.0 / static_cast<double>(d + 1));
+  MatrixXd out(n, d);
+  for (Index c = 0; c < d; ++c) {
+    const double step = std::pow(1.0 / phi, static_cast<double>(c + 1));
+    for (Index i = 0; i < n; ++i) {
+      const double u = 0.5 + step * static_cast<double>(i + 1);
+      out(i, c) = u - std::floor(u);
+    }
+  }
+  return out;
+}
+
+// ---- sets of arms as text -----------------------------------------------------------------------
 
 std::string arm_set_text(const std::vector<char>& arms) {
   std::string out;
@@ -49,6 +72,32 @@ ArmSet arm_set_of(const std::string& text, Index arms) {
     before = last;
   }
   return out;
+}
+
+// ---- checksums ----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::array<std::uint32_t, 256> make_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t n = 0; n < 256; ++n) {
+    std::uint32_t c = n;
+    for (int bit = 0; bit < 8; ++bit) c = (c & 1u) != 0 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
+    table[n] = c;
+  }
+  return table;
+}
+
+constexpr std::array<std::uint32_t, 256> kTable = make_table();
+
+}  // namespace
+
+std::uint32_t crc32(const char* bytes, std::size_t size, std::uint32_t before) {
+  std::uint32_t c = ~before;
+  for (std::size_t k = 0; k < size; ++k) {
+    c = kTable[(c ^ static_cast<unsigned char>(bytes[k])) & 0xFFu] ^ (c >> 8);
+  }
+  return ~c;
 }
 
 }  // namespace gpb

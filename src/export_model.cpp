@@ -1,0 +1,442 @@
+#include "base/golden_points.h"
+#include "events/changes.h"
+#include "fitting/fit.h"
+#include "information/information.h"
+#include "information/optimal_design.h"
+#include "kernels/pivoted_cholesky.h"
+#include "r_interrupt.h"
+#include "r_kernel.h"
+#include "r_lbfgsb.h"
+#include "r_regression.h"
+#include "r_rng.h"
+#include "r_settings.h"
+#include "spaces/arm_setting.h"
+
+#include <Rcpp.h>
+#include <RcppEigen.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+// `kernel` is always a list made by resolve_kernel(); points are rows.
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                const Eigen::MatrixXd& y) {
+  return gpb::kernel_from_list(kernel)->gram(x, y);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen::MatrixXd& x) {
+  return gpb::kernel_from_list(kernel)->gram(x);
+}
+
+// ---- factors ------------------------------------------------------------------------------------
+
+// A factor F with F F' = K over the rows of x, up to `tolerance` times the largest
+// variance in every diagonal entry. `kernel` is a list made by resolve_kernel().
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                                  double tolerance) {
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  Eigen::VectorXd variance(x.rows());
+  k->diagonal(x, variance);
+  const double scale = x.rows() > 0 ? variance.maxCoeff() : 0.0;
+  return gpb::pivoted_cholesky(*k, x, tolerance * scale, x.rows()).factor;
+}
+
+// ---- regression ---------------------------------------------------------------------------------
+// What R's gp_regression calls. The R object holds the data; the pointer made
+// here is a cache that R rebuilds when it is lost.
+
+namespace {
+
+using gpb::Regression;
+
+// Entries of V = L^-1 K(played, X) kept for the next time: 32 MB.
+constexpr double kCacheEntries = 4e6;
+constexpr gpb::Index kRowsPerCheck = 512;  // between two looks for an interrupt
+
+bool same_points(const gpb::Points& a, const gpb::Points& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
+}
+
+void predict_in_parts(const gpb::DensePosterior& posterior, const gpb::Points& X,
+                      gpb::VectorXd& mean, gpb::VectorXd& variance) {
+  mean.resize(X.rows());
+  variance.resize(X.rows());
+  gpb::VectorXd part_mean, part_variance;
+  for (gpb::Index first = 0; first < X.rows(); first += kRowsPerCheck) {
+    gpb::check_interrupt();
+    const gpb::Index count = std::min(kRowsPerCheck, X.rows() - first);
+    posterior.predict(X.middleRows(first, count), part_mean, part_variance);
+    mean.segment(first, count) = part_mean;
+    variance.segment(first, count) = part_variance;
+  }
+}
+
+Rcpp::List mean_and_sd(const gpb::VectorXd& mean, const gpb::VectorXd& variance) {
+  return Rcpp::List::create(Rcpp::Named("mean") = mean,
+                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+}
+
+// Mean and variance, through the cache where it is small enough to keep.
+void predict_cached(Regression& r, const gpb::Points& X, gpb::VectorXd& mean,
+                    gpb::VectorXd& variance) {
+  const double entries = static_cast<double>(X.rows()) * static_cast<double>(r.posterior.size());
+  if (entries > kCacheEntries) {
+    r.cache.reset();
+    predict_in_parts(r.posterior, X, mean, variance);
+    return;
+  }
+  if (!r.cache || !same_points(r.cache->points(), X)) {
+    r.cache = std::make_unique<gpb::PredictionCache>(X);
+  }
+  r.cache->follow(r.posterior);
+  mean = r.cache->mean();
+  variance = r.cache->variance();
+}
+
+RegressionPtr pointer_to(std::unique_ptr<Regression> made, SEXP kept) {
+  const Rcpp::Shield<SEXP> functions(kept);
+  RegressionPtr out(made.get(), true, R_NilValue, functions);
+  made.release();
+  return out;
+}
+
+}  // namespace
+
+// The pointer keeps the kernel's functions. noise_scale: each observation's noise over noise_var.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
+                        const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale) {
+  gpb::HandleFunctions functions;
+  auto made = std::make_unique<Regression>(
+      Regression{gpb::DensePosterior(gpb::kernel_from_list(kernel, &functions), noise_var), nullptr});
+  const RegressionPtr out = pointer_to(std::move(made), functions.list());
+  functions.let_go();
+  out->posterior.reserve(x.rows());
+  for (gpb::Index first = 0; first < x.rows(); first += kRowsPerCheck) {
+    gpb::check_interrupt();
+    const gpb::Index count = std::min(kRowsPerCheck, x.rows() - first);
+    out->posterior.add(x.middleRows(first, count), y.segment(first, count),
+                       noise_scale.segment(first, count));
+  }
+  return out;
+}
+
+// Observations held; -1 when the pointer did not survive (readRDS, another process).
+// [[Rcpp::export(rng = false)]]
+double cpp_regression_size(SEXP pointer) {
+  if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == nullptr) return -1.0;
+  return static_cast<double>(RegressionPtr(pointer)->posterior.size());
+}
+
+// A copy that knows the first `size` observations only.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_regression_head(SEXP pointer, double size) {
+  const RegressionPtr from(pointer);
+  auto made = std::make_unique<Regression>(Regression{from->posterior, nullptr});
+  made->posterior.truncate(static_cast<gpb::Index>(size));
+  return pointer_to(std::move(made), R_ExternalPtrProtected(pointer));
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                        const Eigen::VectorXd& noise_scale) {
+  gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
+  if (x.rows() == 1) {
+    posterior.add(gpb::VectorXd(x.row(0).transpose()), y[0], noise_scale[0]);
+  } else {
+    posterior.add(x, y, noise_scale);
+  }
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_predict(SEXP pointer, const Eigen::MatrixXd& x) {
+  gpb::VectorXd mean, variance;
+  predict_cached(*RegressionPtr(pointer), x, mean, variance);
+  return mean_and_sd(mean, variance);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_regression_mean(SEXP pointer, const Eigen::MatrixXd& x) {
+  return RegressionPtr(pointer)->posterior.predict_mean(x);
+}
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_regression_covariance(SEXP pointer, const Eigen::MatrixXd& x) {
+  return RegressionPtr(pointer)->posterior.covariance(x);
+}
+
+// Zero-mean prior: joint draws of f, one per column.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, double count) {
+  gpb::RRng rng;
+  return RegressionPtr(pointer)->posterior.draw(x, rng, static_cast<gpb::Index>(count));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_regression_evidence(SEXP pointer) {
+  const gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
+  return Rcpp::List::create(Rcpp::Named("log_likelihood") = posterior.log_likelihood(),
+                            Rcpp::Named("log_det") = posterior.log_det(),
+                            Rcpp::Named("quadratic") = posterior.quadratic());
+}
+
+// ---- hyperparameters ----------------------------------------------------------------------------
+// What R's gp_fit() calls.
+
+namespace {
+
+gpb::VectorXd numbers(const Rcpp::List& list, const char* name) {
+  return Rcpp::as<gpb::VectorXd>(list[name]);
+}
+
+gpb::FitProblem problem_from_list(const Rcpp::List& list) {
+  gpb::FitProblem problem;
+  problem.start = numbers(list, "start");
+  problem.lower = numbers(list, "lower");
+  problem.upper = numbers(list, "upper");
+  problem.likely_lower = numbers(list, "likely_lower");
+  problem.likely_upper = numbers(list, "likely_upper");
+  problem.prior_mean = numbers(list, "prior_mean");
+  problem.prior_sd = numbers(list, "prior_sd");
+  for (int p : Rcpp::as<std::vector<int>>(list["scale"])) problem.scale.push_back(p);
+  problem.single_variance = Rcpp::as<bool>(list["single_variance"]);
+  problem.starts = Rcpp::as<int>(list["starts"]);
+  return problem;
+}
+
+// The same minimiser with a look for an interrupt before each evaluation.
+gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
+  return [minimise](gpb::VectorXd& x, const gpb::Objective& f) {
+    return minimise(x, [&f](const gpb::VectorXd& at, gpb::VectorXd& gradient) {
+      gpb::check_interrupt();
+      return f(at, gradient);
+    });
+  };
+}
+
+}  // namespace
+
+// own_noise: each observation's own noise variance, NA where there is none; no entries: nowhere.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                   const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
+                   int iterations) {
+  const auto minimizers = [iterations](double tolerance) {
+    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
+  };
+  const gpb::FitResult found =
+      gpb::fit_parameters(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
+                          problem_from_list(problem), minimizers, iterations);
+  return Rcpp::List::create(
+      Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
+      Rcpp::Named("log_likelihood") = found.log_likelihood,
+      Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
+      Rcpp::Named("evaluations") = static_cast<double>(found.evaluations));
+}
+
+// ---- information --------------------------------------------------------------------------------
+
+namespace {
+
+using gpb::Index;
+
+// gamma_T of the whole Gram matrix is at most that of its factor plus T times this.
+double residual_slack(const gpb::LowRank& basis, double noise_var) {
+  return basis.residual.maxCoeff() / (2.0 * noise_var);
+}
+
+// A factor of at most 800 MB; what it leaves out goes into the slack.
+gpb::LowRank factor_of(const gpb::ArmTable& table, double tolerance) {
+  const Index limit = std::min<Index>(4000, static_cast<Index>(1e8) / table.size());
+  return gpb::pivoted_cholesky(*table.kernel, *table.points, tolerance, std::max<Index>(1, limit));
+}
+
+gpb::GreedyInformation greedy_over(const gpb::ArmTablePtr& table, double noise_var) {
+  const gpb::ArmSetting setting = gpb::make_arm_setting(table, noise_var, "auto", false);
+  return gpb::GreedyInformation(
+      setting.make_engine(noise_var, Eigen::VectorXd::Zero(table->size())));
+}
+
+gpb::ArmTablePtr table_of(const Rcpp::List& kernel, const Eigen::MatrixXd& points) {
+  return std::make_shared<const gpb::ArmTable>(gpb::kernel_from_list(kernel),
+                                               std::make_shared<const gpb::Points>(points));
+}
+
+double tolerance_of(const gpb::ArmTable& table, double noise_var) {
+  return gpb::pivot_tolerance(table.prior_scale * table.prior_scale, noise_var);
+}
+
+}  // namespace
+
+// 1/2 log det(I + W^1/2 K W^1/2 / noise_var), W the times each row of K was observed.
+// [[Rcpp::export(rng = false)]]
+double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times,
+                            double noise_var) {
+  const Eigen::VectorXd root = (times / noise_var).cwiseSqrt();
+  Eigen::MatrixXd system = root.asDiagonal() * K * root.asDiagonal();
+  system.diagonal().array() += 1.0;
+  const Eigen::LLT<Eigen::MatrixXd> chol(system);
+  if (chol.info() != Eigen::Success) {
+    throw std::invalid_argument("I + K / noise_var is not positive definite: the covariance is indefinite");
+  }
+  return chol.matrixLLT().diagonal().array().log().sum();
+}
+
+// In all that follows: gamma_1..gamma_rounds over the rows of points.
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel,
+                                           const Eigen::MatrixXd& points, int rounds,
+                                           double noise_var) {
+  gpb::GreedyInformation greedy = greedy_over(table_of(kernel, points), noise_var);
+  Rcpp::NumericVector gain(rounds);
+  for (int s = 1; s <= rounds; ++s) {
+    if (s % 32 == 0) gpb::check_interrupt();
+    gain[s - 1] = greedy.at(s);
+  }
+  return gain;
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel,
+                                             const Eigen::MatrixXd& points, int rounds,
+                                             double noise_var) {
+  const gpb::ArmTablePtr table = table_of(kernel, points);
+  const gpb::LowRank basis = factor_of(*table, tolerance_of(*table, noise_var));
+  const double slack = residual_slack(basis, noise_var);
+  const gpb::SpectralInformation spectral(gpb::gram_eigenvalues(basis.factor), noise_var);
+  Rcpp::NumericVector gain(rounds);
+  for (int s = 1; s <= rounds; ++s) gain[s - 1] = spectral.at(s) + s * slack;
+  return gain;
+}
+
+// tolerance is relative; the factor is as coarse as a tenth of it allows, judged by
+// the greedy gain (gamma_T / T decreases in T).
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points,
+                                         int rounds, double noise_var, double tolerance) {
+  const gpb::ArmTablePtr table = table_of(kernel, points);
+  const double rate = greedy_over(table, noise_var).at(rounds) / rounds;
+  const gpb::LowRank basis = factor_of(
+      *table, std::max(tolerance_of(*table, noise_var), 0.2 * tolerance * noise_var * rate));
+  const double slack = residual_slack(basis, noise_var);
+  std::vector<Index> start = basis.pivots;
+  if (start.size() > 60) start.resize(60);
+  gpb::DesignSolver solver(basis.factor, noise_var, tolerance);
+  return solver.bounds(rounds, start, [] { gpb::check_interrupt(); }) +
+         slack * Eigen::VectorXd::LinSpaced(rounds, 1.0, rounds);
+}
+
+// ---- changes ------------------------------------------------------------------------------------
+// Change-point detection for any regression data.
+
+// The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
+// [[Rcpp::export(rng = false)]]
+double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                            const Eigen::VectorXd& y, double ridge,
+                            const Rcpp::List& domain) {
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  if (Rcpp::as<std::string>(domain["kind"]) == "points") {
+    return gpb::change_statistic(*k, x, y, ridge, Rcpp::as<Eigen::MatrixXd>(domain["points"]));
+  }
+  return gpb::change_statistic(*k, x, y, ridge, *gpb::make_averaging(gpb::RSettings(domain), k));
+}
+
+// The number of the pair (1-based) at which some tail of the pairs so far first raises
+// the alarm, 0 if none does.
+// [[Rcpp::export(rng = false)]]
+int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                      const Eigen::VectorXd& y, const Rcpp::Function& threshold,
+                      const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic) {
+  const auto rate = [](const Rcpp::Function& f) {
+    return [f](double q) { return Rcpp::as<double>(f(q)); };
+  };
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  gpb::ChangeSweep sweep(k, gpb::make_averaging(gpb::RSettings(domain), k), rate(threshold), rate(ridge),
+                         dyadic);
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    if (sweep.add(x.row(i).transpose(), y[i])) return static_cast<int>(i + 1);
+    if (i % 16 == 15) gpb::check_interrupt();
+  }
+  return 0;
+}
+
+// ---- points -------------------------------------------------------------------------------------
+// Points, tables of them as columns and data.frames.
+
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
+
+// A matrix's columns as a list, each without names: all its rows, or those with these numbers
+// (1-based, or NA).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names,
+                       SEXP rows) {
+  if (names.size() != x.ncol()) throw std::invalid_argument("as many names as columns");
+  const bool all = Rf_isNull(rows);
+  const Rcpp::IntegerVector wanted(all ? Rf_allocVector(INTSXP, 0) : rows);
+  const R_xlen_t n = all ? x.nrow() : wanted.size();
+  for (const int row : wanted) {
+    if (row == NA_INTEGER || (row >= 1 && row <= x.nrow())) continue;
+    throw std::invalid_argument("a matrix has no such row");
+  }
+  Rcpp::List out(x.ncol());
+  for (int j = 0; j < x.ncol(); ++j) {
+    const SEXP column = Rf_allocVector(REALSXP, n);
+    out[j] = column;
+    const double* from = x.begin() + static_cast<R_xlen_t>(j) * x.nrow();
+    for (R_xlen_t k = 0; k < n; ++k) {
+      REAL(column)[k] = all ? from[k] : wanted[k] == NA_INTEGER ? NA_REAL : from[wanted[k] - 1];
+    }
+  }
+  out.names() = names;
+  return out;
+}
+
+// A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_frame(SEXP columns) {
+  const SEXP frame = PROTECT(MAYBE_REFERENCED(columns) ? Rf_shallow_duplicate(columns) : columns);
+  const SEXP rows = PROTECT(Rf_allocVector(INTSXP, 2));  // R's compact form of 1, 2, ..
+  INTEGER(rows)[0] = NA_INTEGER;
+  INTEGER(rows)[1] = Rf_length(frame) > 0 ? -Rf_length(VECTOR_ELT(frame, 0)) : 0;
+  Rf_setAttrib(frame, R_RowNamesSymbol, rows);
+  Rf_setAttrib(frame, R_ClassSymbol, Rf_mkString("data.frame"));
+  UNPROTECT(2);
+  return frame;
+}
+
+// ---- random numbers -----------------------------------------------------------------------------
+// R's random generator, put back by a destructor: no interrupt can come in between.
+
+namespace {
+
+class KeptState {
+ public:
+  KeptState() : name_(Rf_install(".Random.seed")), state_(Rf_findVarInFrame(R_GlobalEnv, name_)) {}
+  ~KeptState() { Rf_defineVar(name_, state_, R_GlobalEnv); }
+  KeptState(const KeptState&) = delete;
+  KeptState& operator=(const KeptState&) = delete;
+
+ private:
+  SEXP name_;
+  Rcpp::RObject state_;
+};
+
+}  // namespace
+
+// Calls code(); R's generator, which must have a state, has the same one afterwards, however the
+// call ends.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_preserve_rng(const Rcpp::Function& code) {
+  const KeptState kept;
+  return code();
+}
