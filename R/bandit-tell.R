@@ -16,7 +16,9 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
   } else {
     told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
   }
+  frame <- if (is.data.frame(id)) id
   id <- check_ids(bandit, told$id)
+  if (!is.null(frame)) check_conditions_told(bandit, id, frame)
   reward <- check_rewards(told$reward, length(id))
   constraints <- check_constraint_values(told$constraints, bandit, length(id))
   noise_var <- check_noise_vars(told$noise_var, length(id))
@@ -50,6 +52,54 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   list(id = data$id, reward = data$reward,
        constraints = if (is.null(constraints) && length(g)) as.matrix(data[g]) else constraints,
        noise_var = if (is.null(noise_var)) data$noise_var else noise_var)
+}
+
+# Arms, inputs and contexts that stand beside a reward must be those of its query: what was tried elsewhere teaches
+# nothing about it. (NA, and columns that are not there, say nothing.)
+check_conditions_told <- function(bandit, id, data) {
+  queries <- query_frame(bandit, id)
+  for (name in intersect(setdiff(names(queries), "id"), names(data))) {
+    if (!is.atomic(data[[name]]) || length(data[[name]]) != length(id)) {
+      stop_argument("id", sprintf("a data.frame with %s in the column %s", describe(data[[name]]), name),
+                    "a data.frame with a value per row in each column")
+    }
+    agrees <- agrees_with_query(bandit$config, name, data[[name]], queries[[name]])
+    if (all(agrees)) next
+    bad <- which(!agrees)[1]
+    stop_argument("id", sprintf("a data.frame with %s = %s for query %g, which was asked at %s", name,
+                                told_words(data[[name]][bad]), id[bad], told_words(queries[[name]][bad])),
+                  paste("a data.frame whose inputs, arms and contexts are those of its queries (what was tried",
+                        "elsewhere is told by `$add()`, and the query given up by `$withdraw()`)"))
+  }
+}
+
+told_words <- function(value) {
+  if (is.numeric(value) && !is.na(value)) exact_words(unname(value)) else as.character(value)
+}
+
+# A logical per row. Numbers agree as arms do: up to 1e-8 of the input's range, on its own scale.
+agrees_with_query <- function(config, name, given, asked) {
+  silent <- is.na(given)
+  if (is.logical(asked)) given <- as.logical(given)
+  if (name == "arm") {
+    agrees <- !silent
+    agrees[!silent] <- check_arms(given[!silent], config$domain, "arm") == asked[!silent] - 1L
+  } else if (is.numeric(asked) && is.numeric(given)) {
+    agrees <- abs(given - asked) <= 1e-8 * condition_scale(config, name, given, asked)
+  } else {
+    agrees <- level_words(given) == level_words(asked)
+  }
+  silent | agrees %in% TRUE
+}
+
+# What differences of an input are measured in: its range; where it is logarithmic, or has none, its size.
+condition_scale <- function(config, name, given, asked) {
+  domain <- config$domain
+  j <- match(name, domain$names)
+  size <- pmax(abs(given), abs(asked))
+  if (!is.na(j) && log_inputs(domain)[j]) return(size)
+  known <- if (!is.na(j)) input_ranges(domain)[, j] else if (!is.null(config$contexts)) config$contexts[, name]
+  if (length(unique(known)) > 1) diff(range(known)) else size
 }
 
 check_rewards <- function(reward, count) {

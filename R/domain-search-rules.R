@@ -59,6 +59,12 @@ values_as_call <- function(values) {
   if (length(values) == 1) values else as.call(c(as.name("c"), as.list(values)))
 }
 
+check_condition <- function(text, params, arg) {
+  expression <- str2lang(text)
+  check_comparisons(expression, params, arg)
+  check_equalities(expression, params, arg)
+}
+
 # Inputs are compared with values that they can have: a level with a slip in it is a condition that is never true.
 check_comparisons <- function(expression, params, arg) {
   if (!is.call(expression)) return(invisible())
@@ -93,6 +99,43 @@ check_compared <- function(param, values, by, expression, arg) {
   } else if (!equal && !param$ordered) {
     refuse("== or %in%: its levels are in no order")
   }
+}
+
+# An equality of reals holds nowhere that a search would look. `positive`: is its being true what is wanted? (Under `!`
+# it is its being false, which costs nothing.)
+check_equalities <- function(expression, params, arg, positive = TRUE) {
+  if (!is.call(expression)) return(invisible())
+  by <- as.character(expression[[1]])
+  sides <- as.list(expression)[-1]
+  never <- by %in% c("==", "%in%") && positive || by == "!=" && !positive
+  if (never && any(vapply(sides, is_real_valued, NA, params))) refuse_equality(expression, params, arg)
+  if (by == "!") positive <- !positive
+  for (side in sides) check_equalities(side, params, arg, positive)
+}
+
+refuse_equality <- function(expression, params, arg) {
+  words <- deparse1(expression)
+  sides <- vapply(as.list(expression)[2:3], deparse1, "")
+  one_of <- as.character(expression[[1]]) == "%in%"
+  named <- intersect(all.vars(expression), names(params))
+  margin <- sprintf("abs(%s - (%s)) <= 0.01", sides[1], if (one_of) "value" else sides[2])
+  instead <- if (length(named) > 1) {
+    sprintf("a space without one of %s, which the objective finds from the others", paste(named, collapse = ", "))
+  } else {
+    sprintf("a param_factor() or param_logical() beside %s, where a value is special", named)
+  }
+  stop_argument(arg, sprintf("a condition with %s, an equality of real numbers, which no search ever meets", words),
+                sprintf("one with a margin, such as %s, or for %s", margin, instead))
+}
+
+# Does an expression take a continuum of values?
+is_real_valued <- function(expression, params) {
+  if (is.symbol(expression)) return(identical(params[[as.character(expression)]]$type, "real"))
+  if (!is.call(expression)) return(FALSE)
+  counted <- c("!", "&", "|", "xor", "==", "!=", "<", "<=", ">", ">=", "%in%", "is.na", "round", "floor", "ceiling",
+               "%/%")
+  if (as.character(expression[[1]]) %in% counted) return(FALSE)
+  any(vapply(as.list(expression)[-1], is_real_valued, NA, params))
 }
 
 # NULL, a function, or a text for each constraint: what is joined by `&` counts as several.

@@ -60,6 +60,9 @@
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
 #'   inputs, in a circle, or with
 #'   functions that they may not call, comparisons with what an input never is (a level that it does not have),
+#'   equalities of reals (which no search meets: write a margin, `abs(a + b - 1) <= 0.01`, or leave out an input that
+#'   the
+#'   others determine),
 #'   constraints that no point satisfies (of 65,536 that are tried). Points outside of the space are refused by name.
 #' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
@@ -97,8 +100,8 @@ search_domain <- function(params, where = NULL) {
                            box = coded_box(params), conditional = match(conditional, names),
                            categorical = vapply(params, is_categorical, NA, USE.NAMES = FALSE),
                            order = existence_order(params)), class = c("search_domain", "bandit_domain"))
-  for (name in conditional) check_comparisons(str2lang(params[[name]]$when), params, paste0(name, "$when"))
-  if (is.character(domain$where)) for (one in domain$where) check_comparisons(str2lang(one), params, "where")
+  for (name in conditional) check_condition(params[[name]]$when, params, paste0(name, "$when"))
+  if (is.character(domain$where)) for (one in domain$where) check_condition(one, params, "where")
   check_conditions(domain)
   domain
 }

@@ -128,6 +128,55 @@ test_that("a data.frame of ids and rewards is taken; the same value again change
   expect_equal(b$history()$reward, c(1, 2, 3))
 })
 
+test_that("conditions beside a reward must be those of its query", {
+  x <- data.frame(dose = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high"))
+  b <- gp_ucb(x, kernel_se(0.3), 0.01, contexts = cbind(age = 0:1), pending = pending_hallucinate())
+  q <- b$suggest(2, context = c(age = 1))
+  told <- cbind(q, reward = 1:2, note = "fine")
+  refused <- function(name, value, bandit = b, frame = told) {
+    frame[[name]][2] <- value
+    before <- bandit$history()
+    expect_error(bandit$observe(frame), paste0("`id` .*", name), class = "gpbandits_error")
+    expect_identical(bandit$history(), before)
+  }
+  refused("dose", setdiff(x$dose, told$dose)[1])
+  refused("age", 0)
+  refused("arm", setdiff(1:3, told$arm)[1])
+  refused("label", setdiff(rownames(x), told$label)[1])
+  refused("dose", "much")
+  expect_error(b$observe(cbind(told[c("id", "reward")], dose = I(list(1, 2)))), "dose", class = "gpbandits_error")
+  # What is not said is no contradiction, nor is what rounding makes of a number.
+  told$dose[1] <- NA
+  told$dose[2] <- told$dose[2] * (1 + 1e-12)
+  told$arm <- NULL
+  b$observe(told)
+  expect_equal(b$history()$reward, c(1, 2))
+})
+
+test_that("so must those of a search space, in open contexts, and of a rule in R", {
+  s <- search_space(x = c(0, 1), rate = param_real(1e-5, 1, log = TRUE), k = param_factor(c("a", "b")),
+                    n = param_integer(1, 5), p = param_logical(), z = param_real(0, 1, when = ~p))
+  b <- gp_ucb(s, kernel_se(0.3), 0.01, width = width_constant(2), pending = pending_hallucinate(), contexts = "age")
+  set.seed(1)
+  b$add(user_inputs(s, sample_places(s, 6)), context = 40)
+  told <- cbind(b$history()[c("id", s$names, "age")], reward = 1:6)
+  expect_true(any(told$p) && !all(told$p) && !told$p[2])
+  other <- list(x = 0.111, rate = told$rate[2] * (1 + 1e-6), k = setdiff(c("a", "b"), told$k[2]), n = told$n[2] %% 5 + 1,
+                p = !told$p[2], z = 0.123, age = 41)
+  for (name in names(other)) {
+    wrong <- told
+    wrong[[name]][2] <- other[[name]]
+    expect_error(b$observe(wrong), paste0("`id` .*", name), class = "gpbandits_error")
+  }
+  path <- tempfile()
+  utils::write.csv(told, path, row.names = FALSE)
+  b$observe(utils::read.csv(path))
+  expect_equal(b$history()$reward, 1:6)
+  rule <- gp_ei_cost(seq(0, 1, length.out = 5), kernel_se(0.3), 0.01)
+  q <- rule$suggest()
+  expect_error(rule$observe(data.frame(id = q$id, x1 = q$x1 + 0.3, reward = 1, g1 = 1)), "x1", class = "gpbandits_error")
+})
+
 test_that("what cannot be amended, withdrawn or told is refused, and nothing changes", {
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01)
   b$suggest(3)

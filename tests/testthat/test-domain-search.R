@@ -391,3 +391,18 @@ test_that("comparisons with what an input never is are refused", {
                        y = param_real(0, 1, when = ~ rule == "gini" & size >= "m" & n < 1.5 & flag == TRUE & x > 1 / 2))
   expect_s3_class(fine, "search_domain")
 })
+
+test_that("equalities of real numbers are refused, with what to write instead", {
+  spaces <- function(where) search_space(a = c(0, 1), b = c(0, 1), n = param_integer(0, 5), where = where)
+  refused <- function(where, words) expect_error(spaces(where), words, class = "gpbandits_error")
+  refused(~ a + b == 1, "`where` .*abs\\(a \\+ b - \\(1\\)\\) <= 0.01.* without one of a, b")
+  refused(~ n <= 2 & 2 * a == n, "margin")
+  refused(~ n == 1 | a == 0.5, "margin")
+  refused(~ a %in% c(0.25, 0.5), "param_factor")
+  refused(~ !(a != b), "margin")
+  expect_error(search_space(a = c(0, 1), n = param_integer(0, 5, when = ~ a == 0)), "`n\\$when` .*margin", class = "gpbandits_error")
+  # What counts, and what leaves nearly everything, is none of them.
+  for (where in list(~ n == 3, ~ a != 0.5 & !(b == a), ~ round(4 * a) == 2, ~ abs(a + b - 1) <= 0.05, ~ (a < b) == (n > 2))) {
+    expect_s3_class(spaces(where), "search_domain")
+  }
+})
