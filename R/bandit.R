@@ -48,6 +48,8 @@
 #'   not exist for these queries (nor does their best mean, for EI and PI). It stands in the log.
 #' * `$observe(id, reward, constraints = NULL, time = NULL, noise_var = NULL)`: rewards of earlier queries, any order, any time,
 #'   vectorised; or `$observe(data)`, a data.frame with columns `id` and `reward` (`g1`.. and `noise_var` if there are such).
+#'   Inputs, arms and contexts in it must be those of the queries (within 1e-8 of an input's range); other columns, and
+#'   `NA`, say nothing.
 #'   `noise_var`: the noise variance of these rewards, where it is not the bandit's (one number, or one each). The same value
 #'   again changes nothing, another one is refused.
 #' * `$amend(id, reward)`: a known reward was wrong. What a change rule has concluded from the old one stays.
@@ -67,8 +69,10 @@
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
 #'   of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see [pending_censor()]), `"withdrawn"` or `"failed"`.
-#'   Where choices are randomised over arms also `propensity`, the probability of the choice at its time: by formula for uniform play, else
-#'   the share of `$history(draws = )` fresh choices and the choice itself (200; for more than 500 queries none, `NA`, unless `draws` is given).
+#'   Where choices are randomised over arms also `propensity`, the probability of the choice at its time: by formula for
+#'   uniform play and where nothing random went into it; else `NA`, unless `$history(draws = 200)` asks for it: then the
+#'   share of so many fresh choices and the choice itself. (Each of these queries takes the posterior of its time again,
+#'   and `draws` choices: seconds under [policy_mes()].)
 #' * `$information_gain()`: \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)} of the current segment's points that the
 #'   variance knows, in nats.
 #' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;
@@ -199,6 +203,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   }
   check_own_kernel_here(config)
   check_linear_here(config)
+  check_cost_here(config)
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
   if (!is.null(journal) && !is.null(store)) {

@@ -45,7 +45,8 @@
 #' @param random draw the straddle's width anew each round?
 #' @param f a function of `mean`, `sd` and `round`; it must be vectorised over points and return no NaN. It is saved with the bandit.
 #' @param name what plots and prints call it.
-#' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for each.
+#' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for
+#'   each; it is asked anew in every round.
 #' @param C a number > 1.
 #' @param policy a policy.
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
@@ -174,23 +175,32 @@ resolve_policy <- function(policy, config) {
   if (!is.null(f)) {
     out$f <- function(mean, sd, round) call_user(f(mean, sd, round), "f", sprintf("for %d points", length(mean)))
   }
-  if (!is.null(policy$cost)) out <- utils::modifyList(out, resolve_cost(policy$cost, config))
+  if (!is.null(policy$cost)) out[c("cost", "actions")] <- resolve_cost(policy$cost, config)
   if (policy$kind == "stable") out$radius <- check_radius(policy$radius, config$domain)
   if (policy$kind == "level_set") check_can_keep_intervals(config)
   out
 }
 
-# Costs of all arms, or a function of places as the kernel sees them.
+# A function of places as the kernel sees them, whose first inputs are the actions'. It is asked in every round: prices
+# change. (A table's candidates are all its arms, in every context, and come without inputs.)
 resolve_cost <- function(cost, config) {
   domain <- config$domain
   d <- length(domain$names)
+  arms <- if (is_tabulated_space(config)) all_places(domain)$inputs
   at <- function(inputs) {
+    if (!is.null(arms)) inputs <- arms
     points <- from_model_inputs(domain, inputs[, seq_len(d), drop = FALSE])
     colnames(points) <- domain$names
     check_costs(call_user(cost(points), "cost", sprintf("for %d points", nrow(points))), nrow(points))
   }
-  if (!is_tabulated_space(config)) return(list(cost = at, actions = d))
-  list(costs = at(all_places(domain)$inputs), cost = NULL, actions = d)
+  list(cost = at, actions = d)
+}
+
+# A cost that is none is refused when the bandit is made, not in its first round.
+check_cost_here <- function(config) {
+  if (!is.null(config$policy$cost)) {
+    resolve_cost(config$policy$cost, config)$cost(spread_places(config$domain, 20)$inputs)
+  }
 }
 
 check_costs <- function(costs, count) {

@@ -18,22 +18,25 @@ with_propensity <- function(history, bandit, draws = NULL) {
   history
 }
 
-# Uniform play has a formula; what else is random is drawn again, as it was then, where arms can be counted. By
-# default not for long histories: each of their queries needs the posterior of its time.
+# Uniform play has a formula, and so has a choice that nothing random goes into; what else is random is drawn again, as
+# it was then, where arms can be counted and `draws` are asked for: each of these queries needs the posterior of its
+# time.
 propensities <- function(bandit, ids, draws = NULL) {
   config <- bandit$config
   action <- action_names[bandit$queries$action[ids]]
   out <- rep(NA_real_, length(action))
   if (!can_count(config$domain)) return(out)
+  chosen <- which(action != "given")
+  eligible <- vector("list", length(action))
+  eligible[chosen] <- eligible_at(bandit, ids[chosen])
   uniform <- action == "explore" | (action == "policy" & config$policy$kind == "uniform")
-  out[uniform] <- 1 / vapply(eligible_at(bandit, ids[uniform]), length, 1L)
+  out[uniform] <- 1 / lengths(eligible[uniform])
   open <- which(action == "policy" & !uniform)
-  if (!config$policy$random && !identical(config$policy$width$type, "irgp")) {
-    out[open] <- 1
-    return(out)
-  }
-  if (is.null(draws)) draws <- if (length(open) <= 500) 200 else 0
-  if (draws > 0 && length(open)) out[open] <- drawn_again(bandit, ids[open], draws)
+  certain <- !config$policy$random && !identical(config$policy$width$type, "irgp")
+  sure <- certain | lengths(eligible[open]) == 1
+  out[open[sure]] <- 1
+  open <- open[!sure]
+  if (!is.null(draws) && draws > 0 && length(open)) out[open] <- drawn_again(bandit, ids[open], draws)
   out
 }
 

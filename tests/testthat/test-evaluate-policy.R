@@ -1,5 +1,7 @@
 # Propensities of logged choices, and what they say of other policies.
 
+quietly <- function(...) suppressWarnings(evaluate_policy(...), classes = "gpbandits_small_sample")
+
 test_that("uniform play and exploration have their formula, deterministic policies none", {
   x <- seq(0, 1, length.out = 8)
   b <- gp_bandit(x, kernel_se(0.3), 0.04, policy_uniform())
@@ -59,6 +61,15 @@ test_that("Thompson sampling's propensities are those of its draws, with two arm
   only <- b$copy()
   only$suggest(arms = 2)
   expect_identical(only$history()$propensity[7], 1)
+  # Nothing is drawn again where nobody asks; an evaluation asks.
+  for (policy in list(policy_ts(width_constant(1)), policy_mes())) {
+    asked <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.5), 0.04, policy)
+    run <- run_bandit(asked, bandit_problem(seq(0, 1, 0.25), 1:5 / 5), 40)
+    expect_true(all(is.na(c(asked$history()$propensity, as.data.frame(run)$propensity))))
+    expect_true(all(asked$history(draws = 5)$propensity > 0))
+    value <- quietly(run, gp_bandit(seq(0, 1, 0.25), kernel_se(0.5), 0.04, policy_uniform()), "snips", draws = 20)
+    expect_true(value$n == 40 && value$lower <= value$estimate && value$estimate <= value$upper)
+  }
   # After a restart, a refit and in contexts they are those of the time as well: never zero, at most one.
   ctx <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.5), 0.04, policy_ts(width_constant(1)), contexts = 1, changes = change_every(5),
                    refit = refit_every(4, minimum = 3))
@@ -66,7 +77,7 @@ test_that("Thompson sampling's propensities are those of its draws, with two arm
     q <- ctx$suggest(context = t %% 2)
     ctx$observe(q$id, q$x1 * t %% 2)
   }
-  p <- ctx$history()$propensity
+  p <- ctx$history(draws = 50)$propensity
   expect_true(all(p > 0 & p <= 1))
 })
 
@@ -91,7 +102,7 @@ test_that("both weighted estimates are unbiased, cover, and the doubly robust on
   set.seed(12)
   runs <- lapply(1:60, function(k) {
     log <- made_log(150)
-    rbind(evaluate_policy(log, b, "ips"), evaluate_policy(log, b, "dr"))
+    rbind(quietly(log, b, "ips"), quietly(log, b, "dr"))
   })
   for (method in c("ips", "dr")) {
     one <- do.call(rbind, lapply(runs, function(r) r[r$method == method, ]))
@@ -107,19 +118,19 @@ test_that("both weighted estimates are unbiased, cover, and the doubly robust on
 test_that("they are the textbook's formulas, for randomised targets too", {
   set.seed(3)
   log <- made_log(80)
-  uniform <- evaluate_policy(log, target(policy_uniform()), draws = 5000)
+  uniform <- quietly(log, target(policy_uniform()), draws = 5000)
   terms <- 0.2 / log$propensity * log$reward
   expect_equal(uniform$estimate, mean(terms), tolerance = 0.05)
-  greedy <- evaluate_policy(log, target())
+  greedy <- quietly(log, target())
   best <- c(5, 1)[log$z1 + 1]
   w <- (log$arm == best) / log$propensity
   expect_equal(greedy$estimate, mean(w * log$reward))
   expect_equal(greedy$se, sd(w * log$reward) / sqrt(80))
-  expect_equal(c(greedy$upper - greedy$lower, greedy$n, greedy$matched), c(2 * qnorm(0.975) * greedy$se, 80, sum(w > 0)))
+  expect_equal(c(greedy$n, greedy$matched), c(80, sum(w > 0)))
   expect_equal(greedy$effective, sum(w)^2 / sum(w^2))
   # The regression of the other half, by hand.
   kernel <- kernel_se(0.4) * kernel_se(0.2, dims = "z1")
-  dr <- evaluate_policy(log, target(), "dr")
+  dr <- quietly(log, target(), "dr")
   half <- rep_len(1:2, 80)
   by_hand <- vapply(1:80, function(i) {
     other <- half != half[i]
@@ -130,6 +141,73 @@ test_that("they are the textbook's formulas, for randomised targets too", {
     r(best[i]) + w[i] * (log$reward[i] - r(log$arm[i]))
   }, 0)
   expect_equal(dr$estimate, mean(by_hand), tolerance = 1e-8)
+  snips <- quietly(log, target(), "snips")
+  expect_equal(snips$estimate, sum(w * log$reward) / sum(w))
+  expect_equal(snips$se, sqrt(sum(w^2 * (log$reward - snips$estimate)^2)) / sum(w))
+  dm <- quietly(log, target(), "dm")
+  X <- cbind(x1 = arms[log$arm], z1 = log$z1)
+  at <- cbind(x1 = arms[best], z1 = log$z1)
+  fit <- ref_posterior(kernel_gram(kernel, X), kernel_gram(kernel, at, X), kernel_gram(kernel, at), log$reward, 0.04)
+  expect_equal(dm$estimate, mean(fit$mean), tolerance = 1e-8)
+  expect_equal(dm$se, sqrt(mean(fit$sd)^2 + var(fit$mean) / 80), tolerance = 1e-6)
+})
+
+# 14 arms, one of which the policy plays: some 10 matches among 142 rows, rewards 0 or 1.
+few_matches <- function(value, n = 142) {
+  arm <- sample(14, n, replace = TRUE)
+  data.frame(arm = arm, reward = as.double(runif(n) < ifelse(arm == 5, value, 0.5)), propensity = 1 / 14)
+}
+one_arm <- function() {
+  b <- gp_bandit(1:14, kernel_se(1), 0.25, policy_mean())
+  b$add(arm = 5, reward = 5)
+}
+
+test_that("few matches without a reward are said to be few, and are no proof of zero", {
+  b <- one_arm()
+  set.seed(4)
+  log <- few_matches(0.249)
+  log$reward[log$arm == 5] <- 0
+  for (method in c("ips", "snips", "replay")) {
+    expect_warning(found <- evaluate_policy(log, b, method), class = "gpbandits_small_sample")
+    expect_identical(found$estimate, 0)
+    # Who saw m failures cannot rule out 0.249 at 95% before (1 - 0.249)^m < 0.025.
+    expect_lt(found$matched, log(0.025) / log(1 - 0.249))
+    expect_gt(found$upper, 0.249)
+  }
+  dr <- quietly(log, b, "dr")
+  expect_true(dr$lower < 0.249 && dr$upper > 0.249)
+  expect_no_warning(evaluate_policy(log, b, "dm"))
+  none <- log[log$arm != 5, ]
+  none <- rbind(quietly(none, b), quietly(none, b, "snips"))
+  expect_identical(none$matched, c(0L, 0L))
+  expect_identical(none$estimate, c(0, NA))
+  expect_equal(c(none$lower[2], none$upper[2]), c(0, 1))
+  # Rewards that are all the same say nothing of what others there can be.
+  same <- transform(log, reward = 0)
+  expect_warning(found <- evaluate_policy(same, b, "snips"), "range", class = "gpbandits_small_sample")
+  expect_identical(c(found$lower, found$upper), c(NA_real_, NA_real_))
+  found <- quietly(same, b, "snips", range = c(0, 1))
+  expect_gt(found$upper, 0.249)
+  expect_error(evaluate_policy(log, b, range = c(0, 0.5)), "`range`", class = "gpbandits_error")
+  expect_error(evaluate_policy(log, b, range = 1), "`range`", class = "gpbandits_error")
+})
+
+test_that("intervals cover with few and with many matches, and shrink", {
+  b <- one_arm()
+  set.seed(5)
+  covers <- function(method, value, n, times) {
+    found <- do.call(rbind, lapply(seq_len(times), function(k) {
+      quietly(few_matches(value, n), b, method)
+    }))
+    # 95% or more of them hold the truth: less than 16 of 20 (80 of 100) have probability 3e-3 (1e-8) if it were no more.
+    expect_true(all(found$lower >= 0 & found$upper <= 1))
+    expect_gte(mean(found$lower <= value & value <= found$upper), 0.84)
+    mean(found$upper - found$lower)
+  }
+  for (method in c("ips", "snips", "dr")) for (value in c(0.1, 0.249)) {
+    few <- covers(method, value, 142, by_level(20, 100))
+    expect_lt(covers(method, value, 142 * 9, 6), few / 2)
+  }
 })
 
 test_that("a replay is a run on the matches, and changes nothing", {
@@ -138,7 +216,7 @@ test_that("a replay is a run on the matches, and changes nothing", {
   log <- run_bandit(gp_bandit(arms, kernel_se(0.4), 0.04, policy_uniform()), problem, 150)
   b <- gp_ucb(arms, kernel_se(0.4), 0.04)
   set.seed(6)
-  found <- evaluate_policy(log, b, "replay")
+  found <- quietly(log, b, "replay")
   state <- .Random.seed
   set.seed(6)
   expect_identical(.Random.seed, state)

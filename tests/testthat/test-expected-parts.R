@@ -61,6 +61,27 @@ test_that("expected improvement per cost is the specification's", {
                which.max(ei / cost))
 })
 
+test_that("a cost is asked for in every round, over arms as over a box", {
+  x <- seq(0, 1, length.out = 5)
+  for (contexts in list(NULL, cbind(z = 0:1), 1)) {
+    dear <- 1
+    asked <- 0
+    cost <- function(p) {
+      asked <<- asked + 1
+      expect_identical(p[, "x1"], x)
+      ifelse(seq_along(x) == dear, 1e6, 1)
+    }
+    b <- gp_bandit(x, kernel_se(0.01), 0.01, policy_ei(cost = cost), contexts = contexts)
+    context <- if (!is.null(contexts)) 1
+    first <- b$suggest(context = context)$arm
+    b$withdraw(1)
+    dear <- first
+    second <- b$suggest(context = context)$arm
+    expect_false(second == first)
+    expect_gte(asked, 2)
+  }
+})
+
 test_that("on a box expected improvement per cost is that of a fine grid", {
   x <- c(0.1, 0.35, 0.6, 0.95)
   cost <- function(x) exp(3 * x[, "x"])
@@ -80,11 +101,17 @@ test_that("on a box expected improvement per cost is that of a fine grid", {
 test_that("costs that are no costs are refused", {
   expect_error(policy_ei(cost = 3), class = "gpbandits_error")
   for (cost in list(function(x) -1, function(x) "a", function(x) stop("no"), function(x) rep(0, nrow(x)))) {
-    expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy_ei(cost = cost)), class = "gpbandits_error")
+    for (domain in list(1:3, box_domain(0, 1))) {
+      expect_error(gp_bandit(domain, kernel_se(1), 0.1, policy_ei(cost = cost)), class = "gpbandits_error")
+    }
   }
-  b <- gp_bandit(box_domain(0, 1), kernel_se(1), 0.1, policy_ei(cost = function(x) NaN * x[, 1]))
-  expect_error(b$suggest(), class = "gpbandits_error")
-  expect_equal(nrow(b$history()), 0)
+  for (domain in list(1:3, box_domain(0, 1))) {
+    price <- 1
+    b <- gp_bandit(domain, kernel_se(1), 0.1, policy_ei(cost = function(x) price + 0 * x[, 1]))
+    price <- NaN
+    expect_error(b$suggest(), class = "gpbandits_error")
+    expect_equal(nrow(b$history()), 0)
+  }
 })
 
 ref_penalty <- function(x, centre, mean, sd, top, lipschitz) stats::pnorm((lipschitz * abs(x - centre) - top +
