@@ -172,7 +172,7 @@ test_that("so must those of a search space, in open contexts, and of a rule in R
   utils::write.csv(told, path, row.names = FALSE)
   b$observe(utils::read.csv(path))
   expect_equal(b$history()$reward, 1:6)
-  rule <- gp_ei_cost(seq(0, 1, length.out = 5), kernel_se(0.3), 0.01)
+  rule <- gp_ei(seq(0, 1, length.out = 5), kernel_se(0.3), 0.01, cost = "learned")
   q <- rule$suggest()
   expect_error(rule$observe(data.frame(id = q$id, x1 = q$x1 + 0.3, reward = 1, g1 = 1)), "x1", class = "gpbandits_error")
 })

@@ -156,11 +156,9 @@ PolicyPtr make_knowledge(const Settings&, WidthPtr) {
 
 PolicyPtr make_expected_improvement(const Settings& policy, WidthPtr width) {
   PolicyPtr plain = make_improvement<ExpectedImprovementScore>(policy, std::move(width));
-  if (!policy.has("costs") && !policy.has("cost")) return plain;
-  return std::make_unique<PerCostPolicy>(
-      std::move(plain), policy.has("costs") ? policy.numbers("costs") : VectorXd(),
-      policy.has("cost") ? policy.point_function("cost") : Settings::PointFunction(),
-      policy.count("actions"));
+  if (!policy.has("cost")) return plain;
+  return std::make_unique<PerCostPolicy>(std::move(plain), policy.point_function("cost"),
+                                         policy.count("actions"));
 }
 
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
@@ -209,8 +207,7 @@ bool policy_draws(const Settings& policy) { return entry_of(policy).draws; }
 bool policy_rises(const Settings& policy) {
   const bool smallest_of_bounds =
       policy.has("width") && policy.part("width")->text("type") == "dmm";
-  const bool by_cost = policy.has("cost") || policy.has("costs");
-  return entry_of(policy).rises && !smallest_of_bounds && !by_cost;
+  return entry_of(policy).rises && !smallest_of_bounds && !policy.has("cost");
 }
 
 }  // namespace gpb

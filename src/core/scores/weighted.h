@@ -51,23 +51,18 @@ class PerCostScore final : public Score {
   Index actions_;
 };
 
-// Expected improvement per cost. `costs`: by arm; empty where `cost` is asked for every point.
+// Expected improvement per cost, which is asked for in every round.
 class PerCostPolicy final : public Policy {
  public:
-  PerCostPolicy(std::unique_ptr<Policy> inner, VectorXd costs, Settings::PointFunction cost,
-                Index actions)
-      : inner_(std::move(inner)),
-        costs_(std::move(costs)),
-        cost_(std::move(cost)),
-        actions_(actions) {}
+  PerCostPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction cost, Index actions)
+      : inner_(std::move(inner)), cost_(std::move(cost)), actions_(actions) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
-    const VectorXd costs = costs_.size() > 0 ? costs_ : cost_(round.candidates->X);
-    return std::make_unique<PerCostScore>(inner_->prepare(round, rng), costs, cost_, actions_);
+    return std::make_unique<PerCostScore>(inner_->prepare(round, rng), cost_(round.candidates->X),
+                                          cost_, actions_);
   }
 
  private:
   std::unique_ptr<Policy> inner_;
-  VectorXd costs_;
   Settings::PointFunction cost_;
   Index actions_;
 };
