@@ -277,6 +277,10 @@ cpp_preserve_rng <- function(code) {
     .Call(`_gpbandits_cpp_preserve_rng`, code)
 }
 
+cpp_innovations <- function(gram, place, y, noise) {
+    .Call(`_gpbandits_cpp_innovations`, gram, place, y, noise)
+}
+
 cpp_testing_digits <- function() {
     .Call(`_gpbandits_cpp_testing_digits`)
 }

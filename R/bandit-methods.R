@@ -61,7 +61,7 @@ point_words <- function(point, digits) {
 #'
 #' `summary()` of a bandit says which `engine` serves it, the `rank` of its factor and its `error_bound` (see [gp_bandit()], 0
 #' for exact engines), how many
-#' rounds were played, the information gained, and the best points. `as.data.frame()` of a bandit is its
+#' rounds were played, the information gained, the best points, and `check`: what [check_model()] says. `as.data.frame()` of a bandit is its
 #' history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()` of a run gives its regret,
 #' `summary()` of a comparison mean and standard error over replications at some rounds.
 #'
@@ -104,7 +104,8 @@ summary.GPBandit <- function(object, ...) {
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(is.na(history$reward)),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
-                 best = if (length(object$config$context_names) == 0) bandit_best(object, NULL)),
+                 best = if (length(object$config$context_names) == 0) bandit_best(object, NULL),
+                 check = check_line(as.environment(object))),
             class = "summary_gp_bandit")
 }
 
@@ -126,6 +127,7 @@ print.summary_gp_bandit <- function(x, ...) {
     cat("  best point by posterior mean:\n")
     print(x$best, row.names = FALSE, digits = 4)
   }
+  if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")
   invisible(x)
 }
 

@@ -147,7 +147,17 @@ bandit_certificate <- function(bandit, rule, context, ...) {
             else new_stop("gap", "gap", tolerance = 0)
   }
   check_stop_of_rival(rule, bandit$config, "rule", "stop_stalled()")
-  stop_certificate(rule, bandit, context)
+  checked_certificate(stop_certificate(rule, bandit, context), check_line(bandit))
+}
+
+# With what the rewards say of the model, from which no probability follows.
+checked_certificate <- function(certificate, check) {
+  if (is.null(check)) return(certificate)
+  certificate$check <- describe_check(check)
+  if (check$p < against_model) {
+    certificate$assumptions <- c(certificate$assumptions, "the check speaks against the model (`check`)")
+  }
+  certificate
 }
 
 stop_certificate <- function(rule, bandit, context) {

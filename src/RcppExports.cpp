@@ -815,6 +815,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_innovations
+Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y, Rcpp::NumericVector noise);
+RcppExport SEXP _gpbandits_cpp_innovations(SEXP gramSEXP, SEXP placeSEXP, SEXP ySEXP, SEXP noiseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type gram(gramSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type place(placeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type noise(noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_innovations(gram, place, y, noise));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_testing_digits
 int cpp_testing_digits();
 RcppExport SEXP _gpbandits_cpp_testing_digits() {
@@ -1278,6 +1291,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
+    {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
     {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 4},

@@ -440,3 +440,35 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code) {
   const KeptState kept;
   return code();
 }
+
+// ---- checking a model ---------------------------------------------------------------
+
+// Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set (0-based numbers)
+// whose covariance is `gram`: each one's distance from its mean given those before, in units of its sd. Conditioning on one reading
+// is an update of rank one, so that all cost as many d^2 as there are rewards.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y,
+                                    Rcpp::NumericVector noise) {
+  const R_xlen_t d = gram.nrow();
+  std::vector<double> covariance(gram.begin(), gram.end());
+  std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
+  Rcpp::NumericVector out(y.size());
+  std::vector<double> row(static_cast<std::size_t>(d));
+  for (R_xlen_t k = 0; k < y.size(); ++k) {
+    const R_xlen_t p = place[k];
+    if (p < 0 || p >= d) Rcpp::stop("a place that does not exist");
+    const double* at = &covariance[static_cast<std::size_t>(p * d)];
+    const double spread = std::max(at[p], 0.0) + noise[k];
+    const double surprise = y[k] - mean[static_cast<std::size_t>(p)];
+    out[k] = surprise / std::sqrt(spread);
+    row.assign(at, at + d);
+    for (R_xlen_t j = 0; j < d; ++j) {
+      const double gain = row[static_cast<std::size_t>(j)] / spread;
+      mean[static_cast<std::size_t>(j)] += gain * surprise;
+      double* column = &covariance[static_cast<std::size_t>(j * d)];
+      for (R_xlen_t i = 0; i < d; ++i) column[i] -= gain * row[static_cast<std::size_t>(i)];
+    }
+    if (k % 64 == 0) Rcpp::checkUserInterrupt();
+  }
+  return out;
+}

@@ -138,6 +138,7 @@ exports <- list(
   sample_rkhs = list(list(kernel = safe_kernel, x = safe_x, noise_var = 0.1),
                      c(kernel = "object", x = "points", noise_var = "positive")),
   benchmark_function = list(list(name = "branin"), c(name = "word")),
+  check_model = list(list(object = gp_regression(1:4, c(1, 3, 2, 5), safe_kernel, 0.1)), c(object = "object", by = "word")),
   gp_regression = list(list(x = 1:3, y = c(1, 3, 2), kernel = safe_kernel, noise_var = 0.1),
                        c(x = "points", y = "numbers", kernel = "object", noise_var = "positive", mean = "number"))
 )

@@ -1,0 +1,502 @@
+#' Does the model fit the rewards?
+#'
+#' Everything that a Gaussian-process bandit promises rests on its model: kernel, noise, prior mean. `check_model()` holds the rewards that have come
+#' against it: what the model says of each reward from all others, and whether what it said of each before it came was right as often as it should be.
+#'
+#' @section Leaving one out: with \eqn{\mu, \sigma} the posterior at a place, \eqn{\bar y}{ybar} what was read there and \eqn{1/\lambda_{\bar y}}{1 / lambda_ybar} the
+#'   weight of what is left out, the leverage is \eqn{h = \sigma^2/\lambda_{\bar y}}{h = sd^2 / lambda_ybar}, and without it
+#'   \deqn{\mu_- = \frac{\mu - h\bar y}{1 - h},\qquad \sigma_-^2 = \frac{\sigma^2}{1-h},\qquad z = \frac{\bar y - \mu_-}{\sqrt{\lambda_{\bar y}/(1-h)}}.}{mean = (mu - h ybar) /
+#'   (1 - h), sd^2 = sigma^2 / (1 - h), z = (ybar - mean) / sqrt(lambda_ybar / (1 - h)).}
+#'   No engine fits anything again. `by = "place"` leaves out all readings of a place together, `"reward"` one at a time, `"context"` all rewards of a context:
+#'   \eqn{V = ([A^{-1}]_{BB})^{-1}}{V = ([A^-1]_BB)^-1}, \eqn{y_B - V(A^{-1}(y - m))_B}{y_B - V (A^-1 (y - m))_B}, \eqn{A} the covariance of the rewards. Where \eqn{1-h} is so small
+#'   that digits are lost (below 1e-8, or 20 times a low-rank engine's accuracy) the row is solved from \eqn{A}, as long as there are at most 3,000 rewards.
+#'
+#' @section Tests: residuals of one left out depend on each other. What a reward differs by from what was expected of it when it *arrived*, in units of its standard
+#'   deviation, does not: \eqn{\epsilon = L^{-1}(y - m)}, \eqn{LL^T = A} in order of arrival, are independent standard normal under the model, also where a bandit
+#'   chose the points (derived here: given the past the choice is fixed). So
+#'   * `scale`: \eqn{\sum\epsilon^2}{sum of eps^2} against \eqn{\chi^2_n}{chi-squared with n}, two-sided;
+#'   * `largest`: \eqn{1 - (2\Phi(\max|\epsilon|) - 1)^n}{1 - (2 Phi(max |eps|) - 1)^n};
+#'   * `noise`: Spearman's correlation of \eqn{|z|} with the mean without it (noise that grows with the mean);
+#'   * `order`: Spearman's correlation of that mean with the rewards, a weak test: below 0 the model orders places no better than chance.
+#'
+#'   They assume that when a reward arrives does not depend on its value. Hyperparameters that were fitted to the same rewards make all residuals look right: with
+#'   [refit_every()] the predictions made at the choice count instead, after the first refit and where nothing was pending, each with the parameters of its time (five at least;
+#'   else `scale` is `NA`); and the largest \eqn{|z|} of one left out, beyond 3.3, is a note (simulated: 1 in 100 under a right model is beyond 3.48 with given, 2.93 to 3.26 with fitted
+#'   hyperparameters at 20 and 40 rewards). Under [scale_outputs()] all of it is said of the scaled rewards. A check sees the points played, never the maximum that was missed.
+#'
+#' @section What it says: a p-value (`scale`, `largest`) below .001 speaks against the model, and is a warning of class `gpbandits_model`, once in a bandit's life, by
+#'   `summary()` and `$certificate()`, whose line it is; looked at again and again, the \eqn{j}-th look takes \eqn{.001/(j(j+1))}. Below .01, a `noise` test below
+#'   .01, or an `order` below 0 from 20 rewards on are notes. Each comes with what may help.
+#'
+#' @param object a bandit, a [gp_regression()] or [gp_fit()], or what [maximize_bandit()] found.
+#' @param by what is left out: `"place"`, `"reward"` or `"context"`.
+#' @param ... not used.
+#' @return A list of class `bandit_check`: `rewards` (their number), `held` (how many lie within their 95% interval), `largest` (the largest \eqn{|z|} of one left out), `tests` (a
+#'   data.frame `test`, `statistic`, `p`), `log_score` and `constant_score` (mean log density of the rewards left out, and that of a normal distribution fitted to the others),
+#'   `verdict` (`"nothing against the model"`, a note, or what speaks against it), `advice`, and `data`: as `as.data.frame()`, a row for each group left out or, by
+#'   context, each reward in it: `id` (the first reward's), place, `reward`, `mean`, `sd` (of the function without it, in the units of the rewards), `z` and
+#'   `pit`, \eqn{\Phi(z)}{Phi(z)}.
+#' @section Errors: a `gpbandits_error` if there are fewer than 3 rewards, or no context to leave out; where rewards only count by weights ([change_weights()] is no model of them)
+#'   or a rule without a posterior chooses.
+#' @section Cost: one posterior at the places played, and \eqn{nd^2}{n d^2} for the innovations of \eqn{n} rewards at \eqn{d} distinct places, at most
+#'   \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the innovations are the predictions made at the choice, as with refits.
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' right <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
+#' set.seed(1)
+#' run_bandit(right, problem, 30)
+#' check_model(right)
+#' # Told that rewards have a tenth of the noise that they have:
+#' wrong <- gp_ucb(x, kernel_se(0.2), noise_var = 1e-4)
+#' run_bandit(wrong, problem, 30)
+#' check_model(wrong)
+#' plot(check_model(wrong))
+#' @export
+check_model <- function(object, by = c("place", "reward", "context"), ...) {
+  check_dots_empty(..., allowed = "by")
+  by <- check_choice(by, c("place", "reward", "context"))
+  if (missing(object)) stop_argument("object", "missing", checkable)
+  model_check(checked_data(object), by)
+}
+
+# ---- the rewards and what the model says ------------------------------------------
+# A list: `id`, `place` (a data.frame, NULL for regressions), `reward` in user's units, and in the model's: `y` with
+# the prior mean taken off, `prior` (that mean), `noise`, `mean` and `sd` of f there (less the prior mean), `x`
+# (inputs as the kernel sees them), `context` (numbers of groups, or NULL), `counts` (FALSE for what only stands in
+# for a reward), `gram()` of the rewards' places, `dense`: only that gives what is left out, `accuracy` of mean and
+# sd, `arrival` (an order), `said` (z of predictions at the choice, where innovations are not to be had), `slope` of
+# the map of outputs, `user(mean, sd)`.
+
+checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
+
+checked_data <- function(object) {
+  if (inherits(object, "gp_regression")) return(regression_checked(object))
+  if (inherits(object, "bandit_maximum")) object <- object$bandit
+  check_class(object, "GPBandit", "object", checkable)
+  bandit_checked(as.environment(object))
+}
+
+regression_checked <- function(object) {
+  n <- length(object$y)
+  at <- predict(object)
+  list(id = seq_len(n), place = as.data.frame(object$x), reward = object$y, y = object$y - object$mean,
+       prior = rep(object$mean, n),
+       noise = noise_scales(object) * object$noise_var, mean = at$mean - object$mean, sd = at$sd, x = object$x,
+       counts = rep(TRUE, n), gram = function() kernel_gram(object$kernel, object$x),
+       gram_at = function(rows) kernel_gram(object$kernel, object$x[rows, , drop = FALSE]), accuracy = 0,
+       arrival = seq_len(n), said = if (object$estimated > 0) numeric(), slope = rep(1, n),
+       user = function(mean, sd) list(mean = mean, sd = sd))
+}
+
+bandit_checked <- function(bandit) {
+  if (has_rule(bandit)) return(rule_checked(bandit))
+  heal(bandit)
+  config <- current_config(bandit)
+  changes <- config$changes$kind
+  if (identical(changes, "weights")) {
+    stop_argument("object", "a bandit with change_weights()",
+                  "one whose model is one of the rewards: weights only say how much old ones count")
+  }
+  known <- cpp_bandit_known(bandit$handle)
+  check_enough(sum(status_of(bandit, known$id) == "known"))
+  if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
+  map <- output_map(config)
+  scaled <- if (is.null(map)) known$value else map_outputs(map, known$value)
+  slope <- if (is.null(map)) rep(1, length(scaled)) else cpp_output_slopes(map, known$value)
+  noise <- ifelse(is.na(known$noise_var), config$noise_var, known$noise_var * slope^2)
+  prior <- known_prior_mean(bandit, known$id, config$mean)
+  x <- known_inputs(bandit, known$id)
+  decay <- if (identical(changes, "fade")) config$changes$rate
+  at <- if (is.null(decay)) posterior_where_played(bandit, known$id)
+  place <- query_frame(bandit, known$id)[-1]
+  contexts <- config$context_names
+  list(id = known$id, place = place, reward = known$value, y = scaled - prior, noise = noise, prior = prior,
+       mean = at$mean - prior, sd = at$sd, x = x,
+       context = if (length(contexts)) match_frames(place[contexts], unique(place[contexts])),
+       counts = status_of(bandit, known$id) == "known",
+       gram = function() faded(kernel_gram(config$kernel, x), known$id, decay),
+       gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]), dense = !is.null(decay),
+       accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id),
+       said = if (is_fitted(bandit) || length(known$id) > most_dense) said_at_choice(bandit, known), slope = slope,
+       user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
+}
+
+# Of a rule's models the first one is that of f.
+rule_checked <- function(bandit) {
+  if (!has_posterior(bandit)) {
+    stop_argument("object", describe_policy(bandit$config$policy), "a bandit with a posterior")
+  }
+  heal(bandit)
+  bandit_checked(as.environment(models_of(bandit)[[1]]))
+}
+
+posterior_where_played <- function(bandit, ids) {
+  places <- logged_places(bandit, ids)
+  context <- places$contexts
+  if (!is.null(context)) colnames(context) <- bandit$config$context_names
+  scaled_posterior_at(bandit, places[c("arm", "inputs")], context)
+}
+
+# Covariance of a function that drifts, between the rounds of its readings (spec: change_fade()).
+faded <- function(gram, ids, rate) {
+  if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
+}
+
+# Rewards may come in another order than their queries.
+order_of_arrival <- function(bandit, ids) {
+  kind <- table_column(bandit$events, "kind")
+  told <- kind %in% event_kind[c("reward", "given")]
+  order(match(ids, table_column(bandit$events, "id")[told]))
+}
+
+is_fitted <- function(bandit) {
+  !is.null(bandit$config$outputs) || any(!vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA))
+}
+
+# z of rewards by the mean and sd that stand in the log, each with the parameters of its choice: after the first refit
+# (where there are refits), and only where every earlier reward had come. `known`: ids, rewards and their own noise.
+said_at_choice <- function(bandit, known) {
+  kind <- table_column(bandit$events, "kind")
+  id <- table_column(bandit$events, "id")
+  asked <- kind == event_kind[["query"]]
+  waiting <- cumsum(asked) - cumsum(kind %in% event_kind[c("reward", "withdraw", "fail")])
+  refit <- kind == event_kind[["refit"]]
+  real <- !vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA)
+  first <- if (any(real)) id[refit][which(real)[1]] else 0
+  rows <- which(known$id %in% id[asked & waiting == 1] & known$id > first & status_of(bandit, known$id) == "known")
+  queries <- bandit$queries
+  z <- rep(NA_real_, length(rows))
+  before <- findInterval(known$id[rows] - 1, id[refit])
+  for (k in unique(before)) {
+    at <- rows[before == k]
+    config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
+    map <- output_map(config)
+    value <- if (is.null(map)) known$value[at] else map_outputs(map, known$value[at])
+    slope <- if (is.null(map)) 1 else cpp_output_slopes(map, known$value[at])
+    noise <- ifelse(is.na(known$noise_var[at]), config$noise_var, known$noise_var[at] * slope^2)
+    z[before == k] <- (value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
+  }
+  z[is.finite(z)]
+}
+
+# ---- leaving out -----------------------------------------------------------------------
+
+most_dense <- 3000
+
+check_enough <- function(count) {
+  if (count < 3) stop_argument("object", sprintf("one with %d reward(s)", count), "one that knows 3 rewards or more")
+  count
+}
+
+model_check <- function(data, by) {
+  count <- check_enough(sum(data$counts))
+  if (by == "context" && is.null(data$context)) {
+    stop_argument("by", "\"context\"", "\"place\" or \"reward\": there are no contexts")
+  }
+  left <- if (by == "context") left_out_blocks(data) else left_out_places(data, by)
+  frame <- left_out_frame(data, left)
+  out <- list(rewards = count, by = by, fitted = !is.null(data$said), groups = nrow(frame),
+              held = sum(abs(frame$z) <= stats::qnorm(0.975), na.rm = TRUE),
+              largest = max(abs(frame$z), na.rm = TRUE), tests = model_tests(data, frame), data = frame)
+  scores <- log_scores(data, left)
+  structure(c(out, scores, judge_model(out, data)), class = "bandit_check")
+}
+
+# Groups of rewards at one place (numbers in the order of their first), or each on its own.
+place_groups <- function(data) {
+  keys <- row_keys(data$x + 0)
+  match(keys, unique(keys))
+}
+
+# For each group: value, its weight's inverse, mean and variance of f without it.
+left_out_places <- function(data, by) {
+  if (isTRUE(data$dense)) return(left_out_dense(data, by))
+  group_of <- if (by == "reward") seq_along(data$y) else place_groups(data)
+  weight <- drop(rowsum(1 / data$noise, group_of))
+  value <- drop(rowsum(data$y / data$noise, group_of)) / weight
+  first <- match(seq_along(weight), group_of)
+  mean <- data$mean[first]
+  variance <- data$sd[first]^2
+  rest <- 1 - variance * weight
+  out <- list(group = group_of, first = first, value = value, noise = 1 / weight,
+              mean = (mean - (1 - rest) * value) / rest, variance = variance / rest)
+  doubtful <- which(rest < max(1e-8, 20 * data$accuracy))
+  if (length(doubtful)) {
+    exact <- left_out_dense(data, by, doubtful)
+    for (part in c("mean", "variance")) out[[part]][doubtful] <- exact[[part]]
+  }
+  out
+}
+
+# The same from the covariance of all rewards, for some of the groups: with A^-1 = P, what is left out has variance 1
+# / P_ii given all others, where `pooled` readings count as one.
+left_out_dense <- function(data, by, groups = NULL) {
+  n <- length(data$y)
+  group_of <- if (by == "reward") seq_len(n) else place_groups(data)
+  weight <- drop(rowsum(1 / data$noise, group_of))
+  value <- drop(rowsum(data$y / data$noise, group_of)) / weight
+  first <- match(seq_along(weight), group_of)
+  out <- list(group = group_of, first = first, value = value, noise = 1 / weight)
+  if (is.null(groups)) groups <- seq_along(weight)
+  if (length(weight) > most_dense) {
+    out$mean <- out$variance <- rep(NA_real_, length(groups))
+    return(out)
+  }
+  factor <- chol(data$gram()[first, first, drop = FALSE] + diag(1 / weight, length(weight)))
+  precision <- chol2inv(factor)
+  total <- 1 / diag(precision)
+  out$mean <- (value - drop(precision %*% value) * total)[groups]
+  out$variance <- pmax(total - 1 / weight, 0)[groups]
+  out
+}
+
+# All rewards of a context at once; one row for each of them.
+left_out_blocks <- function(data) {
+  n <- length(data$y)
+  if (n > most_dense) {
+    stop_argument("object", sprintf("one with %d rewards", n), sprintf("one with at most %d, by context", most_dense))
+  }
+  precision <- chol2inv(chol(data$gram() + diag(data$noise, n)))
+  weighted <- drop(precision %*% data$y)
+  mean <- variance <- numeric(n)
+  for (rows in split(seq_len(n), data$context)) {
+    covariance <- solve(precision[rows, rows, drop = FALSE])
+    mean[rows] <- data$y[rows] - drop(covariance %*% weighted[rows])
+    variance[rows] <- pmax(diag(covariance) - data$noise[rows], 0)
+  }
+  list(group = seq_len(n), first = seq_len(n), value = data$y, noise = data$noise, mean = mean, variance = variance)
+}
+
+left_out_frame <- function(data, left) {
+  at <- left$first
+  belief <- data$user(left$mean + data$prior[at], sqrt(left$variance))
+  z <- (left$value - left$mean) / sqrt(left$variance + left$noise)
+  # (Of several readings the one that counts as they do together.)
+  reward <- drop(rowsum(data$reward / data$noise, left$group)) / drop(rowsum(1 / data$noise, left$group))
+  frame <- cpp_frame(c(list(id = data$id[at]), as.list(data$place[at, , drop = FALSE]),
+                       list(reward = unname(reward), mean = unname(belief$mean), sd = unname(belief$sd), z = unname(z),
+                            pit = stats::pnorm(unname(z)))))
+  frame[drop(rowsum(as.integer(data$counts), left$group)) > 0, , drop = FALSE]
+}
+
+# Mean log density of what was left out, in the rewards' units, and that of a normal distribution fitted to the others.
+log_scores <- function(data, left) {
+  density <- stats::dnorm(left$value, left$mean, sqrt(left$variance + left$noise), log = TRUE)
+  jacobian <- mean(log(abs(data$slope[left$first])))
+  value <- left$value + data$prior[left$first]
+  n <- length(value)
+  others <- (sum(value) - value) / (n - 1)
+  spread <- vapply(seq_len(n), function(i) if (n > 2) stats::sd(value[-i]) else NA_real_, 0)
+  list(log_score = mean(density) + jacobian,
+       constant_score = mean(stats::dnorm(value, others, spread, log = TRUE)) + jacobian)
+}
+
+# ---- tests -------------------------------------------------------------------------------
+
+# What each reward differs by from what was expected of it when it came, in its standard deviations: independent
+# and standard normal under the model.
+innovations <- function(data) {
+  if (!is.null(data$said)) return(data$said)
+  rows <- data$arrival[data$counts[data$arrival]]
+  n <- length(rows)
+  groups <- if (isTRUE(data$dense)) rows else place_groups(data)[rows]
+  distinct <- unique(groups)
+  y <- data$y[rows]
+  noise <- data$noise[rows]
+  if (!isTRUE(data$dense) && 3 * length(distinct)^2 < n^2) {
+    first <- rows[match(distinct, groups)]
+    return(cpp_innovations(data$gram_at(first), match(groups, distinct) - 1L, y, noise))
+  }
+  drop(backsolve(chol(data$gram()[rows, rows, drop = FALSE] + diag(noise, n)), y, transpose = TRUE))
+}
+
+model_tests <- function(data, frame) {
+  e <- innovations(data)
+  n <- length(e)
+  enough <- n >= if (is.null(data$said)) 3 else 5
+  total <- sum(e^2)
+  scale <- 2 * min(stats::pchisq(total, n), stats::pchisq(total, n, lower.tail = FALSE), 0.5)
+  top <- if (n) max(abs(e)) else NA_real_
+  largest <- -expm1(n * log1p(-2 * stats::pnorm(-top)))
+  growing <- rank_test(abs(frame$z), frame$mean)
+  ordered <- rank_test(frame$mean, frame$reward)
+  cpp_frame(list(test = c("scale", "largest", "noise", "order"),
+                 statistic = c(if (enough) total / n else NA, if (enough) top else NA, growing[1], ordered[1]),
+                 p = c(if (enough) scale else NA, if (enough) largest else NA, growing[2], ordered[2])))
+}
+
+# Spearman's correlation and its p-value, NA where one of them does not vary.
+rank_test <- function(a, b) {
+  fine <- is.finite(a) & is.finite(b)
+  if (sum(fine) < 4 || stats::sd(a[fine]) == 0 || stats::sd(b[fine]) == 0) return(c(NA_real_, NA_real_))
+  found <- stats::cor.test(a[fine], b[fine], method = "spearman", exact = FALSE)
+  c(unname(found$estimate), found$p.value)
+}
+
+# ---- words ---------------------------------------------------------------------------------
+
+against_model <- 1e-3
+note_of_model <- 1e-2
+# Beyond what the largest |z| of one left out reaches under fitted hyperparameters once in a hundred.
+far_left_out <- 3.3
+
+judge_model <- function(check, data) {
+  test <- function(name, column) check$tests[[column]][check$tests$test == name]
+  p <- min(test("scale", "p"), test("largest", "p"), 1, na.rm = TRUE)
+  grows <- isTRUE(test("noise", "p") < note_of_model)
+  unordered <- isTRUE(test("order", "statistic") < 0) && check$rewards >= 20
+  far <- check$fitted && check$largest > far_left_out
+  notes <- c(if (p < note_of_model) sprintf("unlikely under the model (p %s)", short_number(p)),
+             if (far && p >= note_of_model) sprintf("one |z| is %.1f", check$largest),
+             if (grows) "residuals grow or shrink with the mean",
+             if (unordered) "places are ordered no better than by chance")
+  verdict <- if (p < against_model) sprintf("this speaks against the model (p %s)", short_number(p))
+             else if (length(notes)) paste("note:", paste(notes, collapse = "; "))
+             else "nothing against the model"
+  list(p = p, verdict = verdict, advice = model_advice(check, data, p < note_of_model || far, grows, unordered))
+}
+
+# What may help, by how the residuals fail.
+model_advice <- function(check, data, unlikely, grows, unordered) {
+  z <- check$data$z
+  advice <- character()
+  if (unlikely) {
+    scale <- check$tests$statistic[1]
+    few <- outlying(data)
+    advice <- if (length(few)) {
+      sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_clip() and",
+                    "scale_outputs() draw them in"), paste(data$id[sort(few)], collapse = ", "))
+    } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or begin anew"
+    else if (isTRUE(scale < 1)) "rewards differ by less than the model says: less noise or prior variance, a refit"
+    else "rewards differ by more than the model says: more noise or prior variance, shorter lengthscales, a refit"
+  }
+  c(advice,
+    if (grows) "noise that varies with the mean: scale_outputs(transform = \"power\"), or `noise_var` of each reward",
+    if (unordered) "another kernel, or more data")
+}
+
+# Rewards (at most a tenth) without which all others are as the model says, found one by one; none if there is no such
+# set. Leaving one out for good takes a row and a column out of A^-1.
+outlying <- function(data) {
+  n <- length(data$y)
+  if (n > 1000) return(integer())
+  left <- seq_len(n)
+  precision <- chol2inv(chol(data$gram() + diag(data$noise, n)))
+  for (k in seq_len(max(1, n %/% 10) + 1)) {
+    z <- drop(precision %*% data$y[left]) / sqrt(diag(precision))
+    if (max(abs(z)) < far_left_out) break
+    worst <- which.max(abs(z))
+    precision <- precision[-worst, -worst, drop = FALSE] -
+      tcrossprod(precision[-worst, worst]) / precision[worst, worst]
+    left <- left[-worst]
+  }
+  out <- setdiff(seq_len(n), left)
+  if (length(out) > max(1, n %/% 10)) integer() else out
+}
+
+# Do the residuals of the second half fail alone?
+late_only <- function(z) {
+  n <- length(z)
+  if (n < 12) return(FALSE)
+  first <- seq_len(n %/% 2)
+  p <- function(z) stats::pchisq(sum(z^2), length(z), lower.tail = FALSE)
+  p(z[first]) > 0.1 && p(z[-first]) < note_of_model
+}
+
+short_number <- function(x) {
+  plain <- x == 0 || abs(x) >= 1e-4
+  text <- if (plain) format(signif(x, 2), scientific = FALSE) else formatC(x, format = "e", digits = 0)
+  sub("^(-?)0[.]", "\\1.", text)
+}
+
+# The check in one line.
+describe_check <- function(check) {
+  largest <- check$tests[check$tests$test == "largest", ]
+  order <- check$tests$statistic[check$tests$test == "order"]
+  sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s (constant %s): %s",
+          check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d places", check$groups),
+          if (is.na(largest$p)) check$largest else largest$statistic,
+          if (is.na(largest$p)) "" else sprintf(" (p %s)", short_number(largest$p)),
+          if (is.na(order)) "" else sprintf(", order %s", short_number(order)), short_number(check$log_score),
+          short_number(check$constant_score), check$verdict)
+}
+
+#' @rdname check_model
+#' @param x a `bandit_check`.
+#' @export
+print.bandit_check <- function(x, ...) {
+  cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
+  tests <- x$tests
+  words <- c(scale = "mean square of what came as a surprise", largest = "the largest surprise",
+             noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
+  for (i in which(!is.na(tests$statistic))) {
+    cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
+                words[[tests$test[i]]]))
+  }
+  if (x$fitted) cat("  (parameters were fitted: surprises are those of the choices since, by those of the time)\n")
+  if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
+  invisible(x)
+}
+
+#' @rdname check_model
+#' @param row.names,optional not used.
+#' @export
+as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ...) x$data
+
+#' @rdname check_model
+#' @param type `"calibration"`: how many rewards lie below each quantile of what the model says of them, with the band
+#'   \eqn{\pm 1.36/\sqrt n}{+- 1.36 / sqrt(n)} that 95% of right models stay in; `"residuals"`: \eqn{z} against the mean left out, with the 95% lines.
+#' @param main,xlab,ylab as in [graphics::plot.default()].
+#' @details `plot()` returns what it draws, invisibly: a data.frame.
+#' @export
+plot.bandit_check <- function(x, type = c("calibration", "residuals"), main = NULL, xlab = NULL, ylab = NULL, ...) {
+  check_dots_empty(..., allowed = c("type", "main", "xlab", "ylab"))
+  type <- check_choice(type, c("calibration", "residuals"))
+  drawn <- if (type == "calibration") plot_calibration else plot_residuals
+  invisible(drawn(x, main, xlab, ylab))
+}
+
+plot_calibration <- function(check, main, xlab, ylab) {
+  pit <- sort(check$data$pit)
+  n <- length(pit)
+  band <- 1.36 / sqrt(n)
+  key <- rbind(key_entry("rewards", "#0072B2", lty = 1, lwd = 2),
+               key_entry("a right model, 95 in 100", "grey85", pch = 15, size = 1.6))
+  frame <- check_frame(TRUE, c(0, 1), NULL, or_else(xlab, "quantile that the model gives"),
+                       or_else(ylab, "share of rewards below"),
+                       or_else(main, "Is the model as sure as it may be?"))
+  open_picture(frame, c(0, 1), c(0, 1), key)
+  u <- seq(0, 1, length.out = 101)
+  graphics::polygon(c(u, rev(u)), c(pmin(u + band, 1), rev(pmax(u - band, 0))), col = "grey90", border = NA)
+  graphics::abline(0, 1, col = "grey60", lty = 2)
+  graphics::lines(stats::stepfun(pit, seq(0, n) / n), col = "#0072B2", lwd = 2, do.points = FALSE, xlim = c(0, 1))
+  data.frame(quantile = pit, share = seq_len(n) / n)
+}
+
+plot_residuals <- function(check, main, xlab, ylab) {
+  at <- check$data
+  limit <- stats::qnorm(0.975)
+  key <- rbind(key_entry("inside 95%", "#0072B2", pch = 19), key_entry("outside", "#D55E00", pch = 19))
+  frame <- check_frame(TRUE, NULL, NULL, or_else(xlab, "mean without the reward"), or_else(ylab, "z"),
+                       or_else(main, "What was left out"))
+  open_picture(frame, at$mean, c(at$z, -limit, limit), key)
+  graphics::abline(h = c(-limit, 0, limit), col = "grey60", lty = c(2, 1, 2))
+  graphics::points(at$mean, at$z, pch = 19, col = ifelse(abs(at$z) > limit, "#D55E00", "#0072B2"))
+  at[c("id", "mean", "z")]
+}
+
+# ---- the line of summary() and $certificate() ------------------------------------------------
+
+# NULL where there is nothing to check. The j-th look of a bandit's life warns at .001 / (j (j + 1)), .001 in all.
+check_line <- function(bandit) {
+  check <- tryCatch(model_check(bandit_checked(bandit), "reward"), gpbandits_error = function(e) NULL)
+  if (is.null(check)) return(NULL)
+  looks <- or_else(bandit$.looks, 0) + 1
+  bandit$.looks <- looks
+  if (check$p < against_model / (looks * (looks + 1))) {
+    warn_once(bandit, "model", "the rewards speak against the model: ", describe_check(check), ".",
+              if (length(check$advice)) paste0(" What may help: ", check$advice[1], "."), " See ?check_model.")
+  }
+  check
+}
