@@ -45,8 +45,8 @@ cpp_bandit_covariance <- function(handle, context, arms, points) {
     .Call(`_gpbandits_cpp_bandit_covariance`, handle, context, arms, points)
 }
 
-cpp_bandit_shortfalls <- function(handle, context, draws) {
-    .Call(`_gpbandits_cpp_bandit_shortfalls`, handle, context, draws)
+cpp_bandit_drawn_maxima <- function(handle, context, draws) {
+    .Call(`_gpbandits_cpp_bandit_drawn_maxima`, handle, context, draws)
 }
 
 cpp_bandit_observe <- function(handle, id, reward, constraints, time, noise_var) {

@@ -7,11 +7,15 @@
 #' The first suggestions are points of a space-filling design (action `"explore"` in the history), fewer by the rows of `data`; they are chosen when the bandit
 #' is made, with R's generator. Then the policy is asked.
 #'
+#' An experiment that came to nothing (`$fail(id)`) counts as the worst reward so far, so that its neighbourhood is avoided, as in [maximize_bandit()]; its `reward`
+#' stays `NA`. What the first rewards mean (one has no scale, none says nothing) is on the page of [scale_outputs()].
+#'
 #' @inheritParams maximize_bandit
 #' @param data a data.frame of experiments that were made already: a column per input and `reward`, in the order of the ids they get. Where `reward` is
 #'   `NA` the experiment is under way; `$observe()` tells its result.
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`. As many fewer are asked as `data` has rows.
+#' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
 #' @param journal,store,trust as in [gp_bandit()].
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Errors: a `gpbandits_error` that names the argument.
@@ -30,14 +34,15 @@
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
                         noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
                         refit = default_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                        transform = c("auto", "none", "power"), journal = NULL, store = NULL, trust = FALSE) {
+                        transform = c("auto", "none", "power"), failures = c("avoid", "forget"), journal = NULL,
+                        store = NULL, trust = FALSE) {
   domain <- as_domain(domain)
   known <- check_initial(data, domain, "data", unknown = TRUE)
   if (is.null(design)) design <- max(4, 5 * length(domain$names))
   design <- max(0, check_count(design, lower = 0) - length(known$reward))
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ...)
+                          transform, failures = check_choice(failures, c("avoid", "forget")), ...)
   inside <- as.environment(bandit)
   if (design > 0) inside$config$design <- design_places(domain, design)
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))

@@ -50,6 +50,7 @@ check_config <- function(config) {
       do.call(refit_every, c(unclass(config$refit)[c("rounds", "minimum", "mean")], config$refit$settings))
     }
     check_outputs(config$outputs, config)
+    if (!is.null(config$failures)) check_failures(config$failures, config)
     check_design(config$design)
   } else {
     check_rival_config(config)

@@ -4,7 +4,7 @@ bandit_story <- function(bandit) {
   facts <- bandit_facts(bandit)
   config <- current_config(bandit)
   size <- table_size(bandit$queries)
-  pending <- sum(is.na(bandit$queries$reward[seq_len(size)]))
+  pending <- sum(status_of(bandit, seq_len(size)) == "pending")
   lines <- c(
     sprintf("%s over %s", if (has_posterior(bandit)) "Gaussian-process bandit" else "Bandit",
             describe_domain(config$domain)),
@@ -36,6 +36,10 @@ print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
   if (table_size(bandit$queries) && length(bandit$config$context_names) == 0) {
     best <- bandit_best(bandit, NULL)
+    if (nrow(best) == 0) {
+      cat("  best       not known yet\n")
+      return(invisible(bandit))
+    }
     belief <- if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", best$mean, best$sd)
     cat("  best       ", describe_place(best, bandit), belief, "\n", sep = "")
   }
@@ -102,7 +106,7 @@ summary.GPBandit <- function(object, ...) {
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
                  error_bound = facts$error_bound,
                  rounds = facts$rounds, segment = facts$segment,
-                 information_gain = facts$log_det / 2, pending = sum(is.na(history$reward)),
+                 information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
                  best = if (length(object$config$context_names) == 0) bandit_best(object, NULL),
                  check = check_line(as.environment(object))),
@@ -123,7 +127,8 @@ print.summary_gp_bandit <- function(x, ...) {
   if (!is.null(x$reward)) {
     cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
   }
-  if (!is.null(x$best)) {
+  if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
+  else if (!is.null(x$best)) {
     cat("  best point by posterior mean:\n")
     print(x$best, row.names = FALSE, digits = 4)
   }

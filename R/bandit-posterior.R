@@ -70,7 +70,8 @@ bandit_draw <- function(bandit, n, context, ...) {
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
   config <- current_config(bandit)
-  if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, config$noise_var)
+  if (!is_scale_known(config)) drawn[] <- NA_real_
+  else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, config$noise_var)
   drawn
 }
 
@@ -93,6 +94,8 @@ bandit_best <- function(bandit, context, ...) {
            else core(cpp_bandit_best(bandit$handle, contexts))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
+  # Before the first reward nothing can be said in its units.
+  if (!is_level_known(current_config(bandit))) return(cbind(frame, data.frame(mean = NA_real_, sd = NA_real_))[0, ])
   places <- places_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
   cbind(frame, posterior_at(bandit, places, context))

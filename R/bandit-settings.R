@@ -53,6 +53,7 @@ core_config <- function(config) {
     accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
   )
   if (!is.null(config$rewards)) common$clip <- config$rewards$b
+  if (!is.null(config$failures)) common$failures <- output_sign(config)
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))

@@ -37,6 +37,7 @@ tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time =
     amend = cpp_bandit_amend(handle, id, reward),
     cpp_bandit_withdraw(handle, id, kind == "fail")
   ))
+  rescale_if_due(bandit, told = TRUE)
 }
 
 rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
@@ -214,4 +215,5 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
   if (has_rule(bandit)) return(rival_give(bandit, places, contexts, reward, constraints, time, noise_var))
   given <- places_in_log(bandit$config, places, contexts)
   transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, noise_var))
+  rescale_if_due(bandit, told = TRUE)
 }

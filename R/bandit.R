@@ -54,7 +54,7 @@
 #'   again changes nothing, another one is refused.
 #' * `$amend(id, reward)`: a known reward was wrong. What a change rule has concluded from the old one stays.
 #' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
-#'   not been made.
+#'   not been made (those that failed: unless `failures = "avoid"`).
 #' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL)`: data the bandit did not
 #'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
 #'   else is trying it.
@@ -114,6 +114,8 @@
 #'   runs. (For a store see [bandit_store()].)
 #' @param design `NULL`, or points that are asked first, in their order, before the policy is: queries like all others, whose rewards
 #'   may be late or lost. (Points whose rewards are known beforehand are told by `$add()`.)
+#' @param failures what `$fail()` teaches: `"forget"`, nothing (the same place may be asked again); `"avoid"`: the query counts as the worst reward that is
+#'   known, whatever that comes to be (nothing as long as none is), in the posterior and in refits. No theorem covers the second. Not with `constraints`.
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
@@ -158,7 +160,7 @@
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
-                      journal = NULL, store = NULL, trust = FALSE, design = NULL, ...) {
+                      journal = NULL, store = NULL, trust = FALSE, design = NULL, failures = c("forget", "avoid"), ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   domain <- as_domain(domain)
   config <- list(
@@ -180,6 +182,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
   }
   config$outputs <- check_outputs(outputs, config)
+  config$failures <- check_failures(failures, config)
   if (!is.null(rewards)) {
     if (!is.null(outputs)) {
       stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
@@ -213,6 +216,15 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) start_store(bandit, store)
   bandit
+}
+
+# NULL where they are forgotten.
+check_failures <- function(failures, config) {
+  if (check_choice(failures, c("forget", "avoid")) == "forget") return(NULL)
+  if (!is.null(config$constraints)) {
+    stop_argument("failures", "\"avoid\", together with `constraints`", "\"forget\" where `constraints` is given")
+  }
+  "avoid"
 }
 
 # kernel_function(): is it a covariance on this domain, and can the policy do with it?

@@ -90,7 +90,7 @@ check_start_within <- function(start, settings) {
 # Queries that may be played before the next refit falls due.
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
-  if (!is.null(bandit$config$outputs) && output_map(current_config(bandit))$count < settled_outputs) return(1)
+  if (has_fitted_map(bandit$config) && !is_settled(output_map(current_config(bandit)))) return(1)
   if (is.null(rule)) return(.Machine$integer.max)
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
@@ -129,7 +129,8 @@ fitted_parameters <- function(bandit, known, current) {
   prior <- if (bandit$config$refit$mean == "fit") "fit" else 0
   x <- known_inputs(bandit, known$id)
   outputs <- bandit$config$outputs
-  map <- if (!is.null(outputs)) fit_output_map(outputs, known$value)
+  # (What stands for a reward that is not known has no say in what a reward is to the model.)
+  map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit))
   y <- if (is.null(map)) known$value else map_outputs(map, known$value)
   own <- if (is.null(map)) known$noise_var else known$noise_var * cpp_output_slopes(map, known$value)^2
   if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)

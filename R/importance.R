@@ -49,8 +49,8 @@ sobol_indices <- function(f, d, points) {
   at_a <- f(a)
   at_b <- f(b)
   variance <- stats::var(c(at_a, at_b))
-  # Nothing but rounding.
-  if (variance <= (1e-10 * max(abs(at_a)))^2) return(list(first = rep(NaN, d), total = rep(NaN, d)))
+  # Nothing is known yet, or nothing but rounding.
+  if (is.na(variance) || variance <= (1e-10 * max(abs(at_a)))^2) return(list(first = rep(NaN, d), total = rep(NaN, d)))
   shares <- vapply(seq_len(d), function(i) {
     mixed <- a
     mixed[, i] <- b[, i]

@@ -17,12 +17,13 @@
 #' @section Guarantee: with a width that holds in all rounds together with probability \eqn{1-\delta}{1 - delta} (see [widths]), every label is right to within
 #'   `accuracy` with that probability: \eqn{f > h - \epsilon}{f > level - accuracy} where it says above, \eqn{f \le h + \epsilon}{f <= level + accuracy} where below. With
 #'   an explicit level all have one after round \eqn{T} if \eqn{T/(w_T^2\gamma_T) > 2/(\log(1 + 1/\lambda)\epsilon^2)}{T / (w_T^2 gamma_T) > 2 / (log(1 + 1/lambda) accuracy^2)}, \eqn{k \le 1}{k <= 1}: the ambiguity of
-#'   what is played is at most \eqn{w_t\sigma}{w_t sd}, and no less than that of any place that stays unknown. Fitted hyperparameters void both.
+#'   what is played is at most \eqn{w_t\sigma}{w_t sd}, and no less than that of any place that stays unknown. Fitted hyperparameters void both. On a box this is about its
+#'   candidates, which `$levels()` lists, and nothing between them.
 #' @inheritParams gp_ucb
 #' @param level \eqn{h}, a number in units of the reward; a share in (0, 1) where `implicit`.
 #' @param accuracy \eqn{\epsilon}{epsilon}, a number >= 0 in units of the reward.
 #' @param implicit is the level a share of the maximum?
-#' @param width a [width][widths], not a randomised one; `NULL`: `width_srinivas_finite(delta)` on arms.
+#' @param width a [width][widths], not a randomised one; `NULL`: `width_srinivas_finite(delta)`, with the number of arms or, on a box, of its candidates.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()]; on a box or a product with contexts, and in contexts that are not known beforehand.
 #' @references Gotovos, Casati, Hitz and Krause (2013), Active learning for level set estimation, IJCAI.
@@ -38,10 +39,7 @@
 gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = FALSE, width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
   check_delta(delta)
-  if (is.null(width)) {
-    if (!can_count(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
-    width <- width_srinivas_finite(delta)
-  }
+  if (is.null(width)) width <- width_srinivas_finite(delta)
   width <- as_width(width)
   if (width$type %in% c("dmm", "irgp")) {
     stop_argument("width", sprintf("width_%s()", width$type),
@@ -65,8 +63,10 @@ check_can_keep_intervals <- function(config) {
   }
 }
 
+keeps_intervals <- function(policy) identical(policy$kind, "level_set")
+
 check_keeps_intervals <- function(bandit, arg) {
-  if (!identical(bandit$config$policy$kind, "level_set")) {
+  if (!keeps_intervals(bandit$config$policy)) {
     stop_argument(arg, sprintf("asked of a bandit with policy \"%s\"", bandit$config$policy$title),
                   "asked of a bandit made by gp_lse()")
   }

@@ -21,7 +21,7 @@
 #'   \eqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}:
 #'   \eqn{\sqrt{C_1 T \beta_T \gamma_T} + 2}{sqrt(C1 T beta_T gamma_T) + 2},
 #'   \eqn{\beta_T = 2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)})}{beta_T = 2
-#'   log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}.
+#'   log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}, the last logarithm 0 at least.
 #' * `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1, printed = FALSE`): Theorem 3, RKHS norm at
 #'   most `B`, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
 #'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
@@ -264,8 +264,7 @@ regret_srinivas2 <- function(rounds, gain, noise_var, a, b, side, d, delta = 0.1
   if (4 * d * a <= delta) stop_argument("a", describe(a), "more than delta / (4 d)")
   t <- seq_len(rounds)
   beta <- 2 * log(2 * t^2 * pi^2 / (3 * delta)) +
-    2 * d * log(t^2 * d * b * side * sqrt(log(4 * d * a / delta)))
-  if (beta[1] < 0) stop_argument("b", describe(b), "so large that Theorem 2's beta_1 is not negative")
+    2 * d * log(pmax(1, t^2 * d * b * side * sqrt(log(4 * d * a / delta))))
   regret_srinivas(rounds, gain, beta, noise_var, variance) + 2
 }
 

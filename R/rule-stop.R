@@ -23,11 +23,13 @@
 #' @section What is assumed:
 #' A certificate is a list with `gap` (in units of the reward), `probability` (at least so probable that the regret of `point` is no more
 #' than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule stop here?) and `point`.
-#' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together: `width_srinivas_finite()` and
-#' `width_srinivas_compact()` at `scale = 1` (\eqn{f} drawn from the prior, Gaussian noise), [width_realised()] and [width_amm()] (RKHS norm at
-#' most `B`, `R`-sub-Gaussian noise), [width_igp()] and [width_gp_ts()] with [gain_realised()] or [gain_spectral()] and `noise_var` > 1. It is `NA` for constants and
-#' functions, for hyperparameters that were fitted, with censored rewards, change rules and constraints. `stop_prb()` is Bayesian: \eqn{f} is
-#' drawn from the prior (with fitted hyperparameters: from the fitted one, as if it were given), the noise Gaussian of variance `noise_var`.
+#' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together: `width_srinivas_finite()` on arms at `scale = 1` and
+#' [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more (\eqn{f} drawn from the prior, Gaussian noise); [width_realised()] and [width_amm()] (RKHS norm at
+#' most `B`, `R`-sub-Gaussian noise); [width_igp()] and [width_gp_ts()] with [gain_realised()] or [gain_spectral()], `noise_var` > 1 and no reward with a noise variance of its own.
+#' It is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored
+#' rewards, failures that count (`failures = "avoid"`), change rules and constraints. On a box the largest upper bound is found by search. `stop_prb()` is Bayesian: \eqn{f} is
+#' drawn from the prior (with fitted hyperparameters, or fitted scales: from the fitted one, as if it were given), the noise Gaussian of variance `noise_var`. What is said of all rounds
+#' allows rewards that come late, fail or are withdrawn only where that does not depend on their values: where there are such, `assumptions` says so.
 #'
 #' @param tolerance the regret that one is content with, a number > 0 in units of the reward.
 #' @param width a [width][widths]; `NULL`: the policy's own.
@@ -100,7 +102,7 @@ check_stop <- function(rule, arg = "stop_when") {
 
 check_stop_in_run <- function(rule, config) {
   check_stop(rule)
-  if (inherits(rule, "bandit_stop") && rule$kind == "levels" && config$policy$kind != "level_set") {
+  if (inherits(rule, "bandit_stop") && rule$kind == "levels" && !keeps_intervals(config$policy)) {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
   if (inherits(rule, "bandit_stop")) check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
@@ -161,6 +163,8 @@ checked_certificate <- function(certificate, check) {
 }
 
 stop_certificate <- function(rule, bandit, context) {
+  in_units <- rule$kind %in% c("gap", "prb", "draws", "emsr")
+  if (in_units && !is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
   certify <- switch(rule$kind, gap = certify_gap, prb = certify_prb, draws = certify_draws, levels = certify_levels,
                     emsr = certify_emsr, stalled = certify_stalled)
   certify(rule, bandit, context)
@@ -168,6 +172,16 @@ stop_certificate <- function(rule, bandit, context) {
 
 new_certificate <- function(gap, probability, assumptions, certified, point = NULL, ...) {
   list(gap = gap, probability = probability, assumptions = assumptions, certified = certified, point = point, ...)
+}
+
+# Nothing can be said in units that are not known.
+certify_without_scale <- function(bandit, context) {
+  if (!is_level_known(current_config(bandit))) {
+    stop_gpbandits("No reward is known yet, and rewards are scaled by a map fitted to them: there is nothing to certify.",
+                   argument = "rule")
+  }
+  new_certificate(NA_real_, NA_real_, "none: one reward, or rewards that are all equal, have no scale", FALSE,
+                  bandit_best(bandit, context))
 }
 
 # ---- bounds -------------------------------------------------------------------
@@ -179,11 +193,15 @@ certify_gap <- function(rule, bandit, context) {
   bound <- function(w) core(cpp_bandit_bound(bandit$handle, contexts, w))
   upper <- bound(w)
   lower <- bound(-w)
-  # Intervals of a misspecified model are wider by its error on either side.
-  error <- if (width$type == "ec") width$epsilon else 0
   config <- current_config(bandit)
-  gap <- reward_gap(config, lower$value - error, upper$value - lower$value + 2 * error)
+  # Intervals of a misspecified model are wider by its error on either side; those on a net say less of what is between.
+  error <- if (width$type == "ec") width$epsilon else 0
+  between <- if (width$type == "srinivas_box") slack_of(width, config) / (1 + length(known_ids(bandit)))^2 else 0
+  gap <- reward_gap(config, lower$value - error, upper$value - lower$value + 2 * error + between)
   claim <- width_claim(width, bandit)
+  if (!can_count(config$domain) && !is.na(claim$probability)) {
+    claim$assumptions <- c(claim$assumptions, "the search has found the largest upper bound")
+  }
   new_certificate(gap, claim$probability, claim$assumptions, gap <= rule$tolerance,
                   place_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
 }
@@ -211,29 +229,56 @@ width_claim <- function(width, bandit) {
                                                     width$epsilon))
     return(base)
   }
-  void <- voided_by(bandit$config[if (width$type == "clip") names(bandit$config) != "rewards" else TRUE])
+  void <- voided_by(bandit, if (width$type == "clip") "rewards")
   if (length(void)) return(none(void))
-  prior <- sprintf("f is drawn from the prior and the noise is Gaussian with variance %g",
-                   current_config(bandit)$noise_var)
-  norm <- function() {
-    sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
-            width$R)
-  }
-  sure <- function(assumption) list(probability = 1 - width$delta, assumptions = assumption)
+  sure <- function(...) list(probability = 1 - width$delta, assumptions = c(..., arrival_story(bandit)))
   switch(width$type,
-         srinivas_finite = ,
-         srinivas_compact = if (width$scale >= 1) sure(prior)
-                            else none(sprintf("the width is Theorem %s's times sqrt(%g): outside the theorem",
-                                              if (width$type == "srinivas_finite") "1" else "2", width$scale)),
+         srinivas_finite = if (width$scale >= 1) sure(prior_words(bandit))
+                           else none(sprintf("the width is Theorem 1's times sqrt(%g): outside the theorem",
+                                             width$scale)),
+         srinivas_compact = none(paste("the width of Theorem 2 holds at what is played and on a net only,",
+                                       "width_srinivas_box() is one for stopping")),
+         srinivas_box = box_claim(width, bandit, sure, none),
          realised = ,
-         amm = sure(norm()),
+         amm = sure(norm_words(width, bandit)),
          clip = if (identical(bandit$config$rewards$b, width$b)) sure(clip_story(width))
                 else none("rewards are not clipped as the width says"),
          igp = ,
-         gp_ts = if (current_config(bandit)$noise_var > 1 &&
-                     width$gain$type %in% c("realised", "spectral")) sure(norm())
+         gp_ts = if (has_own_noise(bandit)) none("the theorem of this width is for rewards of one noise variance")
+                 else if (current_config(bandit)$noise_var > 1 &&
+                            width$gain$type %in% c("realised", "spectral")) sure(norm_words(width, bandit))
                  else none("the theorem of this width needs noise_var > 1 and an upper bound of the information gain"),
          none(sprintf("no theorem makes width %s a confidence bound", width$type)))
+}
+
+prior_words <- function(bandit) {
+  sprintf("f is drawn from the prior and the noise is Gaussian with variance %g%s",
+          current_config(bandit)$noise_var, if (has_own_noise(bandit)) ", or as told with the reward" else "")
+}
+
+# What is assumed of f's norm and of the noise. A width without `noise` says nothing of other noise variances.
+norm_words <- function(width, bandit) {
+  config <- current_config(bandit)
+  own <- if (has_own_noise(bandit)) {
+    if (identical(width$noise, "bounded")) ", whatever noise variance was told with the reward"
+    else sprintf(" (with a reward's own variance s, told before it was known: %g sqrt(s / %g)-sub-Gaussian)", width$R,
+                 config$noise_var)
+  }
+  paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
+                 width$R), own,
+         if (!is.null(config$outputs)) ", in units of the scaled rewards")
+}
+
+box_claim <- function(width, bandit, sure, none) {
+  domain <- bandit$config$domain
+  sides <- input_sides(domain)
+  if (length(bandit$config$context_names)) return(none("width_srinivas_box() is for a box without contexts"))
+  if (width$d != length(sides)) return(none(sprintf("the width is for %d inputs, and there are %d", as.integer(width$d),
+                                                    length(sides))))
+  if (width$r < max(sides) * (1 - 1e-12)) {
+    return(none(sprintf("the width is for sides of at most %g, and one is %g", width$r, max(sides))))
+  }
+  sure(prior_words(bandit), sprintf("P(sup |df/dx_j| > L) <= %g exp(-(L / %g)^2) for every input", width$a, width$b))
 }
 
 clip_story <- function(width) {
@@ -241,13 +286,44 @@ clip_story <- function(width) {
           width$B, width$b)
 }
 
-# What no theorem about a width covers.
-voided_by <- function(config) {
-  c(if (!is.null(config$refit)) "hyperparameters are fitted to the same data: no theorem",
+# Has a reward that is known a noise variance of its own?
+has_own_noise <- function(bandit) {
+  events <- bandit$events
+  own <- !is.na(table_column(events, "noise_var"))
+  any(status_of(bandit, table_column(events, "id")[own]) == "known")
+}
+
+# What no theorem about a width covers. `but`: settings that are allowed for.
+voided_by <- function(bandit, but = NULL) {
+  config <- bandit$config
+  is_there <- function(setting) !setting %in% but && !is.null(config[[setting]])
+  size <- seq_len(table_size(bandit$queries))
+  c(if (is_there("refit")) "hyperparameters are fitted to the same data: no theorem",
+    if (!"outputs" %in% but && has_fitted_map(config)) "rewards are scaled by a map fitted to them: no theorem",
     if (config$pending$kind == "censor") "unknown rewards are replaced by a constant: no theorem",
-    if (!is.null(config$rewards)) "rewards are clipped: no theorem but width_clip()'s",
-    if (!is.null(config$changes)) "f changes over time: no theorem",
-    if (!is.null(config$constraints)) "rewards are reduced by constraints: no theorem")
+    if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
+      "failed queries count as the worst reward: no theorem"
+    },
+    if (is_there("rewards")) "rewards are clipped: no theorem but width_clip()'s",
+    if (is_there("changes")) "f changes over time: no theorem",
+    if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
+}
+
+# Bounds for all rounds together allow rewards to be late or lost, if that has nothing to do with their values.
+arrival_story <- function(bandit) {
+  if (!arrives_at_will(bandit)) return(NULL)
+  "when a reward arrives, fails or is withdrawn does not depend on its value"
+}
+
+# Has a reward come after a later query was asked, or not at all?
+arrives_at_will <- function(bandit) {
+  size <- seq_len(table_size(bandit$queries))
+  if (any(status_of(bandit, size) %in% c("withdrawn", "failed", "lost"))) return(TRUE)
+  pending <- size[status_of(bandit, size) == "pending"]
+  kind <- table_column(bandit$events, "kind")
+  id <- table_column(bandit$events, "id")
+  asked <- cumsum(kind %in% event_kind[c("query", "given")])
+  any(pending < length(size)) || any(kind == event_kind[["reward"]] & id < asked)
 }
 
 # ---- draws --------------------------------------------------------------------
@@ -261,14 +337,13 @@ on_a_side_stream <- function(code) {
   })
 }
 
-# By how much the recommended point falls short, in joint draws of f and units of the reward.
+# By how much the recommended point falls short, in joint draws of f and units of the reward: each draw is turned into
+# rewards by itself, where they are scaled.
 shortfalls <- function(bandit, contexts, draws) {
-  short <- core(cpp_bandit_shortfalls(bandit$handle, contexts, draws))
+  drawn <- core(cpp_bandit_drawn_maxima(bandit$handle, contexts, draws))
   config <- current_config(bandit)
-  if (is.null(config$outputs)) return(short)
-  best <- core(cpp_bandit_best(bandit$handle, contexts))
-  at <- scaled_posterior_at(bandit, places_found(config, best), context_row(config, contexts))
-  reward_gap(config, at$mean, short)
+  if (is.null(config$outputs)) return(drawn[, 1] - drawn[, 2])
+  reward_gap(config, drawn[, 2], drawn[, 1] - drawn[, 2])
 }
 
 # How many units of the reward a gap above a value of the model is.
@@ -278,13 +353,15 @@ reward_gap <- function(config, from, gap) {
   abs(expected_rewards(map, from + gap, config$noise_var) - expected_rewards(map, from, config$noise_var))
 }
 
-prior_story <- function(config) {
+prior_story <- function(bandit) {
+  config <- current_config(bandit)
   c(sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
             if (is.null(config$refit)) "prior"
             else "prior with the hyperparameters fitted so far (as if they were given)",
             config$noise_var),
-    voided_by(config[names(config) != "refit"]),
-    if (!is.null(config$outputs)) "gaps in units of the reward are measured from the recommended point's mean",
+    if (has_fitted_map(config)) "rewards are scaled by the map fitted so far (as if it were given)",
+    voided_by(bandit, c("refit", "outputs")),
+    arrival_story(bandit),
     if (!can_count(config$domain)) "the draws are paths from random features, maximised by search")
 }
 
@@ -315,7 +392,7 @@ certify_prb <- function(rule, bandit, context) {
     function(n) shortfalls(twin, contexts, n), rule$tolerance, rule$delta / 2,
     rule$delta / 2 * max(1, t)^-1.1 / 11
   ))
-  new_certificate(rule$tolerance, max(0, 1 - found$upper - rule$delta / 2), prior_story(current_config(bandit)),
+  new_certificate(rule$tolerance, max(0, 1 - found$upper - rule$delta / 2), prior_story(bandit),
                   found$upper <= rule$delta / 2, bandit_best(bandit, context),
                   failures = found$failures, draws = found$draws, lower = found$lower, upper = found$upper)
 }
@@ -327,7 +404,7 @@ certify_draws <- function(rule, bandit, context) {
   gap <- on_a_side_stream(shortfalls(twin, contexts, draws))
   # The order statistic that is above the quantile with probability 1 - delta / 2.
   rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
-  new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(current_config(bandit)), FALSE,
+  new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(bandit), FALSE,
                   bandit_best(bandit, context), draws = draws)
 }
 
@@ -421,8 +498,11 @@ certify_levels <- function(rule, bandit, context) {
   check_keeps_intervals(bandit, "rule")
   policy <- bandit$config$policy
   claim <- width_claim(policy$width, bandit)
-  new_certificate(policy$accuracy, claim$probability, claim$assumptions,
-                  !any(bandit_levels(bandit, context)$label == "unknown"))
+  levels <- bandit_levels(bandit, context)
+  if (!can_count(bandit$config$domain) && !is.na(claim$probability)) {
+    claim$assumptions <- c(claim$assumptions, sprintf("this at %d candidates, and nothing between them", nrow(levels)))
+  }
+  new_certificate(policy$accuracy, claim$probability, claim$assumptions, !any(levels$label == "unknown"))
 }
 
 # ---- rewards alone -------------------------------------------------------------

@@ -132,6 +132,7 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
     left <- left - stretch
     if (!is.null(stops) && stops()) break
   }
+  rescale_if_due(bandit)
   cpp_run_outcome(run)
 }
 

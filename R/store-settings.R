@@ -180,7 +180,7 @@ same_fields <- function(made, found) {
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
   known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "accuracy", "constraints",
-             "changes", "refit", "outputs", "rewards")
+             "changes", "refit", "outputs", "rewards", "failures")
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }

@@ -122,6 +122,7 @@ is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
 fail_with_worst <- function(bandit, id) {
   bandit_withdraw(bandit, id, failed = TRUE)
   config <- current_config(bandit)
+  if (!is.null(config$failures)) return(invisible())
   if (length(config$context_names) || constraint_count(config) > 0) return(invisible())
   worst <- worst_reward(table_column(bandit$queries, "reward"), config)
   if (is.na(worst)) {

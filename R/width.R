@@ -20,7 +20,17 @@
 #'   That is all it says: \eqn{\mu \pm w_t\sigma}{mu +- w_t sd} is no confidence interval. The draw is from R's generator, at `$suggest()`.
 #' * `width_srinivas_compact`: \eqn{\beta_t = 2\log(t^2 2\pi^2/(3\delta)) + 2d\log(t^2 d b r \sqrt{\log(4da/\delta)})}{beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta)))},
 #'   width \eqn{\sqrt{s \beta_t}}{sqrt(scale * beta_t)}: Theorem 2, a box in \eqn{[0, r]^d}, where the partial
-#'   derivatives satisfy \eqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}.
+#'   derivatives satisfy \eqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}; the second logarithm, that of the
+#'   discretisation's size, is 0 at least (with a small \eqn{b} the formula as printed is narrower than one point needs). For regret only: it holds at what is played and
+#'   on a net, which differs from round to round, not everywhere.
+#' * `width_srinivas_box`: for [stop_gap()] on a box, under the same assumption (derived here). With \eqn{t} one plus the number of rewards that are *known*,
+#'   \eqn{m = \max(1, \lceil b\sqrt{\log_+(2da/\delta)}\,d r t^2/(2\,\mathtt{slack})\rceil)}{m = max(1, ceiling(b sqrt(max(0, log(2 d a / delta))) d r t^2 / (2 slack)))} and
+#'   \eqn{e_t = \mathtt{slack}/t^2}{e_t = slack / t^2}, the width is \eqn{\sqrt{2\log((m^d+1)\pi^2t^2/(3\delta))}}{sqrt(2 log((m^d + 1) pi^2 t^2 / (3 delta)))}. With probability \eqn{1-\delta}{1 - delta}, for
+#'   all \eqn{t}: \eqn{\max f \le \max(\mu+w\sigma) + e_t}{max f <= max(mu + w sd) + e_t}, and \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point that the data have chosen. With probability \eqn{1 -
+#'   \delta/2}{1 - delta / 2} \eqn{f} changes by \eqn{e_t} at most between a point and the centre of its one of \eqn{m^d} cells; with \eqn{1-\delta/2}{1 - delta / 2} the intervals hold at these
+#'   centres and at the point. In one input, by Rice's formula, \eqn{a = 1 + r s_2/(\pi s_1)}{a = 1 + r s2 / (pi s1)} and \eqn{b = \sqrt2 s_1}{b = sqrt(2) s1}: for [kernel_se()] of variance 1
+#'   \eqn{s_1 = 1/l}{s1 = 1 / l}, \eqn{s_2/s_1 = \sqrt3/l}{s2 / s1 = sqrt(3) / l}; for Matern 5/2 \eqn{\sqrt{5/3}/l}{sqrt(5 / 3) / l} and \eqn{\sqrt{15}/l}{sqrt(15) / l}; of variance \eqn{v}, \eqn{b} is
+#'   \eqn{\sqrt v}{sqrt(v)} times that.
 #' * `width_srinivas_rkhs`: \eqn{\sqrt{s(2B^2 + 300\gamma_{t-1}\log^3(t/\delta))}}{sqrt(scale * (2 B^2 + 300 gamma_{t-1} log^3(t / delta)))}:
 #'   Theorem 3, a function of RKHS norm at most \eqn{B} (the norm itself, not its square). The paper prints
 #'   \eqn{\gamma_t}{gamma_t} (`printed = TRUE`, for gains that do not need the point about to be played); its proof (Theorem 6) and
@@ -33,6 +43,9 @@
 #'   \eqn{\lambda > 0}{lambda > 0} (Abbasi-Yadkori 2013). From the points really played.
 #' * `width_amm`: \eqn{\sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}}{sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta)))} (Flynn and Reeb 2025):
 #'   the same guarantee, never wider than `width_realised`. The one to use when `B` and `R` are known.
+#'   Where rewards have noise variances \eqn{\lambda_s}{lambda_s} of their own (`$observe(noise_var = )`), known before the reward, \eqn{L} is of the weighted points and a reward's noise
+#'   is taken to be \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s / lambda)}-sub-Gaussian (`noise = "scales"`); with `noise = "bounded"` it is \eqn{R}-sub-Gaussian whatever \eqn{\lambda_s}{lambda_s},
+#'   and \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} stands for \eqn{R} in both widths: a small \eqn{\lambda_s}{lambda_s} that is wrong makes the first void.
 #' * `width_dmm`: the same martingale, kept point by point. With \eqn{\alpha_0 = \lambda}{alpha0 = lambda} and
 #'   \eqn{R_t^2 = \alpha_0 y'(K+\alpha_0 I)^{-1}y + R^2 L + 2R^2\log(1/\delta)}{R_t^2 = alpha0 y'(K + alpha0 I)^-1 y + R^2 L + 2 R^2 log(1/delta)}, the upper bound at
 #'   \eqn{x} is the smallest over \eqn{\alpha}{alpha} of
@@ -45,18 +58,20 @@
 #'   `B_y` its proof gives `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`.
 #' * `width_ec`: \eqn{w_t + \epsilon\sqrt{(t-1)/\lambda}}{base_t + epsilon sqrt((t - 1) / lambda)}, for a model that is wrong by up to \eqn{\epsilon}{epsilon}: \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon}
 #'   everywhere, where `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
-#'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
+#'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. With noise variances of their own the sum of \eqn{1/\lambda_s}{1 / lambda_s} stands for
+#'   \eqn{(t-1)/\lambda}{(t - 1) / lambda}. Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
 #' * `width_clip`: \eqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + v b^-alpha sqrt((t - 1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L)}, for rewards with heavy tails that
 #'   [rewards_clip()] has clipped to \eqn{\pm b}{+- b}: the second term is their bias, and clipped noise is \eqn{b}-sub-Gaussian.
 #' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
 #'   \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every width).
 #'
-#' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2): \eqn{f} drawn from the prior,
-#'   Gaussian noise of variance \eqn{\lambda}{lambda}, \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem 3): \eqn{\|f\|_k \le
+#' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2, regret only), `width_srinivas_box()` (stopping): \eqn{f} drawn
+#'   from the prior, Gaussian noise of variance \eqn{\lambda}{lambda}; for the theorems' regret \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem 3): \eqn{\|f\|_k \le
 #'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
 #'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
 #'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
-#'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem covers hyperparameters fitted to the same data.
+#'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem covers hyperparameters fitted to the same data, and all that is said of all
+#'   rounds together takes for granted that when a reward arrives, fails or is withdrawn does not depend on its value.
 #'
 #' @param value a number >= 0.
 #' @param f a function of the round number `t`, or of `t` and `state`, that returns one number >= 0.
@@ -66,6 +81,8 @@
 #' @param a,b,r,d constants of Theorem 2 (see above), > 0; `d` the number of inputs.
 #' @param B bound on the RKHS norm of the function (minus the prior mean), >= 0.
 #' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
+#' @param noise what `R` says of rewards with a noise variance of their own: `"scales"` or `"bounded"`, see above.
+#' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the reward, chosen beforehand; `NULL`: the prior's sd.
 #' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
@@ -136,15 +153,22 @@ width_irgp <- function() new_width("irgp")
 #' @export
 width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) {
   delta <- check_delta(delta)
-  a <- check_number(a, lower = 0, open_lower = TRUE)
-  b <- check_number(b, lower = 0, open_lower = TRUE)
-  r <- check_number(r, lower = 0, open_lower = TRUE)
+  a <- check_positive(a)
+  b <- check_positive(b)
+  r <- check_positive(r)
   d <- check_count(d)
   if (4 * d * a <= delta) {
     stop_argument("a", describe(a), "so large that 4 * d * a > delta (the logarithm is positive)")
   }
   new_width("srinivas_compact", delta = delta, a = a, b = b, r = r, d = d,
             scale = check_scale(scale))
+}
+
+#' @rdname widths
+#' @export
+width_srinivas_box <- function(delta = 0.1, a, b, r, d, slack = NULL) {
+  new_width("srinivas_box", delta = check_delta(delta), a = check_positive(a), b = check_positive(b),
+            r = check_positive(r), d = check_count(d), slack = if (!is.null(slack)) check_positive(slack))
 }
 
 #' @rdname widths
@@ -176,16 +200,16 @@ width_gp_ts <- function(B, R, delta = 0.1, gain = gain_realised()) {
 
 #' @rdname widths
 #' @export
-width_realised <- function(B, R, delta = 0.1) {
+width_realised <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) {
   new_width("realised", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta))
+            delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded")))
 }
 
 #' @rdname widths
 #' @export
-width_amm <- function(B, R, delta = 0.1) {
+width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) {
   new_width("amm", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta))
+            delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded")))
 }
 
 #' @rdname widths
@@ -254,20 +278,38 @@ as_width <- function(width, arg = "width") {
 # A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.
 resolve_width <- function(width, config) {
   if (is.null(width)) return(NULL)
-  if (width$type %in% c("srinivas_finite", "irgp") && !can_count(config$domain)) {
+  counts <- width$type == "irgp" || (width$type == "srinivas_finite" && !keeps_intervals(config$policy))
+  if (counts && !can_count(config$domain)) {
     stop_argument("width", sprintf("width_%s() on %s", width$type, describe_domain(config$domain)),
                   "a width that does not count arms, such as width_srinivas_compact() or width_amm()")
+  }
+  if (width$type == "srinivas_box") {
+    if (!inherits(config$domain, "box_domain")) {
+      stop_argument("width", sprintf("width_srinivas_box() on %s", describe_domain(config$domain)),
+                    "a width for such a domain: width_srinivas_box() is for a box")
+    }
+    width$slack <- slack_of(width, config)
   }
   if (!is.null(width$gain)) {
     width$gain <- resolve_gain(width$gain, config)
   }
   if (width$type %in% c("sdf", "ec")) width$base <- resolve_width(width$base, config)
   if (width$type == "clip") {
-    width <- width_ec(width_realised(width$B, width$b, width$delta), width$bias)
+    # What is clipped is bounded, whatever its own noise variance.
+    width <- width_ec(width_realised(width$B, width$b, width$delta, "bounded"), width$bias)
     width$base <- unclass(width$base)
   }
   if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
   unclass(width)
+}
+
+# The prior's sd unless it is given: at a corner or in the middle, where kernels have their largest variance.
+slack_of <- function(width, config) {
+  if (!is.null(width$slack)) return(width$slack)
+  ends <- input_ranges(config$domain)
+  x <- rbind(ends, colMeans(ends))
+  contexts <- matrix(0, 3, length(config$context_names))
+  sqrt(max(diag(kernel_gram(config$kernel, `colnames<-`(cbind(x, contexts), input_names(config))))))
 }
 
 #' @export

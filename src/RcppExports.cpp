@@ -134,16 +134,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_shortfalls
-Eigen::VectorXd cpp_bandit_shortfalls(SEXP handle, const Rcpp::List& context, int draws);
-RcppExport SEXP _gpbandits_cpp_bandit_shortfalls(SEXP handleSEXP, SEXP contextSEXP, SEXP drawsSEXP) {
+// cpp_bandit_drawn_maxima
+Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws);
+RcppExport SEXP _gpbandits_cpp_bandit_drawn_maxima(SEXP handleSEXP, SEXP contextSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
     Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_shortfalls(handle, context, draws));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_drawn_maxima(handle, context, draws));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1233,7 +1233,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
     {"_gpbandits_cpp_bandit_covariance", (DL_FUNC) &_gpbandits_cpp_bandit_covariance, 4},
-    {"_gpbandits_cpp_bandit_shortfalls", (DL_FUNC) &_gpbandits_cpp_bandit_shortfalls, 3},
+    {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 3},

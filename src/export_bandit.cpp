@@ -45,6 +45,7 @@ FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
     out.constraints = make_constraints(*settings.part("constraints"));
   }
   if (settings.has("clip")) out.clip = settings.number("clip");
+  if (settings.has("failures")) out.failures = settings.number("failures") > 0.0 ? 1 : -1;
   return out;
 }
 
@@ -245,18 +246,18 @@ Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context,
   return bandit->variance().covariance(asked, every);
 }
 
-// By how much the recommended place falls short of the maximum, in joint draws.
+// The maximum and the value at the recommended place, in joint draws: a row each.
 // [[Rcpp::export]]
-Eigen::VectorXd cpp_bandit_shortfalls(SEXP handle, const Rcpp::List& context, int draws) {
+Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
   const Context here = gpb::contexts_from_list(context).at(0);
   const gpb::Place place = bandit->recommend(here);
-  Eigen::VectorXd out(draws);
+  Eigen::MatrixXd out(draws, 2);
   constexpr int block = 16;
   for (int k = 0; k < draws; k += block) {
     const int some = std::min(block, draws - k);
-    out.segment(k, some) = bandit->shortfalls(place, some, here, rng);
+    out.middleRows(k, some) = bandit->drawn_maxima(place, some, here, rng);
     gpb::check_interrupt();
   }
   return out;

@@ -88,3 +88,116 @@ test_that("arms have designs too, and bad arguments are refused", {
   expect_error(auto_bandit(bench_domain, direction = "up"), "`direction`", class = "gpbandits_error")
   expect_error(auto_bandit(bench_domain, outputs = NULL), "`outputs`", class = "gpbandits_error")
 })
+
+test_that("failures are avoided: no two experiments are the same failed one, and the best is found beside them", {
+  broken <- function(x) if (x[["temp"]] > 70) NA else yield(x)
+  for (direction in c("maximize", "minimize")) {
+    sign <- if (direction == "minimize") -1 else 1
+    set.seed(9)
+    bandit <- auto_bandit(bench_domain, direction = direction)
+    for (k in 1:26) {
+      q <- bandit$suggest()
+      y <- sign * broken(q)
+      if (is.na(y)) bandit$fail(q$id) else bandit$observe(q$id, y)
+    }
+    history <- bandit$history()
+    failed <- history[history$status == "failed", c("temp", "acid")]
+    expect_gt(nrow(failed), 3)
+    expect_equal(anyDuplicated(round(failed, 3)), 0L)
+    expect_lt(sum(utils::tail(history$status, 16) == "failed"), 8)
+    expect_lt(bandit$best()$temp, 75)
+    expect_true(all(is.na(history$reward[history$status == "failed"])))
+  }
+  set.seed(9)
+  forgetful <- auto_bandit(bench_domain, failures = "forget", design = 4)
+  for (k in 1:4) answer(forgetful, forgetful$suggest())
+  again <- forgetful$suggest()
+  forgetful$fail(again$id)
+  expect_equal(forgetful$suggest()[c("temp", "acid")], again[c("temp", "acid")])
+})
+
+test_that("what failed counts as the worst reward that is known, whichever that is by now", {
+  told <- function(sign, rewards, failed) {
+    b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, pending = pending_hallucinate())
+    b$add(arm = c(2, 5, 8), reward = sign * rewards)
+    b$add(arm = failed, reward = rep(sign * min(rewards), length(failed)))
+    b$posterior()
+  }
+  for (sign in c(1, -1)) {
+    direction <- if (sign < 0) "minimize" else "maximize"
+    fixed <- scale_outputs(direction, centre = 0, scale = 1)
+    b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, failures = "avoid", outputs = fixed,
+                   pending = pending_hallucinate())
+    same <- function(rewards, failed) {
+      ours <- b$posterior()
+      theirs <- told(1, rewards, failed)
+      expect_equal(ours$mean, sign * theirs$mean, tolerance = tol$engine)
+      expect_equal(ours$sd, theirs$sd, tolerance = tol$engine)
+    }
+    b$add(arm = 4)
+    b$fail(1)
+    expect_equal(b$posterior()$mean, rep(sign * 0.3, 9))
+    b$add(arm = c(2, 5), reward = sign * c(1, 2))
+    b$add(arm = c(7, 8))
+    b$fail(4)
+    b$observe(5, sign * 1.5)
+    same(c(1, 2, 1.5), c(4, 7))
+    b$amend(3, sign * -3)
+    same(c(1, -3, 1.5), c(4, 7))
+    b$amend(3, sign * 0.5)
+    same(c(1, 0.5, 1.5), c(4, 7))
+    expect_equal(b$history()$status, c("failed", "known", "known", "failed", "known"))
+    expect_equal(unserialize(serialize(b, NULL))$posterior(), b$posterior(), tolerance = tol$replay)
+    expect_equal(b$copy()$posterior(), b$posterior(), tolerance = tol$replay)
+    expect_output(print(b), "5 (0 pending)", fixed = TRUE)
+    expect_true(is.na(b$certificate(stop_gap(1, width_amm(1, 1)))$probability))
+    b$suggest()
+    b$fail(6)
+    expect_equal(b$suggest()$arm == b$history()$arm[6], FALSE)
+  }
+  expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy_ei(), failures = "avoid",
+                         constraints = constraints_noiseless(epoch = 5)), "`failures`", class = "gpbandits_error")
+  expect_error(auto_bandit(bench_domain, failures = "hide"), "`failures`", class = "gpbandits_error")
+})
+
+test_that("failures are avoided after files, refits and restarts too, and in stores", {
+  file <- tempfile()
+  make <- function(...) {
+    gp_bandit(1:20, kernel_se(4), 0.01, policy_ucb(width_constant(2)), refit = refit_every(4, mean = "fit"),
+              outputs = scale_outputs("minimize"), failures = "avoid", ...)
+  }
+  play <- function(bandit) {
+    for (k in 1:12) {
+      q <- bandit$suggest()
+      if (q$x1 > 12) bandit$fail(q$id) else bandit$observe(q$id, 100 + (q$x1 - 7)^2)
+    }
+    bandit
+  }
+  bandit <- play(make(journal = file))
+  expect_gt(sum(bandit$history()$status == "failed"), 1)
+  again <- open_bandit(file)
+  expect_identical(again$history(), bandit$history())
+  expect_equal(again$posterior(), bandit$posterior(), tolerance = tol$replay)
+  expect_equal(again$suggest(), bandit$copy()$suggest())
+  unlink(file)
+  # After a restart nothing that failed before it counts.
+  changing <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ei(), changes = change_oracle(4, explore = 0), failures = "avoid")
+  changing$add(arm = 1:3, reward = c(0.5, 0.6, -0.7))
+  changing$suggest()
+  changing$fail(4)
+  changing$suggest()
+  expect_equal(changing$posterior()$mean, rep(0, 5))
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- bandit_store(tempfile(fileext = ".sqlite"), "failing")
+  ours <- play(make(store = place))
+  theirs <- open_bandit(place)
+  expect_equal(theirs$history(), ours$history())
+  expect_equal(theirs$posterior(), ours$posterior(), tolerance = tol$replay)
+  worker <- bandit_store(tempfile(fileext = ".sqlite"), "worker")
+  mine <- make(store = worker)
+  work_on(worker, function(p) if (p[["x1"]] > 12) stop("broken") else 100 + (p[["x1"]] - 7)^2,
+          until = function(replica) nrow(replica$history()) >= 12)
+  mine$catch_up()
+  expect_false(any(mine$history()$action == "given"))
+  expect_gt(sum(mine$history()$status == "failed"), 0)
+})

@@ -36,6 +36,8 @@ exports <- list(
   width_srinivas_compact = list(list(delta = 0.1, a = 1, b = 1, r = 1, d = 2),
                                 c(delta = "probability", a = "positive", b = "positive", r = "positive", d = "count",
                                   scale = "positive")),
+  width_srinivas_box = list(list(a = 1, b = 1, r = 1, d = 2),
+                            c(delta = "probability", a = "positive", b = "positive", r = "positive", d = "count")),
   width_srinivas_rkhs = list(list(B = 1), c(B = "nonnegative", delta = "probability", gain = "gain", scale = "positive", printed = "flag")),
   width_igp = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
   width_gp_ts = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),

@@ -96,6 +96,34 @@ test_that("labels are right to within the accuracy on draws from the prior, and 
   expect_gt(stats::binom.test(sum(wrong), runs, 0.1, "greater")$p.value, tol$p_value)
 })
 
+test_that("on a box the union counts the candidates, and labels are right at these", {
+  b <- gp_lse(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, 0.2, 0.3)
+  at <- b$levels()$x
+  n <- length(at)
+  expect_gt(n, 100)
+  runs <- by_level(4, 100)
+  outcome <- vapply(seq_len(runs), function(seed) {
+    set.seed(400 + seed)
+    f <- as.vector(ref_draw_normal(1, rep(0, n), ref_kernel_matern(2.5, 0.3)(at)))
+    b <- gp_lse(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, 0.2, 0.3)
+    for (t in 1:60) {
+      q <- b$suggest()
+      here <- which(at == q$x)
+      expect_length(here, 1)
+      b$observe(t, f[here] + rnorm(1, sd = 0.1))
+    }
+    expect_equal(b$history()$width, sqrt(2 * log(n * (1:60)^2 * pi^2 / 0.6)))
+    claim <- b$certificate(stop_levels())
+    expect_equal(claim$probability, 0.9)
+    expect_match(claim$assumptions, "candidates, and nothing between them", all = FALSE)
+    found <- b$levels()
+    c(any(found$label == "above" & f <= 0.2 - 0.3 | found$label == "below" & f > 0.2 + 0.3),
+      mean(found$label != "unknown"))
+  }, c(0, 0))
+  expect_gt(stats::binom.test(sum(outcome[1, ]), runs, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(mean(outcome[2, ]), 0.9)
+})
+
 test_that("pending queries narrow no interval and a batch spreads", {
   tiny <- ref_tiny()
   b <- gp_lse(tiny$x, kernel_se(0.3), tiny$noise, 0.4, 0.1, width = width_constant(2), pending = pending_hallucinate())
@@ -145,7 +173,6 @@ test_that("bad levels are refused", {
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, NA, 0.1), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 2, 0.1, implicit = TRUE), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, -1), class = "gpbandits_error")
-  expect_error(gp_lse(box_domain(0, 1), kernel_se(1), 0.1, 0, 0.1), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, 0.1, width = width_irgp()), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, 0.1, outputs = scale_outputs()), class = "gpbandits_error")
   plain <- gp_ucb(1:3, kernel_se(1), 0.1)

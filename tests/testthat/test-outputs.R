@@ -77,6 +77,128 @@ test_that("centre and scale are median and median absolute deviation, and an out
   expect_equal(fit_output_map(outputs, c(1, 1, 1, 1, 5))$scale, -0.8)
 })
 
+test_that("the first rewards have the scale that they can have, and no more is said of them", {
+  two <- fit_output_map(scale_outputs(), c(60, 62))
+  expect_equal(two[c("centre", "scale", "shift", "spread", "tail", "lambda")],
+               list(centre = 61, scale = 2 / (2 / sqrt(pi)), shift = 0, spread = 1, tail = Inf, lambda = 1))
+  three <- fit_output_map(scale_outputs("minimize", "power"), c(60, 62, 78))
+  expect_equal(three$scale, -18 / (3 / sqrt(pi)))
+  expect_equal(abs(three$scale), 10.63, tolerance = 1e-3)
+  expect_equal(map_outputs(three, c(60, 62, 78)), (c(60, 62, 78) - 200 / 3) / three$scale)
+  # The mean range of normal variables in their sds is what divides.
+  set.seed(5)
+  ranges <- vapply(2:3, function(n) mean(replicate(2e4, diff(range(rnorm(n))))), 0)
+  expect_equal(ranges, c(2, 3) / sqrt(pi), tolerance = 0.02)
+  # As with more from four on, but nothing is bent below eight.
+  y <- c(60, 61, 62, 64, 78, 200, 90, 70)
+  for (n in 4:8) {
+    map <- fit_output_map(scale_outputs("minimize", "power"), y[1:n])
+    expect_equal(abs(map$scale), mad(y[1:n]))
+    expect_equal(c(is.finite(map$tail), map$lambda != 1, is.finite(map$worst)), rep(n >= 8, 3))
+    expect_equal(c(mean(map_outputs(map, y[1:n])), sd(map_outputs(map, y[1:n]))), c(0, 1))
+  }
+})
+
+test_that("before the first reward nothing is known, one has no scale, and from the second on all have", {
+  make <- function() {
+    set.seed(8)
+    auto_bandit(list(temp = c(40, 100), acid = c(0, 5)), direction = "minimize")
+  }
+  b <- make()
+  at <- data.frame(temp = 50, acid = 1)
+  expect_true(all(is.na(b$posterior(at))))
+  expect_equal(nrow(b$best()), 0)
+  expect_named(b$best(), c("temp", "acid", "mean", "sd"))
+  expect_error(b$certificate(), "No reward is known", class = "gpbandits_error")
+  expect_output(print(b), "no reward is known yet")
+  asked <- b$suggest(3)
+  expect_output(print(b), "best       not known yet")
+  expect_output(print(summary(b)), "not known yet")
+  expect_true(all(is.nan(input_importance(b)$total)))
+  b$observe(asked$id[1], 1060)
+  expect_equal(b$posterior(at), data.frame(mean = 1060, sd = NA_real_))
+  expect_equal(b$best()$mean, 1060)
+  for (rule in list(NULL, stop_prb(1), stop_gap(1, width_amm(1, 1)), stop_emsr(1, 2))) {
+    found <- b$certificate(rule)
+    expect_true(is.na(found$gap) && is.na(found$probability))
+    expect_false(found$certified)
+  }
+  b$observe(asked$id[2:3], c(1062, 1078))
+  # The design is not finished: nobody has asked the policy.
+  map <- current_config(b)$output_map
+  expect_equal(c(map$centre, map$scale), c(3200 / 3, -18 / (3 / sqrt(pi))))
+  best <- b$best()
+  expect_lt(abs(best$mean - 1060), 20)
+  expect_gt(best$sd, 1)
+  expect_gt(b$certificate(stop_gap(1, width_constant(2)))$gap, 1)
+  expect_equal(b$posterior(asked[3, c("temp", "acid")])$mean, 1078, tolerance = 0.01)
+  # One by one, all at once, and a first reward that was wrong: the same belief.
+  slow <- make()
+  slow$suggest(3)
+  slow$observe(1, 9)
+  slow$amend(1, 1060)
+  expect_equal(slow$best()$mean, 1060)
+  slow$observe(2, 1062)
+  slow$observe(3, 1078)
+  expect_equal(slow$posterior(at), b$posterior(at))
+  for (other in list(b$copy(), unserialize(serialize(b, NULL)))) expect_equal(other$best(), best)
+})
+
+test_that("equal rewards have no scale, however many, and the first other one gives it", {
+  b <- gp_bandit(1:9, kernel_se(0.5), 0.01, policy_ei(), outputs = scale_outputs())
+  b$add(arm = 1:6, reward = rep(4, 6))
+  expect_true(is.na(b$best()$sd))
+  expect_equal(unique(b$posterior()$mean), 4)
+  expect_true(all(is.na(b$draw(2))))
+  events <- table_size(as.environment(b)$events)
+  b$add(arm = 7, reward = 4)
+  expect_equal(table_size(as.environment(b)$events), events + 1)
+  b$add(arm = 8, reward = 5)
+  expect_gt(b$best()$sd, 0)
+  expect_equal(b$best()$arm, 8)
+})
+
+test_that("a run leaves no first reward without its scale", {
+  b <- gp_bandit(1:5, kernel_se(1), 0.01, policy_ei(), outputs = scale_outputs())
+  set.seed(9)
+  run_bandit(b, bandit_problem(1:5, 100 * (1:5)), 2)
+  expect_equal(current_config(b)$output_map$count, 2)
+})
+
+test_that("a map that is given is the same for all rewards, and takes no theorem away", {
+  set.seed(10)
+  given <- gp_bandit(1:9, kernel_se(2), 0.04, policy_ucb(width_amm(2, 0.2)),
+                     outputs = scale_outputs("minimize", centre = 500, scale = 20))
+  plain <- gp_bandit(1:9, kernel_se(2), 0.04, policy_ucb(width_amm(2, 0.2)))
+  expect_equal(unique(given$posterior()), data.frame(mean = 500, sd = 20))
+  expect_equal(given$certificate()$gap, 20 * plain$certificate()$gap)
+  for (t in 1:12) {
+    y <- rnorm(1)
+    arm <- plain$suggest()$arm
+    expect_equal(given$suggest()$arm, arm)
+    plain$observe(t, y)
+    given$observe(t, 500 - 20 * y)
+  }
+  expect_equal(given$posterior()$mean, 500 - 20 * plain$posterior()$mean)
+  expect_equal(given$posterior()$sd, 20 * plain$posterior()$sd)
+  expect_equal(given$certificate()[c("probability", "gap")],
+               list(probability = 0.9, gap = 20 * plain$certificate()$gap))
+  expect_match(given$certificate()$assumptions, "units of the scaled rewards")
+  expect_length(as.environment(given)$refits, 0)
+  expect_output(print(given), "centre 500, scale 20 (given)", fixed = TRUE)
+  expect_output(print(scale_outputs(centre = 1, scale = 2)), "centre 1, scale 2")
+  # Hyperparameters may be fitted all the same.
+  both <- gp_bandit(1:9, kernel_se(2), 0.04, policy_ei(), refit = refit_every(5),
+                    outputs = scale_outputs(centre = 500, scale = 20))
+  both$add(arm = 1:9, reward = 500 + 20 * sin(1:9))
+  both$suggest()
+  expect_equal(current_config(both)$output_map[c("centre", "scale")], list(centre = 500, scale = 20))
+  for (bad in list(list(centre = 1), list(scale = 1), list(centre = 0, scale = 0), list(centre = NA, scale = 1),
+                   list(transform = "power", centre = 0, scale = 1))) {
+    expect_error(do.call(scale_outputs, bad), class = "gpbandits_error")
+  }
+})
+
 test_that("a power is taken where the likelihood is larger by 2 and not elsewhere, and is the largest", {
   set.seed(3)
   skewed <- exp(rnorm(60))

@@ -73,6 +73,194 @@ test_that("only widths with a theorem give a probability", {
   }
 })
 
+test_that("a map that is fitted to the rewards takes every width's probability away, one that is given does not", {
+  claim <- function(outputs, width) {
+    b <- gp_bandit(1:9, kernel_se(1), 0.1, policy_ucb(width), outputs = outputs)
+    b$add(arm = 1:9, reward = sin(1:9))
+    b$suggest()
+    b$certificate(stop_gap(1))
+  }
+  for (width in list(width_amm(1, 0.1, 0.2), width_srinivas_finite(0.2))) {
+    fitted <- claim(scale_outputs(), width)
+    expect_true(is.na(fitted$probability))
+    expect_identical(fitted$assumptions, "rewards are scaled by a map fitted to them: no theorem")
+    expect_equal(claim(scale_outputs(centre = 0, scale = 1), width)[c("gap", "probability")],
+                 claim(NULL, width)[c("gap", "probability")])
+    expect_equal(claim(NULL, width)$probability, 0.8)
+  }
+  b <- gp_bandit(1:9, kernel_se(1), 0.1, policy_ei(), outputs = scale_outputs())
+  b$add(arm = 1:9, reward = sin(1:9))
+  for (rule in list(NULL, stop_prb(0.1))) {
+    expect_match(b$certificate(rule)$assumptions, "map fitted so far (as if it were given)", fixed = TRUE, all = FALSE)
+  }
+})
+
+test_that("every draw is turned into rewards by itself", {
+  set.seed(325)
+  b <- gp_bandit(1:12, kernel_se(2), 0.01, policy_ei(), outputs = scale_outputs("minimize", "power"))
+  b$add(arm = 1:12, reward = exp(2 * sin(1:12)))
+  b$suggest()
+  map <- current_config(as.environment(b))$output_map
+  expect_false(map$lambda == 1)
+  # E back(f + noise) by sums over a fine grid.
+  e <- seq(-8, 8, length.out = 401)
+  expected <- function(f) vapply(f, function(v) sum(dnorm(e) * unmap_outputs(map, v + 0.1 * e)) / sum(dnorm(e)), 0)
+  twin <- drawing_twin(as.environment(b))
+  set.seed(326)
+  ours <- shortfalls(twin, contexts_for(b, NULL, 1L), 60)
+  set.seed(326)
+  drawn <- cpp_bandit_drawn_maxima(twin$handle, contexts_for(b, NULL, 1L), 60)
+  expect_equal(ours, expected(drawn[, 2]) - expected(drawn[, 1]), tolerance = 1e-4)
+  expect_gte(min(ours), 0)
+})
+
+test_that("what is claimed of rewards with noise variances of their own, and of those that come at will", {
+  asked <- function(width, noise_var = 0.01, own = 0.04, tell = TRUE) {
+    b <- gp_bandit(1:5, kernel_se(1), noise_var, policy_ucb(width))
+    b$suggest()
+    b$observe(1, 1, noise_var = own)
+    b$certificate()
+  }
+  scales <- asked(width_amm(1, 0.1, 0.2))
+  expect_equal(scales$probability, 0.8)
+  expect_match(scales$assumptions, "0.1 sqrt(s / 0.01)-sub-Gaussian", fixed = TRUE)
+  expect_match(asked(width_realised(1, 0.1, 0.2, "bounded"))$assumptions, "whatever noise variance", fixed = TRUE)
+  expect_false(any(grepl("sqrt", asked(width_amm(1, 0.1, 0.2), own = NULL)$assumptions)))
+  expect_match(asked(width_srinivas_finite(0.1))$assumptions, "or as told with the reward")
+  expect_true(is.na(asked(width_igp(1, 0.1), 1.1)$probability))
+  expect_equal(asked(width_igp(1, 0.1), 1.1, own = NULL)$probability, 0.9)
+  # One query, one reward, in order: nothing is to be assumed of when rewards come.
+  at_will <- "when a reward arrives, fails or is withdrawn does not depend on its value"
+  b <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(width_amm(1, 0.1)))
+  says <- function() at_will %in% b$certificate()$assumptions
+  for (t in 1:3) b$observe(b$suggest()$id, 0.1)
+  expect_false(says())
+  b$suggest()
+  expect_false(says())
+  b$suggest()
+  expect_true(says())
+  b$observe(4:5, c(0, 0))
+  expect_true(says())
+  b <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(width_amm(1, 0.1)))
+  b$fail(b$suggest()$id)
+  expect_true(says())
+  expect_true(at_will %in% b$certificate(stop_prb(1))$assumptions)
+})
+
+# A function of a kernel's space with norm B, after `parts` random centres.
+ref_rkhs <- function(K, B, parts = 8) {
+  at <- sample(nrow(K), parts)
+  weight <- rnorm(parts)
+  drop(K[, at] %*% weight) * B / sqrt(drop(weight %*% K[at, at] %*% weight))
+}
+
+test_that("norm widths hold where R bounds rewards whose own variances are told too small", {
+  runs <- by_level(20, 300)
+  x <- seq(0, 1, length.out = 30)
+  K <- ref_kernel_se(0.2)(x)
+  missed <- vapply(seq_len(runs), function(seed) {
+    set.seed(500 + seed)
+    f <- ref_rkhs(K, 1)
+    rows <- sample(30, 60, TRUE)
+    own <- ifelse(runif(60) < 0.5, NA, 1e-4)
+    b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(1)))
+    b$add(arm = rows, reward = f[rows] + rnorm(60, sd = 0.1), noise_var = own)
+    p <- b$posterior()
+    misses <- function(width) any(abs(f - p$mean) > b$certificate(stop_gap(1, width))$width * p$sd)
+    c(misses(width_amm(1, 0.1)), misses(width_amm(1, 0.1, noise = "bounded")),
+      misses(width_realised(1, 0.1, noise = "bounded")))
+  }, c(TRUE, TRUE, TRUE))
+  # (What made the first void: nearly every run.)
+  expect_gt(mean(missed[1, ]), 0.8)
+  for (k in 2:3) expect_gt(stats::binom.test(sum(missed[k, ]), runs, 0.1, "greater")$p.value, tol$p_value)
+})
+
+test_that("the width for stopping on a box is the specification's, and its parts are", {
+  numbers <- list(c(2, 3.03053, 4.38938, 5.66169), c(0.1, 2.89364, 3.83787, 5.11242))
+  for (row in numbers) {
+    for (k in 1:3) {
+      t <- c(1, 4, 20)[k]
+      b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ei())
+      if (t > 1) b$add(x = seq(0, 1, length.out = t - 1), reward = sin(seq_len(t - 1)))
+      width <- width_srinivas_box(0.1, a = 1, b = row[1], r = 1, d = 1)
+      found <- b$certificate(stop_gap(1, width))
+      m <- max(1, ceiling(row[1] * sqrt(log(20)) * t^2 / 2))
+      expect_equal(found$width, sqrt(2 * log((m + 1) * pi^2 * t^2 / 0.3)))
+      expect_equal(found$width, row[k + 1], tolerance = 2e-6)
+      plain <- b$certificate(stop_gap(1, width_constant(found$width)))
+      expect_equal(found$gap, plain$gap + 1 / t^2)
+    }
+  }
+  # Pending queries are no rewards; the slack is the user's, or the prior's sd.
+  b <- gp_bandit(list(x = c(0, 2), y = c(0, 3)), kernel_se(1, variance = 4), 0.01, policy_ei(),
+                 pending = pending_hallucinate())
+  b$suggest(3)
+  gap <- function(...) b$certificate(stop_gap(1, width_srinivas_box(0.1, 1, 1, 3, 2, ...)))
+  expect_equal(gap()$width, sqrt(2 * log((ceiling(sqrt(log(40)) * 6 / 4)^2 + 1) * pi^2 / 0.3)))
+  expect_equal(gap(slack = 2), gap())
+  expect_equal(gap(slack = 1e-3)$width, sqrt(2 * log((ceiling(sqrt(log(40)) * 6 / 2e-3)^2 + 1) * pi^2 / 0.3)))
+  expect_true(is.finite(gap(slack = 1e-100)$width))
+  # No logarithm is negative.
+  expect_equal(b$certificate(stop_gap(1, width_srinivas_box(0.9, 0.1, 5, 3, 2)))$width,
+               sqrt(2 * log(2 * pi^2 / 2.7)))
+  claim <- function(width, ...) {
+    b <- gp_bandit(list(x = c(0, 2)), kernel_se(1), 0.01, policy_ei(), ...)
+    b$add(x = 1, reward = 1)
+    b$certificate(stop_gap(1, width))
+  }
+  expect_equal(claim(width_srinivas_box(0.1, 1, 1, 2, 1))$probability, 0.9)
+  expect_match(claim(width_srinivas_box(0.1, 1, 1, 2, 1))$assumptions, "found the largest upper bound", all = FALSE)
+  for (wrong in list(width_srinivas_box(0.1, 1, 1, 1.9, 1), width_srinivas_box(0.1, 1, 1, 2, 2),
+                     width_srinivas_compact(0.1, 1, 1, 2, 1))) {
+    expect_true(is.na(claim(wrong)$probability))
+  }
+  expect_true(is.na(claim(width_srinivas_box(0.1, 1, 1, 2, 1), refit = refit_every(3))$probability))
+  expect_error(gp_ucb(1:3, kernel_se(1), 0.1, width = width_srinivas_box(0.1, 1, 1, 2, 1)), "for a box",
+               class = "gpbandits_error")
+  for (bad in list(list(delta = 0), list(a = 0), list(b = -1), list(r = NA), list(d = 1.5), list(slack = 0))) {
+    good <- list(delta = 0.1, a = 1, b = 1, r = 1, d = 1)
+    expect_error(do.call(width_srinivas_box, utils::modifyList(good, bad)), class = "gpbandits_error")
+  }
+})
+
+test_that("Rice's constants bound the slopes of paths", {
+  x <- seq(0, 1, length.out = 120)
+  l <- 0.2
+  # Covariance of the derivative of a path with the squared-exponential kernel.
+  K <- outer(x, x, function(s, t) (1 - (s - t)^2 / l^2) / l^2 * exp(-(s - t)^2 / (2 * l^2)))
+  a <- 1 + sqrt(3) / l / pi
+  b <- sqrt(2) / l
+  expect_equal(c(a, b), c(3.757, 7.071), tolerance = 1e-3)
+  runs <- by_level(400, 4000)
+  set.seed(327)
+  steepest <- apply(abs(ref_draw_normal(runs, rep(0, 120), K)), 1, max)
+  for (L in c(10, 13, 16)) {
+    bound <- min(1, a * exp(-(L / b)^2))
+    expect_gt(stats::binom.test(sum(steepest > L), runs, bound, "greater")$p.value, tol$p_value)
+  }
+})
+
+test_that("certified regrets on a box hold on draws from the prior", {
+  skip_on_cran()
+  runs <- by_level(5, 60)
+  x <- seq(0, 1, length.out = 401)
+  K <- ref_kernel_se(0.3)(x)
+  width <- width_srinivas_box(0.1, a = 1 + sqrt(3) / 0.3 / pi, b = sqrt(2) / 0.3, r = 1, d = 1)
+  missed <- vapply(seq_len(runs), function(seed) {
+    set.seed(600 + seed)
+    path <- as.vector(ref_draw_normal(1, rep(0, 401), K))
+    f <- stats::approxfun(x, path)
+    b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ucb(width_constant(2)))
+    any(vapply(1:25, function(t) {
+      q <- b$suggest()
+      b$observe(t, f(q$x) + rnorm(1, sd = 0.1))
+      found <- b$certificate(stop_gap(0.1, width))
+      max(path) - f(found$point$x) > found$gap
+    }, TRUE))
+  }, TRUE)
+  expect_gt(stats::binom.test(sum(missed), runs, 0.1, "greater")$p.value, tol$p_value)
+})
+
 # Clopper-Pearson by its definition: the shares that a one-sided test at level `side` just refuses.
 ref_interval <- function(k, n, side) stats::binom.test(k, n, conf.level = 1 - 2 * side)$conf.int[1:2]
 

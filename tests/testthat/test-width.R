@@ -20,6 +20,56 @@ test_that("constants, functions and Srinivas' widths", {
                ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realised(), 0.01))
 })
 
+test_that("the discretisation of Theorem 2 has one point at least", {
+  # As it is printed the width would be less than one point that is fixed beforehand needs.
+  at <- function(t, width) {
+    b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ucb(width))
+    if (t > 1) b$add(x = seq(0, 1, length.out = t - 1), reward = rep(0, t - 1))
+    b$suggest()
+    b$history()$width[t]
+  }
+  printed <- function(t, b) sqrt(2 * log(2 * t^2 * pi^2 / 0.3) + 2 * log(t^2 * b * sqrt(log(40))))
+  fixed <- sqrt(2 * log(pi^2 / 0.6))
+  expect_equal(c(printed(1, 0.1), fixed), c(2.25240, 2.36655), tolerance = 1e-5)
+  expect_equal(at(1, width_srinivas_compact(0.1, 1, 0.1, 1, 1)), sqrt(2 * log(2 * pi^2 / 0.3)))
+  for (t in c(4, 20)) expect_equal(at(t, width_srinivas_compact(0.1, 1, 0.1, 1, 1)), printed(t, 0.1))
+  expect_equal(vapply(c(1, 4, 20), at, 0, width = width_srinivas_compact(0.1, 1, 2, 1, 1)), c(3.32638, 4.70692, 5.91867),
+               tolerance = 2e-6)
+})
+
+test_that("own noise variances change a misspecified model's width, a bounded noise's and a clipped one's", {
+  x <- c(0.1, 0.4, 0.8)
+  K <- ref_kernel_se(0.25)(x)
+  lambda <- 0.25
+  own <- c(NA, 0.05, 0.5)
+  noise <- c(0.25, 0.05, 0.5)
+  b <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei())
+  b$add(arm = 1:3, reward = c(1, 0.5, 0.2), noise_var = own)
+  w <- function(width, bandit = b) bandit$certificate(stop_gap(1, width))$width
+  L <- as.numeric(determinant(diag(3) + K / sqrt(outer(noise, noise)))$modulus)
+  R <- 0.5 * sqrt(0.25 / 0.05)
+  expect_equal(R, 1.11803, tolerance = 1e-5)
+  expect_equal(w(width_amm(1, 0.5)), sqrt(1 + 0.25 / lambda * (L + 2 * log(10))))
+  expect_equal(w(width_amm(1, 0.5, noise = "bounded")), sqrt(1 + R^2 / lambda * (L + 2 * log(10))))
+  expect_equal(w(width_realised(1, 0.5, noise = "bounded")), 1 + R / sqrt(lambda) * sqrt(L + 2 * log(10)))
+  expect_equal(w(width_ec(width_constant(1), 0.3)), 1 + 0.3 * sqrt(sum(1 / noise)))
+  b$suggest()
+  expect_equal(w(width_ec(width_constant(1), 0.3)), 1 + 0.3 * sqrt(sum(1 / c(noise, lambda))))
+  clip <- rewards_clip(b = 2, moment = 4)
+  clipped <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei(), rewards = clip)
+  clipped$add(arm = 1:3, reward = c(1, 0.5, 0.2), noise_var = own)
+  expect_equal(w(width_clip(1, clip), clipped),
+               1 + 4 / 2 * sqrt(sum(1 / noise)) + 2 * sqrt(5) / sqrt(lambda) * sqrt(L + 2 * log(10)))
+  # Variances that are told larger do not make R smaller; those of rewards that are scaled are scaled too.
+  loose <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei())
+  loose$add(arm = 1, reward = 1, noise_var = 9)
+  expect_equal(w(width_amm(1, 0.5, noise = "bounded"), loose), w(width_amm(1, 0.5), loose))
+  scaled <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei(), outputs = scale_outputs("minimize", centre = 3, scale = 4))
+  scaled$add(arm = 1:3, reward = 3 - 4 * c(1, 0.5, 0.2), noise_var = 16 * own)
+  expect_equal(w(width_amm(1, 0.5, noise = "bounded"), scaled), sqrt(1 + R^2 / lambda * (L + 2 * log(10))))
+  expect_error(width_amm(1, 1, noise = "none"), "`noise`", class = "gpbandits_error")
+})
+
 test_that("Srinivas' third width with gamma_t, as it is printed", {
   set.seed(306)
   gain <- function(s) s / 3

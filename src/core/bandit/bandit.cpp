@@ -162,8 +162,20 @@ WidthState Bandit::width_state() const {
     state.noise_factor = rule->noise_factor(fold_.multipliers());
     state.failure_factor = rule->failure_factor();
   }
+  state.known = static_cast<double>(fold_.known_rewards());
+  state.own_noise = [this] { return own_noise(); };
   state.recent_sd = [this](bool pending_only) { return recent_sd(pending_only); };
   return state;
+}
+
+OwnNoise Bandit::own_noise() const {
+  OwnNoise out;
+  for (const Index id : fold_.own_noise()) {
+    const double ratio = weight(id);
+    out.largest_ratio = std::max(out.largest_ratio, ratio);
+    out.precision += (ratio - 1.0) / beliefs_.noise_var;
+  }
+  return out;
 }
 
 double Bandit::recent_sd(bool pending_only) const {
@@ -224,6 +236,10 @@ Round Bandit::round(const Context& context) const {
   round.prior_scale = space().prior_scale();
   round.noise_var = beliefs_.noise_var;
   round.state = width_state();
+  // Intervals are kept of the candidates alone: on a box their number is what a union counts.
+  if (std::isnan(round.state.arms) && beliefs_.policy->keeps_intervals()) {
+    round.state.arms = static_cast<double>(round.candidates->size());
+  }
   round.inputs = [this, &context] { return candidate_inputs(context); };
   round.incumbent = [this, &context] { return incumbent(context); };
   round.awaits_rewards = [this] { return all_ && !fold_.awaited().empty(); };
@@ -271,13 +287,14 @@ std::pair<Place, double> Bandit::largest_bound(double width, const Context& cont
   return {place, value(score, place, context)};
 }
 
-VectorXd Bandit::shortfalls(const Place& place, Index draws, const Context& context, Rng& rng) {
+MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng) {
   Round round = round_of_known(context);
   round.width = 1.0;
-  VectorXd out(draws);
+  MatrixXd out(draws, 2);
   for (Index k = 0; k < draws; ++k) {
     const DrawnScore draw(round, rng);
-    out[k] = std::max(0.0, largest(draw, context) - value(draw, place, context));
+    out(k, 1) = value(draw, place, context);
+    out(k, 0) = std::max(out(k, 1), largest(draw, context));
   }
   return out;
 }

@@ -67,8 +67,8 @@ class Bandit final : private FoldListener {
   // Where mean + width * sd is largest (width < 0: a lower bound), and how large, of the real
   // rewards' posterior.
   std::pair<Place, double> largest_bound(double width, const Context& context);
-  // By how much `place` falls short of the maximum, in draws of f from the real rewards' posterior.
-  VectorXd shortfalls(const Place& place, Index draws, const Context& context, Rng& rng);
+  // The maximum and the value at `place`, in draws of f from the real rewards' posterior: a row each.
+  MatrixXd drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng);
   // The running intervals at a context's candidates, with what has been observed since the last
   // choice; only of policies that keep them.
   RunningIntervals intervals(const Context& context);
@@ -100,6 +100,7 @@ class Bandit final : private FoldListener {
   double value(const Score& score, const Place& place, const Context& context) const;
   WidthState width_state() const;
   double recent_sd(bool pending_only) const;
+  OwnNoise own_noise() const;
   double guarded(double width) const;
   void check_eligible(const std::vector<char>& arms) const;
   double incumbent(const Context& context) const;

@@ -45,10 +45,12 @@ void Fold::set_clock(double now) {
 
 bool Fold::is_known(const Query& q) const {
   if (!q.in_play || q.is_void()) return false;
+  if (q.avoided && !std::isnan(worst_)) return true;
   return q.status == Status::known || rules_.pending->has_stand_in();
 }
 
 double Fold::known_value(const Query& q) const {
+  if (q.avoided && !std::isnan(worst_)) return worst_;
   if (q.status != Status::known) return rules_.pending->stand_in();
   const double reward = std::min(std::max(q.reward, -rules_.clip), rules_.clip);
   return rules_.constraints ? rules_.constraints->target(reward, q.g, kappa_) : reward;
@@ -101,7 +103,12 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) 
   q.status = late ? Status::lost : Status::known;
   awaited_.erase(id);
   if (!q.in_play) return false;
-  if (!late) listener_.learned(id, known_value(q));
+  if (!late) {
+    ++known_rewards_;
+    if (!std::isnan(noise_var)) own_noise_.push_back(id);
+    listener_.learned(id, known_value(q));
+    note_worst(known_value(q));
+  }
   return rules_.changes && raises_alarm(q, id);
 }
 
@@ -126,7 +133,33 @@ void Fold::amend(Index id, double reward) {
   }
   check_reward(reward);
   q.reward = reward;
-  if (q.in_play && q.status == Status::known) listener_.learned(id, known_value(q));
+  if (!q.in_play || q.status != Status::known) return;
+  listener_.learned(id, known_value(q));
+  seek_worst();
+}
+
+void Fold::note_worst(double value) {
+  if (rules_.failures == 0) return;
+  if (!std::isnan(worst_) && rules_.failures * value >= rules_.failures * worst_) return;
+  worst_ = value;
+  tell_failures();
+}
+
+void Fold::seek_worst() {
+  if (rules_.failures == 0) return;
+  const double before = worst_;
+  worst_ = kNaN;
+  for (Index k = first_known_; k < rounds(); ++k) {
+    const Query& q = queries_[static_cast<std::size_t>(k)];
+    if (!q.in_play || q.status != Status::known) continue;
+    const double value = known_value(q);
+    if (std::isnan(worst_) || rules_.failures * value < rules_.failures * worst_) worst_ = value;
+  }
+  if (worst_ != before) tell_failures();
+}
+
+void Fold::tell_failures() {
+  for (const Index id : avoided_) listener_.learned(id, worst_);
 }
 
 void Fold::withdraw(Index id, Status status) {
@@ -137,6 +170,12 @@ void Fold::withdraw(Index id, Status status) {
   q.status = status;
   awaited_.erase(id);
   if (!q.in_play) return;
+  if (status == Status::failed && rules_.failures != 0) {
+    q.avoided = true;
+    avoided_.push_back(id);
+    if (!std::isnan(worst_)) listener_.learned(id, worst_);
+    return;
+  }
   ++withdrawn_;
   if (q.action == Action::explore) --explored_;
   listener_.dropped(id);
@@ -182,6 +221,10 @@ void Fold::forget() {
   awaited_.clear();
   explored_ = 0;
   withdrawn_ = 0;
+  known_rewards_ = 0;
+  own_noise_.clear();
+  avoided_.clear();
+  worst_ = kNaN;
   if (rules_.changes) rules_.changes->clear();
   first_known_ = rounds();
 }

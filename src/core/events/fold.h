@@ -41,8 +41,11 @@ struct Query {
   double noise_var = kNaN;  // of its reward, where that is its own
   bool in_play = true;      // belongs to the data since the restart or fresh epoch
   double time = kNaN;       // clock time of the choice, where there is a clock
+  bool avoided = false;     // failed, and counts as the worst reward that is known
 
-  bool is_void() const { return status == Status::withdrawn || status == Status::failed; }
+  bool is_void() const {
+    return status == Status::withdrawn || (status == Status::failed && !avoided);
+  }
 };
 
 // Whom the fold tells what is known, and asks about places.
@@ -64,6 +67,9 @@ struct FoldRules {
   std::unique_ptr<ChangeRule> changes;          // null where nothing changes
   std::unique_ptr<ConstraintRule> constraints;  // null without
   double clip = kInf;  // rewards beyond it count as this much
+  // What failed is as if it had not been asked (0), or counts as the least (1) or the largest (-1)
+  // reward that is known.
+  int failures = 0;
 };
 
 class Fold {
@@ -96,6 +102,9 @@ class Fold {
   // Queries since the restart or fresh epoch that were not withdrawn.
   Index history() const { return rounds() - first_known_ - withdrawn_; }
   Index first_known() const { return first_known_; }  // 0-based
+  // Rewards known since the restart or fresh epoch, and the ids of those with a noise of their own.
+  Index known_rewards() const { return known_rewards_; }
+  const std::vector<Index>& own_noise() const { return own_noise_; }
   // Ids of queries in play whose rewards are awaited.
   const std::set<Index>& awaited() const { return awaited_; }
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
@@ -117,6 +126,9 @@ class Fold {
   double time_taken(Index id) const;
   bool raises_alarm(const Query& query, Index id);
   void forget();
+  void note_worst(double value);
+  void seek_worst();
+  void tell_failures();
   bool any_known() const;
   MatrixXd history_table() const;
 
@@ -130,6 +142,10 @@ class Fold {
   Index first_of_epoch_ = 0;
   Index explored_ = 0;   // uniform queries of the segment
   Index withdrawn_ = 0;  // queries in play that were withdrawn
+  Index known_rewards_ = 0;       // in play
+  std::vector<Index> own_noise_;
+  std::vector<Index> avoided_;  // ids in play that failed and count
+  double worst_ = kNaN;         // known value in play; kept where failures count
   VectorXd kappa_;
   double clock_ = kNaN, latest_ = kNaN;
 };

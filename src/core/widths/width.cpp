@@ -60,10 +60,19 @@ double RandomisedWidth::at(const WidthState& state) {
 
 double SrinivasCompactWidth::at(const WidthState& state) {
   const double delta = delta_ * state.failure_factor, tt = state.t * state.t;
+  const double per_axis = tt * d_ * b_ * r_ * std::sqrt(std::log(4.0 * d_ * a_ / delta));
   const double beta = 2.0 * std::log(tt * 2.0 * kPi * kPi / (3.0 * delta)) +
-                      2.0 * d_ * std::log(tt * d_ * b_ * r_ *
-                                          std::sqrt(std::log(4.0 * d_ * a_ / delta)));
+                      2.0 * d_ * std::log(std::max(1.0, per_axis));
   return std::sqrt(scale_ * std::max(0.0, beta));
+}
+
+double SrinivasBoxWidth::at(const WidthState& state) {
+  const double delta = delta_ * state.failure_factor, t = state.known + 1.0;
+  const double steepest = b_ * std::sqrt(std::max(0.0, std::log(2.0 * d_ * a_ / delta)));
+  const double m = std::max(1.0, std::ceil(steepest * d_ * r_ * t * t / (2.0 * slack_)));
+  const double log_cells = d_ * std::log(m);
+  const double log_count = log_cells + std::log1p(std::exp(-log_cells));
+  return std::sqrt(2.0 * (log_count + std::log(kPi * kPi * t * t / (3.0 * delta))));
 }
 
 double SrinivasRkhsWidth::at(const WidthState& state) {
@@ -78,15 +87,19 @@ double IgpWidth::at(const WidthState& state) {
   return B_ + R_ * state.noise_factor * std::sqrt(2.0 * (gamma + 1.0 + log_term));
 }
 
+double NoiseScale::at(const WidthState& state) const {
+  const double own = bounded ? std::sqrt(state.own_noise().largest_ratio) : 1.0;
+  return R * own * state.noise_factor;
+}
+
 double RealisedWidth::at(const WidthState& state) {
   const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
-  return B_ + R_ * state.noise_factor / std::sqrt(state.noise_var) *
-                  std::sqrt(log_term + state.log_det);
+  return B_ + noise_.at(state) / std::sqrt(state.noise_var) * std::sqrt(log_term + state.log_det);
 }
 
 double AmmWidth::at(const WidthState& state) {
   const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
-  const double noise = R_ * state.noise_factor;
+  const double noise = noise_.at(state);
   return std::sqrt(B_ * B_ + noise * noise / state.noise_var * (state.log_det + log_term));
 }
 
@@ -95,7 +108,8 @@ double SdfWidth::at(const WidthState& state) {
 }
 
 double MisspecifiedWidth::at(const WidthState& state) {
-  return base_->at(state) + epsilon_ * std::sqrt((state.t - 1.0) / state.noise_var);
+  const double precision = (state.t - 1.0) / state.noise_var + state.own_noise().precision;
+  return base_->at(state) + epsilon_ * std::sqrt(std::max(0.0, precision));
 }
 
 double CpdWidth::at(const WidthState& state) {
@@ -160,6 +174,10 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
     return std::make_shared<SrinivasCompactWidth>(number("delta"), number("a"), number("b"),
                                                   number("r"), number("d"), number("scale"));
   }
+  if (type == "srinivas_box") {
+    return std::make_shared<SrinivasBoxWidth>(number("delta"), number("a"), number("b"),
+                                              number("r"), number("d"), number("slack"));
+  }
   if (type == "srinivas_rkhs") {
     return std::make_shared<SrinivasRkhsWidth>(number("B"), number("delta"), gain(),
                                                number("scale"), w.flag("printed"));
@@ -168,12 +186,13 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
     return std::make_shared<IgpWidth>(number("B"), number("R"), number("delta"),
                                       type == "igp" ? 1.0 : 2.0, gain());
   }
+  const auto noise = [&] {
+    return NoiseScale{number("R"), w.has("noise") && w.text("noise") == "bounded"};
+  };
   if (type == "realised") {
-    return std::make_shared<RealisedWidth>(number("B"), number("R"), number("delta"));
+    return std::make_shared<RealisedWidth>(number("B"), noise(), number("delta"));
   }
-  if (type == "amm") {
-    return std::make_shared<AmmWidth>(number("B"), number("R"), number("delta"));
-  }
+  if (type == "amm") return std::make_shared<AmmWidth>(number("B"), noise(), number("delta"));
   if (type == "sdf") {
     return std::make_shared<SdfWidth>(make_width(*w.part("base"), arms, noise_var),
                                       number("B_y"), w.text("over") == "pending");

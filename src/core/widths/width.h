@@ -6,17 +6,25 @@
 
 namespace gpb {
 
+// Rewards that came with a noise variance lambda_s of their own.
+struct OwnNoise {
+  double largest_ratio = 1.0;  // of lambda / lambda_s, and at least 1
+  double precision = 0.0;      // sum of 1 / lambda_s - 1 / lambda
+};
+
 // What a width may depend on, at one round.
 struct WidthState {
   double t = 1.0;               // 1 + queries since the last restart or fresh epoch
   double arms = kNaN;           // number of arms, NaN on a box
   double noise_var = 1.0;
   double rounds = 0.0;          // queries so far, restarts or not
+  double known = 0.0;           // rewards known since then
   double log_det = 0.0;         // log det(I + K/lambda) of the points the variance knows
   double noise_factor = 1.0;    // multiplies R (constraints: sqrt(1 + sum kappa^2))
   double failure_factor = 1.0;  // multiplies delta (constraints: 1 / epochs)
   // Sum of sd_{t-1} over the last m queries, or over the pending ones among them.
   std::function<double(bool pending_only)> recent_sd;
+  std::function<OwnNoise()> own_noise;
   // Of this round's choice; null where a width is only looked at, and nothing may be drawn.
   Rng* rng = nullptr;
 };
@@ -59,7 +67,7 @@ class SrinivasFiniteWidth : public Width {
   double delta_, scale_;
 };
 
-// Srinivas et al., Theorem 2, on [0, r]^d.
+// Srinivas et al., Theorem 2, on [0, r]^d; the discretisation has one point at least.
 class SrinivasCompactWidth : public Width {
  public:
   SrinivasCompactWidth(double delta, double a, double b, double r, double d, double scale)
@@ -68,6 +76,19 @@ class SrinivasCompactWidth : public Width {
 
  private:
   double delta_, a_, b_, r_, d_, scale_;
+};
+
+// At the centres of m^d cells of a box and at one point that the past has chosen, t = 1 + rewards
+// known: sqrt(2 log((m^d + 1) pi^2 t^2 / (3 delta))), m such that f differs by slack / t^2 at most
+// between a point and its cell's centre.
+class SrinivasBoxWidth : public Width {
+ public:
+  SrinivasBoxWidth(double delta, double a, double b, double r, double d, double slack) :
+      delta_(delta), a_(a), b_(b), r_(r), d_(d), slack_(slack) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double delta_, a_, b_, r_, d_, slack_;
 };
 
 // Srinivas et al., Theorem 3: sqrt(scale (2 B^2 + 300 gamma_{t-1} log^3(t / delta))); with
@@ -105,24 +126,36 @@ class IgpWidth : public Width {
   GainPtr gain_;
 };
 
+// The scale of a reward's noise: R, or where R bounds that of rewards with a smaller noise variance
+// of their own as well, what it is once they are weighed: R sqrt(lambda / min lambda_s).
+struct NoiseScale {
+  double R;
+  bool bounded;
+  double at(const WidthState& state) const;
+};
+
 // Abbasi-Yadkori: B + R / sqrt(lambda) sqrt(2 log(1/delta) + log det(I + K/lambda)).
 class RealisedWidth : public Width {
  public:
-  RealisedWidth(double B, double R, double delta) : B_(B), R_(R), delta_(delta) {}
+  RealisedWidth(double B, NoiseScale noise, double delta) : B_(B), noise_(noise), delta_(delta) {}
   double at(const WidthState& state) override;
 
  private:
-  double B_, R_, delta_;
+  double B_;
+  NoiseScale noise_;
+  double delta_;
 };
 
 // Flynn & Reeb's analytic bound: sqrt(B^2 + R^2/lambda (log det + 2 log(1/delta))).
 class AmmWidth : public Width {
  public:
-  AmmWidth(double B, double R, double delta) : B_(B), R_(R), delta_(delta) {}
+  AmmWidth(double B, NoiseScale noise, double delta) : B_(B), noise_(noise), delta_(delta) {}
   double at(const WidthState& state) override;
 
  private:
-  double B_, R_, delta_;
+  double B_;
+  NoiseScale noise_;
+  double delta_;
 };
 
 // Verma et al.: base_t + B_y * sum over the last m queries of sd_{t-1}(x_s).
@@ -139,7 +172,8 @@ class SdfWidth : public Width {
 };
 
 // A misspecified model (Bogunovic & Krause): base_t + epsilon sqrt((t - 1) / lambda), for f within
-// epsilon of a function that base is a bound for.
+// epsilon of a function that base is a bound for; with noise variances of their own the sum of
+// 1 / lambda_s for (t - 1) / lambda.
 class MisspecifiedWidth : public Width {
  public:
   MisspecifiedWidth(WidthPtr base, double epsilon) : base_(std::move(base)), epsilon_(epsilon) {}
