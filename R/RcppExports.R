@@ -157,6 +157,26 @@ cpp_raw_from_hex <- function(text) {
     .Call(`_gpbandits_cpp_raw_from_hex`, text)
 }
 
+cpp_json_read <- function(text, vectors) {
+    .Call(`_gpbandits_cpp_json_read`, text, vectors)
+}
+
+cpp_json_numbers <- function(x) {
+    .Call(`_gpbandits_cpp_json_numbers`, x)
+}
+
+cpp_numbers_from_words <- function(words) {
+    .Call(`_gpbandits_cpp_numbers_from_words`, words)
+}
+
+cpp_json_strings <- function(x) {
+    .Call(`_gpbandits_cpp_json_strings`, x)
+}
+
+cpp_strange_in_function <- function(bytes) {
+    .Call(`_gpbandits_cpp_strange_in_function`, bytes)
+}
+
 cpp_checksums <- function(rows, before) {
     .Call(`_gpbandits_cpp_checksums`, rows, before)
 }

@@ -3,14 +3,14 @@
 #   q  a query: the columns of the log's queries that are known at the choice
 #   e  an event: kind, id, reward, time, constraint values
 #   a  the arms that could be played at a query, where it was not all of them: its id and the arms
-#   m  what a rival's rule remembers after the change (serialised)
+#   m  what a rival's rule remembers after the change
 #   f  a refit's parameters        x  the log was emptied
 #   r  the state of R's random generator after the change; p: only its position moved
 #   n  a note of maximize_bandit(): its name and its value
-# The first line holds the format's version and the bandit's settings. Numbers are written as
-# hexadecimal fractions, which are exact; other R data as compressed serialisation.
+# The first line holds the format's version, the state of R's random generator and the bandit's settings. Numbers are
+# written as hexadecimal fractions, which are exact; other R data as value_text() has them. All is ASCII.
 
-journal_format <- 2L
+journal_format <- 3L
 journal_magic <- "gpbandits-journal"
 
 #' Go on with a bandit from its journal, or take part in one in a store
@@ -32,9 +32,13 @@ journal_magic <- "gpbandits-journal"
 #' are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
 #' is a link is followed; a device or a pipe is refused. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
 #' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
-#' Functions among a bandit's settings (widths, thresholds) are written only if `trust = TRUE`, as R serialises them, and such a file
-#' is resumed only with `trust = TRUE`.
 #'
+#' @section Trust: a journal is text (JSON in ASCII for what is no row of numbers). Opening one evaluates nothing of it and
+#'   unserialises nothing, whoever wrote it. Functions and formulas among a bandit's settings (widths, thresholds, `when`) are
+#'   written only if `trust = TRUE`, as R serialises them, and such a file is opened only with `trust = TRUE`: then it can do what its
+#'   functions can. Even then R makes nothing of bytes that are no function: a promise in place of data, which R before 4.4 runs as it
+#'   is read (CVE-2024-27322), an environment or a compact vector is refused, by a look at the bytes alone. Journals of
+#'   development versions, which held settings as R objects (formats 1 and 2), are refused, whatever `trust` is.
 #' @param x a [bandit_store()], or the path of a journal.
 #' @param like of a journal: `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
 #' @param rng of a journal, `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
@@ -109,7 +113,8 @@ start_journal <- function(bandit, file, trust = FALSE) {
                   "a new file (open_bandit() goes on with one that exists)")
   }
   seed <- current_seed()
-  header <- paste(journal_magic, journal_format, pack(bandit$config), pack(seed))
+  header <- paste(journal_magic, journal_format, if (is.null(seed)) "-" else paste(seed, collapse = ","),
+                  exact_text(bandit$config, trust))
   end <- journal_io(cpp_journal_create(path, header))
   bandit$journal <- file_journal(path, end, seed)
 }
@@ -134,13 +139,13 @@ keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits
     if (!is.null(queries)) rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", c(events, g_columns(config, events$g))[names(journal_event_columns(config))]),
     arms_as_text(events),
-    vapply(refits, function(refit) paste("f", pack(refit)), ""),
-    if (!is.null(memory)) paste("m", pack(memory))
+    vapply(refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
+    if (!is.null(memory)) paste("m", value_text(memory))
   ))
 }
 
 keep_note.bandit_file_journal <- function(log, bandit, name, value) {
-  journal_write(bandit, paste("n", name, pack(value)))
+  journal_write(bandit, paste("n", name, value_text(value)))
 }
 
 keep_reset.bandit_file_journal <- function(log, bandit) journal_write(bandit, "x")
@@ -188,17 +193,6 @@ rows_as_text <- function(letter, columns) {
   }))))
 }
 
-pack <- function(value) cpp_hex_from_raw(memCompress(serialize(value, NULL), "gzip"))
-
-unpack <- function(text) unserialize(memDecompress(cpp_raw_from_hex(text), "gzip"))
-
-# Functions are code: they come out of a file only where that is trusted.
-unpack_data <- function(text, trust) {
-  value <- unpack(text)
-  if (!trust && has_code(value)) stop("it holds functions, which resuming would run: `trust = TRUE` allows it")
-  value
-}
-
 journal_io <- function(expr) {
   tryCatch(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e), argument = "journal"))
 }
@@ -233,7 +227,7 @@ read_journal <- function(file, arg, trust) {
     if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
     warning(words, ": it is the last one, and dropped", call. = FALSE)
   }
-  found <- tryCatch(replay_lines(config, contents$lines[-1], journal_seed(contents), trust), error = function(e) {
+  found <- tryCatch(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), error = function(e) {
     stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
                    argument = arg)
   })
@@ -241,35 +235,58 @@ read_journal <- function(file, arg, trust) {
   found
 }
 
+# The settings. Journals of before this format hold what R serialised, which opening would have to trust.
 journal_config <- function(contents, file, arg, trust) {
-  header <- if (length(contents$lines)) strsplit(contents$lines[1], " ", fixed = TRUE)[[1]]
+  header <- header_parts(contents$lines)
   if (length(header) < 2 || header[1] != journal_magic) {
     stop_argument(arg, sprintf("%s, which is none", dQuote(file, FALSE)), "a bandit's journal")
   }
   if (!identical(header[2], as.character(journal_format))) {
-    stop_argument(arg, sprintf("one of format %s", header[2]), sprintf("a journal of format %d", journal_format))
+    earlier <- isTRUE(suppressWarnings(as.integer(header[2])) < journal_format)
+    why <- if (earlier) "an earlier version's, which held R objects: these are not read any more" else "a later version's"
+    stop_argument(arg, sprintf("one of format %s, %s", header[2], why), sprintf("a journal of format %d", journal_format))
   }
   tryCatch({
     if (length(header) != 4) stop("its first line has the wrong number of parts")
-    unpack_data(header[3], trust)
+    value_from_text(header[4], trust)
   }, error = function(e) {
     stop_gpbandits("Cannot read the settings in the journal ", file, ": ", conditionMessage(e), argument = arg)
   })
 }
 
-# The random generator's state when the journal was begun.
-journal_seed <- function(contents) unpack(strsplit(contents$lines[1], " ", fixed = TRUE)[[1]][4])
+# The first line's words: name, format, generator, and the settings, which may hold blanks.
+header_parts <- function(lines) {
+  if (length(lines) == 0) return(character())
+  words <- strsplit(lines[1], " ", fixed = TRUE)[[1]]
+  c(utils::head(words, 3), if (length(words) > 3) paste(words[-(1:3)], collapse = " "))
+}
+
+header_seed <- function(lines) strsplit(header_parts(lines)[3], ",", fixed = TRUE)[[1]]
+
+# A state of R's random generator in words, which must be one of a generator that is here: R ends in errors of its own
+# at the first number drawn from any other.
+seed_from_words <- function(words) {
+  seed <- suppressWarnings(as.integer(words))
+  if (any(is.na(seed) & words != "NA")) stop("a random generator's state of other words than numbers")
+  kind <- seed[1] %% 100L + 1L
+  numbers <- c(3, 2, 2, 625, 101, NA, 101, 6)[kind]
+  # (One of the user's own holds what it likes.)
+  whole <- if (is.na(numbers)) identical(kind, 6L) && RNGkind()[1] == "user-supplied" else length(seed) == 1 + numbers
+  normal <- (seed[1] %/% 100L) %% 100L
+  if (!isTRUE(whole && seed[1] >= 0 && normal <= 5 && seed[1] %/% 10000L <= 1)) {
+    stop("a state of a random generator that is none")
+  }
+  seed
+}
 
 # Tables and notes from the lines after the first, and the bandit that they make.
 replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
+  if (!all(letter %in% c("q", "e", "a", "m", "f", "x", "r", "p", "n"))) stop("a part of an unknown kind")
   text <- substring(parts, 3)
   rng <- last_seed(letter, text, seed)
-  notes <- lapply(text[letter == "n"], function(note) {
-    words <- strsplit(note, " ", fixed = TRUE)[[1]]
-    list(name = words[1], value = unpack_data(words[2], trust))
-  })
+  notes <- lapply(text[letter == "n"], note_from_text)
   if (any(letter == "x")) {
     kept <- seq_along(letter) > max(which(letter == "x"))
     letter <- letter[kept]
@@ -280,16 +297,21 @@ replay_lines <- function(config, lines, seed, trust) {
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
   queries <- add_rewards(queries, events, constraint_names(config, "g"))
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
-                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], unpack_data, trust))
-  if (any(letter == "m")) bandit$memory <- unpack_data(text[max(which(letter == "m"))], trust)
+                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], value_from_text, trust))
+  if (any(letter == "m")) bandit$memory <- value_from_text(text[max(which(letter == "m"))])
   heal(as.environment(bandit))
   list(bandit = bandit, notes = notes, rng = rng)
 }
 
+note_from_text <- function(text) {
+  name <- sub(" .*", "", text)
+  list(name = name, value = value_from_text(substring(text, nchar(name) + 2)))
+}
+
 text_as_rows <- function(text, columns) {
   words <- unlist(strsplit(text, " ", fixed = TRUE))
-  words[words == "NA"] <- NA
   values <- suppressWarnings(as.double(words))
+  if (any(is.na(values) & !words %in% c("NA", "NaN"))) stop("rows of other words than numbers")
   if (length(values) != length(text) * length(columns)) stop("rows of the wrong length")
   values <- matrix(values, length(columns))
   rows <- lapply(seq_along(columns), function(k) suppressWarnings(`storage.mode<-`(values[k, ], typeof(columns[[k]]))))
@@ -312,14 +334,15 @@ add_rewards <- function(queries, events, g_names) {
 
 table_of <- function(columns) table_append(new_table(lapply(columns, `[`, 0)), columns)
 
-# `seed`: the state to begin with. A part "r" holds a whole state, "p" its position alone.
-last_seed <- function(letter, text, seed) {
+# `words`: of the state to begin with, "-" where there was none. A part "r" holds a whole state, "p" its position alone.
+last_seed <- function(letter, text, words) {
   whole <- max(0, which(letter == "r"))
-  if (whole > 0) seed <- as.integer(strsplit(text[whole], " ", fixed = TRUE)[[1]])
+  if (whole > 0) words <- strsplit(text[whole], " ", fixed = TRUE)[[1]]
+  if (identical(words, "-")) return(NULL)
   moved <- which(letter == "p")
   moved <- moved[moved > whole]
-  if (length(moved)) seed[2] <- as.integer(text[max(moved)])
-  seed
+  if (length(moved)) words[2] <- text[max(moved)]
+  seed_from_words(words)
 }
 
 # ---- whose file it is ---------------------------------------------------------

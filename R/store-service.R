@@ -38,7 +38,7 @@
 #' @export
 bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_body = 65536) {
   check_store(store)
-  need_package("httpuv", "store")
+  for (package in c("httpuv", "jsonlite")) need_package(package, "store")
   port <- check_count(port, lower = 0, upper = 65535)
   host <- check_string(host)
   max_body <- check_count(max_body)
@@ -147,7 +147,7 @@ body_of <- function(request) {
   text <- rawToChar(bytes)
   if (!nzchar(text)) return(list())
   if (!validUTF8(text)) stop_argument("body", "bytes that are not UTF-8", "JSON")
-  found <- tryCatch(parse_json(text), error = function(e) {
+  found <- tryCatch(cpp_json_read(text, vectors = FALSE), error = function(e) {
     stop_argument("body", paste0("text that is no JSON (", conditionMessage(e), ")"), "a JSON object")
   })
   if (!is.list(found) || (length(found) && is.null(names(found)))) {

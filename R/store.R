@@ -68,7 +68,6 @@ bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
   attempts <- as.integer(check_count(attempts))
   if (!is.null(seed)) seed <- as.integer(check_count(seed, lower = 0))
   check_flag(trust)
-  needs_jsonlite()
   link <- new_link(con)
   prepare_tables(link)
   structure(list(link = link, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")

@@ -454,6 +454,57 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_json_read
+SEXP cpp_json_read(const std::string& text, bool vectors);
+RcppExport SEXP _gpbandits_cpp_json_read(SEXP textSEXP, SEXP vectorsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    Rcpp::traits::input_parameter< bool >::type vectors(vectorsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_read(text, vectors));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_numbers
+std::string cpp_json_numbers(const Rcpp::NumericVector& x);
+RcppExport SEXP _gpbandits_cpp_json_numbers(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_numbers(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_numbers_from_words
+Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words);
+RcppExport SEXP _gpbandits_cpp_numbers_from_words(SEXP wordsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type words(wordsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_numbers_from_words(words));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_strings
+Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x);
+RcppExport SEXP _gpbandits_cpp_json_strings(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_strings(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_strange_in_function
+std::string cpp_strange_in_function(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_strange_in_function(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_strange_in_function(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_checksums
 Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
 RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
@@ -1261,6 +1312,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
     {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
     {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
+    {"_gpbandits_cpp_json_read", (DL_FUNC) &_gpbandits_cpp_json_read, 2},
+    {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
+    {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
+    {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
+    {"_gpbandits_cpp_strange_in_function", (DL_FUNC) &_gpbandits_cpp_strange_in_function, 1},
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
     {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},

@@ -1,6 +1,8 @@
 #include "r_journal_file.h"
 
 #include "base/checksum.h"
+#include "base/json.h"
+#include "r_serialised.h"
 
 #include <Rcpp.h>
 
@@ -10,7 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <thread>
@@ -169,9 +173,14 @@ std::string line_of(const std::string& text, std::uint32_t checksum) {
   return digits_of(checksum) + " " + text + "\n";
 }
 
+// Lines are ASCII.
+bool is_text(const std::string& line) {
+  return std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 // The checksum at a line's beginning and the text after it agree, given the line before.
 bool is_whole(const std::string& line, std::uint32_t before) {
-  if (line.size() < 9) return false;
+  if (line.size() < 9 || !is_text(line)) return false;
   return line + "\n" == line_of(line.substr(9), crc32(line.data() + 9, line.size() - 9, before));
 }
 
@@ -390,6 +399,164 @@ Rcpp::RawVector cpp_raw_from_hex(const std::string& text) {
     out[k] = static_cast<unsigned char>(16 * digit(text[at]) + digit(text[at + 1]));
   }
   return out;
+}
+
+// ---- values as text -----------------------------------------------------------------------------
+// JSON for R: how values are written down in journals and stores, see R/value-text.R.
+
+namespace {
+
+using gpb::Json;
+
+SEXP character_of(const std::string& utf8) {
+  return Rf_mkCharLenCE(utf8.data(), static_cast<int>(utf8.size()), CE_UTF8);
+}
+
+Rcpp::CharacterVector characters_of(const std::vector<std::string>& texts) {
+  Rcpp::CharacterVector out(static_cast<R_xlen_t>(texts.size()));
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    SET_STRING_ELT(out, static_cast<R_xlen_t>(k), character_of(texts[k]));
+  }
+  return out;
+}
+
+template <typename Values>
+Rcpp::List singles(const Values& values) {
+  Rcpp::List out(values.size());
+  for (R_xlen_t k = 0; k < values.size(); ++k) {
+    Values one(1);
+    one[0] = values[k];
+    out[k] = one;
+  }
+  return out;
+}
+
+// `vectors`: arrays of numbers or of strings become vectors.
+SEXP r_value(const Json& found, bool vectors) {
+  switch (found.kind) {
+    case Json::Kind::null: return R_NilValue;
+    case Json::Kind::boolean: return Rf_ScalarLogical(found.yes ? 1 : 0);
+    case Json::Kind::number: return Rf_ScalarReal(found.number);
+    case Json::Kind::string: return characters_of({found.text});
+    case Json::Kind::numbers: {
+      const Rcpp::NumericVector numbers(found.numbers.begin(), found.numbers.end());
+      return vectors ? SEXP(numbers) : SEXP(singles(numbers));
+    }
+    case Json::Kind::strings: {
+      const Rcpp::CharacterVector strings = characters_of(found.strings);
+      return vectors ? SEXP(strings) : SEXP(singles(strings));
+    }
+    default: {
+      Rcpp::List out(static_cast<R_xlen_t>(found.items.size()));
+      for (std::size_t k = 0; k < found.items.size(); ++k) {
+        out[static_cast<R_xlen_t>(k)] = r_value(found.items[k], vectors);
+      }
+      if (found.kind == Json::Kind::object) out.names() = characters_of(found.names);
+      return out;
+    }
+  }
+}
+
+std::uint64_t bits_of(double number) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+constexpr char kOtherNaN[] = "NaN:";
+
+// NA and NaN as R has them, and NaNs of other bits.
+std::string words_of(double number) {
+  if (bits_of(number) == bits_of(NA_REAL)) return "NA";
+  if (bits_of(number) == bits_of(R_NaN)) return "NaN";
+  if (!std::isnan(number)) return gpb::words_of_number(number);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits_of(number)));
+  return kOtherNaN + std::string(digits);
+}
+
+double number_of(const std::string& words) {
+  if (words == "NA") return NA_REAL;
+  if (words == "NaN") return R_NaN;
+  double number = 0;
+  const std::size_t digits = sizeof kOtherNaN - 1;
+  if (words.compare(0, digits, kOtherNaN) == 0 && words.size() == digits + 16 &&
+      words.find_first_not_of("0123456789abcdef", digits) == std::string::npos) {
+    const std::uint64_t bits = std::strtoull(words.c_str() + digits, nullptr, 16);
+    std::memcpy(&number, &bits, sizeof number);
+    if (std::isnan(number)) return number;
+  } else if (gpb::read_number(words, number)) {
+    return number;
+  }
+  throw std::invalid_argument("a number is none");
+}
+
+// A string that is no UTF-8, and says so.
+std::string raw_string(SEXP x) {
+  std::string out = "{\"bytes\":\"";
+  for (const char* byte = CHAR(x); *byte != '\0'; ++byte) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned int>(static_cast<unsigned char>(*byte)));
+    out += digits;
+  }
+  return out + (Rf_getCharCE(x) == CE_BYTES ? "\",\"encoding\":\"bytes\"}" : "\",\"encoding\":\"unknown\"}");
+}
+
+std::string string_words(SEXP x) {
+  if (x == NA_STRING) return "null";
+  const cetype_t encoding = Rf_getCharCE(x);
+  if (encoding == CE_BYTES) return raw_string(x);
+  std::string utf8 = CHAR(x);
+  const bool ascii = std::all_of(utf8.begin(), utf8.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (!ascii && encoding != CE_UTF8) {
+    utf8 = Rf_reEnc(CHAR(x), encoding, CE_UTF8, 1);
+    // A string of the locale's may be none.
+    if (encoding == CE_NATIVE && std::strcmp(Rf_reEnc(utf8.c_str(), CE_UTF8, CE_NATIVE, 1), CHAR(x)) != 0) {
+      return raw_string(x);
+    }
+  }
+  return gpb::is_utf8(utf8) ? gpb::json_string(utf8) : raw_string(x);
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_json_read(const std::string& text, bool vectors) {
+  const Rcpp::RObject found = r_value(gpb::read_json(text), vectors);
+  return found;
+}
+
+// An array of these numbers: as JSON has them where fifteen digits are exact for all, as words otherwise.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_json_numbers(const Rcpp::NumericVector& x) {
+  const bool plain = std::all_of(x.begin(), x.end(), gpb::has_fifteen_digits);
+  const std::string quote = plain ? "" : "\"";
+  std::string out = "[";
+  for (const double number : x) {
+    if (out.size() > 1) out += ",";
+    out += quote + words_of(number) + quote;
+  }
+  return out + "]";
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words) {
+  Rcpp::NumericVector out(words.size());
+  for (R_xlen_t k = 0; k < words.size(); ++k) out[k] = number_of(CHAR(STRING_ELT(words, k)));
+  return out;
+}
+
+// Each string as JSON has it, NA as null.
+// [[Rcpp::export(rng = false)]]
+Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x) {
+  Rcpp::CharacterVector out(x.size());
+  for (R_xlen_t k = 0; k < x.size(); ++k) out[k] = string_words(STRING_ELT(x, k));
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+std::string cpp_strange_in_function(const Rcpp::RawVector& bytes) {
+  return gpb::strange_in_function(RAW(bytes), static_cast<std::size_t>(bytes.size()));
 }
 
 // ---- checksums of stores ------------------------------------------------------------------------

@@ -94,3 +94,35 @@ fate_of <- function(code) {
     if (is.list(value) && anyNA(unlist(value$posterior))) "a posterior that is no number" else "an answer"
   }, gpbandits_error = function(e) "refused", error = function(e) paste("foreign:", conditionMessage(e)))
 }
+
+# ---- R objects of an enemy ------------------------------------------------------
+
+# Bytes as serialize(version = 2) would write them, put together by hand: R makes no promise for us to write.
+int_bytes <- function(...) writeBin(as.integer(c(...)), raw(), endian = "big")
+
+stream_of <- function(item) c(charToRaw("X\n"), int_bytes(2, 0x040202, 0x020300), item)
+
+# An R value as an item within a stream.
+quote_item <- function(x) serialize(x, NULL, version = 2)[-(1:14)]
+
+# Makes a file when R looks at its value, as R before 4.4 does with a promise in place of data (CVE-2024-27322).
+promise_item <- function(witness) {
+  c(int_bytes(bitwOr(5, 1024), 253, 252), quote_item(call("file.create", witness)))
+}
+
+promise_stream <- function(witness) stream_of(promise_item(witness))
+
+list_item <- function(...) c(int_bytes(19, ...length()), ...)
+
+closure_item <- function(body, environment = int_bytes(253)) c(int_bytes(bitwOr(3, 1024)), environment, int_bytes(254), body)
+
+# A function with this attribute.
+with_attribute <- function(item) {
+  c(int_bytes(bitwOr(3, 1024 + 512)), int_bytes(bitwOr(2, 1024)), quote_item(quote(a)), item, int_bytes(254), int_bytes(253, 254),
+    quote_item(7))
+}
+
+# A compact vector: its class, its state, its attributes.
+compact_item <- function() c(int_bytes(238), quote_item(pairlist(as.name("compact_intseq"), as.name("base"), 13L)), quote_item(c(3, 1, 1)), int_bytes(254))
+
+packed <- function(stream) gpbandits:::cpp_hex_from_raw(memCompress(stream, "gzip"))

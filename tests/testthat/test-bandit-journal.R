@@ -195,10 +195,10 @@ test_that("what is no journal, or another bandit's, is refused", {
   expect_match(refusal(open_bandit(tempdir())), "directory")
   for (x in list(1, NULL, NA, list(file))) expect_match(refusal(open_bandit(x)), "a store")
   unlink(file)
-  gpbandits:::cpp_journal_create(file, "gpbandits-journal 3 00")
-  expect_match(refusal(open_bandit(file)), "format 3")
+  gpbandits:::cpp_journal_create(file, "gpbandits-journal 4 - 00")
+  expect_match(refusal(open_bandit(file)), "format 4")
   unlink(file)
-  gpbandits:::cpp_journal_create(file, "gpbandits-journal 2 0x")
+  gpbandits:::cpp_journal_create(file, "gpbandits-journal 3 - 0x")
   expect_match(refusal(open_bandit(file)), "settings")
   expect_match(refusal(journal_makers$ucb(journal = file)), "new file")
   unlink(file)
@@ -558,4 +558,57 @@ test_that("a journal holds functions, and they come out of it, only where that i
   own(journal = file, trust = TRUE)$suggest()
   expect_match(refusal(open_bandit(file)), "trust = TRUE", fixed = TRUE)
   expect_identical(nrow(open_bandit(file, trust = TRUE)$history()), 1L)
+})
+
+# ---- journals of strangers --------------------------------------------------------
+
+# Lines of a journal, with right checksums.
+write_journal <- function(file, lines) {
+  unlink(file)
+  end <- gpbandits:::cpp_journal_create(file, lines[1])
+  for (line in lines[-1]) end <- gpbandits:::cpp_journal_append(file, line, end)
+}
+
+journal_lines <- function(file) gpbandits:::cpp_journal_read(file)$lines
+
+# (R before 4.4 would run a promise that stands in place of data as soon as somebody looks at it; all run the rest.)
+test_that("nothing in a journal runs: no promise, function, call or environment that an enemy wrote in place of data", {
+  file <- tempfile()
+  witness <- tempfile()
+  on.exit(unlink(c(file, witness)))
+  payloads <- list(promise = promise_stream(witness), listed = stream_of(list_item(promise_item(witness))),
+                   attribute = stream_of(with_attribute(promise_item(witness))),
+                   environment = serialize(list2env(list(a = 1)), NULL, version = 2), compact = stream_of(compact_item()),
+                   call = serialize(call("file.create", witness), NULL, version = 2))
+  old <- function(config, seed = NULL, ...) {
+    c(paste("gpbandits-journal 2", packed(config), packed(if (is.null(seed)) serialize(NULL, NULL) else seed)), ...)
+  }
+  bandit <- journal_makers$ucb(journal = file)
+  bandit$suggest()
+  lines <- journal_lines(file)
+  plain <- serialize(bandit$config, NULL)
+  header <- sub("[{].*", "", lines[1])
+  for (name in names(payloads)) {
+    bytes <- packed(payloads[[name]])
+    code <- sprintf("{\"code\":\"%s\",\"reads\":\"function(t) t\"}", bytes)
+    ours <- list(paste0(header, code), sub("0.01", code, lines[1], fixed = TRUE))
+    crafted <- c(list(old(payloads[[name]]), old(plain, payloads[[name]]), old(plain, NULL, paste("n start", bytes), lines[2]),
+                      old(plain, NULL, paste("m", bytes), lines[2]), old(plain, NULL, paste("f", bytes), lines[2])),
+                 lapply(ours, c, lines[-1]),
+                 lapply(c("n start", "m", "f"), function(part) c(lines[1], paste(part, code), lines[2])))
+    for (one in crafted) for (trust in c(FALSE, TRUE)) {
+      write_journal(file, one)
+      said <- tryCatch({
+        open_bandit(file, rng = FALSE, trust = trust)$history()
+        "opened"
+      }, gpbandits_error = conditionMessage, error = function(e) paste("foreign:", conditionMessage(e)))
+      if (file.exists(witness)) fail(paste(name, "has run"))
+      unlink(witness)
+      if (grepl("^opened|^foreign", said)) fail(paste(name, trust, substr(one[1], 1, 40), said))
+    }
+  }
+  write_journal(file, c(paste0(header, sprintf("{\"code\":\"%s\",\"reads\":\"\"}", packed(payloads$promise))), lines[-1]))
+  expect_match(refusal(open_bandit(file, trust = TRUE)), "a promise|no function")
+  write_journal(file, old(plain, NULL, lines[2]))
+  expect_match(refusal(open_bandit(file, trust = TRUE)), "format 2.*not read any more")
 })

@@ -91,6 +91,33 @@ test_that("functions are kept and run only where the user trusts the store", {
   })
 })
 
+test_that("nothing in a store runs: what an enemy wrote in place of settings or of a function is seen first", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  file <- tempfile(fileext = ".db")
+  witness <- tempfile()
+  on.exit(unlink(c(file, witness)))
+  gp_ucb(store_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2), store = bandit_store(file, "b", trust = TRUE))
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con), add = TRUE)
+  settings <- DBI::dbGetQuery(con, "SELECT settings FROM gpb_bandit")$settings
+  expect_match(settings, "\"code\":\"[0-9a-f]+\"")
+  for (stream in list(promise_stream(witness), stream_of(list_item(promise_item(witness))), stream_of(with_attribute(promise_item(witness))))) {
+    crafted <- c(sprintf("{\"packed\":\"%s\",\"reads\":\"\"}", packed(stream)), sprintf("{\"code\":\"%s\",\"reads\":\"\"}", packed(stream)),
+                 sub("\"code\":\"[0-9a-f]+\"", sprintf("\"code\":\"%s\"", packed(stream)), settings))
+    for (text in crafted) for (trust in c(FALSE, TRUE)) {
+      DBI::dbExecute(con, "UPDATE gpb_bandit SET settings = ?", params = list(text))
+      expect_match(refused(open_bandit(bandit_store(file, "b", trust = trust))), "settings in the store")
+      expect_false(file.exists(witness))
+    }
+  }
+  other <- tempfile()
+  writeLines(settings, other)
+  for (text in c(other, paste0("file://", other), "http://127.0.0.1:9/x")) {     # text is text, not where to find some
+    DBI::dbExecute(con, "UPDATE gpb_bandit SET settings = ?", params = list(text))
+    expect_match(refused(open_bandit(bandit_store(file, "b", trust = TRUE))), "settings in the store")
+  }
+})
+
 test_that("one name, one bandit; what is not there is said", {
   on_databases(function(place) {
     expect_match(refused(open_bandit(store_at(place))), "without a bandit named")
