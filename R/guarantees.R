@@ -39,7 +39,7 @@
 #' | Asy-TS | | none | [gp_ucb_sdf()] | |
 #' | GP-BUCB, GP-BTS | prior, batches | after an initialisation, or with a wider width | [gp_bucb()] | Desautels 2014 |
 #' | GP-AUCB's guard | as UCB | factor \eqn{e^C}{exp(C)} | [pending_hallucinate()] | Desautels 2014 |
-#' | GP-UCB-PE | prior, batches, arms | best of batch | [gp_ucb_pe()] | Contal 2013 |
+#' | GP-UCB-PE | prior, batches, arms | best of batch; all queries, delays too: factor \eqn{5e^G/2}{5 exp(G) / 2} | [gp_ucb_pe()] | Contal 2013; derived |
 #' | TS-RSR | prior, batches | see the paper; PIMS one by one | [ts_rsr()] | Ren 2024 |
 #' | BPE | norm, batches, delays | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)} | [bpe()] | Li 2022 |
 #' | local penalisation | batches | none | [pending_penalise()] | Gonzalez 2016 |
@@ -57,7 +57,7 @@
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
 #' | GP-UCB with long-term constraints | norm | regret and violation sublinear | [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()] | Shi 2022 |
-#' | CKB, CONFIG, EPBO | norm | regret and violation sublinear | [rival_ckb()], [config_ucb()], [rival_epbo()] | Zhou 2022, Xu 2023, Lu 2022 |
+#' | CKB, CONFIG, EPBO | norm | regret and violation sublinear (CKB: soft, rounds may cancel) | [rival_ckb()], [config_ucb()], [rival_epbo()] | Zhou 2022, Xu 2023, Lu 2022 |
 #' | bandit OCO, ADMMBO | | see their pages | [rival_oco()], [rival_admmbo()] | |
 #' | SafeOpt, StageOpt | norm, seed known to be safe | no unsafe play, w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()] | Sui 2015, 2018 |
 #'

@@ -12,7 +12,9 @@
 #' regret to what there is to learn. Nothing to tune.
 #'
 #' @section Guarantee: `gp_ucb_pe()` has a regret bound of the order of GP-UCB's for the best query of each batch divided by
-#'   \eqn{\sqrt K}{sqrt(K)}, \eqn{f} drawn from the prior, on arms (Contal et al. 2013), with `width_srinivas_finite(delta)`; with overlapping delays none. `ts_rsr()`
+#'   \eqn{\sqrt K}{sqrt(K)}, \eqn{f} drawn from the prior, on arms (Contal et al. 2013), with `width_srinivas_finite(delta)`. For all queries, in batches or with delays that
+#'   overlap, [regret_bound()] has one that is derived here (`"gp_ucb_pe"`): \eqn{5e^Gw_T\sqrt{cT\gamma_T}}{5 exp(G) w_T sqrt(c T gamma_T)} for any width that holds in all rounds, where pending
+#'   queries never hold more than \eqn{G} nats of information. `ts_rsr()`
 #'   without pending queries is PIMS, whose expected regret is bounded (see [policies]); for batches Ren and Li bound the regret of theirs.
 #' @inheritParams gp_ucb
 #' @param width a [width][widths]; `NULL`: `width_srinivas_finite(delta)` on arms.

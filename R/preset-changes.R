@@ -13,7 +13,7 @@
 #'   (\eqn{K^{.214}T^{.786}}{K^.214 T^.786} for \eqn{\alpha = 5/2, d = 1}{alpha = 5/2, d = 1}), \eqn{\Delta}{Delta} the smallest L2 distance of successive
 #'   functions. Conditions: RKHS norms bounded by \eqn{F}, noise sub-Gaussian with \eqn{g}, \eqn{\sigma^2}{s2} = `noise_var`
 #'   \eqn{= 6g^2\log T}{= 6 g^2 log T}, ridge \eqn{cq^{1/(2\alpha+d+1)}}{c q^(1 / (2 alpha + d + 1))}, threshold of order
-#'   \eqn{(F^2 + g\log^2T)q^{-(2\alpha+d)/(2\alpha+d+1)}}{(F^2 + g log(T)^2) q^(-(2 alpha + d) / (2 alpha + d + 1))}, width as [width_cpd()] with a constant
+#'   \eqn{(F^2 + g^2\log^2T)q^{-(2\alpha+d)/(2\alpha+d+1)}}{(F^2 + g^2 log(T)^2) q^(-(2 alpha + d) / (2 alpha + d + 1))}, width as [width_cpd()] with a constant
 #'   that depends on \eqn{F} and the kernel, and periods so long that changes can be seen in time (3.8). The finite form and the samples
 #'   that a change needs: [regret_bound()] (`"cpd_finite"`), [detection_size()]. The experiments' constants (there and in our article) are chosen by trial,
 #'   outside the theorem.

@@ -85,7 +85,8 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'
 #' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta}, \eqn{R_T = O(\sqrt{T}(B\sqrt{\gamma_T}+\gamma_T))}{R_T = O(sqrt(T) (B sqrt(gamma_T) + gamma_T))}
 #'   for IGP-UCB (Theorem 3) and \eqn{O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T))}{O(sqrt(T d log(B d T)) (B sqrt(gamma_T) + gamma_T))} for GP-TS (Theorem 4), if the RKHS norm of
-#'   \eqn{f} (minus the prior mean) is at most `B`, the noise is `R`-sub-Gaussian, \eqn{k(x,x)\le 1}{k(x, x) <= 1} and
+#'   \eqn{f} (minus the prior mean) is at most `B`, and over a compact convex set the draws are maximised over a finite \eqn{D_t} alone, of \eqn{(BLrdt^2)^d} points in \eqn{[0, r]^d}:
+#'   over arms that is what is done here, with \eqn{\log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in [regret_bound()]); on a box draws are maximised over all of it, outside the theorem. Further, the noise is `R`-sub-Gaussian, \eqn{k(x,x)\le 1}{k(x, x) <= 1} and
 #'   \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, T the horizon; with another `noise_var` this width carries no proof (and
 #'   [regret_bound()] warns if it is told), [width_realised()] and [width_amm()] do. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}.
 #'   Other combinations: see [gp_bandit()].

@@ -26,14 +26,19 @@ regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1)
   constant * Delta^-(2 + 2 / (2 * nu + d)) * rowSums(lengths^change_power(nu, d)) * log(seq_len(rounds))^3
 }
 
-regret_cpd_finite <- function(rounds, nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = 1,
+# Without `constant`, Lemma A.1 as it is printed: a rate. With it (and a bound of the gain) what its proof gives, which
+# has beta_T where (A.13) drops it, and regrets of a round of up to 2 sqrt(v) F where (A.8) has half of that.
+regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL,
                               change_points = NULL, variance = 1) {
   R <- check_positive(R)
   explore <- check_positive(explore)
-  D <- check_positive(D)
+  D <- check_number(D, lower = 1)
+  B <- check_number(B, lower = 0)
   variance <- check_positive(variance)
+  is_rate <- is.null(constant)
+  if (is_rate && !is.null(gain)) stop_argument("gain", "given without `constant`", "given together with `constant`")
   # No false alarm and no missed change in all T^2 uses of the test: 4 T^2 e^-x = 4 / T.
-  size <- detection_size(nu, d, Delta, B, R, failure = 4 / max(rounds, 2)^3, constant = constant)
+  size <- detection_size(nu, d, Delta, B, R, failure = 4 / max(rounds, 2)^3, constant = if (is_rate) 1 else constant)
   lengths <- period_lengths(rounds, change_points)
   wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the rounds so far
   final <- lengths[rounds, lengths[rounds, ] > 0]
@@ -42,10 +47,15 @@ regret_cpd_finite <- function(rounds, nu, d, Delta, B, R, explore = sqrt(3), D =
       "periods of at least n* (2/xi + 1/xi^2) sqrt(2 max T_i) = %.4g rounds (A.6)", size * wait * sqrt(2 * max(final))
     ), format(min(final)))
   }
-  noise_var <- 6 * R^2 * log(max(rounds, 2))
-  learning <- sqrt(8 * D * log(rounds)^3 / log1p(1 / noise_var))
-  learning * rowSums(lengths^change_power(nu, d)) +
-    sqrt(variance) * B * (explore + 2 * size * wait) * rowSums(sqrt(lengths))
+  spread <- 8 / log1p(1 / (6 * R^2 * log(max(rounds, 2))))
+  delays <- (explore + 2 * size * wait) * rowSums(sqrt(lengths))
+  if (is_rate) {
+    learning <- sqrt(spread * D * log(rounds)^3) * rowSums(lengths^change_power(nu, d))
+    return(learning + sqrt(variance) * B * delays)
+  }
+  eta <- matrix(gain[lengths + 1], rounds)
+  beta <- D * (2 * B^2 + 300 * eta * log(rounds^3)^3)
+  rowSums(sqrt(spread * lengths * beta * eta)) + 2 * sqrt(variance) * B * (rowSums(lengths > 0) + delays)
 }
 
 #' How many samples a change needs to be seen

@@ -45,7 +45,7 @@
 #'   log(2/delta)))} and, by
 #'   Lemma 5, \eqn{\tilde c_T = \sqrt{2\log(|D_T| T^2)}}{c'_T = sqrt(2 log(|D_T| T^2))}: \eqn{|D_T|} is
 #'   `arms`, or
-#'   \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d}, `L` the largest
+#'   \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d} where draws are maximised over these points alone (which [gp_ts()] on a box does not do), `L` the largest
 #'   \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
 #'
 #' With \eqn{\lambda}{lambda} of the horizon `rounds` these bounds hold at every earlier round too, the first
@@ -82,15 +82,21 @@
 #'   \eqn{K^{(2\nu - d(d+1))/(4\nu + 2d(d+1))} T^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))}}{K^((2 nu - d (d + 1)) / (4 nu + 2 d (d + 1))) T^((2
 #'   nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1)))} up to the logarithm: \eqn{K^{.214}T^{.786}}{K^.214 T^.786} for \eqn{\nu = 5/2, d = 1}{nu =
 #'   5/2, d = 1}. `gain` is not used.
-#' * `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = 1, change_points = NULL, variance = 1`): Lemma A.1, for finite
-#'   \eqn{T}, with probability at least \eqn{1 - 6/T}{1 - 6/T}, norms at most `B` \eqn{= F}, noise sub-Gaussian with `R` \eqn{= g},
-#'   \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, `D` \eqn{\ge 1}{>= 1} of its (A.3):
+#' * `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL, change_points = NULL, variance = 1`): Lemma A.1, for finite
+#'   \eqn{T}, norms at most `B` \eqn{= F}, noise sub-Gaussian with `R` \eqn{= g},
+#'   \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, `D` \eqn{\ge 1}{>= 1} of its (A.3). \eqn{n^*}{n*} is that of [detection_size()] at failure
+#'   probability \eqn{4/T^3}{4/T^3}, whose \eqn{C} = `constant` depends on the kernel and the ridge and is unknown. Without it (then 1) the lemma as printed, a **rate and no
+#'   bound**, for growth in \eqn{T}, \eqn{K} and \eqn{\Delta}{Delta}; `gain` is not used:
 #'   \deqn{\sqrt{\frac{8D\log^3T}{\log(1+\sigma^{-2})}}\sum_i T_i^{(2\nu+3d(d+1))/(4\nu+2d(d+1))} +
 #'   \sqrt v F\Bigl(\xi + 2n^*\bigl(\tfrac2\xi + \tfrac1{\xi^2}\bigr)\Bigr)\sum_i\sqrt{T_i}}{sqrt(8 D log(T)^3 / log(1 + 1/s2)) sum_i
 #'   T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) + sqrt(v) F (xi + 2 n* (2/xi + 1/xi^2)) sum_i sqrt(T_i)}
-#'   with \eqn{n^*}{n*} of [detection_size()] at failure probability \eqn{4/T^3}{4/T^3}; `constant` is its \eqn{C}, which depends on the kernel
-#'   and the ridge and is unknown. (The lemma writes \eqn{\|k\|_\infty F}{|k| F} for the largest regret of a round; with \eqn{|f| \le \sqrt v F}{|f|
-#'   <= sqrt(v) F} a round costs up to twice that.) Warns where the periods are too short for it (A.6): \eqn{n^*(2/\xi +
+#'   With `constant` (one that holds) and `gain`, an upper bound of the gain at noise \eqn{\sigma^2}{s2}, what the proof gives with probability \eqn{1 - 7/T}{1 - 7/T}, kernels whose
+#'   eigenfunctions are bounded (its Assumption D.1): (A.13) drops \eqn{\beta_T}{beta_T}, which is no constant, (B.14) a factor 2 (hence 7, not 6), and a round may cost
+#'   \eqn{2\sqrt vF}{2 sqrt(v) F}:
+#'   \deqn{\sum_i\sqrt{\frac{8T_i\beta\gamma_{T_i}}{\log(1+\sigma^{-2})}} + 2\sqrt v F\Bigl[K + \Bigl(\xi + 2n^*\bigl(\tfrac2\xi +
+#'   \tfrac1{\xi^2}\bigr)\Bigr)\sum_i\sqrt{T_i}\Bigr],\quad\beta = D(2F^2 + 300\gamma_{T_i}\log^3T^3)}{sum_i sqrt(8 T_i beta gamma_{T_i} / log(1 + 1/s2)) + 2 sqrt(v) F (K + (xi + 2 n* (2/xi + 1/xi^2)) sum_i
+#'   sqrt(T_i)), beta = D (2 F^2 + 300 gamma_{T_i} log(T^3)^3)}
+#'   \eqn{K} the periods so far. It is above \eqn{2\sqrt vFT}{2 sqrt(v) F T}, and says nothing, at any horizon that one would run. Warns where the periods are too short (A.6): \eqn{n^*(2/\xi +
 #'   1/\xi^2)\sqrt{2\max T_i} \le \min T_i}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i}.
 #'
 #' **Shi and Eryilmaz 2022**, long-term constraints, epochs of `epoch` \eqn{= S} rounds, `epochs` \eqn{= L} of
@@ -195,7 +201,9 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
   given <- list(...)
   known <- setdiff(names(formals(formula)), c("rounds", "gain"))
   check_theorem_arguments(given, known, theorem)
-  if (!"gain" %in% names(formals(formula))) return(do.call(formula, c(list(rounds = rounds), given)))
+  # (A rate without its constant takes no gain.)
+  is_rate <- theorem == "cpd_finite" && missing(gain) && is.null(given$constant)
+  if (is_rate || !"gain" %in% names(formals(formula))) return(do.call(formula, c(list(rounds = rounds), given)))
   needed <- rounds
   if (startsWith(theorem, "constraints")) needed <- min(rounds, check_count(given$epoch, "epoch"))
   gain <- gain_values(if (missing(gain)) NULL else gain, needed)

@@ -28,8 +28,9 @@
 #'   `width_igp(B, R, delta / (count + 1))`), regret and violation are sublinear: for `rival_ckb()` under Slater's condition with step of order
 #'   \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough (Zhou and Ji); for `config_ucb()` both are
 #'   \eqn{O(\beta_T\sqrt{\gamma_TT})}{O(beta_T sqrt(gamma_T T))}, and a feasible problem is not declared infeasible (Xu et al.); for `rival_epbo()` if `penalty` exceeds the
-#'   largest Lagrange multiplier (Lu and Paulson). The violation that they bound allows no cancellation between rounds, which
-#'   long-term constraints would. The default width is outside the theorems.
+#'   largest Lagrange multiplier (Lu and Paulson). For `config_ucb()` and `rival_epbo()` the violation that is bounded is the hard one,
+#'   \eqn{\sum_t\sum_j\max(g_j(x_t), 0)}{sum_t sum_j max(g_j(x_t), 0)}: what is violated once is not made good later. For `rival_ckb()` it is the soft one, \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)},
+#'   where rounds may cancel, as in Shi and Eryilmaz's theorems. The default width is outside the theorems.
 #' @inheritParams gp_bandit
 #' @param width the width of \eqn{f}'s bound, see [widths].
 #' @param step step \eqn{\eta}{eta} of the multipliers, a number > 0.

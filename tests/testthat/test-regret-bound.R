@@ -63,17 +63,37 @@ test_that("Avanesov's finite bound and the samples a change needs, by hand", {
   size <- 2 * (0.7 * (0.2^2 + x^2 * 0.1^2))^(7 / 6)
   expect_equal(detection_size(2.5, 1, Delta = 1, B = 0.2, R = 0.1, failure = 4 * exp(-x), constant = 0.7), size)
   wait <- 2 / 1.5 + 1 / 1.5^2
-  by_hand <- sqrt(8 * 3 * log(40)^3 / log(1 + 1 / (6 * 0.01 * log(40)))) * (25^(11 / 14) + 15^(11 / 14)) +
-    2 * 0.2 * (1.5 + 2 * size * wait) * (5 + sqrt(15))
-  ask <- function(...) {
-    regret_bound("cpd_finite", 40, nu = 2.5, d = 1, Delta = 1, B = 0.2, R = 0.1, explore = 1.5, D = 3, constant = 0.7,
-                 variance = 4, ...)
+  ask <- function(..., change_points = NULL) {
+    regret_bound("cpd_finite", 40, ..., nu = 2.5, d = 1, Delta = 1, B = 0.2, R = 0.1, explore = 1.5, D = 3,
+                 variance = 4, change_points = change_points)
   }
+  spread <- 8 / log(1 + 1 / (6 * 0.01 * log(40)))
+  # As it is printed, with 1 for the unknown constant: a rate.
+  rate <- sqrt(spread * 3 * log(40)^3) * (25^(11 / 14) + 15^(11 / 14)) +
+    2 * 0.2 * (1.5 + 2 * (size / 0.7^(7 / 6)) * wait) * (5 + sqrt(15))
   # Periods of 25 and 15 rounds are too short for the lemma; one alone is not.
   expect_gt(size * wait * sqrt(2 * 25), 15)
-  expect_warning(bound <- ask(change_points = 25), class = "gpbandits_outside_theorem")
+  expect_warning(found <- ask(change_points = 25), class = "gpbandits_outside_theorem")
+  expect_equal(found[40], rate)
+  expect_no_warning(ask(log1p(1:40), constant = 0.1))
+  # What the proof gives.
+  eta <- log1p(c(25, 15))
+  beta <- 3 * (2 * 0.2^2 + 300 * eta * log(40^3)^3)
+  by_hand <- sum(sqrt(spread * c(25, 15) * beta * eta)) + 2 * 2 * 0.2 * (2 + (1.5 + 2 * size * wait) * (5 + sqrt(15)))
+  bound <- suppressWarnings(ask(log1p(1:40), constant = 0.7, change_points = 25))
   expect_equal(bound[40], by_hand)
-  expect_no_warning(ask())
+  expect_gt(bound[40], 2 * 2 * 0.2 * 40)
+  # Of the first sum, at a usual size: the print has a 188th.
+  true <- sqrt(8 * 1000 * (2 + 300 * 15 * log(1000^3)^3) * 15 / log1p(1 / (6 * 0.05^2 * log(1000))))
+  expect_equal(true, 1.43e6, tolerance = 5e-3)
+  tiny <- regret_bound("cpd_finite", 1000, 15, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05, constant = 1)
+  expect_equal(tiny[1000] - 2 * (1 + sqrt(3) * sqrt(1000)), true, tolerance = 1e-6)
+  printed <- regret_bound("cpd_finite", 1000, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05)[1000] - sqrt(3000)
+  expect_equal(true / printed, 188, tolerance = 5e-3)
+  for (arg in list(list(gain = log1p(1:40)), list(constant = 1))) {
+    caught <- expect_error(do.call(ask, arg), class = "gpbandits_error")
+    expect_identical(caught$argument, "gain")
+  }
   # In each half of the window enough samples to tell a change of half the size: 2^(2 + 2/(2 nu + d)) times.
   expect_equal(detection_size(1.5, 2, 0.5, 1, 0.1) / detection_size(1.5, 2, 1, 1, 0.1), 4^(1 + 1 / 5))
   for (bad in list(list(nu = 0), list(d = 1.5), list(Delta = 0), list(B = -1), list(R = -1), list(failure = 1))) {
@@ -169,7 +189,8 @@ test_that("every bound has a value per round and does not decrease", {
     regret_bound("gp_ts", 60, g, B = 1, R = 0.1, arms = 20),
     regret_bound("sdf", 60, g, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 3, rho = 0.5),
     regret_bound("ts_sdf", 60, g, noise_var = 2, B = 1, R = 0.1, B_y = 1, m = 3, rho = 0.5, arms = 9),
-    regret_bound("cpd_finite", 60, nu = 2.5, d = 1, Delta = 5, B = 0.1, R = 0.05, change_points = 31, constant = 1e-3),
+    regret_bound("cpd_finite", 60, nu = 2.5, d = 1, Delta = 50, B = 0.1, R = 0.05, change_points = 31),
+    regret_bound("cpd_finite", 60, g, nu = 2.5, d = 1, Delta = 5, B = 0.1, R = 0.05, change_points = 31, constant = 1e-3),
     regret_bound("cpd", 60, nu = 2.5, d = 1, Delta = 1, change_points = 31),
     regret_bound("constraints_noiseless", 60, g, B = 1, R = 0.1, epoch = 20)
   )

@@ -86,6 +86,14 @@ test_that("Slater's condition is Theorem 2's", {
       expect_equal(found$learning + found$noise, needed, tolerance = 1e-12)
     }
   }
+  # The paper's E.2.2: noise uniform on +- .2, 18 epochs of 20 rounds, g(0) = -2; the largest gain at lambda = 1 + 2/20.
+  gain <- 20 / 2 * log(1 + 1 / 1.1)
+  expect_equal(gain, 6.466, tolerance = 1e-4)
+  rates <- slater_condition(2, 0.2 / sqrt(3), gain, 20, 18)
+  expect_equal(rates$needed, 1.652, tolerance = 3e-4)
+  expect_true(rates$holds)
+  # E.1.2: sin(x) sin(y) + .95 is never below -.05.
+  expect_false(slater_condition(0.05, 0.1, 0.01, 20, 18)$holds)
   expect_true(slater_condition(1e-9, R = 0, gain = 3, epoch = 10, epochs = 2)$holds)
 })
 

@@ -128,7 +128,7 @@ agreement <- function(in_full = FALSE) {
       "reproduces: GP-UCB is lowest, since it does not explore at random. CPD less Oracle %s: false alarms", paired("CPD", "Oracle", 300))),
     c("Algorithms 1 and 2", "`change_statistic()`, `detect_change()`, `gp_ucb_cpd()`", "tested against plain-R references; the integral is an average over the arms"),
     c("Theorem 3.1 (3.9)", "`regret_bound(\"cpd\")`", "the rate; its constant is unknown"),
-    c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`", "its C is unknown; vacuous at these sizes"),
+    c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`", "a rate: its C is unknown, and (A.13) drops beta_T; with `constant =` and `gain` what the proof gives, vacuous at these sizes"),
     c("Lemma C.3, (C.13)", "`detection_size()`", "as Lemma A.1"),
     c("Remark 3.1", "`calibrate_detector()`", "one example above"),
     c("rivals", "[above](#rivals-under-jumps-and-under-drift)", "not in the paper"),
