@@ -1,0 +1,112 @@
+# as_json() and from_json(): the same bandit, to the bit, that chooses the same; text of anybody's is data.
+
+json_x <- seq(0, 1, length.out = 25)
+
+json_makers <- list(
+  ucb = function() gp_ucb(json_x, kernel_se(0.2), 0.01),
+  labels = function() {
+    gp_ei(data.frame(a = c(0.1, 1 / 3, 0.7), row.names = c("caf\u00e9", "b", "c")), kernel_matern(1.5, 1 / 3), 0.01)
+  },
+  ts = function() gp_ts(json_x, kernel_se(0.2), 0.01, B = 1, R = 0.1),
+  hallucinate = function() gp_bucb(json_x, kernel_se(0.2), 0.01),
+  censor = function() gp_ucb_sdf(json_x, kernel_se(0.2), 0.01, m = 3),
+  contexts = function() gp_ucb(json_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = cbind(z = c(0, 1))),
+  open = function() gp_ucb(json_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = "z"),
+  box = function() gp_ts(list(u = c(0, 1)), kernel_se(0.2), 0.01, B = 1, R = 0.1, gain = 1),
+  space = function() auto_bandit(search_space(a = param_real(0.01, 1, log = TRUE), b = param_factor(c("x", "y")),
+                                              n = param_integer(1, 9, when = ~ b == "y"))),
+  changes = function() gp_ucb(json_x, kernel_se(0.2), 0.01, changes = change_oracle(c(4, 9), explore = 1)),
+  constraints = function() gp_ucb(json_x, kernel_se(0.2), 0.01, constraints = constraints_noisy(2, 3, 0.5)),
+  refits = function() gp_ucb(json_x, kernel_se(0.2), 0.01, refit = refit_every(4, mean = "fit")),
+  rival = function() rival_ckb(json_x, kernel_se(0.2), 0.01, step = 0.3, bound = 4)
+)
+
+json_step <- function(bandit) {
+  count <- if (is.null(bandit$config$constraints)) 0 else bandit$config$constraints$count
+  context <- if (length(bandit$config$context_names)) sample(0:1, 1)
+  q <- bandit$suggest(1, context = context)
+  g <- if (count > 0) matrix(stats::rnorm(count), 1)
+  if (stats::runif(1) < 0.8) bandit$observe(q$id, stats::rnorm(1), constraints = g)
+  q
+}
+
+test_that("a bandit from its JSON is the same to the bit and chooses the same", {
+  for (name in names(json_makers)) {
+    set.seed(81)
+    bandit <- json_makers[[name]]()
+    for (t in 1:9) json_step(bandit)
+    known <- which(bandit$history()$status == "known")
+    pending <- which(bandit$history()$status == "pending")
+    if (length(known)) try(bandit$amend(known[1], 0.25), silent = TRUE)
+    if (length(pending)) bandit$fail(pending[1])
+    text <- as_json(bandit)
+    expect_true(validUTF8(text))
+    again <- from_json(text)
+    expect_identical(again$history(), bandit$history(), info = name)
+    for (table in c("queries", "events")) {
+      expect_identical(gpbandits:::table_columns(again[[table]]), gpbandits:::table_columns(bandit[[table]]),
+                       info = name)
+    }
+    expect_identical(again$refits, bandit$refits, info = name)
+    expect_identical(as_json(again), text, info = name)
+    go_on <- function(b) {
+      set.seed(82)
+      lapply(1:4, function(t) json_step(b))
+    }
+    expect_identical(go_on(again), go_on(bandit), info = name)
+  }
+})
+
+test_that("it is JSON that others read, and lines are one text", {
+  skip_if_not_installed("jsonlite")
+  b <- gp_ucb(json_x, kernel_se(0.2), 0.01)
+  set.seed(83)
+  for (t in 1:5) json_step(b)
+  text <- as_json(b)
+  found <- jsonlite::parse_json(text)
+  expect_identical(found$format, "gpbandits bandit")
+  expect_equal(unlist(found$queries$arm) + 1, b$history()$arm)
+  expect_length(found$events$kind, gpbandits:::table_size(b$events))
+  pretty <- jsonlite::prettify(text)
+  expect_identical(from_json(strsplit(pretty, "\n")[[1]])$history(), b$history())
+})
+
+test_that("functions of the user's are refused with the reason", {
+  makers <- list(width = gp_ucb(json_x, kernel_se(0.2), 0.01, width = width_function(sqrt)),
+                 kernel = gp_ei(json_x, kernel_function(function(X, Y) exp(-abs(outer(X[, 1], Y[, 1], "-")))), 0.01),
+                 where = auto_bandit(search_space(a = param_real(0, 1), b = param_real(0, 1),
+                                                  where = function(d) d$a < d$b)))
+  for (b in makers) expect_error(as_json(b), "code", class = "gpbandits_error")
+  expect_error(as_json(1), "`bandit`", class = "gpbandits_error")
+})
+
+test_that("text of anybody's is data: refused as a whole, never a path, an address or code", {
+  set.seed(84)
+  b <- gp_ucb(json_x, kernel_se(0.2), 0.01)
+  for (t in 1:6) json_step(b)
+  text <- as_json(b)
+  file <- tempfile(fileext = ".json")
+  writeLines(text, file)
+  not_text <- list(1, NULL, NA_character_, character(), "", file, "http://127.0.0.1:1/x", "{}", "[]", "null", "1",
+                   "{\"format\":\"gpbandits bandit\",\"version\":2}", substr(text, 1, nchar(text) - 1),
+                   paste0(text, "x"), strrep("[", 1e5))
+  for (x in not_text) expect_error(from_json(x), class = "gpbandits_error")
+  # No part of the text is quoted.
+  message <- tryCatch(from_json("{\"secret\": 1}"), error = conditionMessage)
+  expect_false(grepl("secret", message))
+  # Spoilt at any place: refused, or another bandit that answers (a reward may have been another one).
+  fates <- c(refused = 0, answered = 0)
+  for (k in seq_len(by_level(400, 4000))) {
+    at <- sample.int(nchar(text), 1)
+    spoilt <- text
+    substr(spoilt, at, at) <- sample(c(letters, 0:9, "{", "}", "[", "]", ",", "-", "\"", "e"), 1)
+    fate <- tryCatch({
+      from_json(spoilt)$posterior()
+      "answered"
+    }, gpbandits_error = function(e) "refused")
+    fates[fate] <- fates[fate] + 1
+  }
+  expect_gt(fates[["refused"]], fates[["answered"]])
+  expect_error(from_json(sub("\"kind\":[1", "\"kind\":[7", text, fixed = TRUE)), class = "gpbandits_error")
+  expect_error(from_json(sub("\"reward\":", "\"gain\":", text, fixed = TRUE)), class = "gpbandits_error")
+})
