@@ -142,7 +142,7 @@ exports <- list(
   benchmark_function = list(list(name = "branin"), c(name = "word")),
   check_model = list(list(object = gp_regression(1:4, c(1, 3, 2, 5), safe_kernel, 0.1)), c(object = "object", by = "word")),
   as_json = list(list(bandit = gp_ucb(safe_x, safe_kernel, 0.01)), c(bandit = "object")),
-  from_json = list(list(text = as_json(gp_ucb(safe_x, safe_kernel, 0.01))), c(text = "numbers")),   # (text that is none is never quoted)
+  from_json = list(list(text = as_json(gp_ucb(safe_x, safe_kernel, 0.01))), character()),   # (text that is none is never quoted)
   gp_regression = list(list(x = 1:3, y = c(1, 3, 2), kernel = safe_kernel, noise_var = 0.1),
                        c(x = "points", y = "numbers", kernel = "object", noise_var = "positive", mean = "number"))
 )
