@@ -170,8 +170,8 @@ new_store_maximum <- function(bandit, store, interrupted) {
   names <- bandit$config$domain$names
   known <- bandit$config$search$known
   history <- bandit$history()
-  leases <- sql_rows(store$link, "SELECT query, state, reason FROM gpb_lease WHERE bandit = ", log$number,
-                     " AND state IN ('done', 'failed')")
+  leases <- sql_select(store$link, c("query", "state", "reason"), "FROM gpb_lease WHERE bandit = ", log$number,
+                       " AND state IN ('done', 'failed')")
   shown <- history$id <= known | history$id %in% leases$query
   failed <- history$id %in% leases$query[leases$state == "failed"]
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]

@@ -220,15 +220,15 @@ more_event_columns <- function(config) {
 
 read_rows <- function(bandit, head) {
   log <- bandit$journal
-  read <- function(what, table, key, from, to) {
-    sql_rows(log$link, "SELECT ", what, " FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from,
-             " AND ", key, " <= ", to, " ORDER BY ", key)
+  read <- function(columns, table, key, from, to) {
+    sql_select(log$link, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from,
+               " AND ", key, " <= ", to, " ORDER BY ", key)
   }
   # By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
-  list(queries = read(paste(c("query", query_fields, "numbers", "place"), collapse = ", "), "gpb_query", "query",
+  list(queries = read(c("query", query_fields, "numbers", "place"), "gpb_query", "query",
                       table_size(bandit$queries), head$queries),
-       events = read("number, kind, query, reward, time, numbers, parameters, checksum", "gpb_event", "number",
-                     table_size(bandit$events), head$events),
+       events = read(c("number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum"), "gpb_event",
+                     "number", table_size(bandit$events), head$events),
        head = head)
 }
 

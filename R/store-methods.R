@@ -49,17 +49,17 @@ summary.bandit_store <- function(object, ...) {
 }
 
 store_leases <- function(link, bandit) {
-  found <- sql_rows(link, "SELECT query, attempt, worker, state, since, expires, ended FROM gpb_lease WHERE bandit = ",
-                    bandit,
-                    " ORDER BY since")
+  found <- sql_select(link, c("query", "attempt", "worker", "state", "since", "expires", "ended"),
+                      "FROM gpb_lease WHERE bandit = ", bandit, " ORDER BY since")
   for (name in c("since", "expires", "ended")) found[[name]] <- as.double(found[[name]])
   found$worker <- ifelse(is.na(found$worker), "(no name)", as.character(found$worker))
   found
 }
 
 store_history <- function(link, name) {
-  found <- sql_rows(link, "SELECT id, place, action, reward, status, worker, attempt, asked_at, answered_at, reason ",
-                    "FROM gpb_history WHERE bandit = ", sql_literal(name, link), " ORDER BY id")
+  found <- sql_select(link, c("id", "place", "action", "reward", "status", "worker", "attempt", "asked_at",
+                              "answered_at", "reason"),
+                      "FROM gpb_history WHERE bandit = ", sql_literal(name, link), " ORDER BY id")
   for (column in c("reward", "asked_at", "answered_at")) found[[column]] <- as.double(found[[column]])
   found
 }

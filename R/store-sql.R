@@ -158,6 +158,14 @@ sql_rows <- function(link, ...) {
   on_living(link, if (postgres) ask else function() sqlite_patiently(ask(), link$patience))
 }
 
+# These columns: PostgreSQL's answer to a message that was not prepared (such as one of several statements) lacks them
+# where it has no rows.
+sql_select <- function(link, columns, ...) {
+  found <- sql_rows(link, "SELECT ", paste(columns, collapse = ", "), " ", ...)
+  found[setdiff(columns, names(found))] <- list(character())
+  found
+}
+
 # A connection may have died since it was last used (the server was restarted): then once more, on a new one. Only for
 # what may happen twice: reading, beginning a transaction, renewing a lease.
 on_living <- function(link, ask) {

@@ -135,6 +135,71 @@ store_makers <- list(
   refits = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, refit = refit_every(4, mean = "fit"), ...)
 )
 
+# Every domain, every kind of contexts and every kind of rewards that a bandit in a store can have. `points`: two points of
+# the domain, `numbers`: its inputs that are numbers.
+stored_domains <- list(
+  arms = list(make = function() store_x, points = data.frame(x1 = store_x[c(5, 6)])),
+  named_arms = list(make = function() data.frame(who = letters[1:6], x1 = 1:6 / 6), points = data.frame(x1 = 2:3 / 6)),
+  box = list(make = function() list(x1 = c(0, 1), x2 = c(-1, 1)), points = data.frame(x1 = c(0.25, 0.5), x2 = c(1 / 3, -0.5))),
+  whole_box = list(make = function() box_domain(c(1e-3, 1), c(1, 9), names = c("x1", "x2"), integer = c(FALSE, TRUE), log = c(TRUE, FALSE)),
+                   points = data.frame(x1 = c(0.01, 0.1), x2 = c(3, 4))),
+  product = list(make = function() product_domain(1:3, list(u = c(0, 1))), points = data.frame(x1 = c(2, 3), u = c(0.25, 1 / 3))),
+  space = list(make = function() {
+    search_space(x1 = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 9), rule = param_factor(c("gini", "it's \"2\"")),
+                 prune = param_logical())
+  }, points = data.frame(x1 = c(0.1, 0.01), depth = c(3, 4), rule = c("gini", "it's \"2\""), prune = c(TRUE, FALSE)))
+)
+stored_contexts <- list(none = NULL, listed = cbind(z = c(0, 0.5, 1)), open = "z")
+stored_outcomes <- list(
+  plain = list(), noise_each = list(tell = list(noise_var = 0.3)), scaled = list(with = list(outputs = scale_outputs("minimize"))),
+  clipped = list(with = list(rewards = rewards_clip(2))), refits = list(with = list(refit = refit_every(2, mean = "fit"))),
+  noisy_limits = list(with = list(constraints = constraints_noisy(2, 3, 0.5)), tell = list(constraints = c(0.25, -0.5))),
+  noiseless_limits = list(with = list(constraints = constraints_noiseless(1, epoch = 2)), tell = list(constraints = 0.125)),
+  known_changes = list(with = list(changes = change_oracle(c(2, 4), explore = 1))), window = list(with = list(changes = change_window(3))),
+  fading = list(with = list(changes = change_fade(0.1))), censored = list(with = list(pending = pending_censor(3, -0.5)), once = TRUE),
+  hallucinated = list(with = list(pending = pending_hallucinate())), drawn = list(with = list(policy = policy_ts(width_constant(1))))
+)
+
+# Lives: every pair of a domain and contexts, with each outcome in turn; at the second level all three.
+stored_lives <- function() {
+  pairs <- expand.grid(domain = names(stored_domains), contexts = names(stored_contexts), stringsAsFactors = FALSE)
+  if (second_level()) return(merge(pairs, data.frame(outcome = names(stored_outcomes))))
+  cbind(pairs, outcome = rep_len(names(stored_outcomes), nrow(pairs)))
+}
+
+live_in_store <- function(life, store) {
+  outcome <- stored_outcomes[[life$outcome]]
+  domain <- gpbandits:::as_domain(stored_domains[[life$domain]]$make())
+  numbers <- c(setdiff(domain$names, c("rule", "prune")), if (life$contexts != "none") "z")
+  kernel <- if (life$domain == "space") kernel_matern(2.5, 0.4, dims = numbers) * kernel_categorical(0.6, dims = "rule") else kernel_se(0.4)
+  do.call(gp_bandit, c(list(domain, kernel, 0.01), utils::modifyList(list(policy = policy_ucb(width_constant(1))), as.list(outcome$with)),
+                       list(contexts = stored_contexts[[life$contexts]], store = store)))
+}
+
+# One event (or a call's events) after the other, each a function of the bandit: whatever may come to a replica by itself.
+events_of <- function(life) {
+  outcome <- stored_outcomes[[life$outcome]]
+  points <- stored_domains[[life$domain]]$points
+  context <- if (life$contexts != "none") 0.5
+  tell <- function(bandit, ids, reward) {
+    g <- outcome$tell$constraints
+    bandit$observe(ids, reward, noise_var = if (!is.null(outcome$tell$noise_var)) rep(outcome$tell$noise_var, length(ids)),
+                   constraints = if (!is.null(g)) matrix(g, length(ids), length(g), byrow = TRUE))
+  }
+  list(query = function(b) b$suggest(context = context), reward = function(b) tell(b, 1, 0.5),
+       queries = function(b) b$suggest(5, context = context), rewards = function(b) tell(b, c(4, 2), c(-0.25, 0.75)),
+       same_again = function(b) tell(b, 2, 0.75), fail = function(b) b$fail(3, reason = "rain"), withdraw = function(b) b$withdraw(5),
+       amend = if (is.null(outcome$once)) function(b) b$amend(2, 0.5), late = function(b) tell(b, 6, 1 / 3),
+       given = function(b) {
+         g <- outcome$tell$constraints
+         b$add(x = points[1, , drop = FALSE], reward = -1 / 3, context = context, constraints = if (!is.null(g)) matrix(g, 1),
+               noise_var = outcome$tell$noise_var)
+       },
+       elsewhere = function(b) b$add(x = points[2, , drop = FALSE], context = context),
+       told_elsewhere = function(b) tell(b, 8, 0.125),
+       more = function(b) b$suggest(2, context = context), last = function(b) tell(b, 9:10, c(1, 0)))
+}
+
 # A step of a life: a query or two, some rewards in some order, at times data that nobody asked for. What happens
 # is drawn beforehand from R's generator.
 store_step <- function(bandit) {

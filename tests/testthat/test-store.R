@@ -30,6 +30,30 @@ test_that("replicas that take turns hold one history, to the bit, and a new one 
   })
 })
 
+test_that("every event of every domain, context and outcome reaches a replica that knows all before it", {
+  skip_on_cran()
+  lives <- stored_lives()
+  on_databases(function(place) {
+    for (k in seq_len(nrow(lives))) {
+      life <- lives[k, ]
+      name <- paste(c(place$kind, life), collapse = " ")
+      owner <- live_in_store(life, store_at(place, name, seed = k))
+      replica <- open_bandit(store_at(place, name))
+      events <- Filter(Negate(is.null), events_of(life))
+      for (event in names(events)) {
+        info <- paste(name, event, sep = ": ")
+        events[[event]](owner)
+        expect_identical(refused(replica$catch_up()), "none", info = info)
+        expect_same_log(replica, owner, info)
+        both <- list(owner, replica)                 # what comes next the other one does
+        owner <- both[[2]]
+        replica <- both[[1]]
+      }
+      expect_same_log(open_bandit(store_at(place, name)), owner, name)
+    }
+  })
+})
+
 test_that("numbers survive the database to the bit", {
   on_databases(function(place) {
     values <- c(1 / 3, -1e-300, 5e-324, 1e150 * (1 - 2^-53), 0.1 + 0.2, -0.0, pi * 1e17, 1e15 + 0.3)
