@@ -16,8 +16,8 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
     if (workers == 1) work_on(store, objective, timeout = timeout)
     else run_fleet(store, objective, workers, timeout)
   }, interrupt = function(i) interrupted <<- TRUE)
-  bandit$catch_up()
-  new_store_maximum(bandit, store, interrupted)
+  patiently(bandit$catch_up(), 300)
+  patiently(new_store_maximum(bandit, store, interrupted), 300)
 }
 
 # The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
@@ -57,7 +57,8 @@ search_design <- function(domain, count, store) {
 
 # ---- workers ---------------------------------------------------------------------------
 
-run_fleet <- function(store, objective, workers, timeout) {
+# `grace`: seconds after the first worker has seen that all is answered. Who then has not ended is stopped or lost.
+run_fleet <- function(store, objective, workers, timeout, grace = 60) {
   crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
   on.exit(crew$stop())
   needs <- workspace_needs(list(objective))
@@ -72,6 +73,7 @@ run_fleet <- function(store, objective, workers, timeout) {
   }
   tasks <- lapply(seq_len(workers), function(k) begin())
   failures <- seen <- 0
+  done <- NULL
   while (length(tasks)) {
     ended <- lapply(tasks, function(one) crew$ended(one$task))
     over <- !vapply(ended, is.null, NA)
@@ -88,6 +90,8 @@ run_fleet <- function(store, objective, workers, timeout) {
                      argument = "workers")
     }
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
+    if (any(over & !lost)) done <- or_else(done, Sys.time())
+    if (!is.null(done) && seconds_since(done) > grace) break
     if (!any(over)) Sys.sleep(0.05)
   }
 }

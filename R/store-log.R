@@ -20,10 +20,12 @@ is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journa
 needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
 
 # The row of a bandit; with the leases for which the SQL condition `leases` holds it is repeated, a row per lease.
-head_row <- function(link, name, leases = NULL) {
+# `inside`: as the first thing of a transaction.
+head_row <- function(link, name, leases = NULL, inside = FALSE) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
   paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now, ", sql_token(link),
-         " AS token", if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""),
+         " AS token", if (inside) sql_transaction(link),
+         if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""),
          " FROM gpb_bandit b",
          if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
          " WHERE b.name = ", sql_literal(name, link), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
@@ -78,11 +80,26 @@ check_head <- function(head, name) {
 # ---- transactions ---------------------------------------------------------------
 
 # Runs `code` as a transaction: the bandit's row locked, the events of others played, the leases that `code` asks for
-# (see head_row()) in the log's `leases`. If anything fails, neither the store nor the replica has changed.
+# (see head_row()) in the log's `leases`. If anything fails, neither the store nor the replica has changed. Where the
+# connection was lost on the way, and nothing has happened, it is done again on a new one: `code`, which its caller's
+# frame evaluates, must leave the caller's variables as they are.
 in_store <- function(bandit, code, leases = NULL) {
+  code <- substitute(code)
+  frame <- parent.frame()
+  force(leases)
   check_idle(bandit)
+  link <- bandit$journal$link
+  check_outside(link)
+  for (left in 2:0) {
+    done <- tryCatch(list(transaction(bandit, eval(code, frame), leases)),
+                     gpbandits_store_error = identity)
+    if (!inherits(done, "error")) return(done[[1]])
+    if (!link$undone || left == 0) stop(done)
+  }
+}
+
+transaction <- function(bandit, code, leases) {
   log <- bandit$journal
-  check_outside(log$link)
   before <- NULL
   done <- FALSE
   on.exit(suspendInterrupts({
@@ -90,7 +107,8 @@ in_store <- function(bandit, code, leases = NULL) {
     if (!done) sql_rollback(log$link)
     if (!done && !is.null(before)) restore_replica(bandit, before)
   }))
-  found <- sql_begin(log$link, head_row(log$link, log$store$name, leases), lock = lock_row(log$link, log$store$name))
+  found <- sql_begin(log$link, head_row(log$link, log$store$name, leases, inside = TRUE),
+                     lock = lock_row(log$link, log$store$name))
   log$active <- TRUE
   log$given <- 0L
   log$head <- check_head(found, log$store$name)

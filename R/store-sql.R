@@ -1,16 +1,18 @@
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
 # "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
 # `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT), `inside` (in a
-# transaction) and `patience` (seconds to wait for others' transactions). Doubles travel to the bit: bound as they are
-# to SQLite, as seventeen digits to PostgreSQL. There a transaction is two messages: begin, lock and read; write and
-# commit.
+# transaction), `undone` (the last transaction ended because its connection was lost), `patience` (seconds to wait for
+# others' transactions) and `hold` (seconds that others wait for ours while nothing comes from it). Of PostgreSQL:
+# `session` (whom `con` talks to, see session_of()) and `transaction` (its number there). Doubles travel to the bit:
+# bound as they are to SQLite, as seventeen digits to PostgreSQL. There a transaction is two messages: begin, lock and
+# read; write and commit.
 
 store_schema_version <- 1L
 
 new_link <- function(con) {
   need_package("DBI", "con")
-  link <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, patience = 60,
-                        pid = Sys.getpid()), parent = emptyenv())
+  link <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, undone = FALSE,
+                        patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
   if (is.character(con)) con <- sqlite_opener(con)
   if (is.function(con)) {
     link$connect <- con
@@ -45,7 +47,7 @@ use_connection <- function(link, con) {
   }
   if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection")
   if (link$kind == "sqlite") check_not_inherited(con)
-  database(if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con))
+  database(if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con, link))
   link$con <- con
   link$pid <- Sys.getpid()
   invisible(link)
@@ -82,7 +84,28 @@ prepare_sqlite <- function(con) {
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
 }
 
-prepare_postgres <- function(con) DBI::dbExecute(con, "SET client_min_messages = error", immediate = TRUE)
+# A session of PostgreSQL is told to find out within a minute or two that our machine or the network is gone (the
+# system's own limits are hours), and to keep quiet. What the server does not know it is not told. (Limits for
+# transactions are set in each, see time_limits(): a user's connection keeps its own.)
+prepare_postgres <- function(con, link) {
+  settings <- c(client_min_messages = "error", tcp_keepalives_idle = "30", tcp_keepalives_interval = "10",
+                tcp_keepalives_count = "3", tcp_user_timeout = "60000")
+  DBI::dbGetQuery(con, paste0("SELECT set_config(p.name, s.value, false) FROM (VALUES ",
+                              paste0("('", names(settings), "', '", settings, "')", collapse = ", "),
+                              ") AS s (name, value) JOIN pg_settings p ON p.name = s.name"), immediate = TRUE)
+  link$session <- session_of(con)
+  if (is.null(link$connect)) link$place <- place_of(con)
+}
+
+# The number of the server's process that this connection talks to; NA where there is none. In the place of a session
+# that was lost RPostgres begins another one, unasked, and without the settings of the first: that has another number.
+session_of <- function(con) as.double(or_else(tryCatch(DBI::dbGetInfo(con)$pid, error = function(e) NULL), NA))
+
+# Where the names of tables lead, and who asks.
+place_of <- function(con) {
+  as.list(DBI::dbGetQuery(con, paste("SELECT current_database() AS base, current_user::text AS person,",
+                                     "current_setting('search_path') AS path"), immediate = TRUE))
+}
 
 # SQLite's locks do not work on most network file systems: two writers would spoil the file.
 check_local_disk <- function(path, mounts = "/proc/mounts") {
@@ -106,19 +129,18 @@ connection <- function(link) {
   if (link$inside && link$pid == Sys.getpid() && !is.null(link$con)) {
     return(link$con)   # what has died says so when it is used
   }
-  alive <- !is.null(link$con) && isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE)) &&
-    link$pid == Sys.getpid()
-  if (alive) return(link$con)
+  if (!is.null(link$con) && link$pid == Sys.getpid()) {
+    if (!connection_lost(link)) return(link$con)
+    if (is.null(link$connect)) return(replaced_connection(link))
+  }
   # What a transaction has begun, another connection must not go on with.
   if (link$inside && link$pid == Sys.getpid()) database(stop("the connection was lost in the middle of a transaction"))
   # The parent's connection is kept from the garbage collector, which would close it for both.
   if (link$pid != Sys.getpid()) link$parents <- link$con
   link$inside <- FALSE
   link$queued <- character()
-  if (is.null(link$connect)) {
-    stop_gpbandits("The store's connection is closed. bandit_store() with a path, or with a function that makes a ",
-                   "connection, would connect again.", argument = "store")
-  }
+  if (is.null(link$connect)) stop_unknown_connection("is not here")
+  if (link$pid == Sys.getpid()) drop_connection(link)
   con <- database(link$connect())
   ready <- FALSE
   on.exit(if (!ready) try(DBI::dbDisconnect(con), silent = TRUE))
@@ -126,6 +148,34 @@ connection <- function(link) {
   ready <- TRUE
   close_with(link, con)
   con
+}
+
+# Is the connection closed, or has another session come into the place of the one that was prepared?
+connection_lost <- function(link) {
+  if (is.null(link$con) || !isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE))) return(TRUE)
+  link$kind == "postgres" && !identical(session_of(link$con), link$session)
+}
+
+# A connection of the user's that was lost: only RPostgres knows how it was made, and makes it again. It serves if it
+# leads where the first one did.
+replaced_connection <- function(link) {
+  if (link$kind != "postgres" || !isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE))) {
+    stop_unknown_connection("is closed")
+  }
+  place <- link$place
+  use_connection(link, link$con)
+  if (!identical(link$place, place)) {
+    link$place <- place
+    link$session <- NA_real_
+    stop_unknown_connection(paste("was lost, and the server does not give the new one the same role, database",
+                                  "and search_path"))
+  }
+  link$con
+}
+
+stop_unknown_connection <- function(what) {
+  stop_store(again = FALSE, "The store's connection ", what, ". It was made outside of the store, which cannot make ",
+             "it again: bandit_store() with a path, or with a function that makes a connection, would.")
 }
 
 # A connection of our own is closed with its last store. (Finalizers run from the newest on: before DBI's own.)
@@ -141,10 +191,15 @@ close_with <- function(link, con) {
 database <- function(code) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop(structure(class = c("gpbandits_store_error", "gpbandits_error", "error", "condition"),
-                   list(message = paste0("The store's database: ", conditionMessage(e)), call = NULL,
-                        argument = "store", given = NA_character_, allowed = NA_character_)))
+    stop_store("The store's database: ", conditionMessage(e))
   })
+}
+
+# `again`: may it go better at another time?
+stop_store <- function(..., again = TRUE) {
+  stop(structure(class = c("gpbandits_store_error", "gpbandits_error", "error", "condition"),
+                 list(message = paste0(...), call = NULL, argument = "store", given = NA_character_,
+                      allowed = NA_character_, again = again)))
 }
 
 sql_rows <- function(link, ...) {
@@ -154,6 +209,7 @@ sql_rows <- function(link, ...) {
   # A column of NULLs first warns of what comes later; types are checked by those who read.
   ask <- function() suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = postgres))
   if (link$inside) return(database(ask()))
+  if (postgres) text <- paste(time_limits(link), text)
   # (Whoever comes first after a process has died locks the file for a moment to make its log whole.)
   on_living(link, if (postgres) ask else function() sqlite_patiently(ask(), link$patience))
 }
@@ -171,10 +227,26 @@ sql_select <- function(link, columns, ...) {
 on_living <- function(link, ask) {
   first <- tryCatch(list(ask()), error = identity)
   if (!inherits(first, "error")) return(first[[1]])
-  if (is.null(link$connect) || inherits(first, "gpbandits_error")) database(stop(first))
-  drop_connection(link)
+  if (inherits(first, "gpbandits_error") || !connection_lost(link)) database(stop(first))
   database(ask())
 }
+
+# What a message to PostgreSQL begins with: it waits for others so long, and works so long on one statement (in a
+# transaction of its own if it does not begin one). Whatever limits the server has by itself are not for this.
+time_limits <- function(link) {
+  milliseconds <- function(seconds) sprintf("%.0f", ceiling(1000 * min(seconds, 1e6)))
+  sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(link$patience),
+          milliseconds(link$patience + 300))
+}
+
+# PostgreSQL ends a transaction from which nothing has come for so long: a process that is frozen in the middle of it
+# would otherwise stop everybody. One that computes is no such process: it gets ten times the processor's time that
+# its transactions are known to take.
+idle_limit <- function(link) {
+  sprintf("SET LOCAL idle_in_transaction_session_timeout = %.0f;", ceiling(1000 * min(link$hold, 1e6)))
+}
+
+processor_time <- function() sum(proc.time()[c("user.self", "sys.self")])
 
 sql_run <- function(link, ...) {
   if (link$kind == "postgres" && link$inside) {
@@ -190,8 +262,9 @@ sql_run <- function(link, ...) {
 sql_change_now <- function(link, ...) {
   check_outside(link)
   text <- paste0(...)
+  # (Of a message of several statements only rows come back, no count.)
   if (link$kind == "postgres") {
-    return(on_living(link, function() DBI::dbExecute(connection(link), text, immediate = TRUE)))
+    return(sql_rows(link, "WITH changed AS (", text, " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")$n)
   }
   on.exit(sql_rollback(link))
   sql_begin(link, "SELECT 1 AS one")
@@ -259,20 +332,26 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
   check_outside(link)
   con <- connection(link)
   link$queued <- character()
+  link$undone <- FALSE
+  link$transaction <- NULL
   # What fails or is interrupted here may have begun a transaction.
   on.exit(if (!link$inside) suspendInterrupts(try(rollback(link), silent = TRUE)))
   if (link$kind == "postgres") {
     # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when
     # the lock came, whatever the server's default.
-    text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout =", ceiling(1000 * link$patience),
-                  "; DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
+    text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(link), idle_limit(link),
+                  "DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(link, function() {
       suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE))
     })
     link$inside <- TRUE
+    link$since <- processor_time()
+    link$transaction <- found$transaction[1]
     return(found)
   }
-  database(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience))
+  database(tryCatch(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience), error = function(e) {
+    stop(conditionMessage(e), lock_holder(con@dbname))
+  }))
   link$inside <- TRUE
   sql_rows(link, rows)
 }
@@ -297,32 +376,88 @@ sqlite_patiently <- function(code, patience = 60) {
   }
 }
 
+# Which process keeps a SQLite file's writers out, in words: it may be stopped in the middle of its transaction, and
+# nothing but its end or its going on frees the file. Linux tells who locks what: a writer, the byte 120 of the file
+# that ends in -shm (SQLite's file format, WAL-index locks). "" where that cannot be known.
+lock_holder <- function(file, locks = "/proc/locks") {
+  tryCatch(suppressWarnings({
+    inode <- system2("stat", c("-c", "%i", shQuote(paste0(file, "-shm"))), stdout = TRUE, stderr = FALSE)
+    words <- strsplit(trimws(readLines(locks)), "[ \t]+")
+    writes <- function(w) length(w) == 8 && w[4] == "WRITE" && w[7] == "120" && sub(".*:", "", w[6]) == inode
+    pid <- vapply(Filter(writes, words), `[`, "", 5)
+    if (length(pid) == 0) "" else paste0(", by process ", pid[1], if (is_stopped(pid[1])) ", which is stopped")
+  }), error = function(e) "")
+}
+
+# Is a process of this machine stopped (Ctrl-Z, SIGSTOP)?
+is_stopped <- function(pid) {
+  if (.Platform$OS.type != "unix") return(FALSE)
+  file <- file.path("/proc", pid, "stat")
+  state <- tryCatch(suppressWarnings(
+    # (The second field is a name in parentheses, which may hold anything.)
+    if (dir.exists("/proc/self")) sub("^.*\\) ", "", readLines(file, n = 1))
+    else system2("ps", c("-o", "state=", "-p", pid), stdout = TRUE, stderr = FALSE)
+  ), error = function(e) "")
+  any(startsWith(trimws(state), "T"))
+}
+
+# A column that tells the number of a transaction of PostgreSQL's, for sql_commit().
+sql_transaction <- function(link) if (link$kind == "postgres") ", txid_current()::text AS transaction"
+
 sql_commit <- function(link) {
-  if (link$kind == "postgres") {
-    done <- sql_rows(link, with_queued(link, "COMMIT; SELECT 1 AS done"))
-    if (!identical(as.integer(done$done), 1L)) {
-      database(stop("the connection was lost before the transaction was committed"))
-    }
-  } else {
-    database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
-  }
+  note_computing(link)
+  if (link$kind == "postgres") commit_postgres(link)
+  else database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
   link$inside <- FALSE
+}
+
+# A connection that is lost now takes with it whether the server has committed. The server remembers.
+commit_postgres <- function(link) {
+  tryCatch(sql_rows(link, with_queued(link, "COMMIT; SELECT 1 AS done")), gpbandits_store_error = function(e) {
+    if (!connection_lost(link)) stop(e)
+    link$inside <- FALSE
+    fate <- fate_of_transaction(link)
+    if (fate == "aborted") link$undone <- TRUE
+    if (fate == "unknown") {
+      stop_store(conditionMessage(e), "; whether the change has been made is not known: $catch_up() shows it")
+    }
+    if (fate != "committed") stop(e)
+  })
+}
+
+# "committed", "aborted", or "unknown" where the server cannot be asked for as long as others are waited for.
+fate_of_transaction <- function(link) {
+  if (is.null(link$transaction)) return("unknown")
+  began <- Sys.time()
+  repeat {
+    # (The server may still be at it, or not have noticed that nobody is there any more.)
+    status <- tryCatch(sql_rows(link, "SELECT txid_status(", link$transaction, ") AS status")$status,
+                       gpbandits_store_error = function(e) if (isFALSE(e$again)) NA_character_ else "in progress")
+    if (!identical(status, "in progress")) return(if (is.na(status)) "unknown" else status)
+    if (seconds_since(began) > link$patience) return("unknown")
+    allowInterrupts(Sys.sleep(0.1))
+  }
+}
+
+# How long its transactions compute, for idle_limit(). (Time that a process is frozen is not the processor's.)
+note_computing <- function(link) {
+  if (link$kind == "postgres") link$hold <- max(link$hold, 10 * (processor_time() - link$since))
 }
 
 sql_rollback <- function(link) {
   link$queued <- character()
-  if (!link$inside) return(invisible())
+  if (!link$inside || link$pid != Sys.getpid()) return(invisible())
   link$inside <- FALSE
+  note_computing(link)
+  link$undone <- connection_lost(link)
   rolled <- tryCatch(rollback(link), error = identity)
   # A connection that cannot even do this is gone.
   if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
 }
 
+# (Of a session that was lost the server takes back everything by itself.)
 rollback <- function(link) {
-  # In the place of a session that was lost RPostgres begins another one, which has no transaction and would warn of it
-  # (a transaction that has failed refuses the setting).
-  if (link$kind == "postgres") try(prepare_postgres(link$con), silent = TRUE)
-  DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE)
+  if (!connection_lost(link)) DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE)
 }
 
 drop_connection <- function(link) {
@@ -381,8 +516,7 @@ store_view <- function() {
 
 # Tables are made by the first who comes; those of a newer version are refused.
 prepare_tables <- function(link) {
-  con <- connection(link)
-  if (!database(DBI::dbExistsTable(con, "gpb_schema"))) make_tables(link)
+  if (!has_tables(link)) make_tables(link)
   version <- sql_rows(link, "SELECT version FROM gpb_schema")$version
   if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
     stop_gpbandits("The store's tables are of version ", paste(format(version), collapse = ", "),
@@ -391,13 +525,18 @@ prepare_tables <- function(link) {
   }
 }
 
+has_tables <- function(link) {
+  exists <- function() DBI::dbExistsTable(connection(link), "gpb_schema")
+  database(if (link$kind == "sqlite") sqlite_patiently(exists(), link$patience) else exists())
+}
+
 # For what no bandit's row can lock: making tables, and beginning a bandit.
 tables_lock <- "SELECT pg_advisory_xact_lock(7063627)"
 
 make_tables <- function(link) {
   on.exit(sql_rollback(link))
-  sql_begin(link, "SELECT 1 AS one", lock = tables_lock)
-  if (!database(DBI::dbExistsTable(link$con, "gpb_schema"))) {
+  sql_begin(link, paste0("SELECT 1 AS one", sql_transaction(link)), lock = tables_lock)
+  if (!has_tables(link)) {
     for (statement in store_tables(link)) sql_run(link, statement)
   }
   sql_commit(link)

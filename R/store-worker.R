@@ -4,7 +4,8 @@
 #' store may run it, join and leave at any time. [maximize_bandit()] with `store` and `workers` starts such loops by itself.
 #'
 #' While an evaluation runs its lease is renewed every third of `lease`, by a second R process, so also during long compiled code. A
-#' worker that dies stops renewing; after three missed heartbeats its query is offered again. An interrupt (Ctrl-C) gives the query
+#' worker that dies stops renewing, and so does one that is stopped (Ctrl-Z, SIGSTOP); after three missed heartbeats its query is offered again. If
+#' it comes back, its reward counts only if nobody else has told one. An interrupt (Ctrl-C) gives the query
 #' back at once. If the database cannot be reached (server restarted, connection dropped) the worker tries again for `patience` seconds; a reward
 #' is not lost meanwhile, and not counted twice.
 #'
@@ -71,7 +72,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
 
 worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getpid(), format(Sys.time(), "%H%M%S"))
 
-# Again while the database does not answer.
+# Again while the database does not answer, unless that cannot help.
 patiently <- function(code, patience) {
   again <- substitute(code)
   frame <- parent.frame()
@@ -80,7 +81,7 @@ patiently <- function(code, patience) {
   repeat {
     value <- tryCatch(list(eval(again, frame)), gpbandits_store_error = identity)
     if (!inherits(value, "error")) return(value[[1]])
-    if (seconds_since(began) > patience) stop(value)
+    if (isFALSE(value$again) || seconds_since(began) > patience) stop(value)
     Sys.sleep(pause)
     pause <- min(2 * pause, 5)
   }
@@ -103,11 +104,11 @@ nothing_left <- function(bandit, patience) {
 # The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone.
 answer_query <- function(bandit, query, outcome) {
   bandit <- as.environment(bandit)
+  constraints <- if (is.list(outcome$value)) outcome$value$constraints
+  if (is.list(outcome$value)) outcome$value <- outcome$value$reward
+  found <- read_outcome(outcome, query$attempt)
   in_store(bandit, {
     if (is_pending(bandit, query$id)) {
-      constraints <- if (is.list(outcome$value)) outcome$value$constraints
-      if (is.list(outcome$value)) outcome$value <- outcome$value$reward
-      found <- read_outcome(outcome, query$attempt)
       if (is.na(found$reward)) fail_with_worst(bandit, query$id)
       else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL)
       end_leases(bandit$journal, query$id, if (is.na(found$reward)) "failed" else "done",
@@ -134,16 +135,19 @@ fail_with_worst <- function(bandit, id) {
   bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
 }
 
+# (Where the database does not answer, the lease runs out by itself.)
 give_back <- function(bandit, worker) {
   log <- bandit$journal
   sql_rollback(log$link)
-  sql_change_now(log$link, "UPDATE gpb_lease SET state = 'offered' WHERE bandit = ", log$number,
-                 " AND state = 'open' AND worker = ", sql_literal(worker, log$link))
+  tryCatch(sql_change_now(log$link, "UPDATE gpb_lease SET state = 'offered' WHERE bandit = ", log$number,
+                          " AND state = 'open' AND worker = ", sql_literal(worker, log$link)),
+           gpbandits_store_error = function(e) NULL)
 }
 
 # ---- heartbeats from a second process ------------------------------------------------
 # The worker listens on a port and never answers; the second process connects and sees when the worker is gone, however
-# it went. A file tells which token to renew.
+# it went. A file tells which token to renew. While the worker is stopped (Ctrl-Z, SIGSTOP) nothing is renewed: somebody
+# else is to take its query.
 
 new_pulse <- function(store, lease) {
   if (is.null(store) || is.null(store$link$connect)) {
@@ -152,7 +156,8 @@ new_pulse <- function(store, lease) {
   socket <- listening_socket()
   home <- tempfile("heartbeat")
   dir.create(home)
-  saveRDS(list(store = store, port = socket$port, every = lease / 3, home = home, libraries = .libPaths()),
+  saveRDS(list(store = store, port = socket$port, every = lease / 3, home = home, libraries = .libPaths(),
+               worker = Sys.getpid()),
           file.path(home, "settings.rds"))
   file.copy(system.file("heartbeat.R", package = "gpbandits"), home)
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file.path(home, "heartbeat.R")), shQuote(home)),
@@ -183,7 +188,7 @@ heartbeat_loop <- function(settings, connection) {
   repeat {
     token <- if (file.exists(file)) tryCatch(readLines(file), error = function(e) "") else ""
     # A database that does not answer is asked again at the next beat.
-    if (length(token) && nzchar(token[1])) {
+    if (length(token) && nzchar(token[1]) && !is_stopped(settings$worker)) {
       tryCatch(store_heartbeat(settings$store, token), error = function(e) drop_connection(settings$store$link))
     }
     if (socketSelect(list(connection), timeout = settings$every)) return(invisible())

@@ -17,6 +17,23 @@
 #'   of others without changing anything; `$history()`, `$posterior()`, `$best()` show the replica as it is. `$reset()` is refused, for the log is
 #'   everybody's: begin another bandit under another name, or reset a `$copy()`, which is outside of the store.
 #'
+#' @section Failures: a connection that was lost (the server was restarted, the network failed) is made again where `con` is a path or a function,
+#'   and a transaction that was under way is done again: nothing of it had happened. Where the answer to a commit was lost, PostgreSQL is asked what
+#'   became of it (`txid_status()`), for a minute at most. A PostgreSQL connection of yours is made again by RPostgres itself; it
+#'   serves if role, database and `search_path` are what they were. What the store cannot make again it says at once (`$again` of the error is
+#'   `FALSE`). Where a server does not answer at all, a call is an error, and [work_on()] tries again.
+#'
+#'   A process may be frozen in the middle of a transaction (Ctrl-Z, SIGSTOP, a machine that sleeps). PostgreSQL ends a transaction from which
+#'   nothing has come for 30 seconds, or for ten times the processor's time that this process's longest transaction has taken, if that is
+#'   more; a process that comes back does it again. SQLite's file is locked until the process goes on or ends: nobody may take its
+#'   lock away. Who waits for a minute gets an error, which on Linux names the process. A transaction waits for others for a minute.
+#'
+#'   What we set in a session, also on a connection of yours. PostgreSQL: `client_min_messages` = error,
+#'   `tcp_keepalives_idle` = 30 s, `tcp_keepalives_interval` = 10 s, `tcp_keepalives_count` = 3, `tcp_user_timeout` = 60 s, as far as the server has
+#'   them; in our own transactions only, `lock_timeout` = 60 s, `statement_timeout` = 360 s, `idle_in_transaction_session_timeout` as above. SQLite:
+#'   `busy_timeout` = 0.1 s, `journal_mode` = WAL, `synchronous` = FULL, `foreign_keys` = ON. These are the server's keepalives; those of your machine
+#'   belong to the function that connects: `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.
+#'
 #' @section Random numbers: a store has one `seed`. Query k (and a refit before it) draws from the k-th of the independent L'Ecuyer streams of that
 #'   seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one history, whatever the number of workers, as long as
 #'   queries and rewards come in the same order. R's own generator is not touched (it draws the seed where `seed` is `NULL`).
@@ -48,9 +65,9 @@
 #' @param trust may settings hold code? See Trust.
 #' @return An object of class `bandit_store`; [open_bandit()] of it is a [GPBandit][gp_bandit], up to date.
 #' @section Errors: a `gpbandits_error` that names the argument; one of class `gpbandits_store_error` too where the database failed
-#'   (a lost connection, a full disk). Nothing has changed then, in the store or in the replica, unless the connection was lost while
-#'   a commit was under way: `$catch_up()`, or asking again with the same worker id, shows which. So is a minute of waiting for
-#'   somebody else's transaction.
+#'   (a lost connection, a full disk, a minute of waiting for somebody else's transaction). Nothing has changed then, in the store or in the replica,
+#'   unless it says that this is not known: a commit was under way, and the server could not be asked for a minute what became of it.
+#'   `$catch_up()`, or asking again with the same worker id, shows which.
 #' @seealso [work_on()], [maximize_bandit()], [bandit_service()], the article "Many machines, one bandit".
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
@@ -101,7 +118,9 @@ start_store <- function(bandit, store) {
   on.exit(sql_rollback(link))
   found <- sql_begin(link, head_row(link, store$name), lock = tables_lock)
   if (nrow(found)) refuse_second(store$name)
-  next_number <- as.integer(sql_rows(link, "SELECT COALESCE(MAX(bandit), 0) + 1 AS n FROM gpb_bandit")$n)
+  last <- sql_rows(link, "SELECT COALESCE(MAX(bandit), 0) AS n", sql_transaction(link), " FROM gpb_bandit")
+  link$transaction <- last$transaction
+  next_number <- as.integer(last$n) + 1L
   sql_insert(link, "gpb_bandit", list(bandit = next_number, name = store$name, settings = settings, seed = seed,
                                       attempts = store$attempts, budget = NA_integer_, created = sql_now(link),
                                       events = 0L, queries = 0L, checksum = 0))

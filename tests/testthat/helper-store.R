@@ -44,9 +44,9 @@ start_postgres <- function() {
   ""
 }
 
-postgres_control <- function(action) {
-  options <- sprintf("-o \"-c listen_addresses='' -c fsync=off -c max_connections=400 -k %s\" -l %s/log -w -m fast %s", postgres_here$home,
-                     postgres_here$home, action)
+postgres_control <- function(action, mode = "fast") {
+  options <- sprintf("-o \"-c listen_addresses='' -c fsync=off -c max_connections=400 -k %s\" -l %s/log -w -m %s %s",
+                     postgres_here$home, postgres_here$home, mode, action)
   as_postgres("pg_ctl", sprintf("-D %s/data %s", postgres_here$home, options))
 }
 
@@ -318,24 +318,98 @@ let_go <- function(bandit) {
 # ---- fleets that are shot at ---------------------------------------------------------------
 # Each process writes its number into a folder: who comes later sees who is there.
 
+fleet_box <- list(x1 = c(0, 1), x2 = c(0, 1))
+
+# What a fleet works on: a bandit, and its kernel by the book, of two data.frames of places.
+fleet_kinds <- list(
+  arms = list(make = function(...) gp_bucb(store_x, kernel_se(0.2), 0.01, ...), kernel = function(a, b) book_se(a$x1, b$x1, 0.2)),
+  box = list(make = function(...) gp_bucb(fleet_box, kernel_se(0.3), 0.01, ...),
+             kernel = function(a, b) book_se(a$x1, b$x1, 0.3) * book_se(a$x2, b$x2, 0.3)),
+  space = list(make = function(...) {
+    gp_bucb(search_space(x1 = param_real(0, 1), rule = param_factor(c("gini", "it's"))),
+            kernel_se(0.3, dims = "x1") * kernel_categorical(0.5, dims = "rule"), 0.01, ...)
+  }, kernel = function(a, b) book_se(a$x1, b$x1, 0.3) * ifelse(outer(as.character(a$rule), as.character(b$rule), "=="), 1, 0.5)),
+  open = list(make = function(...) gp_bucb(store_x, kernel_se(c(0.2, 0.5)), 0.01, contexts = "z", ...), contexts = c(0, 1 / 3, 1),
+              kernel = function(a, b) book_se(a$x1, b$x1, 0.2) * book_se(a$z, b$z, 0.5))
+)
+
+book_se <- function(a, b, lengthscale) exp(-outer(a, b, "-")^2 / (2 * lengthscale^2))
+
+# The reward of a point, or of all rows of a history.
+fleet_truth <- function(p) {
+  extra <- function(name, f) if (name %in% names(p)) f(p[[name]]) else 0
+  -(p[["x1"]] - 0.3)^2 + extra("x2", function(x) 0.1 * x) + extra("rule", function(x) 0.1 * (as.character(x) == "gini")) +
+    extra("z", function(x) -0.1 * x)
+}
+
 alive_in <- function(home) {
   pids <- as.integer(dir(home))
   pids[tools::pskill(pids, 0L)]
 }
 
+# What a worker of a fleet does. In contexts it is a site: whoever comes is shown something, and buys or not.
+fleet_work <- function(store, kind, pause, lease) {
+  contexts <- fleet_kinds[[kind]]$contexts
+  objective <- function(p) {
+    Sys.sleep(pause)
+    fleet_truth(p)
+  }
+  if (is.null(contexts)) return(work_on(store, objective, lease = lease, heartbeat = FALSE))
+  bandit <- gpbandits:::patiently(open_bandit(store), 300)
+  repeat for (context in sample(contexts)) {
+    query <- gpbandits:::patiently(bandit$suggest(context = context, lease = lease), 300)
+    if (nrow(query) == 0 && gpbandits:::nothing_left(bandit, 300)) return(invisible())
+    if (nrow(query)) gpbandits:::patiently(bandit$observe(query$id, objective(query), token = query$token), 300)
+  }
+}
+
 # A worker in a forked process, which dies when it is killed; nobody collects it.
-fork_worker <- function(place, home, pause = 0.01, lease = 0.3) {
+fork_worker <- function(place, home, pause = 0.01, lease = 0.3, kind = "arms") {
   job <- parallel::mcparallel({
     file.create(file.path(home, Sys.getpid()))
-    work_on(store_at(place), function(p) {
-      Sys.sleep(pause)
-      -(p[["x1"]] - 0.3)^2
-    }, lease = lease, heartbeat = FALSE)
+    store <- steadily(store_at(place))
+    store$link$hold <- 2
+    fleet_work(store, kind, pause, lease)
   }, silent = TRUE, detached = TRUE)
   file.create(file.path(home, job$pid))
 }
 
-count_rewards <- function(place) as.double(tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1")$n)
+# A process that stops itself (as SIGSTOP does) in the middle of its first transaction, then goes on. It is a worker
+# of nobody's.
+fork_stopped <- function(place, work, ...) {
+  parallel::mcparallel({
+    space <- asNamespace("gpbandits")
+    lease_queries <- space$lease_queries
+    first <- TRUE
+    unlockBinding("lease_queries", space)                        # (in this process)
+    assign("lease_queries", function(...) {
+      if (first) {
+        first <<- FALSE
+        tools::pskill(Sys.getpid(), tools::SIGSTOP)
+      }
+      lease_queries(...)
+    }, envir = space)
+    store <- store_at(place)
+    store$link$hold <- 0.5
+    work(store)
+  }, silent = TRUE, ...)
+}
+
+# While the server restarts, tests of it ask again.
+steadily <- function(code) {
+  again <- substitute(code)
+  frame <- parent.frame()
+  for (k in 1:600) {
+    value <- tryCatch(list(eval(again, frame)), error = identity)
+    if (!inherits(value, "error")) return(value[[1]])
+    Sys.sleep(0.1)
+  }
+  stop(value)
+}
+
+count_rewards <- function(place) {
+  as.double(steadily(tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1")$n))
+}
 
 # The driver, in a forked process too: keeps so many workers at work until all is done. It takes over those of one before it.
 fork_driver <- function(place, home, workers, evaluations, ...) {
@@ -347,9 +421,31 @@ fork_driver <- function(place, home, workers, evaluations, ...) {
   }, silent = TRUE, detached = TRUE)
 }
 
-# A fleet works on bandit "b" of a place; every so many seconds a worker is killed, and at equal steps the driver.
-# What happened: evaluations a second, who was killed.
-fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, ...) {
+# Blows to a fleet, each a function of the place, of the folder of its workers and of its kind.
+fleet_blows <- list(
+  restart = function(place, ...) if (place$kind == "postgres") postgres_control("restart"),
+  crash = function(place, ...) if (place$kind == "postgres") postgres_control("restart", "immediate"),
+  # A worker that is stopped wherever it is, until its lease has run out; it comes back.
+  zombie = function(place, home, kind, lease) {
+    pid <- alive_in(home)[1]
+    tools::pskill(pid, tools::SIGSTOP)
+    Sys.sleep(1.5 * lease)
+    tools::pskill(pid, tools::SIGCONT)
+  },
+  # One that is stopped in the middle of a transaction. PostgreSQL goes on without it; SQLite waits for it.
+  frozen = function(place, home, kind, lease) {
+    pid <- fork_stopped(place, function(store) fleet_work(store, kind, 0, lease), detached = TRUE)$pid
+    wait_for(gpbandits:::is_stopped(pid))
+    before <- count_rewards(place)
+    if (place$kind == "postgres") wait_for(count_rewards(place) >= before + 3) else Sys.sleep(1)
+    tools::pskill(pid, tools::SIGCONT)
+    file.create(file.path(home, pid))
+  }
+)
+
+# A fleet works on bandit "b" of a place; every so many seconds a worker is killed, and at equal steps the driver, and
+# one of the blows is struck. What happened: evaluations a second, who was killed.
+fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, kind = "arms", blows = character(), lease = 0.3, ...) {
   home <- tempfile("fleet")
   dir.create(home)
   on.exit({
@@ -357,14 +453,20 @@ fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, ..
     unlink(home, recursive = TRUE)
   })
   began <- proc.time()[["elapsed"]]
-  driver <- fork_driver(place, home, workers, evaluations, ...)
-  killed <- lost <- 0
+  fork <- function() fork_driver(place, home, workers, evaluations, kind = kind, lease = lease, ...)
+  driver <- fork()
+  killed <- lost <- struck <- 0
   due <- began + min(every, 1e6)
+  reached <- function(k, of) done >= (k + 1) / (of + 1) * evaluations
   while ((done <- count_rewards(place)) < evaluations) {
-    if (lost < drivers && done >= (lost + 1) / (drivers + 1) * evaluations) {
+    if (lost < drivers && reached(lost, drivers)) {
       tools::pskill(driver$pid, tools::SIGKILL)
       lost <- lost + 1
-      driver <- fork_driver(place, home, workers, evaluations, ...)
+      driver <- fork()
+    }
+    if (struck < length(blows) && reached(struck, length(blows))) {
+      struck <- struck + 1
+      fleet_blows[[blows[struck]]](place, home, kind, lease)
     }
     victims <- if (proc.time()[["elapsed"]] >= due) alive_in(home)
     if (length(victims)) {
@@ -372,38 +474,45 @@ fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, ..
       killed <- killed + 1
       due <- due + every
     }
-    Sys.sleep(min(every, 0.5))
+    Sys.sleep(min(every, 0.1))
   }
   took <- proc.time()[["elapsed"]] - began
   wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left
-  list(per_second = evaluations / took, seconds = took, workers_killed = killed, drivers_killed = lost)
+  list(per_second = evaluations / took, seconds = took, workers_killed = killed, drivers_killed = lost, blows = blows[seq_len(struck)])
 }
 
-# Nothing lost, nothing counted twice, and the posterior is the log's, by the book (arms `store_x`, kernel_se(0.2), noise 0.01).
-expect_whole_fleet <- function(place, bandit, evaluations) {
+# Nothing lost, nothing counted twice, and the posterior is the log's, by the book.
+expect_whole_fleet <- function(place, bandit, evaluations, kind = "arms") {
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(nrow(history), as.integer(evaluations))
   expect_identical(history$status, rep("known", evaluations))
-  expect_equal(history$reward, -(history$x1 - 0.3)^2, tolerance = 1e-14)
+  expect_equal(history$reward, fleet_truth(history), tolerance = 1e-14)
   counted <- tamper(place, "SELECT query, COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1 GROUP BY query")
   expect_true(all(counted$n == 1) && nrow(counted) == evaluations)
   states <- tamper(place, "SELECT state, COUNT(*) AS n FROM gpb_lease WHERE bandit = 1 GROUP BY state")
   expect_setequal(setdiff(states$state, "expired"), "done")
-  expect_equal(bandit$posterior()$mean, book_mean(history), tolerance = 1e-7)
+  done <- tamper(place, "SELECT COUNT(*) AS n FROM gpb_lease WHERE bandit = 1 AND state = 'done'")
+  expect_equal(as.double(done$n), evaluations)
+  places <- history[sort(unique(c(1:5, evaluations))), setdiff(names(history), "z"), drop = FALSE]
+  context <- history$z[1]
+  places$z <- context
+  seen <- bandit$posterior(places[bandit$config$domain$names], context = context)
+  expect_equal(seen$mean, book_mean(history, places, fleet_kinds[[kind]]$kernel), tolerance = 1e-7)
 }
 
-# Posterior mean over the arms from the log's rewards: by arm, for rewards of one arm are one observation of their mean.
-book_mean <- function(history) {
+# The posterior mean at these places from the log's rewards: rewards of one place are one observation of their mean.
+book_mean <- function(history, places, kernel) {
   known <- history[!is.na(history$reward), ]
-  times <- as.vector(table(known$x1))
-  x <- sort(unique(known$x1))
-  k <- function(a, b) exp(-outer(a, b, "-")^2 / (2 * 0.2^2))
-  as.vector(k(store_x, x) %*% solve(k(x, x) + diag(0.01 / times, length(x)), tapply(known$reward, known$x1, mean)))
+  key <- do.call(paste, lapply(known[intersect(c("x1", "x2", "rule", "z"), names(known))], function(x) if (is.numeric(x)) sprintf("%a", x) else x))
+  first <- known[!duplicated(key), ]
+  group <- match(key, unique(key))
+  as.vector(kernel(places, first) %*% solve(kernel(first, first) + diag(0.01 / tabulate(group), nrow(first)),
+                                            tapply(known$reward, group, mean)))
 }
 
-fleet_bandit <- function(place, evaluations) {
-  bandit <- gp_bucb(store_x, kernel_se(0.2), 0.01, store = store_at(place, attempts = 1000, seed = 4))
+fleet_bandit <- function(place, evaluations, kind = "arms") {
+  bandit <- fleet_kinds[[kind]]$make(store = store_at(place, attempts = 1000, seed = 4))
   tamper(place, "UPDATE gpb_bandit SET budget = ", evaluations, " WHERE name = 'b'")
   let_go(bandit)
   bandit

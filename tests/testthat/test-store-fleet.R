@@ -93,6 +93,35 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
 })
 
+test_that("a worker that is stopped for good keeps neither its query nor the driver", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  place <- sqlite_place()
+  bandit <- store_makers$ucb(store = store_at(place))
+  tamper(place, "UPDATE gpb_bandit SET budget = 5")
+  let_go(bandit)
+  stopped <- tempfile()
+  pid <- function() as.integer(readLines(file.path(stopped, "pid")))
+  on.exit(tools::pskill(pid(), tools::SIGKILL))
+  gpbandits:::run_fleet(store_at(place), eval(bquote(function(p) {
+    if (dir.create(.(stopped), showWarnings = FALSE)) {                        # the first one only
+      writeLines(paste(Sys.getpid()), file.path(.(stopped), "pid"))
+      tools::pskill(Sys.getpid(), tools::SIGSTOP)
+    }
+    # Its lease runs out.
+    con <- .(place$connect)()
+    DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
+    DBI::dbExecute(con, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open'")
+    DBI::dbDisconnect(con)
+    -(p[["x1"]] - 0.3)^2
+  }), globalenv()), workers = 2, timeout = Inf, grace = 1)
+  expect_true(gpbandits:::is_stopped(pid()))
+  bandit$catch_up()
+  expect_identical(bandit$history()$reward, -(bandit$history()$x1 - 0.3)^2)
+  expect_identical(nrow(bandit$history()), 5L)
+})
+
 test_that("a search whose workers cannot begin ends with an error", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")

@@ -106,6 +106,24 @@ test_that("a fleet under kill -9: nothing lost, nothing counted twice, the poste
   })
 })
 
+# (Half an hour at the second level.)
+test_that("fleets over all kinds of places under kill -9, freezes, zombies and restarts: nothing lost, nothing twice", {
+  skip_on_cran()
+  skip_on_os("windows")
+  full <- second_level()
+  evaluations <- if (full) 1000 else 40
+  blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")
+  on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else c("box", "open")) {
+    place <- if (place$kind == "sqlite") sqlite_place() else postgres_place()
+    bandit <- fleet_bandit(place, evaluations, kind)
+    seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, every = 0.5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
+                             pause = if (full) 0.02 else 0.1, lease = if (full) 2 else 1)
+    expect_identical(seen$blows, blows)
+    expect_gt(seen$workers_killed, 0)
+    expect_whole_fleet(place, bandit, evaluations, kind)
+  })
+})
+
 # Takes half an hour on two cores; GPBANDITS_FLEET sets another number of evaluations.
 test_that("a fleet of 100 workers and 10,000 evaluations, whole and under kill -9", {
   skip_on_os("windows")
@@ -130,7 +148,13 @@ mined_bandit <- function(store, mine) {
   }))
 }
 
-test_that("a connection that drops in the middle of a transaction: nothing has happened, and on it goes", {
+# Ends a store's connection, whoever made it.
+cut_off <- function(place, link) {
+  if (place$kind == "sqlite") suppressWarnings(DBI::dbDisconnect(link$con))
+  else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(link$con)$pid, ")")
+}
+
+test_that("a connection that drops in the middle of a transaction is made again, and the change is made once", {
   on_databases(function(place) {
     mine <- new.env()
     mine$act <- function() NULL
@@ -138,20 +162,259 @@ test_that("a connection that drops in the middle of a transaction: nothing has h
     bandit <- mined_bandit(store, mine)
     bandit$suggest(worker = "a")
     bandit$observe(1, 0.5)
-    before <- bandit$history()
-    link <- store$link
+    drops <- 0
     mine$act <- function() {
-      mine$act <- function() NULL
-      if (place$kind == "sqlite") DBI::dbDisconnect(link$con)
-      else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(link$con)$pid, ")")
+      if (drops == 1) return()
+      drops <<- 1
+      cut_off(place, store$link)
     }
-    error <- tryCatch(bandit$suggest(worker = "a"), gpbandits_error = identity)
+    expect_identical(bandit$suggest(worker = "a")$id, 2L)
+    expect_identical(drops, 1)
+    expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
+    # One that drops again and again is an error: nothing has happened.
+    before <- bandit$history()
+    mine$act <- function() cut_off(place, store$link)
+    error <- tryCatch(bandit$suggest(worker = "b"), gpbandits_error = identity)
     expect_s3_class(error, "gpbandits_store_error")
+    expect_true(error$again)
     expect_identical(bandit$history(), before)
-    expect_identical(nrow(open_bandit(store_at(place, trust = TRUE))$history()), 1L)
-    expect_identical(bandit$suggest(worker = "a")$id, 2L)                    # connected again
+    expect_identical(nrow(open_bandit(store_at(place, trust = TRUE))$history()), 2L)
+    mine$act <- function() NULL
+    expect_identical(bandit$suggest(worker = "b")$id, 3L)
     expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
   })
+})
+
+test_that("a connection that only its maker can make again is missed, and who waits is told at once", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  bandit <- store_makers$ucb(store = bandit_store(con, "b"))
+  DBI::dbDisconnect(con)
+  error <- tryCatch(bandit$suggest(), gpbandits_error = identity)
+  expect_s3_class(error, "gpbandits_store_error")
+  expect_match(conditionMessage(error), "outside of the store")
+  count <- 0
+  expect_error(gpbandits:::patiently({
+    count <- count + 1
+    bandit$suggest()
+  }, 60), "outside of the store")
+  expect_identical(count, 1)
+})
+
+test_that("a user's connection to PostgreSQL that was lost serves again where it leads to the same place", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_place()
+  con <- place$connect()
+  on.exit(DBI::dbDisconnect(con))
+  store <- bandit_store(con, "b")
+  bandit <- store_makers$ucb(store = store)
+  for (k in 1:2) {
+    expect_identical(bandit$suggest()$id, k)
+    cut_off(place, store$link)
+  }
+  expect_identical(bandit$suggest()$id, 3L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+  # Its limits are set within our transactions only: the user's stay what they were.
+  DBI::dbExecute(con, "SET statement_timeout = '7s'", immediate = TRUE)
+  bandit$suggest()
+  limits <- c("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+  shown <- vapply(limits, function(name) DBI::dbGetQuery(con, paste("SHOW", name), immediate = TRUE)[[1]], "")
+  expect_identical(unname(shown), c("7s", "0", "0"))
+  # Another schema is another place: a bandit of the same name may be there.
+  DBI::dbExecute(con, "CREATE SCHEMA mine", immediate = TRUE)
+  DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
+  hidden <- bandit_store(con, "b")
+  theirs <- store_makers$box(store = hidden)
+  cut_off(place, hidden$link)
+  expect_match(refused(theirs$suggest()), "search_path")
+  expect_match(refused(theirs$suggest()), "search_path")
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 4L)
+  other <- open_bandit(bandit_store(function() {
+    con <- place$connect()
+    DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
+    con
+  }, "b"))
+  cut_off(place, other$journal$link)
+  expect_identical(other$suggest()$id, 1L)
+})
+
+# The message with which a transaction ends, changed by `change`, while `code` runs.
+with_last_message <- function(change, code) {
+  space <- asNamespace("gpbandits")
+  true <- space$with_queued
+  put <- function(f) {
+    unlockBinding("with_queued", space)
+    assign("with_queued", f, envir = space)
+    lockBinding("with_queued", space)
+  }
+  on.exit(put(true))
+  put(function(link, text) {
+    message <- true(link, text)
+    if (grepl("COMMIT", text)) change(message) else message
+  })
+  force(code)
+}
+
+test_that("what became of a commit whose answer was lost is asked of the server", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_place()
+  end <- "SELECT pg_terminate_backend(pg_backend_pid())"
+  times <- 0
+  once <- function(pattern, replacement) function(message) {
+    times <<- times + 1
+    if (times == 1) sub(pattern, replacement, message) else message
+  }
+  lost <- list(after = once("COMMIT;", paste0("COMMIT; ", end, ";")), before = once("COMMIT;", paste0(end, "; COMMIT;")),
+               unsent = once("^.*$", end))
+  bandit <- with_last_message(lost$after, store_makers$ucb(store = store_at(place, seed = 5)))
+  twin <- store_makers$ucb(store = store_at(place, "twin", seed = 5))
+  live <- function(bandit) {
+    bandit$suggest()
+    bandit$observe(1, 0.5)
+    bandit$add(x = store_x[3], reward = 0.25)
+    bandit$suggest()
+    bandit$fail(3)
+  }
+  live(twin)
+  for (way in names(lost)) {
+    name <- paste("b", way)
+    bandit <- store_makers$ucb(store = store_at(place, name, seed = 5))
+    live(list(suggest = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$suggest(...))
+      expect_gt(times, 0)
+    }, observe = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$observe(...))
+    }, add = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$add(...))
+    }, fail = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$fail(...))
+    }))
+    expect_identical(bandit$history(), twin$history(), info = way)
+    expect_same_log(open_bandit(store_at(place, name)), bandit, info = way)
+  }
+  # Nobody tells: the replica is as before, and catches up with what has happened.
+  store <- store_at(place)
+  store$link$patience <- 0
+  bandit <- open_bandit(store)
+  store$link$connect <- local({
+    connect <- store$link$connect
+    function() if (times == 0) connect() else stop("the server is away")
+  })
+  times <- 0
+  error <- tryCatch(with_last_message(lost$after, bandit$suggest()), gpbandits_error = identity)
+  expect_s3_class(error, "gpbandits_store_error")
+  expect_match(conditionMessage(error), "not known")
+  expect_identical(nrow(bandit$history()), 0L)
+  times <- 0
+  bandit$catch_up()
+  expect_identical(nrow(bandit$history()), 1L)
+})
+
+# ---- processes that are frozen ---------------------------------------------------------
+
+test_that("a process that is frozen in the middle of a transaction stops the others for a while only; it comes back unharmed", {
+  skip_on_cran()
+  skip_on_os("windows")
+  on_databases(function(place) {
+    let_go(store_makers$ucb(store = store_at(place, seed = 2)))
+    frozen <- fork_stopped(place, function(store) {
+      bandit <- open_bandit(store)
+      list(asked = bandit$suggest(worker = "frozen")$id, history = bandit$history())
+    })
+    on.exit(tools::pskill(frozen$pid, tools::SIGKILL))
+    wait_for(gpbandits:::is_stopped(frozen$pid))
+    store <- store_at(place)
+    bandit <- open_bandit(store)
+    if (place$kind == "sqlite") {
+      # Nothing frees the file but the process itself; who waits is told which it is.
+      store$link$patience <- 0.2
+      error <- tryCatch(bandit$suggest(worker = "other"), gpbandits_error = identity)
+      expect_s3_class(error, "gpbandits_store_error")
+      expect_true(error$again)
+      expect_match(conditionMessage(error), "locked")
+      if (file.exists("/proc/locks")) expect_match(conditionMessage(error), sprintf("by process %d, which is stopped", frozen$pid))
+      store$link$patience <- 60
+      let_go(bandit)
+    } else {
+      expect_identical(bandit$suggest(worker = "other")$id, 1L)
+      bandit$observe(1, 0.5)
+    }
+    tools::pskill(frozen$pid, tools::SIGCONT)
+    found <- parallel::mccollect(frozen)[[1]]
+    asked <- if (place$kind == "sqlite") 1L else 2L
+    expect_identical(found$asked, asked)
+    bandit$catch_up()
+    expect_identical(found$history, bandit$history())
+    expect_same_log(open_bandit(store_at(place)), bandit)
+    expect_identical(lease_states(place)$worker[asked], "frozen")
+  })
+})
+
+test_that("a transaction that computes for longer than others wait for it gets the time that it needs", {
+  skip_on_cran()
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_place()
+  mine <- new.env()
+  mine$act <- function() NULL
+  store <- store_at(place, trust = TRUE)
+  bandit <- mined_bandit(store, mine)
+  store$link$hold <- 0.1
+  mine$act <- function() {
+    used <- function() sum(proc.time()[1:2])
+    began <- used()
+    while (used() - began < 0.4) NULL
+    mine$tries <- sum(mine$tries, 1)
+  }
+  expect_identical(bandit$suggest()$id, 1L)
+  expect_gt(mine$tries, 1)                                                   # the server ended the first try
+  expect_gte(store$link$hold, 4)
+  expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
+})
+
+test_that("a worker that is stopped in an evaluation loses its query; what it tells later counts only if nobody has told", {
+  skip_on_cran()
+  skip_on_os("windows")
+  on_databases(heavy = TRUE, function(place) {
+    for (first in c("zombie", "heir")) {
+      bandit <- store_makers$ucb(store = store_at(place, first, seed = 3))
+      give_budget(place, 1)
+      let_go(bandit)
+      told <- tempfile()
+      worker <- parallel::mcparallel(work_on(store_at(place, first), function(p) {
+        file.create(told)
+        tools::pskill(Sys.getpid(), tools::SIGSTOP)
+        0.25
+      }, lease = 0.9, worker = "zombie"), silent = TRUE)
+      on.exit(tools::pskill(worker$pid, tools::SIGKILL))
+      wait_for(file.exists(told) && gpbandits:::is_stopped(worker$pid))
+      wait_for(isTRUE(bandit$suggest(worker = "heir")$attempt == 2))             # its heartbeats have ceased
+      if (first == "heir") bandit$observe(1, 0.75)
+      let_go(bandit)
+      tools::pskill(worker$pid, tools::SIGCONT)
+      expect_identical(parallel::mccollect(worker)[[1]], 1)
+      bandit$catch_up()
+      expect_identical(bandit$history()$reward, if (first == "heir") 0.75 else 0.25)
+      expect_match(refused(bandit$observe(1, 5)), "already known|amend")
+      expect_same_log(open_bandit(store_at(place, first)), bandit)
+    }
+  })
+})
+
+test_that("a process that is stopped is told from one that is not", {
+  skip_on_os("windows")
+  expect_false(gpbandits:::is_stopped(Sys.getpid()))
+  expect_false(gpbandits:::is_stopped(2^30))
+  job <- parallel::mcparallel(Sys.sleep(100), silent = TRUE)
+  on.exit(tools::pskill(job$pid, tools::SIGKILL))
+  expect_false(gpbandits:::is_stopped(job$pid))
+  tools::pskill(job$pid, tools::SIGSTOP)
+  wait_for(gpbandits:::is_stopped(job$pid))
+  tools::pskill(job$pid, tools::SIGCONT)
+  wait_for(!gpbandits:::is_stopped(job$pid))
 })
 
 test_that("a forked process may not open a SQLite file that was open when it was forked", {
@@ -315,6 +578,38 @@ test_that("who waits for somebody else's transaction does so for a while, not fo
     DBI::dbExecute(other, "ROLLBACK", immediate = TRUE)
     expect_identical(bandit$suggest()$id, 1L)
   })
+})
+
+test_that("a worker outlives a file that is locked for longer than it waits", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  let_go(store_makers$ucb(store = store_at(place, seed = 1)))
+  give_budget(place, 3)
+  held <- tempfile()
+  holder <- parallel::mcparallel({
+    con <- place$connect()
+    DBI::dbExecute(con, "BEGIN IMMEDIATE")
+    file.create(held)
+    wait_for(!file.exists(held))
+    DBI::dbExecute(con, "ROLLBACK")
+  }, silent = TRUE)
+  wait_for(file.exists(held))
+  store <- store_at(place)
+  store$link$patience <- 0.01
+  expect_error(open_bandit(store)$suggest(), "locked", class = "gpbandits_store_error")
+  # The lock goes after some of its tries, not after some time.
+  tries <- 0
+  rm("patience", envir = store$link)
+  makeActiveBinding("patience", function() {
+    tries <<- tries + 1
+    if (tries == 5) unlink(held)
+    0.01
+  }, store$link)
+  expect_identical(work_on(store, parabola, heartbeat = FALSE), 3)
+  expect_gte(tries, 5)
+  parallel::mccollect(holder)
 })
 
 test_that("a server's default isolation does not make two who ask at once fail", {
