@@ -40,15 +40,16 @@ check_config <- function(config) {
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)
   check_contexts_again(config)
-  for (part in c("policy", "pending")) check_part(config, part)
+  for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)
   if (is.null(config$rule)) {
     check_beliefs(config, config)
     check_choice(config$engine, eval(formals(gp_bandit)$engine), "engine")
     if (!is.null(config$accuracy)) check_number(config$accuracy, "accuracy", lower = 0, open_lower = TRUE, upper = 1)
-    for (part in c("changes", "constraints")) if (!is.null(config[[part]])) check_part(config, part)
-    if (!is.null(check_refit(config$refit, config))) {
-      do.call(refit_every, c(unclass(config$refit)[c("rounds", "minimum", "mean")], config$refit$settings))
+    for (part in intersect(c("changes", "constraints", "rewards"), names(config))) {
+      if (!is.null(config[[part]])) check_class(config[[part]], paste0("bandit_", part), part)
     }
+    check_refit(config$refit, config)
+    check_together(config)
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)
     check_design(config$design)
@@ -57,20 +58,18 @@ check_config <- function(config) {
   }
 }
 
-# Of a rival: its rule, and the settings of its models, the first of which are its own. What the rule needs besides only
-# the rule knows, see by_rule().
+# Of a rival: its rule with what that declares, and the settings of its models, the first of which are its own. What it
+# remembers only the rule knows, see by_rule().
 check_rival_config <- function(config) {
-  if (!isTRUE(config$rule %in% names(rival_rules))) damaged("its rule is unknown")
+  rule <- config$rule
+  if (!is.character(rule) || length(rule) != 1 || !rule %in% names(rival_rules)) damaged("its rule is unknown")
+  if (config$policy$kind != rule) damaged("its policy is not its rule's")
+  check_entry(config, rival_rules[[rule]])
   count <- check_count(config$constraints$count, "count", lower = 0)
   models <- config$model_settings
   if (!is.list(models) || length(models) %in% seq_len(count)) damaged("it has too few models")
   for (one in models) check_beliefs(one, config)
   if (length(models)) check_beliefs(config, config)
-}
-
-check_part <- function(config, part) {
-  kind <- check_class(config[[part]], paste0("bandit_", part), part)$kind
-  if (!is.character(kind) || length(kind) != 1 || is.na(kind)) damaged("its ", part, " is of no kind")
 }
 
 # Places to be played first.

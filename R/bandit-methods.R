@@ -16,7 +16,7 @@ bandit_story <- function(bandit) {
     sprintf("  rounds     %d (%d pending)%s", size, pending,
             if (facts$segment > 1) sprintf(", segment %d", facts$segment) else "")
   )
-  if (config$pending$kind != "ignore") {
+  if (trait(config$pending, "noticed")) {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
   if (isTRUE(facts$refutations > 0)) {

@@ -11,7 +11,7 @@ warn_once <- function(bandit, kind, ...) {
 # Without random numbers and without news the next choice is the one before.
 warn_of_repeats <- function(bandit, n) {
   config <- bandit$config
-  if (config$pending$kind != "ignore" || config$policy$random || has_rule(bandit) || explores(config)) {
+  if (trait(config$pending, "noticed") || trait(config$policy, "random") || has_rule(bandit) || explores(config)) {
     return(invisible())
   }
   warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n,

@@ -200,10 +200,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     stop_argument("engine", dQuote(config$engine, FALSE),
                   "\"auto\", \"weights\" or \"played\" for arms in contexts that are known beforehand")
   }
-  if (config$engine == "played" && config$policy$draws) {
-    stop_argument("engine", "\"played\"",
-                  "\"auto\" or \"weights\" for Thompson sampling (joint draws need the complete factor)")
-  }
+  check_together(config)
   check_own_kernel_here(config)
   check_linear_here(config)
   check_cost_here(config)
@@ -227,15 +224,26 @@ check_failures <- function(failures, config) {
   "avoid"
 }
 
-# kernel_function(): is it a covariance on this domain, and can the policy do with it?
+# What parts ask of each other.
+check_together <- function(config) {
+  policy <- config$policy
+  if (trait(policy, "draws")) {
+    if (config$engine == "played") {
+      stop_argument("engine", "\"played\"", sprintf(
+        "\"auto\" or \"weights\" for %s (joint draws need the complete factor)", trait(policy, "title")))
+    }
+    if (!trait(config$kernel, "prior_paths") && !can_count(config$domain)) {
+      stop_argument("kernel",
+                    sprintf("kernel_function() for %s on %s", trait(policy, "title"), describe_domain(config$domain)),
+                    "another kernel where functions are drawn from the prior")
+    }
+  }
+  if (trait(policy, "intervals")) check_can_keep_intervals(config)
+}
+
+# Is kernel_function() a covariance on this domain?
 check_own_kernel_here <- function(config) {
   if (!has_function(config$kernel)) return(invisible())
-  paths <- config$policy$draws || config$policy$kind == "mes"
-  if (paths && !can_count(config$domain)) {
-    stop_argument("kernel",
-                  sprintf("kernel_function() for %s on %s", config$policy$title, describe_domain(config$domain)),
-                  "another kernel where paths of the prior are drawn")
-  }
   if (length(config$context_names) && is.null(config$contexts)) return(invisible())
   kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
   contexts <- if (!is.null(config$contexts)) utils::head(config$contexts, 3)

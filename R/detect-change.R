@@ -106,8 +106,8 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   n <- length(y)
   if (n < 8) stop_argument("y", describe(y), "at least 8 responses")
   if (is.null(nu)) {
-    if (kernel$type != "matern") stop_argument("nu", "NULL", "given where the kernel is not kernel_matern()")
-    nu <- kernel$nu
+    nu <- trait(kernel, "smoothness")
+    if (is.null(nu) || is.infinite(nu)) stop_argument("nu", "NULL", "given where the kernel is not kernel_matern()")
   }
   nu <- check_positive(nu)
   candidates <- check_numbers(candidates, lower = 0, open_lower = TRUE)

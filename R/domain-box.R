@@ -49,6 +49,11 @@ new_box <- function(names, lower, upper, integer, log) {
             class = c("box_domain", "bandit_domain"))
 }
 
+#' @export
+remade.box_domain <- function(domain) {
+  box_domain(domain$lower, domain$upper, domain$names, domain$integer, domain$log)
+}
+
 # Logical flags, one per input, from TRUE/FALSE, names or numbers of inputs.
 which_inputs <- function(x, names, arg) {
   d <- length(names)
@@ -194,7 +199,7 @@ box_space <- function(box, rows, numbered, setting) {
 
 #' @export
 closed_form_average.box_domain <- function(domain, kernel) {
-  if (kernel$type != "se" || any(domain$integer)) return(NULL)
+  if (!isTRUE(kernel$closed_form) || any(domain$integer)) return(NULL)
   bounds <- unname(input_ranges(domain))
   lengthscale <- rep(Inf, ncol(bounds))
   lengthscale[kernel$dims + 1] <- kernel$lengthscale

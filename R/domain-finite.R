@@ -52,6 +52,23 @@ arms_domain <- function(x, arg) {
   structure(domain, class = c("finite_domain", "bandit_domain"))
 }
 
+#' @export
+remade.finite_domain <- function(domain) {
+  x <- domain$x
+  if (!is.matrix(x) || !is.double(x)) stop("it has no matrix of arms")
+  again <- unclass(arms_domain(x, "domain"))
+  labels <- domain$labels
+  if (!is.null(labels)) {
+    name <- domain$label_name
+    if (!is.character(labels) || length(labels) != nrow(x) || anyNA(labels) || anyDuplicated(labels) ||
+        !is.character(name) || length(name) != 1 || is.na(name) || name %in% domain$names) {
+      stop("its labels do not fit its arms")
+    }
+    again[c("labels", "label_name")] <- list(labels, name)
+  }
+  structure(again, class = class(domain))
+}
+
 # What the rows are called: `values`, the `name` of their column in histories and, where they stand in a column of a
 # data.frame, that `column`. NULL where they have no names of their own.
 labels_of_rows <- function(x, arg) {

@@ -26,6 +26,9 @@ product_domain <- function(rows, box) {
   structure(list(type = "product", names = names, rows = rows, box = box), class = c("product_domain", "bandit_domain"))
 }
 
+#' @export
+remade.product_domain <- function(domain) product_domain(domain$rows, domain$box)
+
 product_part <- function(given, arg, class, allowed) {
   part <- as_domain(given, arg)
   if (!inherits(part, class)) stop_argument(arg, describe_domain(part), allowed)

@@ -89,10 +89,21 @@ search_space <- function(..., where = NULL) {
 
 # The space from its data: parameters with conditions as text (or formulas), and constraints.
 search_domain <- function(params, where = NULL) {
+  domain <- parsed_space(params, where)
+  check_conditions(domain)
+  domain
+}
+
+# The same without a search for points that satisfy its constraints.
+#' @export
+remade.search_domain <- function(domain) parsed_space(domain$params, domain$where)
+
+parsed_space <- function(params, where) {
   if (!is.list(params) || length(params) == 0 || !all(vapply(params, inherits, NA, "bandit_param"))) {
     stop_argument("params", describe(params), "a named list of parameters")
   }
   names <- check_input_names(names(params), length(params), "params")
+  for (param in params) check_class(param, "bandit_param", "params")
   params <- lapply(stats::setNames(names, names), function(name) with_condition(params[[name]], name, names))
   conditional <- names(Filter(function(param) !is.null(param$when), params))
   check_input_names(c(names, indicator_names(conditional)), length(names) + length(conditional), "...")
@@ -102,7 +113,6 @@ search_domain <- function(params, where = NULL) {
                            order = existence_order(params)), class = c("search_domain", "bandit_domain"))
   for (name in conditional) check_condition(params[[name]]$when, params, paste0(name, "$when"))
   if (is.character(domain$where)) for (one in domain$where) check_condition(one, params, "where")
-  check_conditions(domain)
   domain
 }
 
@@ -110,64 +120,73 @@ indicator_names <- function(names) if (length(names)) paste0(names, ".active")
 
 # ---- parameters -----------------------------------------------------------------
 
-new_param <- function(type, ..., when) {
+new_param <- function(type) new_part("bandit_param", type, parent.frame())
+
+param_entries <- list(
+  real = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
+                               when = check_when(when)),
+              together = quote(check_sides(lower, upper, log))),
+  integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
+                                  when = check_when(when)),
+                 together = quote(check_whole_sides(lower, upper, log))),
+  factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when))),
+  logical = list(settings = alist(when = check_when(when)))
+)
+
+check_when <- function(when) {
   if (!is.null(when)) condition_parts(when, "when")
-  structure(c(list(type = type, ...), list(when = when)), class = "bandit_param")
+  when
 }
 
 #' @rdname search_space
 #' @export
-param_real <- function(lower, upper, log = FALSE, when = NULL) {
-  range <- check_range(lower, upper, log)
-  if (range$lower >= range$upper) {
-    stop_argument("lower", format(range$lower), sprintf("below `upper` (%g)", range$upper))
-  }
-  if (is.infinite(range$upper - range$lower)) {
+param_real <- function(lower, upper, log = FALSE, when = NULL) new_param("real")
+
+check_sides <- function(lower, upper, log) {
+  if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")
+  if (lower >= upper) stop_argument("lower", format(lower), sprintf("below `upper` (%g)", upper))
+  if (is.infinite(upper - lower)) {
     stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
   }
-  new_param("real", lower = range$lower, upper = range$upper, log = range$log, when = when)
 }
 
 #' @rdname search_space
 #' @export
-param_integer <- function(lower, upper, log = FALSE, when = NULL) {
-  range <- check_range(lower, upper, log)
+param_integer <- function(lower, upper, log = FALSE, when = NULL) new_param("integer")
+
+check_whole_sides <- function(lower, upper, log) {
+  if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")
   for (arg in c("lower", "upper")) {
-    bound <- range[[arg]]
+    bound <- get(arg)
     if (bound != round(bound) || abs(bound) > .Machine$integer.max) {
       stop_argument(arg, format(bound), "a whole number that R's integers hold")
     }
   }
-  if (range$lower > range$upper) {
-    stop_argument("lower", format(range$lower), sprintf("at most `upper` (%g)", range$upper))
-  }
-  new_param("integer", lower = range$lower, upper = range$upper, log = range$log, when = when)
-}
-
-check_range <- function(lower, upper, log) {
-  out <- list(lower = check_number(lower, "lower"), upper = check_number(upper, "upper"), log = check_flag(log, "log"))
-  if (out$log && out$lower <= 0) stop_argument("lower", format(out$lower), "> 0 where `log` is TRUE")
-  out
+  if (lower > upper) stop_argument("lower", format(lower), sprintf("at most `upper` (%g)", upper))
 }
 
 #' @rdname search_space
 #' @export
 param_factor <- function(levels, ordered = FALSE, when = NULL) {
+  if (!missing(levels) && is.ordered(levels)) ordered <- check_flag(ordered) || TRUE
+  new_param("factor")
+}
+
+check_levels <- function(levels) {
   allowed <- "distinct levels: characters, a factor, or numbers"
   if (missing(levels)) stop_argument("levels", "missing", allowed)
-  ordered <- check_flag(ordered) || is.ordered(levels)
   if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
   numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels))
   plain <- is.character(levels) || is.factor(levels) || numbers
   if (!plain || length(levels) == 0 || anyNA(levels) || anyDuplicated(levels)) {
     stop_argument("levels", describe(levels), allowed)
   }
-  new_param("factor", levels = if (is.factor(levels)) levels else as.vector(levels), ordered = ordered, when = when)
+  if (is.factor(levels)) levels else as.vector(levels)
 }
 
 #' @rdname search_space
 #' @export
-param_logical <- function(when = NULL) new_param("logical", when = when)
+param_logical <- function(when = NULL) new_param("logical")
 
 # What may be written for a parameter.
 as_param <- function(x, name) {

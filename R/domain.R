@@ -99,6 +99,9 @@ core_space_kind <- function(domain, setting) UseMethod("core_space_kind")
 # there is none.
 closed_form_average <- function(domain, kernel) UseMethod("closed_form_average")
 
+# The same domain made anew of what it was made of; an error where that makes none.
+remade <- function(domain) UseMethod("remade")
+
 # The kernel to begin with where a user gives none.
 default_kernel <- function(domain) UseMethod("default_kernel")
 
@@ -197,7 +200,7 @@ as_domain <- function(domain, arg = "domain") {
   allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
                    "list of c(lower, upper) and levels")
   if (missing(domain)) stop_argument(arg, "missing", allowed)
-  if (inherits(domain, "bandit_domain")) return(domain)
+  if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
   if (is.list(domain) && !is.data.frame(domain)) {
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&
       all(vapply(domain, function(p) is.numeric(p) && length(p) == 2, logical(1)))
@@ -209,6 +212,32 @@ as_domain <- function(domain, arg = "domain") {
   if (!is.numeric(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
   if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")
   arms_domain(domain, arg)
+}
+
+# Is it as its constructor makes it? (It may be forged, or come from a file.)
+check_domain <- function(domain, arg) {
+  fault <- fault_of_domain(domain)
+  if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
+  domain
+}
+
+# NULL, or what is wrong with it.
+fault_of_domain <- function(domain) {
+  kinds <- c("finite", "box", "product", "search")
+  if (!is.list(domain)) return("it is no list")
+  kind <- unclass(domain)$type
+  if (!is.character(kind) || length(kind) != 1 || !kind %in% kinds ||
+      !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain"))) return("it is of no known kind")
+  tryCatch({
+    if (!same_domain(remade(domain), domain)) stop("it is not as it is made")
+    NULL
+  }, error = function(e) sub("[.]$", "", conditionMessage(e)))
+}
+
+# (Functions among constraints are the user's.)
+same_domain <- function(made, found) {
+  if (is.function(made$where) && is.function(found$where)) found$where <- made$where
+  identical(made, found)
 }
 
 check_input_names <- function(names, d, arg) {

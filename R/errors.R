@@ -184,6 +184,7 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (!inherits(x, class)) stop_argument(arg, describe(x), allowed)
+  if (!is.null(family_of(class))) check_declared(x, class, arg)
   x
 }
 

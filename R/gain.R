@@ -36,7 +36,29 @@
 #' @name gains
 NULL
 
-new_gain <- function(type, ...) structure(list(type = type, ...), class = "bandit_gain")
+new_gain <- function(type) new_part("bandit_gain", type, parent.frame())
+
+# What a gain states of itself: `of_points_played`: known when the point is; `bounds`: no less than the largest gain
+# of so many points; `counts_arms`: it needs finitely many; `resolved`: a function that makes the core's settings of its
+# own, where these depend on the bandit.
+gain_traits <- list(of_points_played = FALSE, bounds = FALSE, counts_arms = FALSE, words = function(gain) gain$type,
+                    resolved = function(gain) function(gain, config) gain)
+
+gain_entries <- list(
+  number = list(settings = alist(value = check_number(value, "gain", lower = 0)),
+                traits = list(words = function(gain) format(gain$value))),
+  "function" = list(settings = alist(f = check_function(f, "gain")),
+                    traits = list(words = "user function", resolved = function(gain) function(gain, config) {
+                      gain$f <- checked_function(gain$f, "gain")
+                      gain
+                    })),
+  realised = list(traits = list(of_points_played = TRUE, bounds = TRUE)),
+  greedy = list(traits = list(counts_arms = TRUE)),
+  spectral = list(traits = list(counts_arms = TRUE, bounds = TRUE)),
+  rate = list(settings = alist(scale = check_number(scale, lower = 0, open_lower = TRUE)),
+              traits = list(words = function(gain) sprintf("rate x %g", gain$scale),
+                            resolved = function(gain) resolve_rate))
+)
 
 #' @rdname gains
 #' @export
@@ -52,40 +74,44 @@ gain_spectral <- function() new_gain("spectral")
 
 #' @rdname gains
 #' @export
-gain_rate <- function(scale = 1) {
-  new_gain("rate", scale = check_number(scale, lower = 0, open_lower = TRUE))
-}
+gain_rate <- function(scale = 1) new_gain("rate")
 
 as_gain <- function(gain, arg = "gain") {
   allowed <- "a number >= 0, a function of s, or gain_realised(), gain_greedy(), gain_spectral(), gain_rate()"
   if (missing(gain)) stop_argument(arg, "missing", allowed)
-  if (inherits(gain, "bandit_gain")) return(gain)
-  if (is.function(gain)) return(new_gain("function", f = gain))
-  if (is.numeric(gain) && length(gain) == 1 && is.finite(gain) && gain >= 0) {
-    return(new_gain("number", value = as.double(gain)))
+  if (inherits(gain, "bandit_gain")) return(check_class(gain, "bandit_gain", arg))
+  if (is.function(gain)) {
+    f <- gain
+    return(new_gain("function"))
+  }
+  if (is_number(gain) && length(gain) == 1 && is.finite(gain) && gain >= 0) {
+    value <- gain
+    return(new_gain("number"))
   }
   stop_argument(arg, describe(gain), allowed)
 }
 
-# The rate of growth depends on the kernel, which a gain only meets in a bandit.
+# A gain as the core takes it.
 resolve_gain <- function(gain, config) {
-  kernel <- config$kernel
-  if (gain$type %in% c("greedy", "spectral") && !can_count(config$domain)) {
+  if (trait(gain, "counts_arms") && !can_count(config$domain)) {
     stop_argument("gain", sprintf("gain_%s() on %s", gain$type, describe_domain(config$domain)),
                   "gain_realised(), gain_rate(), a number or a function where there are not finitely many arms")
   }
-  if (gain$type == "function") gain$f <- checked_function(gain$f, "gain")
-  if (gain$type != "rate") return(gain)
+  trait(gain, "resolved")(unclass(gain), config)
+}
+
+# The rate of growth depends on the kernel, which a gain only meets in a bandit.
+resolve_rate <- function(gain, config) {
+  kernel <- config$kernel
   d <- if (is.null(kernel$dims)) length(input_names(config)) else length(kernel$dims)
-  powers <- switch(kernel$type,
-    se = c(d + 1, 0),
-    matern = c(1, d * (d + 1) / (2 * kernel$nu + d * (d + 1))),
-    linear = c(1, 0),
+  growth <- trait(kernel, "gain_growth")
+  if (is.null(growth)) {
     stop_argument("gain", sprintf("gain_rate() with a kernel of type %s", kernel$type),
                   "gain_rate() with a squared-exponential, Matern or linear kernel")
-  )
-  scale <- gain$scale * if (kernel$type == "linear") d else 1
-  new_gain("rate", scale = scale, log_power = powers[1], power = powers[2])
+  }
+  growth <- growth(kernel, d)
+  list(type = "rate", scale = gain$scale * growth[["factor"]], log_power = growth[["log_power"]],
+       power = growth[["power"]])
 }
 
 # A user's function of one number: what it returns is checked each time.
@@ -107,7 +133,4 @@ print.bandit_gain <- function(x, ...) {
   invisible(x)
 }
 
-describe_gain <- function(gain) {
-  switch(gain$type, number = format(gain$value), "function" = "user function",
-         rate = sprintf("rate x %g", gain$scale), gain$type)
-}
+describe_gain <- function(gain) trait(gain, "words")

@@ -186,17 +186,17 @@ fit_ranges <- function(object, s2, fix_noise, lower, upper) {
 # the ends of the likely range.
 parameter_ranges <- function(kernel, object, s2) {
   if (!is_composite(kernel)) return(simple_ranges(kernel, object, s2))
-  first <- kernel$type == "product"
+  first <- trait(kernel, "multiplies")
   scales <- if (first) c(s2, rep(1, length(kernel$parts) - 1)) else rep(s2, length(kernel$parts))
   do.call(rbind, Map(function(part, scale) parameter_ranges(part, object, scale), kernel$parts, scales))
 }
 
 simple_ranges <- function(kernel, object, s2) {
-  if (kernel$type == "matrix") return(matrix(0, 0, 4))
+  if (has_matrix(kernel)) return(matrix(0, 0, 4))
   # (Where another part is a matrix, the last column counts arms.)
   inputs <- utils::head(object$names, length(object$names) - !is.null(matrix_size(object$kernel)))
   x <- object$x[, resolve_dims(kernel$dims, inputs) + 1, drop = FALSE]
-  rows <- lapply(fitted_fields(kernel$type), function(field) {
+  rows <- lapply(trait(kernel, "fitted"), function(field) {
     field_ranges(field, kernel, x, s2)
   })
   do.call(rbind, rows)
@@ -206,13 +206,13 @@ field_ranges <- function(field, kernel, x, s2) {
   count <- length(kernel[[field]])
   switch(field,
     variance = {
-      if (kernel$type == "linear") s2 <- s2 / max(mean(x^2), .Machine$double.xmin)
+      if (trait(kernel, "grows")) s2 <- s2 / max(mean(x^2), .Machine$double.xmin)
       matrix(s2 * c(1e-6, 1e6, 0.3, 3), 1)
     },
     alpha = matrix(c(0.01, 1000, 0.3, 10), 1),
     correlation = matrix(c(0.01, 1, 0.1, 0.9), count, 4, byrow = TRUE),
     period = outer_ranges(column_ranges(x, count), c(0.01, 10, 0.1, 1)),
-    lengthscale = if (kernel$type == "periodic") {
+    lengthscale = if (trait(kernel, "unitless")) {
       matrix(c(0.05, 50, 0.3, 3), count, 4, byrow = TRUE)
     } else {
       outer_ranges(column_ranges(x, count), c(1 / 200, 100, 0.05, 2))
@@ -293,11 +293,11 @@ scale_parameters <- function(kernel) {
   before <- cumsum(c(0, counts))[seq_along(counts)]
   parts <- Map(function(part, b) b + scale_parameters(part), kernel$parts, before)
   has <- lengths(parts) > 0
-  if (kernel$type == "product") return(if (any(has)) parts[[which(has)[1]]] else integer())
+  if (trait(kernel, "multiplies")) return(if (any(has)) parts[[which(has)[1]]] else integer())
   if (all(has)) unlist(parts) else integer()
 }
 
 fitted_fields_expanded <- function(kernel) {
-  fields <- fitted_fields(kernel$type)
+  fields <- trait(kernel, "fitted")
   rep(fields, vapply(fields, function(field) length(kernel[[field]]), 0L))
 }

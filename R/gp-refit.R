@@ -30,14 +30,17 @@
 #' b
 #' @export
 refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ...) {
-  structure(list(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
-                 mean = check_choice(mean, c("keep", "fit")),
-                 settings = check_refit_settings(list(...))),
-            class = "bandit_refit")
+  settings <- list(...)
+  new_part("bandit_refit")
 }
+
+refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
+                                     mean = check_choice(mean, c("keep", "fit")),
+                                     settings = check_refit_settings(settings)))
 
 # What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
 check_refit_settings <- function(settings) {
+  if (!is.list(settings)) stop_argument("settings", describe(settings), "a list of gp_fit()'s arguments")
   known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "own_noise", "..."))
   given <- names(settings)
   if (length(settings) && (is.null(given) || !all(given %in% known))) {

@@ -91,9 +91,7 @@ NULL
 #' @rdname kernels
 #' @export
 kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
-  dims <- check_dims(dims)
-  new_kernel("se", lengthscale = check_per_input(lengthscale, dims),
-             variance = check_positive(variance), dims = dims)
+  new_kernel("se")
 }
 
 #' @rdname kernels
@@ -101,10 +99,7 @@ kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
 #' @export
 kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
   if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, substitute(nu), as.character(names(sys.call())[-1]))
-  dims <- check_dims(dims)
-  new_kernel("matern", nu = check_number(nu, "nu", lower = 0, open_lower = TRUE),
-             lengthscale = check_per_input(lengthscale, dims),
-             variance = check_positive(variance), dims = dims)
+  new_kernel("matern")
 }
 
 #' @rdname kernels
@@ -112,53 +107,172 @@ kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) 
 #'   grows the kernel tends to the squared exponential one.
 #' @export
 kernel_rq <- function(alpha = 1, lengthscale = 1, variance = 1, dims = NULL) {
-  dims <- check_dims(dims)
-  new_kernel("rq", alpha = check_positive(alpha), lengthscale = check_per_input(lengthscale, dims),
-             variance = check_positive(variance), dims = dims)
+  new_kernel("rq")
 }
 
 #' @rdname kernels
 #' @param period positive: one number, or one for each input of `dims`.
 #' @export
 kernel_periodic <- function(period = 1, lengthscale = 1, variance = 1, dims = NULL) {
-  dims <- check_dims(dims)
-  new_kernel("periodic", period = check_per_input(period, dims),
-             lengthscale = check_per_input(lengthscale, dims),
-             variance = check_positive(variance), dims = dims)
+  new_kernel("periodic")
 }
 
 #' @rdname kernels
 #' @export
-kernel_linear <- function(variance = 1, dims = NULL) {
-  new_kernel("linear", variance = check_positive(variance), dims = check_dims(dims))
-}
+kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 
 #' @rdname kernels
 #' @param correlation between different values, above 0 and at most 1: one number, or one for each input of `dims`.
 #' @export
 kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL) {
-  dims <- check_dims(dims)
-  correlation <- check_per_input(correlation, dims)
-  if (any(correlation > 1)) stop_argument("correlation", describe(correlation), "above 0 and at most 1")
-  new_kernel("categorical", correlation = correlation, variance = check_positive(variance), dims = dims)
+  new_kernel("categorical")
 }
 
 #' @rdname kernels
 #' @param K symmetric positive semi-definite matrix, n x n for n arms. Rows with names go to the arms of these names.
 #' @export
 kernel_matrix <- function(K) {
-  new_kernel("matrix", K = check_covariance(K))
+  K <- check_covariance(K)
+  new_kernel("matrix")
 }
 
 #' @rdname kernels
 #' @param f a function of two matrices of points that returns their covariances, see below.
 #' @export
-kernel_function <- function(f, variance = 1, dims = NULL) {
-  new_kernel("function", f = check_function(f), variance = check_positive(variance), dims = check_dims(dims))
+kernel_function <- function(f, variance = 1, dims = NULL) new_kernel("function")
+
+new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
+
+# What a kernel states of itself:
+#   composite        made of `parts`; `multiplies`: their product;
+#   of_arms          a matrix over them, somewhere in it; own_function: a function of the user's;
+#   fitted           names of the settings that are fitted, in the core's order;
+#   prior_paths      can functions be drawn from it where arms cannot be counted?
+#   smoothness       nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family;
+#   gain_growth      a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
+#                    its rate of information, see gain_rate(); NULL where none is known;
+#   closed_form      does its square average over a box in closed form?
+#   unitless         its lengthscale has no unit; grows: its variance grows with the squares of the inputs;
+#   resolved         a function that completes its settings for the core;
+#   title            for people.
+kernel_traits <- list(
+  composite = FALSE, multiplies = FALSE, of_arms = FALSE, own_function = FALSE, fitted = character(),
+  prior_paths = TRUE, smoothness = NULL, gain_growth = NULL, closed_form = FALSE, unitless = FALSE, grows = FALSE,
+  resolved = function(kernel) function(settings, kernel, names) settings, title = NULL
+)
+
+any_part <- function(name) function(kernel) any(vapply(kernel$parts, trait, NA, name))
+all_parts <- function(name) function(kernel) all(vapply(kernel$parts, trait, NA, name))
+composite_traits <- list(composite = TRUE, of_arms = any_part("of_arms"), own_function = any_part("own_function"),
+                         prior_paths = all_parts("prior_paths"))
+
+# One number for all inputs counts as one parameter.
+resolve_stationary <- function(settings, kernel, names) {
+  settings$isotropic <- length(kernel$lengthscale) == 1
+  settings
 }
 
-new_kernel <- function(type, ...) {
-  structure(list(type = type, ...), class = "bandit_kernel")
+kernel_entries <- list(
+  se = list(
+    settings = alist(dims = check_dims(dims), lengthscale = check_per_input(lengthscale, dims),
+                     variance = check_positive(variance)),
+    traits = list(
+      fitted = c("lengthscale", "variance"), smoothness = Inf, closed_form = TRUE,
+      title = "squared exponential (smooth functions)", resolved = function(kernel) resolve_stationary,
+      gain_growth = function(kernel) function(kernel, d) c(factor = 1, log_power = d + 1, power = 0)
+    )
+  ),
+  matern = list(
+    settings = alist(dims = check_dims(dims), nu = check_number(nu, lower = 0, open_lower = TRUE),
+                     lengthscale = check_per_input(lengthscale, dims), variance = check_positive(variance)),
+    traits = list(
+      fitted = c("lengthscale", "variance"), smoothness = function(kernel) kernel$nu,
+      title = function(kernel) {
+        sprintf("Matern, nu = %s (%s)", format(kernel$nu, digits = 4), smoothness_words(kernel$nu))
+      },
+      resolved = function(kernel) resolve_stationary,
+      gain_growth = function(kernel) function(kernel, d) {
+        c(factor = 1, log_power = 1, power = d * (d + 1) / (2 * kernel$nu + d * (d + 1)))
+      }
+    )
+  ),
+  rq = list(
+    settings = alist(dims = check_dims(dims), alpha = check_positive(alpha),
+                     lengthscale = check_per_input(lengthscale, dims), variance = check_positive(variance)),
+    traits = list(fitted = c("alpha", "lengthscale", "variance"), resolved = function(kernel) resolve_stationary,
+                  title = "rational quadratic (smooth functions of many lengthscales)")
+  ),
+  periodic = list(
+    settings = alist(dims = check_dims(dims), period = check_per_input(period, dims),
+                     lengthscale = check_per_input(lengthscale, dims), variance = check_positive(variance)),
+    traits = list(fitted = c("period", "lengthscale", "variance"), unitless = TRUE,
+                  title = "periodic (smooth functions that repeat)",
+                  resolved = function(kernel) function(settings, kernel, names) {
+                    settings$one_period <- length(kernel$period) == 1
+                    resolve_stationary(settings, kernel, names)
+                  })
+  ),
+  linear = list(
+    settings = alist(dims = check_dims(dims), variance = check_positive(variance)),
+    traits = list(fitted = "variance", grows = TRUE, title = "linear (weighted sums of the inputs)",
+                  gain_growth = function(kernel) function(kernel, d) c(factor = d, log_power = 1, power = 0))
+  ),
+  categorical = list(
+    settings = alist(dims = check_dims(dims), correlation = check_correlation(correlation, dims),
+                     variance = check_positive(variance)),
+    traits = list(fitted = c("correlation", "variance"),
+                  title = "categorical (different values equally related)",
+                  resolved = function(kernel) function(settings, kernel, names) {
+                    settings$one_correlation <- length(kernel$correlation) == 1
+                    settings
+                  })
+  ),
+  "function" = list(
+    settings = alist(f = check_function(f), dims = check_dims(dims), variance = check_positive(variance)),
+    traits = list(fitted = "variance", own_function = TRUE, prior_paths = FALSE, title = "your own function",
+                  resolved = function(kernel) function(settings, kernel, names) {
+                    settings$f <- checked_gram(kernel$f, names)
+                    settings
+                  })
+  ),
+  matrix = list(
+    settings = alist(K = check_gram(K)),
+    traits = list(of_arms = TRUE, title = function(kernel) {
+      sprintf("covariance matrix over %d arms (variances %s to %s)", nrow(kernel$K),
+              format(min(diag(kernel$K)), digits = 4), format(max(diag(kernel$K)), digits = 4))
+    })
+  ),
+  sum = list(settings = alist(parts = check_kernel_parts(parts)), traits = composite_traits),
+  product = list(settings = alist(parts = check_kernel_parts(parts)),
+                 traits = c(composite_traits, multiplies = TRUE))
+)
+
+check_kernel_parts <- function(parts) {
+  if (!is.list(parts) || length(parts) == 0) stop_argument("parts", describe(parts), "a list of kernels")
+  lapply(parts, check_class, "bandit_kernel", "parts")
+}
+
+# A covariance that was found to be one, for all that can be seen without its eigenvalues.
+check_gram <- function(K) {
+  whole <- is.matrix(K) && is.double(K) && nrow(K) == ncol(K) && nrow(K) > 0
+  if (!whole || !all(is.finite(K)) || max(abs(K)) > largest_number || any(diag(K) < 0) || any(K != t(K))) {
+    stop_argument("K", describe(K), "a covariance matrix")
+  }
+  K
+}
+
+check_correlation <- function(correlation, dims) {
+  correlation <- check_per_input(correlation, dims)
+  if (any(correlation > 1)) stop_argument("correlation", describe(correlation), "above 0 and at most 1")
+  correlation
+}
+
+# Of kernels with a lengthscale, how often their functions are differentiable; others are refused.
+kernel_smoothness <- function(kernel, arg = "kernel", allowed = "kernel_se() or kernel_matern()") {
+  check_class(kernel, "bandit_kernel", arg, hint = "kernel_se(), kernel_matern()")
+  nu <- trait(kernel, "smoothness")
+  if (is.null(nu)) stop_argument(arg, sprintf("a kernel of type %s", kernel$type), allowed)
+  nu
 }
 
 # ---- checks -----------------------------------------------------------------
@@ -237,7 +351,7 @@ in_order_of_arms <- function(kernel, domain) {
     return(kernel)
   }
   labels <- arm_labels(domain)
-  rows <- if (identical(kernel$type, "matrix")) rownames(kernel$K)
+  rows <- if (has_matrix(kernel)) rownames(kernel$K)
   if (is.null(rows) || is.null(labels)) return(kernel)
   if (!setequal(rows, labels)) {
     stop_argument("kernel", sprintf("kernel_matrix() with rows named %s", quoted(rows, 4)),
@@ -250,7 +364,7 @@ in_order_of_arms <- function(kernel, domain) {
 # A linear kernel of inputs so small that their squares underflow would be sure that f is 0. `largest`: of each input.
 check_linear_scale <- function(kernel, largest, names) {
   if (is_composite(kernel)) return(invisible(lapply(kernel$parts, check_linear_scale, largest, names)))
-  if (!identical(kernel$type, "linear")) return(invisible())
+  if (!trait(kernel, "grows")) return(invisible())
   size <- max(0, largest[resolve_dims(kernel$dims, names) + 1L], na.rm = TRUE)
   if (size > 0 && kernel$variance * size^2 < 1 / largest_number) {
     stop_argument("kernel", sprintf("kernel_linear() of inputs of at most %s", exact_words(size)),
@@ -293,7 +407,7 @@ Ops.bandit_kernel <- function(e1, e2) {
   check_class(e2, "bandit_kernel", "right operand", hint)
   type <- types[[.Generic]]
   parts <- c(parts_as(e1, type), parts_as(e2, type))
-  new_kernel(type, parts = parts)
+  new_kernel(type)
 }
 
 # (a + b) + c is one sum of three parts.
@@ -301,22 +415,11 @@ parts_as <- function(kernel, type) {
   if (identical(kernel$type, type)) kernel$parts else list(kernel)
 }
 
-is_composite <- function(kernel) kernel$type %in% c("sum", "product")
+is_composite <- function(kernel) trait(kernel, "composite")
 
-has_matrix <- function(kernel) {
-  if (is_composite(kernel)) any(vapply(kernel$parts, has_matrix, NA)) else kernel$type == "matrix"
-}
+has_matrix <- function(kernel) trait(kernel, "of_arms")
 
 # ---- parameters -------------------------------------------------------------
-
-# The fields that are fitted, in the core's order.
-fitted_fields <- function(type) {
-  switch(type, se = c("lengthscale", "variance"), matern = c("lengthscale", "variance"),
-         rq = c("alpha", "lengthscale", "variance"),
-         periodic = c("period", "lengthscale", "variance"),
-         categorical = c("correlation", "variance"),
-         linear = "variance", "function" = "variance", matrix = character())
-}
 
 # All that can be fitted, natural scale, named like "se.lengthscale",
 # "2.rq.alpha" (second part), "se.lengthscale1" (one per input).
@@ -329,8 +432,7 @@ kernel_parameters <- function(kernel) {
     })
     return(do.call(c, parts))
   }
-  fields <- fitted_fields(kernel$type)
-  values <- lapply(fields, function(field) {
+  values <- lapply(trait(kernel, "fitted"), function(field) {
     value <- kernel[[field]]
     names <- paste0(kernel$type, ".", field)
     stats::setNames(value, if (length(value) > 1) paste0(names, seq_along(value)) else names)
@@ -358,7 +460,7 @@ replace_parameters <- function(kernel, values) {
     }
     return(kernel)
   }
-  for (field in fitted_fields(kernel$type)) {
+  for (field in trait(kernel, "fitted")) {
     count <- length(kernel[[field]])
     kernel[[field]] <- values[used + seq_len(count)]
     used <- used + count
@@ -373,18 +475,9 @@ replace_parameters <- function(kernel, values) {
 # number, the 0-based arm number in column `arm_column`.
 resolve_kernel <- function(kernel, input_names, arms = NULL) {
   check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
-  check_kernel(kernel)
   resolved <- resolve_part(kernel, input_names, arms)
   resolved$arm_column <- length(input_names)
   resolved
-}
-
-# Is it as its constructor makes it? Objects may come from files.
-check_kernel <- function(kernel) {
-  tryCatch(check_made_here(kernel), error = function(e) {
-    stop_argument("kernel", paste0("one that is damaged (", conditionMessage(e), ")"),
-                  "as kernel_se(), kernel_matern(), ... make it")
-  })
 }
 
 resolve_part <- function(kernel, input_names, arms) {
@@ -392,20 +485,14 @@ resolve_part <- function(kernel, input_names, arms) {
     return(list(type = kernel$type,
                 parts = lapply(kernel$parts, resolve_part, input_names, arms)))
   }
-  if (kernel$type == "matrix") return(resolve_matrix(kernel, input_names, arms))
+  if (has_matrix(kernel)) return(resolve_matrix(kernel, input_names, arms))
   out <- unclass(kernel)
   out$dims <- resolve_dims(kernel$dims, input_names)
-  if (kernel$type == "function") {
-    out$f <- checked_gram(kernel$f, input_names[out$dims + 1L])
-    return(out)
-  }
+  out$closed_form <- trait(kernel, "closed_form")
   for (field in intersect(c("lengthscale", "period", "correlation"), names(out))) {
     out[[field]] <- expand_per_input(out[[field]], length(out$dims), field, kernel)
   }
-  if (kernel$type == "categorical") out$one_correlation <- length(kernel$correlation) == 1
-  else if (kernel$type != "linear") out$isotropic <- length(kernel$lengthscale) == 1
-  if (kernel$type == "periodic") out$one_period <- length(kernel$period) == 1
-  out
+  trait(kernel, "resolved")(out, kernel, input_names[out$dims + 1L])
 }
 
 resolve_matrix <- function(kernel, input_names, arms) {
@@ -436,17 +523,13 @@ checked_gram <- function(f, names) {
   }
 }
 
-has_function <- function(kernel) {
-  if (is_composite(kernel)) any(vapply(kernel$parts, has_function, NA)) else kernel$type == "function"
-}
+has_function <- function(kernel) trait(kernel, "own_function")
 
-# Is what kernel_function() is made of a covariance at some points (a matrix as the core sees them)?
+# Is what kernel_function() is made of a covariance at some points (a matrix as the core sees them)? `kernel`: as the
+# core takes it.
 check_own_kernel <- function(kernel, points) {
-  if (kernel$type %in% c("sum", "product")) {
-    for (part in kernel$parts) check_own_kernel(part, points)
-    return(invisible())
-  }
-  if (kernel$type != "function" || nrow(points) == 0) return(invisible())
+  for (part in kernel$parts) check_own_kernel(part, points)
+  if (is.null(kernel$f) || nrow(points) == 0) return(invisible())
   some <- unique(round(seq(1, nrow(points), length.out = min(40, nrow(points)))))
   X <- points[some, kernel$dims + 1L, drop = FALSE]
   K <- check_covariance(kernel$f(X, X), "f")
@@ -523,7 +606,7 @@ kernel_gram <- function(kernel, x, y = x) {
 
 # How many arms the kernel's matrices have; NULL if there are none.
 matrix_size <- function(kernel) {
-  if (!is_composite(kernel)) return(if (kernel$type == "matrix") nrow(kernel$K))
+  if (!is_composite(kernel)) return(if (has_matrix(kernel)) nrow(kernel$K))
   sizes <- unlist(lapply(kernel$parts, matrix_size))
   if (is.null(sizes)) NULL else sizes[1]
 }
@@ -549,26 +632,13 @@ print.bandit_kernel <- function(x, ...) {
 }
 
 kernel_lines <- function(kernel) {
-  if (!is_composite(kernel)) return(paste0(kernel_title(kernel), kernel_values(kernel)))
+  if (!is_composite(kernel)) return(paste0(trait(kernel, "title"), kernel_values(kernel)))
   lines <- sprintf("%s of %d kernels:", kernel$type, length(kernel$parts))
   for (i in seq_along(kernel$parts)) {
     part <- kernel_lines(kernel$parts[[i]])
     lines <- c(lines, paste0("  ", i, ". ", part[1]), if (length(part) > 1) paste0("  ", part[-1]))
   }
   lines
-}
-
-kernel_title <- function(kernel) {
-  switch(kernel$type,
-         se = "squared exponential (smooth functions)",
-         matern = sprintf("Matern, nu = %s (%s)", format(kernel$nu, digits = 4), smoothness_words(kernel$nu)),
-         rq = "rational quadratic (smooth functions of many lengthscales)",
-         periodic = "periodic (smooth functions that repeat)",
-         linear = "linear (weighted sums of the inputs)",
-         categorical = "categorical (different values equally related)",
-         "function" = "your own function",
-         matrix = sprintf("covariance matrix over %d arms (variances %s to %s)", nrow(kernel$K),
-                          format(min(diag(kernel$K)), digits = 4), format(max(diag(kernel$K)), digits = 4)))
 }
 
 # Sample paths have derivatives of every order below nu.
@@ -580,8 +650,8 @@ smoothness_words <- function(nu) {
 }
 
 kernel_values <- function(kernel) {
-  if (kernel$type == "matrix") return("")
-  fields <- fitted_fields(kernel$type)
+  fields <- trait(kernel, "fitted")
+  if (!length(fields)) return("")
   values <- vapply(fields, function(field) {
     paste(field, paste(format(kernel[[field]], digits = 4, trim = TRUE), collapse = " "))
   }, "")

@@ -61,7 +61,7 @@ lengthscale_priors <- function(kernel, domain, prior, prefix = "") {
   count <- length(kernel$lengthscale)
   if (count == 0) return(list())
   # A periodic kernel's lengthscale is a share of its period.
-  side <- if (kernel$type == "periodic") 1 else lengthscale_sides(kernel, domain)
+  side <- if (trait(kernel, "unitless")) 1 else lengthscale_sides(kernel, domain)
   names <- paste0(prefix, kernel$type, ".lengthscale", if (count > 1) seq_len(count) else "")
   stats::setNames(lapply(log(rep_len(side, count)), function(unit) prior + c(unit, 0)), names)
 }

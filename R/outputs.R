@@ -51,18 +51,30 @@
 #' @export
 scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("auto", "none", "power"), centre = NULL,
                           scale = NULL) {
-  direction <- check_choice(direction, c("maximize", "minimize"))
-  if (is.null(centre) && is.null(scale)) {
-    transform <- check_choice(transform, c("auto", "none", "power"))
-    return(structure(list(direction = direction, transform = transform), class = "bandit_outputs"))
+  if (!is.null(centre) || !is.null(scale)) {
+    if (!missing(transform) && !identical(transform, "none")) {
+      stop_argument("transform", describe(transform), "\"none\" where `centre` and `scale` are given")
+    }
+    transform <- "none"
   }
-  if (!missing(transform) && !identical(transform, "none")) {
-    stop_argument("transform", describe(transform), "\"none\" where `centre` and `scale` are given")
+  new_part("bandit_outputs")
+}
+
+outputs_entry <- list(settings = alist(direction = check_choice(direction, c("maximize", "minimize")),
+                                       transform = check_choice(transform, c("auto", "none", "power")),
+                                       centre = check_centre(centre, scale), scale = check_output_scale(scale, centre)))
+
+# Both are given, or neither.
+check_centre <- function(centre, scale) {
+  if (!is.null(centre) || !is.null(scale)) {
+    check_number(centre, "centre", lower = -largest_number, upper = largest_number)
   }
-  structure(list(direction = direction, transform = "none",
-                 centre = check_number(centre, lower = -largest_number, upper = largest_number),
-                 scale = check_number(scale, lower = 0, open_lower = TRUE, upper = largest_number)),
-            class = "bandit_outputs")
+}
+
+check_output_scale <- function(scale, centre) {
+  if (!is.null(scale) || !is.null(centre)) {
+    check_number(scale, "scale", lower = 0, open_lower = TRUE, upper = largest_number)
+  }
 }
 
 #' @export
@@ -80,7 +92,7 @@ check_outputs <- function(outputs, config) {
       stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL where `%s` is given", rule))
     }
   }
-  scale_outputs(outputs$direction, outputs$transform, outputs$centre, outputs$scale)
+  outputs
 }
 
 # Was the map given, and is not fitted?

@@ -93,15 +93,13 @@ look_ahead <- function(bandit, context) {
 }
 
 is_predictable <- function(bandit, ahead) {
-  !is.null(ahead) && !bandit$config$policy$random && ahead$action == "policy"
+  !is.null(ahead) && !trait(bandit$config$policy, "random") && ahead$action == "policy"
 }
 
 view_band <- function(bandit, width, ahead) {
   if (!is.null(width)) return(list(width = width, label = band_label(width, "")))
   policy <- bandit$config$policy
-  # width_dmm() is a minimum of several bounds, not one multiplier.
-  has_width <- !is.null(policy$width) && !identical(policy$width$type, "dmm") &&
-    !is.null(ahead) && is.finite(ahead$width)
+  has_width <- !is.null(policy$width) && trait(policy$width, "one_multiplier") && !is.null(ahead) && is.finite(ahead$width)
   if (!has_width) return(list(width = 2, label = band_label(2, "")))
   list(width = ahead$width, label = band_label(ahead$width, " (policy's width)"))
 }
@@ -163,7 +161,7 @@ view_positions <- function(view, domain) {
 
 view_title <- function(bandit, view) {
   rounds <- table_size(bandit$queries)
-  title <- sprintf("%s after %d %s", bandit$config$policy$short, rounds,
+  title <- sprintf("%s after %d %s", trait(bandit$config$policy, "short"), rounds,
                    if (rounds == 1) "query" else "queries")
   if (is.null(view$context)) return(title)
   values <- paste(colnames(view$context), "=", format(c(view$context), digits = 4, trim = TRUE))
@@ -182,7 +180,7 @@ played_points <- function(queries) {
 # Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
 next_height <- function(bandit, view) {
   ahead <- view$next_choice
-  ahead$mean + if (bandit$config$policy$bound) output_sign(bandit$config) * view$band$width * ahead$sd else 0
+  ahead$mean + if (trait(bandit$config$policy, "bound")) output_sign(bandit$config) * view$band$width * ahead$sd else 0
 }
 
 # --- runs and comparisons ---------------------------------------------------------------
@@ -214,7 +212,7 @@ run_view <- function(run, which, bound) {
   list(frame = frame, column = column, label = quantity_label(column),
        changes = changes_within(run$problem$change_points, length(rounds)),
        restarts = which(diff(data$segment) > 0) + 0.5,
-       title = sprintf("%s, %d rounds", run$bandit$config$policy$short, length(rounds)))
+       title = sprintf("%s, %d rounds", trait(run$bandit$config$policy, "short"), length(rounds)))
 }
 
 # A change point is the last round of its period: the line lies between two rounds.

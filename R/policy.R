@@ -68,42 +68,111 @@
 #' @name policies
 NULL
 
-# A policy says for itself what others need to know: `title` and `short` for people; `random`, whether
-# the next choice cannot be foretold; `draws`, whether it needs exact joint draws over arms; `bound`, whether the score
-# at a place is mean + width * sd. Everything else is for its maker in the core.
-new_policy <- function(kind, title, ..., short = NULL, random = FALSE, draws = FALSE, bound = FALSE) {
-  if (is.null(short)) short <- paste0(toupper(substr(title, 1, 1)), substring(title, 2))
-  structure(list(kind = kind, title = title, short = short, random = random, draws = draws, bound = bound, ...),
-            class = "bandit_policy")
+new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
+
+# What a policy states of itself:
+#   title, short    for people;
+#   random          can the next choice not be foretold (but for ties)?
+#   uniform         is every place as probable as any other?
+#   draws           does it need exact joint draws over arms (and functions drawn from the prior where these cannot be
+#                   counted)?
+#   draws_choice    is its choice the maximiser of one draw, whose spread is the width times the posterior's?
+#   bound           is the score at a place mean + width * sd?
+#   rises           does its score never fall where mean or sd rises?
+#   intervals       does it keep the intersection of all rounds' intervals, by which places are labelled?
+#   resolved        a function that completes its settings for the core.
+policy_traits <- list(
+  title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
+  draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
+  resolved = function(policy) function(settings, config) settings
+)
+
+# Each choice is played again until its sd has shrunk up to so many times.
+policy_options <- alist(repeats = check_number(repeats, lower = 1, open_lower = TRUE))
+
+policy_entries <- list(
+  ucb = list(
+    settings = alist(width = as_width(width)),
+    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE,
+                  rises = function(policy) trait(policy$width, "one_multiplier"))
+  ),
+  ts = list(
+    settings = alist(width = check_one_multiplier(width)),
+    traits = list(title = "Thompson sampling", random = TRUE, draws = TRUE, draws_choice = TRUE)
+  ),
+  ei = list(
+    settings = alist(xi = check_number(xi, lower = 0), cost = if (!is.null(cost)) check_function(cost)),
+    traits = list(title = function(policy) paste0("expected improvement", if (!is.null(policy$cost)) " per cost"),
+                  rises = function(policy) is.null(policy$cost),
+                  resolved = function(policy) function(settings, config) {
+                    if (is.null(settings$cost)) return(settings)
+                    c(settings[names(settings) != "cost"], resolve_cost(settings$cost, config))
+                  })
+  ),
+  kg = list(traits = list(title = "knowledge gradient")),
+  pi = list(settings = alist(xi = check_number(xi, lower = 0)), traits = list(title = "probability of improvement")),
+  mes = list(settings = alist(samples = check_count(samples, upper = 1e4)),
+             traits = list(title = "max-value entropy search", random = TRUE)),
+  pims = list(traits = list(title = "probability of improvement from a sampled maximum", short = "PIMS", random = TRUE,
+                            draws = TRUE)),
+  straddle = list(settings = alist(level = check_number(level), random = check_flag(random)),
+                  traits = list(title = "straddle", random = function(policy) policy$random)),
+  "function" = list(
+    settings = alist(name = check_string(name), f = check_function(f)),
+    traits = list(title = function(policy) policy$name, short = function(policy) policy$name,
+                  resolved = function(policy) function(settings, config) {
+                    settings$f <- function(mean, sd, round) {
+                      call_user(policy$f(mean, sd, round), "f", sprintf("for %d points", length(mean)))
+                    }
+                    settings
+                  })
+  ),
+  mean = list(traits = list(title = "largest mean", rises = TRUE)),
+  variance = list(traits = list(title = "largest variance", rises = TRUE)),
+  uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE)),
+  ucb_pe = list(
+    settings = alist(width = check_one_multiplier(width)),
+    traits = list(title = "upper confidence bound, then pure exploration", short = "GP-UCB-PE")
+  ),
+  level_set = list(
+    settings = alist(width = check_one_multiplier(width, drawn = FALSE), implicit = check_flag(implicit),
+                     level = check_level(level, implicit), accuracy = check_number(accuracy, lower = 0)),
+    traits = list(title = "level-set estimation", short = "LSE", intervals = TRUE)
+  ),
+  stable = list(
+    settings = alist(width = check_one_multiplier(width, drawn = FALSE),
+                     radius = check_numbers(radius, lower = 0, open_lower = TRUE)),
+    traits = list(title = "best worst neighbour", short = "StableOpt",
+                  resolved = function(policy) function(settings, config) {
+                    settings$radius <- check_radius(settings$radius, config$domain)
+                    settings
+                  })
+  )
+)
+
+capitalised <- function(text) paste0(toupper(substr(text, 1, 1)), substring(text, 2))
+
+# Of the maximum, or in units of the reward.
+check_level <- function(level, implicit) {
+  if (!implicit) return(check_number(level, "level"))
+  check_number(level, "level", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
 }
 
 #' @rdname policies
 #' @export
-policy_ucb <- function(width) {
-  new_policy("ucb", "upper confidence bound", short = "GP-UCB", bound = TRUE, width = as_width(width))
-}
+policy_ucb <- function(width) new_policy("ucb")
 
 #' @rdname policies
 #' @export
-policy_ts <- function(width) {
-  width <- as_width(width)
-  if (width$type == "dmm") {
-    stop_argument("width", "width_dmm()", "a width that is one multiplier (width_dmm() is for UCB only)")
-  }
-  new_policy("ts", "Thompson sampling", random = TRUE, draws = TRUE, width = width)
-}
+policy_ts <- function(width) new_policy("ts")
 
 #' @rdname policies
 #' @export
-policy_ei <- function(xi = 0, cost = NULL) {
-  if (!is.null(cost)) check_function(cost)
-  new_policy("ei", paste0("expected improvement", if (!is.null(cost)) " per cost"), xi = check_number(xi, lower = 0),
-             cost = cost)
-}
+policy_ei <- function(xi = 0, cost = NULL) new_policy("ei")
 
 #' @rdname policies
 #' @export
-policy_kg <- function() new_policy("kg", "knowledge gradient")
+policy_kg <- function() new_policy("kg")
 
 #' @rdname policies
 #' @export
@@ -115,44 +184,35 @@ policy_repeats <- function(policy, C = 1.1) {
 
 #' @rdname policies
 #' @export
-policy_pi <- function(xi = 0) new_policy("pi", "probability of improvement", xi = check_number(xi, lower = 0))
+policy_pi <- function(xi = 0) new_policy("pi")
 
 #' @rdname policies
 #' @export
-policy_mes <- function(samples = 10) {
-  new_policy("mes", "max-value entropy search", random = TRUE, samples = check_count(samples, upper = 1e4))
-}
+policy_mes <- function(samples = 10) new_policy("mes")
 
 #' @rdname policies
 #' @export
-policy_pims <- function() {
-  new_policy("pims", "probability of improvement from a sampled maximum", short = "PIMS", random = TRUE, draws = TRUE)
-}
+policy_pims <- function() new_policy("pims")
 
 #' @rdname policies
 #' @export
-policy_straddle <- function(level, random = TRUE) {
-  new_policy("straddle", "straddle", level = check_number(level), random = check_flag(random))
-}
+policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 
 #' @rdname policies
 #' @export
-policy_function <- function(f, name = "own") {
-  name <- check_string(name)
-  new_policy("function", name, short = name, f = check_function(f))
-}
+policy_function <- function(f, name = "own") new_policy("function")
 
 #' @rdname policies
 #' @export
-policy_mean <- function() new_policy("mean", "largest mean")
+policy_mean <- function() new_policy("mean")
 
 #' @rdname policies
 #' @export
-policy_variance <- function() new_policy("variance", "largest variance")
+policy_variance <- function() new_policy("variance")
 
 #' @rdname policies
 #' @export
-policy_uniform <- function() new_policy("uniform", "uniform", short = "Uniform sampling", random = TRUE)
+policy_uniform <- function() new_policy("uniform")
 
 #' @export
 print.bandit_policy <- function(x, ...) {
@@ -164,21 +224,15 @@ describe_policy <- function(policy) {
   extra <- if (!is.null(policy$width)) paste0(", width ", describe_width(policy$width))
            else if (!is.null(policy$xi) && policy$xi > 0) sprintf(", xi = %g", policy$xi)
   repeated <- if (!is.null(policy$repeats)) sprintf(", repeated while sd shrinks less than %g-fold", policy$repeats)
-  paste0(policy$title, extra, repeated)
+  paste0(trait(policy, "title"), extra, repeated)
 }
 
 # As the core takes it.
 resolve_policy <- function(policy, config) {
   out <- unclass(policy)
   out["width"] <- list(resolve_width(policy$width, config))
-  f <- policy$f
-  if (!is.null(f)) {
-    out$f <- function(mean, sd, round) call_user(f(mean, sd, round), "f", sprintf("for %d points", length(mean)))
-  }
-  if (!is.null(policy$cost)) out[c("cost", "actions")] <- resolve_cost(policy$cost, config)
-  if (policy$kind == "stable") out$radius <- check_radius(policy$radius, config$domain)
-  if (policy$kind == "level_set") check_can_keep_intervals(config)
-  out
+  for (name in c("draws", "rises")) out[[name]] <- trait(policy, name)
+  trait(policy, "resolved")(out, config)
 }
 
 # A function of places as the kernel sees them, whose first inputs are the actions'. It is asked in every round: prices

@@ -38,9 +38,7 @@ gp_ucb_pe <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1)
     if (!can_count(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
     width <- width_srinivas_finite(delta)
   }
-  policy <- new_policy("ucb_pe", "upper confidence bound, then pure exploration", short = "GP-UCB-PE",
-                       width = policy_ucb(width)$width)
-  preset(list(policy = policy, pending = pending_hallucinate()), domain, kernel, noise_var, ...)
+  preset(list(policy = new_policy("ucb_pe"), pending = pending_hallucinate()), domain, kernel, noise_var, ...)
 }
 
 #' @rdname gp_ucb_pe

@@ -38,7 +38,7 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., width
     width <- check_number(B, lower = 0) + check_number(R, lower = 0) / sqrt(noise_var) * spread
   }
   parts <- gp_rival_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
-  new_rival("bpe", parts$domain, 0, NULL, parts$models, list(rounds = rounds), journal, least = 0)
+  new_rival("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)
 }
 
 # Sizes of the batches that rounds 1..T make.

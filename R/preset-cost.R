@@ -4,7 +4,7 @@ gp_ei_learned_cost <- function(domain, kernel, noise_var, cost_kernel, cost_nois
                                contexts = NULL, journal = NULL) {
   check_rival_dots(..., allowed = names(formals(gp_ei_learned_cost)))
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, 1, mean, cost_kernel, cost_noise_var, NULL, cost_mean)
-  new_rival("ei_cost", parts$domain, 1, contexts, parts$models, list(), journal)
+  new_rival("ei_cost", parts$domain, 1, contexts, parts$models, journal = journal)
 }
 
 propose_ei_cost <- function(rival, context) {

@@ -77,12 +77,14 @@ scale_phases <- paste0("scale", 0:99)
 
 # ---- settings -----------------------------------------------------------------
 
+scale_rule_settings <- alist(
+  d = check_count(d), growth = check_function(growth), rounds = check_count(rounds),
+  scales = check_count(scales, upper = length(scale_phases)), volume = check_numbers(volume, lengths = scales),
+  norm = check_numbers(norm, lengths = scales)
+)
+
 scale_settings <- function(domain, kernel, contexts, growth, default, rounds) {
-  check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern()")
-  if (!kernel$type %in% c("se", "matern")) {
-    stop_argument("kernel", sprintf("a kernel of type %s", kernel$type),
-                  "kernel_se() or kernel_matern(), whose lengthscale shrinks")
-  }
+  kernel_smoothness(kernel, allowed = "kernel_se() or kernel_matern(), whose lengthscale shrinks")
   domain <- as_domain(domain)
   d <- if (!is.null(kernel$dims)) length(kernel$dims)
        else length(domain$names) + length(check_contexts(contexts, domain)$names)
@@ -102,8 +104,8 @@ scales_at <- function(settings, t) {
 }
 
 default_rate <- function(kernel, d) {
-  if (kernel$type == "se") function(n) log(n + 1)^(d + 1)
-  else function(n) n^(d / (2 * kernel$nu + d)) * log(n + 1)
+  nu <- kernel_smoothness(kernel)
+  if (is.infinite(nu)) function(n) log(n + 1)^(d + 1) else function(n) n^(d / (2 * nu + d)) * log(n + 1)
 }
 
 new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal) {
@@ -115,7 +117,7 @@ new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, setti
   size <- prod(rep_len(kernel$lengthscale, settings$d))
   settings$volume <- size * exp(-(seq_along(models) - 1))
   settings$norm <- vapply(models, function(model) model$width$B, 0)
-  new_rival(rule, as_domain(domain), 0, contexts, models, settings, journal, least = 0)
+  new_rival(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0)
 }
 
 # ---- the choice ---------------------------------------------------------------

@@ -40,17 +40,7 @@ gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = F
   domain <- as_domain(domain)
   check_delta(delta)
   if (is.null(width)) width <- width_srinivas_finite(delta)
-  width <- as_width(width)
-  if (width$type %in% c("dmm", "irgp")) {
-    stop_argument("width", sprintf("width_%s()", width$type),
-                  "a width that is one multiplier of sd and not drawn at random")
-  }
-  implicit <- check_flag(implicit)
-  level <- if (implicit) check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
-           else check_number(level)
-  policy <- new_policy("level_set", "level-set estimation", short = "LSE", width = width, level = level,
-                       accuracy = check_number(accuracy, lower = 0), implicit = implicit)
-  preset(list(policy = policy), domain, kernel, noise_var, ...)
+  preset(list(policy = new_policy("level_set")), domain, kernel, noise_var, ...)
 }
 
 check_can_keep_intervals <- function(config) {
@@ -63,11 +53,9 @@ check_can_keep_intervals <- function(config) {
   }
 }
 
-keeps_intervals <- function(policy) identical(policy$kind, "level_set")
-
 check_keeps_intervals <- function(bandit, arg) {
-  if (!keeps_intervals(bandit$config$policy)) {
-    stop_argument(arg, sprintf("asked of a bandit with policy \"%s\"", bandit$config$policy$title),
+  if (!trait(bandit$config$policy, "intervals")) {
+    stop_argument(arg, sprintf("asked of a bandit with policy \"%s\"", trait(bandit$config$policy, "title")),
                   "asked of a bandit made by gp_lse()")
   }
 }

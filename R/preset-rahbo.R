@@ -43,8 +43,7 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
   if (is.null(variance_noise)) variance_noise <- 2 * f$models[[1]]$noise_var^2 / (repeats - 1)
   rho <- gp_rival_parts(domain, variance_kernel, variance_noise, check_rival_width(variance_width, "variance_width"), 0,
                         f$models[[1]]$noise_var, NULL, NULL, NULL, 0, least = 0)
-  new_rival("rahbo", f$domain, 0, contexts, c(f$models, rho$models), list(alpha = alpha, repeats = repeats), journal,
-            least = 0)
+  new_rival("rahbo", f$domain, 0, contexts, c(f$models, rho$models), journal = journal, least = 0)
 }
 
 # Ids of queries whose rewards are known, place by place.

@@ -65,11 +65,10 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
   if (!stages && !is.null(accuracy)) {
     stop_argument("accuracy", describe(accuracy), "NULL with method = \"safeopt\", which has no stages")
   }
-  settings <- list()
-  if (!is.null(accuracy)) settings$accuracy <- check_number(accuracy, lower = 0, open_lower = TRUE)
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
-  new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, settings, journal, contexts)
+  new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, journal, contexts,
+                 accuracy)
 }
 
 # Models and safety functions from the arguments.
@@ -105,18 +104,33 @@ check_safety <- function(safety, count) {
   list(models = 1 + number, count = count, functions = 1 + length(number))
 }
 
-new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, settings, journal, contexts = NULL) {
-  safety <- parts$safety
-  size <- length(safety$models)
+safe_settings <- alist(
+  safety = check_numbers(safety, lower = 1), threshold = check_numbers(threshold, lengths = length(safety)),
+  seed = check_seed_places(seed),
+  lipschitz = if (!is.null(lipschitz)) check_numbers(lipschitz, lengths = length(safety), lower = 0)
+)
+
+check_seed_places <- function(seed) {
+  whole <- is.list(seed) && is.integer(seed$arm) && is.matrix(seed$inputs) && is.double(seed$inputs) &&
+    nrow(seed$inputs) == length(seed$arm) && nrow(seed$inputs) > 0 && all(is.finite(seed$inputs))
+  if (!whole) stop_argument("seed", describe(seed), "places that are known to be safe")
+  seed
+}
+
+check_tolerance_of_stage <- function(accuracy) check_number(accuracy, "accuracy", lower = 0, open_lower = TRUE)
+
+new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, contexts = NULL, accuracy = NULL) {
+  safety <- parts$safety$models
+  size <- length(safety)
   one_each <- function(x, arg, ...) rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), ...), size)
   if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
     stop_argument("domain", describe_domain(parts$domain), "arms or a box")
   }
   check_few_places(parts$domain, 4000)
-  settings <- c(settings, list(safety = safety$models, threshold = one_each(threshold, "threshold"),
-                               seed = check_seed(seed, parts$domain)))
-  if (!is.null(lipschitz)) settings$lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
-  new_rival(rule, parts$domain, safety$count, contexts, parts$models, settings, journal, least = 0)
+  threshold <- one_each(threshold, "threshold")
+  seed <- check_seed(seed, parts$domain)
+  if (!is.null(lipschitz)) lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
+  new_rival(rule, parts$domain, parts$safety$count, contexts, parts$models, journal = journal, least = 0)
 }
 
 # What takes time or memory of the order of their number squared.

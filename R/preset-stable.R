@@ -26,9 +26,7 @@ stable_opt <- function(domain, kernel, noise_var, radius, ..., width = width_con
   domain <- as_domain(domain)
   check_radius(radius, domain)
   check_few_places(domain, 20000)
-  policy <- new_policy("stable", "best worst neighbour", short = "StableOpt", width = policy_ts(width)$width,
-                       radius = radius)
-  preset(list(policy = policy), domain, kernel, noise_var, ...)
+  preset(list(policy = new_policy("stable")), domain, kernel, noise_var, ...)
 }
 
 # One per input.

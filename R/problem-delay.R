@@ -69,9 +69,10 @@ takes_input <- function(f) {
 
 depends_on_input <- function(delay) identical(delay$type, "function of the input")
 
-new_delay <- function(type, parameters, draw) {
-  structure(list(type = type, parameters = parameters, draw = draw), class = "bandit_delay")
-}
+new_delay <- function(type, parameters, draw) new_part("bandit_delay")
+
+delay_entry <- list(settings = alist(type = check_string(type), parameters = check_numbers(parameters),
+                                     draw = check_function(draw)))
 
 draw_delay <- function(delay, n) {
   value <- if (is.null(delay)) rep(0, n) else call_user(delay$draw(n), "delay", sprintf("for %.0f rounds", n))

@@ -37,11 +37,15 @@ noise_uniform <- function(half_width) {
 
 #' @rdname noise_gaussian
 #' @export
-noise_function <- function(f) new_noise("function", numeric(), check_function(f))
-
-new_noise <- function(type, parameters, draw) {
-  structure(list(type = type, parameters = parameters, draw = draw), class = "bandit_noise")
+noise_function <- function(f) {
+  check_function(f)
+  new_noise("function", numeric(), f)
 }
+
+new_noise <- function(type, parameters, draw) new_part("bandit_noise")
+
+noise_entry <- list(settings = alist(type = check_string(type), parameters = check_numbers(parameters),
+                                     draw = check_function(draw)))
 
 draw_noise <- function(noise, n) {
   value <- call_user(noise$draw(n), "noise", sprintf("for %.0f rounds", n))

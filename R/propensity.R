@@ -2,7 +2,12 @@
 
 # Is there anything random in how a bandit chooses its places (but for ties)?
 is_randomised <- function(config) {
-  config$policy$random || identical(config$policy$width$type, "irgp") || explores(config)
+  chooses_at_random(config$policy) || explores(config)
+}
+
+# By itself, or by a width that is drawn.
+chooses_at_random <- function(policy) {
+  trait(policy, "random") || (!is.null(policy$width) && trait(policy$width, "drawn"))
 }
 
 explores <- function(config) !is.null(config$changes) && isTRUE(config$changes$explore > 0)
@@ -29,11 +34,10 @@ propensities <- function(bandit, ids, draws = NULL) {
   chosen <- which(action != "given")
   eligible <- vector("list", length(action))
   eligible[chosen] <- eligible_at(bandit, ids[chosen])
-  uniform <- action == "explore" | (action == "policy" & config$policy$kind == "uniform")
+  uniform <- action == "explore" | (action == "policy" & trait(config$policy, "uniform"))
   out[uniform] <- 1 / lengths(eligible[uniform])
   open <- which(action == "policy" & !uniform)
-  certain <- !config$policy$random && !identical(config$policy$width$type, "irgp")
-  sure <- certain | lengths(eligible[open]) == 1
+  sure <- !chooses_at_random(config$policy) | lengths(eligible[open]) == 1
   out[open[sure]] <- 1
   open <- open[!sure]
   if (!is.null(draws) && draws > 0 && length(open)) out[open] <- drawn_again(bandit, ids[open], draws)
@@ -74,7 +78,7 @@ drawn_again <- function(bandit, ids, draws) {
 
 # Arms that would be chosen now among those that are eligible. Thompson draws of all arms at once are one matrix.
 fresh_choices <- function(handle, config, context, draws, width, eligible) {
-  if (config$policy$kind == "ts" && !is.na(width)) {
+  if (trait(config$policy, "draws_choice") && !is.na(width)) {
     values <- core(cpp_bandit_draw(handle, draws, width, context))[eligible, , drop = FALSE]
     return(eligible[max.col(t(values), ties.method = "first")])
   }

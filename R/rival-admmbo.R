@@ -56,13 +56,9 @@ rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations =
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
                           NULL, constraint_mean)
   models <- lapply(parts$models, function(one) c(one, list(refit = refit)))
-  settings <- list(
-    evaluations = rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
-                        constraint = check_evaluations(constraint_evaluations, "constraint_evaluations")),
-    rho = check_number(rho, lower = 0, open_lower = TRUE), weight = check_number(weight, lower = 0, open_lower = TRUE),
-    outer = check_count(outer), initial = check_count(initial, lower = 0),
-    tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share))
-  new_rival("admmbo", parts$domain, parts$count, models = models, settings = settings, journal = journal)
+  evaluations <- rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
+                       constraint = check_evaluations(constraint_evaluations, "constraint_evaluations"))
+  new_rival("admmbo", parts$domain, parts$count, models = models, journal = journal)
 }
 
 check_evaluations <- function(x, arg) {
@@ -71,6 +67,14 @@ check_evaluations <- function(x, arg) {
     stop_argument(arg, describe(x), allowed)
   }
   as.double(x)
+}
+
+check_evaluation_table <- function(evaluations) {
+  if (!is.matrix(evaluations) || !identical(rownames(evaluations), c("objective", "constraint"))) {
+    stop_argument("evaluations", describe(evaluations), "a matrix with the rows objective and constraint")
+  }
+  for (row in rownames(evaluations)) check_evaluations(evaluations[row, ], "evaluations")
+  evaluations
 }
 
 # `step`: 0 the objective step, j the feasibility step of constraint j; `since`: the last query before it.

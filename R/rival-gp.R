@@ -63,9 +63,7 @@ rival_ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width
   check_rival_dots(..., allowed = names(formals(rival_ckb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  settings <- list(step = check_number(step, lower = 0, open_lower = TRUE),
-                   bound = check_number(bound, lower = 0, open_lower = TRUE))
-  new_rival("ckb", parts$domain, parts$count, contexts, parts$models, settings, journal)
+  new_rival("ckb", parts$domain, parts$count, contexts, parts$models, journal = journal)
 }
 
 #' @rdname rival_ckb
@@ -76,7 +74,7 @@ config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2)
   check_rival_dots(..., allowed = names(formals(config_ucb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  new_rival("config_ucb", parts$domain, parts$count, contexts, parts$models, list(), journal)
+  new_rival("config_ucb", parts$domain, parts$count, contexts, parts$models, journal = journal)
 }
 
 #' @rdname rival_ckb
@@ -87,8 +85,7 @@ rival_epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_co
   check_rival_dots(..., allowed = names(formals(rival_epbo)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  settings <- list(penalty = check_number(penalty, lower = 0, open_lower = TRUE))
-  new_rival("epbo", parts$domain, parts$count, contexts, parts$models, settings, journal)
+  new_rival("epbo", parts$domain, parts$count, contexts, parts$models, journal = journal)
 }
 
 # ---- settings -----------------------------------------------------------------
@@ -129,11 +126,7 @@ each_constraint <- function(given, default, count, class, arg, hint) {
 }
 
 check_rival_width <- function(width, arg = "width") {
-  width <- as_width(width, arg)
-  if (width$type == "dmm") {
-    stop_argument(arg, "width_dmm()", "a width that is one multiplier (width_dmm() is for policy_ucb() only)")
-  }
-  width
+  check_one_multiplier(width, arg, drawn = FALSE)
 }
 
 # ---- the rules ----------------------------------------------------------------

@@ -42,10 +42,7 @@ rival_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count =
   shortest <- min(apply(input_ranges(domain), 2, diff))
   if (shortest == 0) stop_argument("domain", "arms that agree in an input", "arms that differ in every input")
   epsilon <- check_number(epsilon, lower = 0, upper = shortest / 2, open_lower = TRUE, open_upper = TRUE)
-  new_rival("bandit_oco", domain, count,
-            settings = list(epsilon = epsilon, step = check_number(step, lower = 0, open_lower = TRUE),
-                            shrinkage = check_number(shrinkage, lower = 0)),
-            journal = journal)
+  new_rival("bandit_oco", domain, count, journal = journal)
 }
 
 propose_oco <- function(rival) {

@@ -10,6 +10,7 @@
 #
 # A rule is a list of functions:
 #   title             for people;
+#   settings          what it needs besides its models, declared as a part's settings are (parts.R);
 #   phases(count)     names of the phases of its queries, where there are `count` constraints;
 #   begin(config)     the first memory;
 #   propose(rival, context)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
@@ -44,6 +45,8 @@ scales_rule <- list(
 rival_rules <- list(
   ckb = list(
     title = "CKB (truncated primal-dual UCB)",
+    settings = alist(step = check_number(step, lower = 0, open_lower = TRUE),
+                     bound = check_number(bound, lower = 0, open_lower = TRUE)),
     phases = function(count) "policy",
     begin = function(config) list(phi = numeric(config$constraints$count)),
     propose = function(rival, context) propose_ckb(rival, context),
@@ -60,6 +63,7 @@ rival_rules <- list(
   ),
   epbo = list(
     title = "EPBO (exact penalty)",
+    settings = alist(penalty = check_number(penalty, lower = 0, open_lower = TRUE)),
     phases = function(count) "policy",
     begin = function(config) list(),
     propose = function(rival, context) propose_epbo(rival, context),
@@ -68,6 +72,9 @@ rival_rules <- list(
   ),
   bandit_oco = list(
     title = "bandit OCO with constraints",
+    settings = alist(epsilon = check_number(epsilon, lower = 0, open_lower = TRUE),
+                     step = check_number(step, lower = 0, open_lower = TRUE),
+                     shrinkage = check_number(shrinkage, lower = 0)),
     phases = function(count) c("plus", "minus"),
     begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
     propose = function(rival, context) propose_oco(rival),
@@ -76,6 +83,11 @@ rival_rules <- list(
   ),
   admmbo = list(
     title = "ADMMBO",
+    settings = alist(evaluations = check_evaluation_table(evaluations),
+                     rho = check_number(rho, lower = 0, open_lower = TRUE),
+                     weight = check_number(weight, lower = 0, open_lower = TRUE), outer = check_count(outer),
+                     initial = check_count(initial, lower = 0),
+                     tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)),
     phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
     begin = function(config) begin_admmbo(config),
     propose = function(rival, context) propose_admmbo(rival),
@@ -84,6 +96,7 @@ rival_rules <- list(
   ),
   safe_opt = list(
     title = "SafeOpt",
+    settings = safe_settings,
     phases = function(count) safe_phases,
     begin = function(config) list(),
     propose = function(rival, context) propose_safe_opt(rival, context),
@@ -92,6 +105,7 @@ rival_rules <- list(
   ),
   stage_opt = list(
     title = "StageOpt",
+    settings = c(safe_settings, alist(accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy))),
     phases = function(count) safe_phases,
     begin = function(config) list(stage = 1),
     propose = function(rival, context) propose_stage_opt(rival),
@@ -100,18 +114,22 @@ rival_rules <- list(
   ),
   lb_gp_ucb = c(list(
     title = "LB-GP-UCB (lengthscales balanced)",
+    settings = c(scale_rule_settings, alist(rate = check_function(rate), R = check_number(R, lower = 0),
+                                            delta = check_delta(delta))),
     phases = function(count) scale_phases,
     begin = function(config) list(dropped = integer()),
     propose = function(rival, context) propose_balanced(rival, context)
   ), scales_rule),
   a_gp_ucb = c(list(
     title = "A-GP-UCB (shrinking lengthscale)",
+    settings = c(scale_rule_settings, alist(norm_growth = check_function(norm_growth))),
     phases = function(count) scale_phases,
     begin = function(config) list(),
     propose = function(rival, context) propose_shrinking(rival, context)
   ), scales_rule),
   bpe = list(
     title = "BPE (batched pure exploration)",
+    settings = alist(rounds = check_count(rounds)),
     phases = function(count) "policy",
     begin = function(config) list(batch = 0, start = 0L, queue = integer(), alive = NULL),
     propose = function(rival, context) propose_bpe(rival),
@@ -120,6 +138,7 @@ rival_rules <- list(
   ),
   rahbo = list(
     title = "RAHBO (risk-averse)",
+    settings = alist(alpha = check_number(alpha, lower = 0), repeats = check_count(repeats, lower = 2)),
     phases = function(count) c("policy", "repeat"),
     begin = function(config) list(),
     propose = function(rival, context) propose_rahbo(rival, context),
@@ -138,6 +157,12 @@ rival_rules <- list(
     random = FALSE
   )
 )
+
+# Each stands in a bandit's settings as a policy that only it knows.
+policy_entries[names(rival_rules)] <- lapply(rival_rules, function(rule) {
+  list(settings = alist(width = if (!is.null(width)) check_one_multiplier(width)),
+       traits = list(title = rule$title, short = rule$title, random = !isFALSE(rule$random)))
+})
 
 recommend_by_shown <- function(rival, context) {
   best_place(rival, function(places) model_posterior(shown_model(rival), places, context)$mean)$places
@@ -163,17 +188,17 @@ check_rival_dots <- function(..., allowed, no_contexts = NULL) {
   check_dots_empty(..., allowed = allowed)
 }
 
-# `models`: the settings of 1 + count models, none where the rule needs none; `settings`: what the rule needs besides.
-# `least`: so many constraints there must be.
-new_rival <- function(rule, domain, count, contexts = NULL, models = list(), settings = list(), journal = NULL,
+# `models`: the settings of 1 + count models, none where the rule needs none; `frame`: the environment in which what
+# the rule needs besides stands under its names. `least`: so many constraints there must be.
+new_rival <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(), journal = NULL,
                       least = 1, trust = FALSE) {
+  settings <- checked_settings(rival_rules[[rule]], frame)
   check_free_names(domain$names, "domain", also = "phase")
   contexts <- check_contexts(contexts, domain)
-  title <- rival_rules[[rule]]$title
+  width <- if (length(models)) models[[1]]$width
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
                    constraints = list(count = check_count(count, "count", lower = least)), pending = pending_ignore(),
-                   policy = new_policy(rule, title, short = title, random = !isFALSE(rival_rules[[rule]]$random),
-                                       width = if (length(models)) models[[1]]$width),
+                   policy = new_policy(rule),
                    model_settings = models),
               if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)
   rival <- new_bandit(config)

@@ -66,68 +66,89 @@
 #' @name changes
 NULL
 
-new_changes <- function(kind, ...) structure(list(kind = kind, ...), class = "bandit_changes")
+new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
+
+# What a change rule states of itself: `resolved`: a function that completes its settings for the core.
+change_traits <- list(resolved = function(changes) function(settings, config) settings)
+
+change_entries <- list(
+  detect = list(
+    settings = alist(threshold = check_function(threshold), ridge = check_function(ridge),
+                     explore = check_explore(explore),
+                     kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ..."),
+                     dyadic = check_flag(dyadic)),
+    traits = list(resolved = function(changes) function(settings, config) {
+      kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
+      settings$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
+      settings$domain <- detector_average(config, settings$kernel)
+      settings
+    })
+  ),
+  oracle = list(settings = alist(times = check_times(times), explore = check_explore(explore))),
+  never = list(settings = alist(explore = check_explore(explore))),
+  every = list(settings = alist(rounds = check_count(rounds), explore = check_explore(explore))),
+  event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore))),
+  "function" = list(
+    settings = alist(f = check_function(f), explore = check_explore(explore)),
+    traits = list(resolved = function(changes) function(settings, config) {
+      settings$f <- checked_restart(changes$f, config)
+      settings
+    })
+  ),
+  window = list(settings = alist(window = check_count(window), explore = check_explore(explore))),
+  weights = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_lower = TRUE),
+                                  explore = check_explore(explore))),
+  fade = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_upper = TRUE),
+                               explore = check_explore(explore)))
+)
+
+check_times <- function(times) {
+  times <- as.double(check_numbers(times, "times", lower = 1))
+  if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
+  times
+}
 
 check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
 #' @rdname changes
 #' @export
 change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dyadic = FALSE) {
-  if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ...")
-  new_changes("detect", threshold = positive_function(threshold, "threshold"),
-              ridge = positive_function(ridge, "ridge"), explore = check_explore(explore),
-              kernel = kernel, dyadic = check_flag(dyadic))
+  threshold <- positive_function(threshold, "threshold")
+  ridge <- positive_function(ridge, "ridge")
+  new_changes("detect")
 }
 
 #' @rdname changes
 #' @export
-change_oracle <- function(times, explore = sqrt(3)) {
-  times <- as.double(check_numbers(times, lower = 1))
-  if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
-  new_changes("oracle", times = times, explore = check_explore(explore))
-}
+change_oracle <- function(times, explore = sqrt(3)) new_changes("oracle")
 
 #' @rdname changes
 #' @export
-change_never <- function(explore = sqrt(3)) new_changes("never", explore = check_explore(explore))
+change_never <- function(explore = sqrt(3)) new_changes("never")
 
 #' @rdname changes
 #' @export
-change_every <- function(rounds, explore = 0) {
-  new_changes("every", rounds = check_count(rounds), explore = check_explore(explore))
-}
+change_every <- function(rounds, explore = 0) new_changes("every")
 
 #' @rdname changes
 #' @export
-change_event <- function(delta = 0.1, explore = 0) {
-  new_changes("event", delta = check_delta(delta), explore = check_explore(explore))
-}
+change_event <- function(delta = 0.1, explore = 0) new_changes("event")
 
 #' @rdname changes
 #' @export
-change_function <- function(f, explore = 0) {
-  new_changes("function", f = check_function(f), explore = check_explore(explore))
-}
+change_function <- function(f, explore = 0) new_changes("function")
 
 #' @rdname changes
 #' @export
-change_window <- function(window, explore = 0) {
-  new_changes("window", window = check_count(window), explore = check_explore(explore))
-}
+change_window <- function(window, explore = 0) new_changes("window")
 
 #' @rdname changes
 #' @export
-change_weights <- function(rate, explore = 0) {
-  rate <- check_number(rate, lower = 0, upper = 1, open_lower = TRUE)
-  new_changes("weights", rate = rate, explore = check_explore(explore))
-}
+change_weights <- function(rate, explore = 0) new_changes("weights")
 
 #' @rdname changes
 #' @export
-change_fade <- function(rate, explore = 0) {
-  rate <- check_number(rate, lower = 0, upper = 1, open_upper = TRUE)
-  new_changes("fade", rate = rate, explore = check_explore(explore))
-}
+change_fade <- function(rate, explore = 0) new_changes("fade")
 
 # A function of q whose values are checked each time.
 positive_function <- function(f, arg) {
@@ -145,14 +166,7 @@ positive_function <- function(f, arg) {
 
 # The rule as the core takes it.
 resolve_changes <- function(changes, config) {
-  if (is.null(changes)) return(NULL)
-  changes <- unclass(changes)
-  if (changes$kind == "function") changes$f <- checked_restart(changes$f, config)
-  if (changes$kind != "detect") return(changes)
-  kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
-  changes$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
-  changes$domain <- detector_average(config, changes$kernel)
-  changes
+  if (!is.null(changes)) trait(changes, "resolved")(unclass(changes), config)
 }
 
 # Where a bandit's detector averages the squared difference: over the domain, with all contexts that are known

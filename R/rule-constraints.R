@@ -42,39 +42,37 @@ NULL
 #' @export
 constraints_noiseless <- function(count = 1, epoch, penalty = penalty_exponential(1), reuse = TRUE,
                                   epochs = NULL) {
-  new_constraints("noiseless", count, epoch, reuse, epochs,
-                  penalty = check_class(penalty, "bandit_penalty",
-                                        hint = "penalty_exponential(), penalty_polynomial()"))
+  new_constraints("noiseless")
 }
 
 #' @rdname constraints
 #' @export
-constraints_noisy <- function(count = 1, epoch, step, reuse = TRUE, epochs = NULL) {
-  new_constraints("noisy", count, epoch, reuse, epochs,
-                  step = check_number(step, lower = 0, open_lower = TRUE))
-}
+constraints_noisy <- function(count = 1, epoch, step, reuse = TRUE, epochs = NULL) new_constraints("noisy")
 
-new_constraints <- function(kind, count, epoch, reuse, epochs, ...) {
-  structure(list(kind = kind, count = check_count(count, "count"), epoch = check_count(epoch, "epoch"),
-                 reuse = check_flag(reuse, "reuse"),
-                 epochs = if (!is.null(epochs)) check_count(epochs, "epochs"), ...),
-            class = "bandit_constraints")
-}
+new_constraints <- function(kind) new_part("bandit_constraints", kind, parent.frame())
+
+constraint_settings <- alist(count = check_count(count), epoch = check_count(epoch), reuse = check_flag(reuse),
+                             epochs = if (!is.null(epochs)) check_count(epochs))
+constraint_entries <- list(
+  noiseless = list(settings = c(constraint_settings, alist(
+    penalty = check_class(penalty, "bandit_penalty", hint = "penalty_exponential(), penalty_polynomial()")
+  ))),
+  noisy = list(settings = c(constraint_settings, alist(step = check_number(step, lower = 0, open_lower = TRUE))))
+)
+
+penalty_entries <- list(
+  exponential = list(settings = alist(c = check_number(c, lower = 0, open_lower = TRUE))),
+  polynomial = list(settings = alist(c = check_number(c, lower = 0, open_lower = TRUE),
+                                     power = check_number(power, lower = 1, open_lower = TRUE)))
+)
 
 #' @rdname constraints
 #' @export
-penalty_exponential <- function(c = 1) {
-  structure(list(kind = "exponential", c = check_number(c, lower = 0, open_lower = TRUE)),
-            class = "bandit_penalty")
-}
+penalty_exponential <- function(c = 1) new_part("bandit_penalty", "exponential")
 
 #' @rdname constraints
 #' @export
-penalty_polynomial <- function(c = 1, power = 2) {
-  structure(list(kind = "polynomial", c = check_number(c, lower = 0, open_lower = TRUE),
-                 power = check_number(power, lower = 1, open_lower = TRUE)),
-            class = "bandit_penalty")
-}
+penalty_polynomial <- function(c = 1, power = 2) new_part("bandit_penalty", "polynomial")
 
 #' @export
 print.bandit_constraints <- function(x, ...) {

@@ -46,7 +46,40 @@
 #' @name pending
 NULL
 
-new_pending <- function(kind, ...) structure(list(kind = kind, ...), class = "bandit_pending")
+new_pending <- function(kind) new_part("bandit_pending", kind, parent.frame())
+
+# What a pending rule states of itself: `noticed`: does anything know of a query before its reward? `replaces`: are
+# rewards that do not come replaced by a constant? `words`: for people.
+pending_traits <- list(noticed = TRUE, replaces = FALSE, words = NULL)
+
+pending_entries <- list(
+  ignore = list(traits = list(noticed = FALSE, words = "ignored")),
+  hallucinate = list(
+    settings = alist(guard = check_number(guard, lower = 0, infinite = TRUE)),
+    traits = list(words = function(pending) {
+      if (is_guarded(pending)) sprintf("known to the variance, at most %g nats at a time", pending$guard)
+      else "known to the variance"
+    })
+  ),
+  penalise = list(
+    settings = alist(lipschitz = if (!is.null(lipschitz)) check_number(lipschitz, lower = 0, open_lower = TRUE)),
+    traits = list(words = "penalised around")
+  ),
+  censor = list(
+    settings = alist(unit = check_choice(unit, c("rounds", "time")), m = check_patience(m, unit),
+                     value = check_number(value, lower = -largest_number, upper = largest_number)),
+    traits = list(replaces = TRUE, words = function(pending) {
+      sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
+              if (pending$unit == "time") "units of time" else "rounds")
+    })
+  )
+)
+
+check_patience <- function(m, unit) {
+  if (unit == "rounds") return(check_count(m, "m", lower = 0, infinite = TRUE))
+  if (!missing(m) && inherits(m, "difftime")) m <- as.double(m, units = "secs")
+  check_number(m, "m", lower = 0, infinite = TRUE)
+}
 
 #' @rdname pending
 #' @export
@@ -54,29 +87,15 @@ pending_ignore <- function() new_pending("ignore")
 
 #' @rdname pending
 #' @export
-pending_hallucinate <- function(guard = Inf) {
-  new_pending("hallucinate", guard = check_number(guard, lower = 0, infinite = TRUE))
-}
+pending_hallucinate <- function(guard = Inf) new_pending("hallucinate")
 
 #' @rdname pending
 #' @export
-pending_penalise <- function(lipschitz = NULL) {
-  if (!is.null(lipschitz)) check_number(lipschitz, lower = 0, open_lower = TRUE)
-  new_pending("penalise", lipschitz = lipschitz)
-}
+pending_penalise <- function(lipschitz = NULL) new_pending("penalise")
 
 #' @rdname pending
 #' @export
-pending_censor <- function(m, value = 0, unit = c("rounds", "time")) {
-  unit <- check_choice(unit, c("rounds", "time"))
-  if (unit == "rounds") {
-    m <- check_count(m, lower = 0, infinite = TRUE)
-  } else {
-    if (inherits(m, "difftime")) m <- as.double(m, units = "secs")
-    m <- check_number(m, lower = 0, infinite = TRUE)
-  }
-  new_pending("censor", m = m, value = check_number(value), unit = unit)
-}
+pending_censor <- function(m, value = 0, unit = c("rounds", "time")) new_pending("censor")
 
 #' @export
 print.bandit_pending <- function(x, ...) {
@@ -84,14 +103,7 @@ print.bandit_pending <- function(x, ...) {
   invisible(x)
 }
 
-describe_pending <- function(pending) {
-  if (pending$kind == "censor") sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
-                                        if (pending$unit == "time") "units of time" else "rounds")
-  else if (pending$kind == "ignore") "ignored"
-  else if (pending$kind == "penalise") "penalised around"
-  else if (is_guarded(pending)) sprintf("known to the variance, at most %g nats at a time", pending$guard)
-  else "known to the variance"
-}
+describe_pending <- function(pending) trait(pending, "words")
 
 is_guarded <- function(pending) !is.null(pending$guard) && is.finite(pending$guard)
 
@@ -102,8 +114,7 @@ must_wait <- function(bandit) {
 }
 
 goes_by_clock <- function(config) {
-  pending <- unclass(config$pending)                  # `$` of a classed list is ten times as slow
-  pending$kind == "censor" && pending$unit == "time"
+  identical(unclass(config$pending)$unit, "time")     # `$` of a classed list is ten times as slow
 }
 
 # ---- clock times: NA where nobody gave them and nothing depends on them -----

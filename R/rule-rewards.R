@@ -25,15 +25,21 @@
 #' b$posterior(arm = 3)
 #' @export
 rewards_clip <- function(b = NULL, moment = NULL, alpha = 1, rounds = NULL) {
-  alpha <- check_number(alpha, lower = 0, upper = 1, open_lower = TRUE)
-  if (!is.null(moment)) moment <- check_number(moment, lower = 0, open_lower = TRUE)
+  alpha <- check_tail(alpha)
+  moment <- check_moment(moment)
   if (is.null(b)) {
     if (is.null(moment)) stop_argument("moment", "NULL", "a number > 0, where `b` is not given")
     b <- moment^(1 / (1 + alpha)) * check_count(rounds)^(1 / (2 * (1 + alpha)))
   }
-  structure(list(b = check_number(b, lower = 0, open_lower = TRUE), moment = moment, alpha = alpha),
-            class = "bandit_rewards")
+  new_part("bandit_rewards")
 }
+
+rewards_entry <- list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
+                                       alpha = check_tail(alpha)))
+
+check_tail <- function(alpha) check_number(alpha, "alpha", lower = 0, upper = 1, open_lower = TRUE)
+
+check_moment <- function(moment) if (!is.null(moment)) check_number(moment, "moment", lower = 0, open_lower = TRUE)
 
 #' @export
 print.bandit_rewards <- function(x, ...) {

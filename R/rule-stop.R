@@ -51,62 +51,76 @@
 #' @name stopping
 NULL
 
-new_stop <- function(kind, title, ...) {
-  structure(list(kind = kind, title = title, ...), class = "bandit_stop")
-}
+new_stop <- function(kind) new_part("bandit_stop", kind, parent.frame())
+
+# What a stop rule states of itself: `certify`: the function that asks it; `of_intervals`: it goes by labels;
+# `by_rewards`: it goes by rewards alone, whatever chooses the places; `in_units`: it speaks of a gap in units of the
+# reward.
+stop_traits <- list(title = NULL, certify = NULL, of_intervals = FALSE, by_rewards = FALSE, in_units = TRUE)
+
+stop_entries <- list(
+  gap = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width)),
+             traits = list(title = "gap between upper and lower bounds", certify = function(rule) certify_gap)),
+  prb = list(settings = alist(tolerance = check_tolerance(tolerance), delta = check_delta(delta)),
+             traits = list(title = "probabilistic regret bound", certify = function(rule) certify_prb)),
+  emsr = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width)),
+              traits = list(title = "change of the expected minimum simple regret",
+                            certify = function(rule) certify_emsr)),
+  levels = list(traits = list(title = "every place has a label", of_intervals = TRUE, in_units = FALSE,
+                              certify = function(rule) certify_levels)),
+  stalled = list(settings = alist(n = check_count(n)),
+                 traits = list(title = "no better reward", by_rewards = TRUE, in_units = FALSE,
+                               certify = function(rule) certify_stalled))
+)
 
 check_tolerance <- function(tolerance) check_number(tolerance, "tolerance", lower = 0, open_lower = TRUE)
 
-#' @rdname stopping
-#' @export
-stop_gap <- function(tolerance, width = NULL) {
-  if (!is.null(width)) width <- as_width(width)
-  new_stop("gap", "gap between upper and lower bounds", tolerance = check_tolerance(tolerance), width = width)
-}
+# NULL: the policy's own.
+check_stop_width <- function(width) if (!is.null(width)) check_one_multiplier(width, drawn = FALSE)
 
 #' @rdname stopping
 #' @export
-stop_prb <- function(tolerance, delta = 0.05) {
-  new_stop("prb", "probabilistic regret bound", tolerance = check_tolerance(tolerance), delta = check_delta(delta))
-}
+stop_gap <- function(tolerance, width = NULL) new_stop("gap")
 
 #' @rdname stopping
 #' @export
-stop_emsr <- function(tolerance, width = NULL) {
-  if (!is.null(width)) width <- as_width(width)
-  new_stop("emsr", "change of the expected minimum simple regret", tolerance = check_tolerance(tolerance),
-           width = width)
-}
+stop_prb <- function(tolerance, delta = 0.05) new_stop("prb")
 
 #' @rdname stopping
 #' @export
-stop_levels <- function() new_stop("levels", "every place has a label")
+stop_emsr <- function(tolerance, width = NULL) new_stop("emsr")
 
 #' @rdname stopping
 #' @export
-stop_stalled <- function(n) new_stop("stalled", "no better reward", n = check_count(n))
+stop_levels <- function() new_stop("levels")
+
+#' @rdname stopping
+#' @export
+stop_stalled <- function(n) new_stop("stalled")
 
 #' @export
 print.bandit_stop <- function(x, ...) {
+  check_class(x, "bandit_stop")
   numbers <- Filter(is.numeric, unclass(x))
   numbers <- sprintf(", %s = %s", names(numbers), unlist(numbers))
-  cat("<stop rule: ", x$title, numbers, ">\n", sep = "")
+  cat("<stop rule: ", trait(x, "title"), numbers, ">\n", sep = "")
   invisible(x)
 }
 
 # A rule, or a function of what is asked after every round.
 check_stop <- function(rule, arg = "stop_when") {
-  if (is.null(rule) || inherits(rule, "bandit_stop") || is.function(rule)) return(rule)
+  if (is.null(rule) || is.function(rule)) return(rule)
+  if (inherits(rule, "bandit_stop")) return(check_class(rule, "bandit_stop", arg))
   stop_argument(arg, describe(rule), "NULL, a stop rule such as stop_prb(), or a function that returns TRUE to stop")
 }
 
 check_stop_in_run <- function(rule, config) {
-  check_stop(rule)
-  if (inherits(rule, "bandit_stop") && rule$kind == "levels" && !keeps_intervals(config$policy)) {
+  if (!inherits(check_stop(rule), "bandit_stop")) return(invisible())
+  if (trait(rule, "of_intervals") && !trait(config$policy, "intervals")) {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
-  if (inherits(rule, "bandit_stop")) check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
-  if (inherits(rule, "bandit_stop") && rule$kind != "stalled" && length(config$context_names)) {
+  check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
+  if (!trait(rule, "by_rewards") && length(config$context_names)) {
     stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
                   "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")
   }
@@ -114,8 +128,9 @@ check_stop_in_run <- function(rule, config) {
 
 # Rules in R go by several posteriors: no one interval is theirs.
 check_stop_of_rival <- function(rule, config, arg, allowed) {
-  if (is.null(config$rule) || rule$kind == "stalled") return(invisible())
-  stop_argument(arg, sprintf("%s for %s", dQuote(rule$title, FALSE), rival_rules[[config$rule]]$title),
+  if (is.null(config$rule) || (!is.null(rule) && trait(rule, "by_rewards"))) return(invisible())
+  words <- if (is.null(rule)) "NULL" else dQuote(trait(rule, "title"), FALSE)
+  stop_argument(arg, sprintf("%s for %s", words, rival_rules[[config$rule]]$title),
                 paste(allowed, "where places are chosen by a rule over several posteriors"))
 }
 
@@ -143,13 +158,18 @@ bandit_certificate <- function(bandit, rule, context, ...) {
   check_dots_empty(..., allowed = c("rule", "context"))
   if (!is.null(rule)) check_class(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
   heal(bandit)
-  if (is.null(rule)) {
-    own <- bandit$config$policy$width
-    rule <- if (is.null(own) || own$type %in% c("dmm", "irgp")) new_stop("draws", "quantile of draws", delta = 0.05)
-            else new_stop("gap", "gap", tolerance = 0)
-  }
   check_stop_of_rival(rule, bandit$config, "rule", "stop_stalled()")
-  checked_certificate(stop_certificate(rule, bandit, context), check_line(bandit))
+  checked_certificate(asked_certificate(rule, bandit, context), check_line(bandit))
+}
+
+asked_certificate <- function(rule, bandit, context) {
+  if (!is.null(rule)) return(stop_certificate(rule, bandit, context))
+  if (!is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
+  own <- bandit$config$policy$width
+  if (is.null(own) || !trait(own, "one_multiplier") || trait(own, "drawn")) {
+    return(certify_draws(list(delta = 0.05), bandit, context))
+  }
+  certify_gap(list(tolerance = 0), bandit, context)
 }
 
 # With what the rewards say of the model, from which no probability follows.
@@ -163,11 +183,8 @@ checked_certificate <- function(certificate, check) {
 }
 
 stop_certificate <- function(rule, bandit, context) {
-  in_units <- rule$kind %in% c("gap", "prb", "draws", "emsr")
-  if (in_units && !is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
-  certify <- switch(rule$kind, gap = certify_gap, prb = certify_prb, draws = certify_draws, levels = certify_levels,
-                    emsr = certify_emsr, stalled = certify_stalled)
-  certify(rule, bandit, context)
+  if (trait(rule, "in_units") && !is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
+  trait(rule, "certify")(rule, bandit, context)
 }
 
 new_certificate <- function(gap, probability, assumptions, certified, point = NULL, ...) {
@@ -195,8 +212,8 @@ certify_gap <- function(rule, bandit, context) {
   lower <- bound(-w)
   config <- current_config(bandit)
   # Intervals of a misspecified model are wider by its error on either side; those on a net say less of what is between.
-  error <- if (width$type == "ec") width$epsilon else 0
-  between <- if (width$type == "srinivas_box") slack_of(width, config) / (1 + length(known_ids(bandit)))^2 else 0
+  error <- if (is.null(trait(width, "model_error"))) 0 else trait(width, "model_error")
+  between <- if (trait(width, "on_net")) slack_of(width, config) / (1 + length(known_ids(bandit)))^2 else 0
   gap <- reward_gap(config, lower$value - error, upper$value - lower$value + 2 * error + between)
   claim <- width_claim(width, bandit)
   if (!can_count(config$domain) && !is.na(claim$probability)) {
@@ -214,41 +231,50 @@ stop_width <- function(bandit, width) {
   w <- if (own) core(cpp_bandit_width(bandit$handle))
        else core(cpp_bandit_width_of(bandit$handle, resolve_width(width, current_config(bandit))))
   if (!is.finite(w)) {
-    type <- if (own) bandit$config$policy$width$type else width$type
-    stop_argument("width", sprintf("width_%s()", type), "a width that is one multiplier of sd and not drawn at random")
+    stop_argument("width", trait(if (own) bandit$config$policy$width else width, "title"),
+                  "a width that is one multiplier of sd and not drawn at random")
   }
   w
 }
 
 # With what probability mean +- width * sd holds everywhere and in all rounds, and on what grounds.
 width_claim <- function(width, bandit) {
-  none <- function(...) list(probability = NA_real_, assumptions = c(...))
-  if (width$type == "ec") {
+  if (!is.null(trait(width, "model_error"))) {
     base <- width_claim(width$base, bandit)
     base$assumptions <- c(base$assumptions, sprintf("this for a function from which f differs by %g at most",
-                                                    width$epsilon))
+                                                    trait(width, "model_error")))
     return(base)
   }
-  void <- voided_by(bandit, if (width$type == "clip") "rewards")
-  if (length(void)) return(none(void))
-  sure <- function(...) list(probability = 1 - width$delta, assumptions = c(..., arrival_story(bandit)))
-  switch(width$type,
-         srinivas_finite = if (width$scale >= 1) sure(prior_words(bandit))
-                           else none(sprintf("the width is Theorem 1's times sqrt(%g): outside the theorem",
-                                             width$scale)),
-         srinivas_compact = none(paste("the width of Theorem 2 holds at what is played and on a net only,",
-                                       "width_srinivas_box() is one for stopping")),
-         srinivas_box = box_claim(width, bandit, sure, none),
-         realised = ,
-         amm = sure(norm_words(width, bandit)),
-         clip = if (identical(bandit$config$rewards$b, width$b)) sure(clip_story(width))
-                else none("rewards are not clipped as the width says"),
-         igp = ,
-         gp_ts = if (has_own_noise(bandit)) none("the theorem of this width is for rewards of one noise variance")
-                 else if (current_config(bandit)$noise_var > 1 &&
-                            width$gain$type %in% c("realised", "spectral")) sure(norm_words(width, bandit))
-                 else none("the theorem of this width needs noise_var > 1 and an upper bound of the information gain"),
-         none(sprintf("no theorem makes width %s a confidence bound", width$type)))
+  void <- voided_by(bandit, trait(width, "allows"))
+  if (length(void)) unproved(void) else trait(width, "claim")(width, bandit)
+}
+
+# What a width claims is either.
+unproved <- function(...) list(probability = NA_real_, assumptions = c(...))
+proved <- function(width, bandit, ...) list(probability = 1 - width$delta, assumptions = c(..., arrival_story(bandit)))
+
+claim_nothing <- function(width, bandit) unproved(sprintf("no theorem makes width %s a confidence bound", width$type))
+
+claim_finite <- function(width, bandit) {
+  if (width$scale >= 1) return(proved(width, bandit, prior_words(bandit)))
+  unproved(sprintf("the width is Theorem 1's times sqrt(%g): outside the theorem", width$scale))
+}
+
+claim_compact <- function(width, bandit) {
+  unproved("the width of Theorem 2 holds at what is played and on a net only, width_srinivas_box() is one for stopping")
+}
+
+claim_norm <- function(width, bandit) proved(width, bandit, norm_words(width, bandit))
+
+claim_clip <- function(width, bandit) {
+  if (identical(bandit$config$rewards$b, width$b)) return(proved(width, bandit, clip_story(width)))
+  unproved("rewards are not clipped as the width says")
+}
+
+claim_gain <- function(width, bandit) {
+  if (has_own_noise(bandit)) return(unproved("the theorem of this width is for rewards of one noise variance"))
+  if (current_config(bandit)$noise_var > 1 && trait(width$gain, "bounds")) return(claim_norm(width, bandit))
+  unproved("the theorem of this width needs noise_var > 1 and an upper bound of the information gain")
 }
 
 prior_words <- function(bandit) {
@@ -269,16 +295,17 @@ norm_words <- function(width, bandit) {
          if (!is.null(config$outputs)) ", in units of the scaled rewards")
 }
 
-box_claim <- function(width, bandit, sure, none) {
+claim_box <- function(width, bandit) {
   domain <- bandit$config$domain
   sides <- input_sides(domain)
-  if (length(bandit$config$context_names)) return(none("width_srinivas_box() is for a box without contexts"))
-  if (width$d != length(sides)) return(none(sprintf("the width is for %d inputs, and there are %d", as.integer(width$d),
+  if (length(bandit$config$context_names)) return(unproved("width_srinivas_box() is for a box without contexts"))
+  if (width$d != length(sides)) return(unproved(sprintf("the width is for %d inputs, and there are %d", as.integer(width$d),
                                                     length(sides))))
   if (width$r < max(sides) * (1 - 1e-12)) {
-    return(none(sprintf("the width is for sides of at most %g, and one is %g", width$r, max(sides))))
+    return(unproved(sprintf("the width is for sides of at most %g, and one is %g", width$r, max(sides))))
   }
-  sure(prior_words(bandit), sprintf("P(sup |df/dx_j| > L) <= %g exp(-(L / %g)^2) for every input", width$a, width$b))
+  proved(width, bandit, prior_words(bandit),
+       sprintf("P(sup |df/dx_j| > L) <= %g exp(-(L / %g)^2) for every input", width$a, width$b))
 }
 
 clip_story <- function(width) {
@@ -300,7 +327,7 @@ voided_by <- function(bandit, but = NULL) {
   size <- seq_len(table_size(bandit$queries))
   c(if (is_there("refit")) "hyperparameters are fitted to the same data: no theorem",
     if (!"outputs" %in% but && has_fitted_map(config)) "rewards are scaled by a map fitted to them: no theorem",
-    if (config$pending$kind == "censor") "unknown rewards are replaced by a constant: no theorem",
+    if (trait(config$pending, "replaces")) "unknown rewards are replaced by a constant: no theorem",
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
     },

@@ -108,7 +108,87 @@
 #' @name widths
 NULL
 
-new_width <- function(type, ...) structure(list(type = type, ...), class = "bandit_width")
+new_width <- function(type) new_part("bandit_width", type, parent.frame())
+
+# What a width states of itself:
+#   one_multiplier  of sd, the same at every place;
+#   drawn           at random, anew each round;
+#   counts_arms     it goes by the number of places that bounds are about;
+#   model_error     bounds are its base's, for a function from which f may differ by so much;
+#   on_net          bounds hold on a net, and between its points with some slack, see slack_of();
+#   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
+#   allows          the settings of a bandit that its theorem is about, and others' are not;
+#   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
+width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, on_net = FALSE,
+                     claim = function(width) claim_nothing, allows = NULL,
+                     title = function(width) sprintf("width_%s()", width$type),
+                     resolved = function(width) function(width, config) width)
+
+width_entries <- list(
+  constant = list(settings = alist(value = check_number(value, lower = 0))),
+  "function" = list(settings = alist(f = check_function(f))),
+  srinivas_finite = list(settings = alist(delta = check_delta(delta), scale = check_scale(scale)),
+                         traits = list(counts_arms = TRUE, claim = function(width) claim_finite)),
+  irgp = list(traits = list(counts_arms = TRUE, drawn = TRUE)),
+  srinivas_compact = list(
+    settings = alist(delta = check_delta(delta), a = check_positive(a), b = check_positive(b), r = check_positive(r),
+                     d = check_count(d), scale = check_scale(scale)),
+    traits = list(claim = function(width) claim_compact),
+    together = quote(if (4 * d * a <= delta) {
+      stop_argument("a", describe(a), "so large that 4 * d * a > delta (the logarithm is positive)")
+    })
+  ),
+  srinivas_box = list(
+    settings = alist(delta = check_delta(delta), a = check_positive(a), b = check_positive(b), r = check_positive(r),
+                     d = check_count(d), slack = if (!is.null(slack)) check_positive(slack)),
+    traits = list(on_net = TRUE, claim = function(width) claim_box, resolved = function(width) resolve_on_net)
+  ),
+  srinivas_rkhs = list(
+    settings = alist(B = check_number(B, lower = 0), delta = check_delta(delta), gain = as_gain(gain),
+                     scale = check_scale(scale), printed = check_flag(printed)),
+    together = quote(if (printed && trait(gain, "of_points_played")) {
+      stop_argument("gain", "gain_realised() with `printed = TRUE`",
+                    paste("known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral()",
+                          "or gain_rate()"))
+    })
+  ),
+  igp = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+                              delta = check_delta(delta), gain = as_gain(gain)),
+             traits = list(claim = function(width) claim_gain)),
+  gp_ts = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+                                delta = check_delta(delta), gain = as_gain(gain)),
+               traits = list(claim = function(width) claim_gain)),
+  realised = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+                                   delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
+                  traits = list(claim = function(width) claim_norm)),
+  amm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+                              delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
+             traits = list(claim = function(width) claim_norm)),
+  dmm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+                              delta = check_delta(delta), alpha = check_regularisers(alpha)),
+             traits = list(one_multiplier = FALSE, resolved = function(width) function(width, config) {
+               if (is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
+               width
+             })),
+  sdf = list(settings = alist(base = check_base(base, "sdf"), B_y = check_number(B_y, lower = 0),
+                              over = check_choice(over, c("window", "pending"))),
+             traits = list(drawn = function(width) trait(width$base, "drawn"),
+                           counts_arms = function(width) trait(width$base, "counts_arms"))),
+  ec = list(settings = alist(base = check_base(base, "ec"), epsilon = check_number(epsilon, lower = 0)),
+            traits = list(drawn = function(width) trait(width$base, "drawn"),
+                          counts_arms = function(width) trait(width$base, "counts_arms"),
+                          model_error = function(width) width$epsilon)),
+  clip = list(settings = alist(B = check_number(B, lower = 0), b = check_number(b, lower = 0, open_lower = TRUE),
+                               bias = check_number(bias, lower = 0), delta = check_delta(delta)),
+              traits = list(claim = function(width) claim_clip, allows = "rewards",
+                            resolved = function(width) function(width, config) {
+                # What is clipped is bounded, whatever its own noise variance.
+                list(type = "ec", base = unclass(width_realised(width$B, width$b, width$delta, "bounded")),
+                     epsilon = width$bias)
+              })),
+  cpd = list(settings = alist(D = check_number(D, lower = 0), nu = check_number(nu, lower = 0, open_lower = TRUE),
+                              d = check_count(d), horizon = check_number(horizon, lower = 1)))
+)
 
 check_delta <- function(delta) {
   check_number(delta, "delta", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
@@ -116,20 +196,39 @@ check_delta <- function(delta) {
 
 check_scale <- function(scale) check_number(scale, "scale", lower = 0, open_lower = TRUE)
 
+check_regularisers <- function(alpha) {
+  if (is.null(alpha)) return(NULL)
+  alpha <- check_numbers(alpha, "alpha", lower = 0, open_lower = TRUE)
+  if (length(alpha) == 0) stop_argument("alpha", describe(alpha), "at least one number > 0, or NULL")
+  as.double(alpha)
+}
+
+# What goes by one multiplier of sd takes no minimum of several bounds; what must know it before a round is played
+# (`drawn` FALSE), none that is drawn at random.
+check_one_multiplier <- function(width, arg = "width", drawn = TRUE) {
+  width <- as_width(width, arg)
+  if (!trait(width, "one_multiplier") || (!drawn && trait(width, "drawn"))) {
+    stop_argument(arg, trait(width, "title"),
+                  paste0("a width that is one multiplier of sd", if (!drawn) " and not drawn at random"))
+  }
+  width
+}
+
 #' @rdname widths
 #' @export
-width_constant <- function(value) new_width("constant", value = check_number(value, lower = 0))
+width_constant <- function(value) new_width("constant")
 
 #' @rdname widths
 #' @export
 width_function <- function(f) {
-  f <- check_function(f)
-  asked <- checked_function(function(t, state) if (takes_state(f)) f(t, state) else f(t), "width")
+  own <- check_function(f)
+  asked <- checked_function(function(t, state) if (takes_state(own)) own(t, state) else own(t), "width")
   # One row: t, log det, noise variance, arms, rounds.
-  new_width("function", f = function(seen) {
+  f <- function(seen) {
     arms <- if (is.nan(seen[4])) NA_real_ else seen[4]
     asked(seen[1], list(log_det = seen[2], noise_var = seen[3], arms = arms, rounds = seen[5]))
-  })
+  }
+  new_width("function")
 }
 
 # Second arguments that have a default are the user's own.
@@ -141,9 +240,7 @@ takes_state <- function(f) {
 
 #' @rdname widths
 #' @export
-width_srinivas_finite <- function(delta = 0.1, scale = 1) {
-  new_width("srinivas_finite", delta = check_delta(delta), scale = check_scale(scale))
-}
+width_srinivas_finite <- function(delta = 0.1, scale = 1) new_width("srinivas_finite")
 
 #' @rdname widths
 #' @export
@@ -151,90 +248,45 @@ width_irgp <- function() new_width("irgp")
 
 #' @rdname widths
 #' @export
-width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) {
-  delta <- check_delta(delta)
-  a <- check_positive(a)
-  b <- check_positive(b)
-  r <- check_positive(r)
-  d <- check_count(d)
-  if (4 * d * a <= delta) {
-    stop_argument("a", describe(a), "so large that 4 * d * a > delta (the logarithm is positive)")
-  }
-  new_width("srinivas_compact", delta = delta, a = a, b = b, r = r, d = d,
-            scale = check_scale(scale))
-}
+width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) new_width("srinivas_compact")
 
 #' @rdname widths
 #' @export
-width_srinivas_box <- function(delta = 0.1, a, b, r, d, slack = NULL) {
-  new_width("srinivas_box", delta = check_delta(delta), a = check_positive(a), b = check_positive(b),
-            r = check_positive(r), d = check_count(d), slack = if (!is.null(slack)) check_positive(slack))
-}
+width_srinivas_box <- function(delta = 0.1, a, b, r, d, slack = NULL) new_width("srinivas_box")
 
 #' @rdname widths
 #' @export
 width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realised(), scale = 1, printed = FALSE) {
-  gain <- as_gain(gain)
-  if (check_flag(printed) && gain$type == "realised") {
-    stop_argument("gain", "gain_realised() with `printed = TRUE`",
-                  paste("known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral()",
-                         "or gain_rate()"))
-  }
-  new_width("srinivas_rkhs", B = check_number(B, lower = 0), delta = check_delta(delta),
-            gain = gain, scale = check_scale(scale), printed = printed)
+  new_width("srinivas_rkhs")
 }
 
 #' @rdname widths
 #' @export
-width_igp <- function(B, R, delta = 0.1, gain = gain_realised()) {
-  new_width("igp", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta), gain = as_gain(gain))
-}
+width_igp <- function(B, R, delta = 0.1, gain = gain_realised()) new_width("igp")
 
 #' @rdname widths
 #' @export
-width_gp_ts <- function(B, R, delta = 0.1, gain = gain_realised()) {
-  new_width("gp_ts", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta), gain = as_gain(gain))
-}
+width_gp_ts <- function(B, R, delta = 0.1, gain = gain_realised()) new_width("gp_ts")
 
 #' @rdname widths
 #' @export
-width_realised <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) {
-  new_width("realised", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded")))
-}
+width_realised <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("realised")
 
 #' @rdname widths
 #' @export
-width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) {
-  new_width("amm", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded")))
-}
+width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("amm")
 
 #' @rdname widths
 #' @export
-width_dmm <- function(B, R, delta = 0.1, alpha = NULL) {
-  if (!is.null(alpha)) {
-    alpha <- check_numbers(alpha, lower = 0, open_lower = TRUE)
-    if (length(alpha) == 0) stop_argument("alpha", describe(alpha), "at least one number > 0, or NULL")
-  }
-  new_width("dmm", B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-            delta = check_delta(delta), alpha = alpha)
-}
+width_dmm <- function(B, R, delta = 0.1, alpha = NULL) new_width("dmm")
 
 #' @rdname widths
 #' @export
-width_sdf <- function(base, B_y = 1, over = c("window", "pending")) {
-  new_width("sdf", base = check_base(base, c("sdf", "dmm")), B_y = check_number(B_y, lower = 0),
-            over = check_choice(over, c("window", "pending")))
-}
+width_sdf <- function(base, B_y = 1, over = c("window", "pending")) new_width("sdf")
 
 #' @rdname widths
 #' @export
-width_ec <- function(base, epsilon) {
-  new_width("ec", base = check_base(base, c("ec", "dmm")), epsilon = check_number(epsilon, lower = 0))
-}
+width_ec <- function(base, epsilon) new_width("ec")
 
 #' @rdname widths
 #' @export
@@ -242,31 +294,27 @@ width_clip <- function(B, clip, delta = 0.1) {
   check_class(clip, "bandit_rewards", hint = "rewards_clip(moment = , rounds = )")
   if (is.null(clip$moment)) stop_argument("clip", "rewards_clip() without a moment",
                                           "rewards_clip(moment = ), which bounds the bias")
-  new_width("clip", B = check_number(B, lower = 0), b = clip$b, bias = clip$moment * clip$b^-clip$alpha,
-            delta = check_delta(delta))
+  b <- clip$b
+  bias <- clip$moment * b^-clip$alpha
+  new_width("clip")
 }
 
-# A width that another one is made of.
-check_base <- function(base, refused) {
-  base <- as_width(base, "base")
-  if (base$type %in% refused) {
-    stop_argument("base", sprintf("width_%s()", base$type),
-                  paste("a width other than", paste0("width_", refused, "()", collapse = " and ")))
+# A width that one of another kind is made of.
+check_base <- function(base, same) {
+  base <- check_one_multiplier(base, "base")
+  if (base$type == same) {
+    stop_argument("base", trait(base, "title"), sprintf("a width other than width_%s()", same))
   }
   base
 }
 
 #' @rdname widths
 #' @export
-width_cpd <- function(D, nu, d, horizon) {
-  new_width("cpd", D = check_number(D, lower = 0),
-            nu = check_number(nu, lower = 0, open_lower = TRUE), d = check_count(d),
-            horizon = check_number(horizon, lower = 1))
-}
+width_cpd <- function(D, nu, d, horizon) new_width("cpd")
 
 # A number is a width that is always the same.
 as_width <- function(width, arg = "width") {
-  if (!missing(width) && inherits(width, "bandit_width")) return(width)
+  if (!missing(width) && inherits(width, "bandit_width")) return(check_class(width, "bandit_width", arg))
   allowed <- "a number >= 0, or a width (made by width_constant(), width_srinivas_finite(), ...)"
   if (missing(width)) stop_argument(arg, "missing", allowed)
   if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) {
@@ -275,32 +323,28 @@ as_width <- function(width, arg = "width") {
   width_constant(width)
 }
 
+# Of a box only.
+resolve_on_net <- function(width, config) {
+  if (!inherits(config$domain, "box_domain")) {
+    stop_argument("width", sprintf("width_srinivas_box() on %s", describe_domain(config$domain)),
+                  "a width for such a domain: width_srinivas_box() is for a box")
+  }
+  width$slack <- slack_of(width, config)
+  width
+}
+
 # A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.
 resolve_width <- function(width, config) {
   if (is.null(width)) return(NULL)
-  counts <- width$type == "irgp" || (width$type == "srinivas_finite" && !keeps_intervals(config$policy))
-  if (counts && !can_count(config$domain)) {
-    stop_argument("width", sprintf("width_%s() on %s", width$type, describe_domain(config$domain)),
+  if (trait(width, "counts_arms") && !trait(config$policy, "intervals") && !can_count(config$domain)) {
+    stop_argument("width", sprintf("%s on %s", trait(width, "title"), describe_domain(config$domain)),
                   "a width that does not count arms, such as width_srinivas_compact() or width_amm()")
-  }
-  if (width$type == "srinivas_box") {
-    if (!inherits(config$domain, "box_domain")) {
-      stop_argument("width", sprintf("width_srinivas_box() on %s", describe_domain(config$domain)),
-                    "a width for such a domain: width_srinivas_box() is for a box")
-    }
-    width$slack <- slack_of(width, config)
   }
   if (!is.null(width$gain)) {
     width$gain <- resolve_gain(width$gain, config)
   }
-  if (width$type %in% c("sdf", "ec")) width$base <- resolve_width(width$base, config)
-  if (width$type == "clip") {
-    # What is clipped is bounded, whatever its own noise variance.
-    width <- width_ec(width_realised(width$B, width$b, width$delta, "bounded"), width$bias)
-    width$base <- unclass(width$base)
-  }
-  if (width$type == "dmm" && is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
-  unclass(width)
+  if (!is.null(width$base)) width$base <- resolve_width(width$base, config)
+  trait(width, "resolved")(unclass(width), config)
 }
 
 # The prior's sd unless it is given: at a corner or in the middle, where kernels have their largest variance.
@@ -353,11 +397,8 @@ describe_width <- function(width) {
 #' ridge_rate(kernel_matern(2.5, 0.3), rounds = 1000) # 1000^(1/7)
 #' @export
 ridge_rate <- function(kernel, rounds, inputs = NULL) {
-  check_class(kernel, "bandit_kernel", hint = "kernel_matern(), kernel_se()")
+  nu <- kernel_smoothness(kernel)
   rounds <- check_count(rounds)
-  if (!kernel$type %in% c("matern", "se")) {
-    stop_argument("kernel", sprintf("a kernel of type %s", kernel$type), "a Matern or squared-exponential kernel")
-  }
   d <- if (is.null(inputs)) max(length(kernel$dims), length(kernel$lengthscale)) else check_count(inputs)
-  if (kernel$type == "se") 1 else rounds^(d / (2 * kernel$nu + 2 * d))
+  rounds^(d / (2 * nu + 2 * d))
 }

@@ -24,8 +24,7 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   const auto policy = settings.part("policy");
   Beliefs out;
   out.noise_var = settings.number("noise_var");
-  out.space = make_space(settings, {policy_draws(*policy), policy_rises(*policy)},
-                         lbfgsb_minimizer());
+  out.space = make_space(settings, {policy->flag("draws"), policy->flag("rises")}, lbfgsb_minimizer());
   if (policy->has("repeats")) out.repeats = policy->number("repeats");
   WidthPtr width;
   if (policy->has("width")) {

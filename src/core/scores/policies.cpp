@@ -13,6 +13,7 @@
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
 #include "scores/weighted.h"
+#include "widths/make_width.h"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +109,7 @@ PolicyPtr make_ucb(const Settings& policy, WidthPtr width) {
 }
 
 PolicyPtr make_ts(const Settings&, WidthPtr width) {
-  return std::make_unique<ThompsonPolicy>(std::move(width));
+  return std::make_unique<ThompsonPolicy>(one_multiplier(std::move(width)));
 }
 
 template <class ImprovementScore>
@@ -134,7 +135,7 @@ PolicyPtr make_pims(const Settings&, WidthPtr) {
 }
 
 PolicyPtr make_pure_exploration(const Settings&, WidthPtr width) {
-  return std::make_unique<PureExplorationPolicy>(std::move(width));
+  return std::make_unique<PureExplorationPolicy>(one_multiplier(std::move(width)));
 }
 
 PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
@@ -142,12 +143,14 @@ PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
 }
 
 PolicyPtr make_level_set(const Settings& policy, WidthPtr width) {
-  return std::make_unique<LevelSetPolicy>(std::move(width), policy.number("level"),
-                                          policy.number("accuracy"), policy.flag("implicit"));
+  return std::make_unique<LevelSetPolicy>(one_multiplier(std::move(width)),
+                                          policy.number("level"), policy.number("accuracy"),
+                                          policy.flag("implicit"));
 }
 
 PolicyPtr make_stable(const Settings& policy, WidthPtr width) {
-  return std::make_unique<StablePolicy>(std::move(width), policy.numbers("radius"));
+  return std::make_unique<StablePolicy>(one_multiplier(std::move(width)),
+                                        policy.numbers("radius"));
 }
 
 PolicyPtr make_knowledge(const Settings&, WidthPtr) {
@@ -166,48 +169,34 @@ PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<Unif
 struct Entry {
   const char* kind;
   MakePolicy make;
-  bool draws;  // over arms, exact and joint
-  bool rises;  // its score with mean and sd, see Score::rises_with
 };
 
 constexpr Entry kPolicies[] = {
-    {"ucb", make_ucb, false, true},
-    {"ts", make_ts, true, false},
-    {"ei", make_expected_improvement, false, true},
-    {"pi", make_improvement<ImprovementProbabilityScore>, false, false},
-    {"mean", make_greedy<MeanScore>, false, true},
-    {"variance", make_greedy<DeviationScore>, false, true},
-    {"mes", make_mes, false, false},
-    {"function", make_own, false, false},
-    {"pims", make_pims, true, false},
-    {"ucb_pe", make_pure_exploration, false, false},
-    {"straddle", make_straddle, false, false},
-    {"level_set", make_level_set, false, false},
-    {"stable", make_stable, false, false},
-    {"kg", make_knowledge, false, false},
-    {"uniform", make_uniform, false, false},
+    {"ucb", make_ucb},
+    {"ts", make_ts},
+    {"ei", make_expected_improvement},
+    {"pi", make_improvement<ImprovementProbabilityScore>},
+    {"mean", make_greedy<MeanScore>},
+    {"variance", make_greedy<DeviationScore>},
+    {"mes", make_mes},
+    {"function", make_own},
+    {"pims", make_pims},
+    {"ucb_pe", make_pure_exploration},
+    {"straddle", make_straddle},
+    {"level_set", make_level_set},
+    {"stable", make_stable},
+    {"kg", make_knowledge},
+    {"uniform", make_uniform},
 };
-
-const Entry& entry_of(const Settings& policy) {
-  const std::string kind = policy.text("kind");
-  for (const Entry& entry : kPolicies) {
-    if (kind == entry.kind) return entry;
-  }
-  throw std::invalid_argument("unknown policy " + kind);
-}
 
 }  // namespace
 
 PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
-  return entry_of(policy).make(policy, std::move(width));
-}
-
-bool policy_draws(const Settings& policy) { return entry_of(policy).draws; }
-
-bool policy_rises(const Settings& policy) {
-  const bool smallest_of_bounds =
-      policy.has("width") && policy.part("width")->text("type") == "dmm";
-  return entry_of(policy).rises && !smallest_of_bounds && !policy.has("cost");
+  const std::string kind = policy.text("kind");
+  for (const Entry& entry : kPolicies) {
+    if (kind == entry.kind) return entry.make(policy, std::move(width));
+  }
+  throw std::invalid_argument("unknown policy " + kind);
 }
 
 }  // namespace gpb

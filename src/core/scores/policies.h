@@ -10,11 +10,6 @@ namespace gpb {
 // From a policy's settings. `width`: made of its part of that name; null without one.
 std::unique_ptr<Policy> make_policy(const Settings& policy, WidthPtr width);
 
-// Does this policy need exact joint draws over arms?
-bool policy_draws(const Settings& policy);
-// Does its score rise with mean and sd, see Score::rises_with()?
-bool policy_rises(const Settings& policy);
-
 }  // namespace gpb
 
 #endif

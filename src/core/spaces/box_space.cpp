@@ -2,6 +2,7 @@
 #include "spaces/make_space.h"
 
 #include "base/golden_points.h"
+#include "events/pending.h"
 #include "posteriors/best_point.h"
 #include "spaces/arm_space.h"
 #include "spaces/many_arm_space.h"
@@ -321,14 +322,14 @@ bool wants_many_arms(const Settings& bandit, Index arms, const PolicyTraits& pol
   if (engine == "lowrank" || engine == "dense") return true;
   // (Windows and weights let sds rise, and a score of two posteriors has no bounds.)
   return engine == "auto" && arms >= kManyArms && policy.rises && !bandit.has("changes") &&
-         bandit.part("pending")->text("kind") != "hallucinate";
+         !make_pending(*bandit.part("pending"))->variance_knows();
 }
 
 // Are exact answers wanted at a few points in each round? Climbs end at few; among arms only bounds
 // spare most of them, which a score of two posteriors, or a penalised one, does not have.
 bool asks_for_few(const Settings& bandit, const std::string& kind, const PolicyTraits& policy) {
-  const std::string pending = bandit.part("pending")->text("kind");
-  const bool bounds = pending != "hallucinate" && pending != "penalise";
+  const auto pending = make_pending(*bandit.part("pending"));
+  const bool bounds = !pending->variance_knows() && !pending->penalises();
   return policy.rises && (kind == "box" || (kind == "open" && bounds));
 }
 

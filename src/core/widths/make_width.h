@@ -11,6 +11,9 @@ namespace gpb {
 // Null for a width that is not one multiplier.
 WidthPtr make_width(const Settings& width, const ArmSetting* arms, double noise_var);
 
+// The same, for what goes by one multiplier: throws where there is none.
+WidthPtr one_multiplier(WidthPtr width);
+
 }  // namespace gpb
 
 #endif

@@ -159,10 +159,16 @@ GainPtr make_gain(const Settings& gain, const ArmSetting* arms, double noise_var
 
 }  // namespace
 
+WidthPtr one_multiplier(WidthPtr width) {
+  if (!width) throw std::invalid_argument("the width must be one multiplier of sd, and there is none");
+  return width;
+}
+
 WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var) {
   const std::string type = w.text("type");
   const auto number = [&w](const char* name) { return w.number(name); };
   const auto gain = [&] { return make_gain(*w.part("gain"), arms, noise_var); };
+  const auto base = [&] { return one_multiplier(make_width(*w.part("base"), arms, noise_var)); };
   if (type == "dmm") return nullptr;
   if (type == "constant") return std::make_shared<ConstantWidth>(number("value"));
   if (type == "function") return std::make_shared<FunctionWidth>(w.table_function("f"));
@@ -194,12 +200,10 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   }
   if (type == "amm") return std::make_shared<AmmWidth>(number("B"), noise(), number("delta"));
   if (type == "sdf") {
-    return std::make_shared<SdfWidth>(make_width(*w.part("base"), arms, noise_var),
-                                      number("B_y"), w.text("over") == "pending");
+    return std::make_shared<SdfWidth>(base(), number("B_y"), w.text("over") == "pending");
   }
   if (type == "ec") {
-    return std::make_shared<MisspecifiedWidth>(make_width(*w.part("base"), arms, noise_var),
-                                               number("epsilon"));
+    return std::make_shared<MisspecifiedWidth>(base(), number("epsilon"));
   }
   if (type == "cpd") {
     return std::make_shared<CpdWidth>(number("D"), number("nu"), number("d"), number("horizon"));

@@ -1,0 +1,117 @@
+# What is declared of every object that the package makes: each part of a bandit (a policy, a width, a kernel, a rule)
+# and each part of a problem has an entry in a table beside its constructor. An entry is a list of
+#   settings: an alist of what the object holds; of each setting the expression that checks and normalises it, in
+#             which it and the settings before it stand by their names;
+#   together: an expression that stops where settings contradict each other (if there is such a thing);
+#   traits:   what others need to know of the part, each a value or a function of the part; what is not stated is as
+#             the family says.
+# Constructors run the expressions on their own arguments, and the doors (check_class()) run them again on every object
+# that comes in: an object is as its constructor makes it, or refused. What has no entry cannot be made.
+
+# A family is all that shares a class. `tag`: the field that says which entry (none: there is one entry only);
+# `optional`: settings that any of them may have; `words`: fields that objects of earlier versions have besides.
+family_of <- function(class) {
+  switch(
+    class,
+    bandit_width = list(tag = "type", entries = width_entries, traits = width_traits),
+    bandit_gain = list(tag = "type", entries = gain_entries, traits = gain_traits),
+    bandit_kernel = list(tag = "type", entries = kernel_entries, traits = kernel_traits),
+    bandit_policy = list(tag = "kind", entries = policy_entries, traits = policy_traits, optional = policy_options,
+                         words = c("title", "short", "random", "draws", "bound")),
+    bandit_pending = list(tag = "kind", entries = pending_entries, traits = pending_traits),
+    bandit_changes = list(tag = "kind", entries = change_entries, traits = change_traits),
+    bandit_constraints = list(tag = "kind", entries = constraint_entries),
+    bandit_penalty = list(tag = "kind", entries = penalty_entries),
+    bandit_stop = list(tag = "kind", entries = stop_entries, traits = stop_traits, words = "title"),
+    bandit_param = list(tag = "type", entries = param_entries),
+    bandit_rewards = list(entries = rewards_entry),
+    bandit_refit = list(entries = refit_entry),
+    bandit_outputs = list(entries = outputs_entry),
+    bandit_noise = list(entries = noise_entry),
+    bandit_delay = list(entries = delay_entry)
+  )
+}
+
+# ---- making -------------------------------------------------------------------
+
+# An object of a class, of the settings that stand in the constructor's frame under their names.
+new_part <- function(class, kind = NULL, frame = parent.frame()) {
+  family <- family_of(class)
+  entry <- entry_of(family, kind)
+  if (is.null(entry)) stop("nothing is declared of ", class, " ", kind)
+  values <- checked_settings(entry, frame)
+  structure(c(if (!is.null(kind)) stats::setNames(list(kind), family$tag), values), class = class)
+}
+
+entry_of <- function(family, kind) {
+  if (is.null(family$tag)) return(family$entries)
+  if (kind %in% names(family$entries)) family$entries[[kind]]
+}
+
+# (An argument that is missing stays so for the check, which names it.)
+checked_settings <- function(entry, frame) {
+  settings <- entry$settings
+  for (name in names(settings)) assign(name, eval(settings[[name]], frame), envir = frame)
+  if (!is.null(entry$together)) eval(entry$together, frame)
+  stats::setNames(lapply(names(settings), get, envir = frame, inherits = FALSE), names(settings))
+}
+
+# ---- checking -----------------------------------------------------------------
+
+# Is an object of a declared class what its constructor makes? (It may be forged, or come from a file.)
+check_declared <- function(x, class, arg) {
+  fault <- fault_of_part(x, class)
+  if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
+  invisible(x)
+}
+
+# NULL, or what is wrong with it.
+fault_of_part <- function(x, class) {
+  tryCatch({
+    family <- family_of(class)
+    if (!is.list(x) || !identical(class(x), class)) stop("it is no plain list of its class")
+    fields <- unclass(x)
+    if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) stop("its settings have no names")
+    check_part_fields(fields, family)
+    NULL
+  }, error = function(e) sub("[.]$", "", conditionMessage(e)))
+}
+
+check_part_fields <- function(fields, family) {
+  kind <- NULL
+  if (!is.null(family$tag)) {
+    kind <- fields[[family$tag]]
+    if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) stop("it is of no known kind")
+  }
+  entry <- entry_of(family, kind)
+  entry$settings <- c(entry$settings, family$optional[intersect(names(family$optional), names(fields))])
+  strange <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
+  if (length(strange)) stop("it has ", quoted(strange))
+  check_entry(fields, entry)
+}
+
+# Are the settings of an entry among some fields, and as its checks would leave them?
+check_entry <- function(fields, entry) {
+  known <- names(entry$settings)
+  lacking <- setdiff(known, names(fields))
+  if (length(lacking)) stop("it lacks ", quoted(lacking))
+  made <- checked_settings(entry, list2env(fields[known], parent = topenv()))
+  changed <- known[!mapply(same_setting, made, fields[known])]
+  if (length(changed)) stop("its ", quoted(changed), " is not as it is made")
+}
+
+# (A check may wrap a function anew each time.)
+same_setting <- function(made, found) identical(made, found) || (is.function(made) && is.function(found))
+
+# ---- traits -------------------------------------------------------------------
+
+# What a part states of itself.
+trait <- function(part, name) {
+  family <- family_of(class(part))
+  value <- entry_of(family, part[[family$tag]])$traits[[name]]
+  if (is.null(value)) {
+    if (!name %in% names(family$traits)) stop("no trait ", name, " of ", class(part))
+    value <- family$traits[[name]]
+  }
+  if (is.function(value)) value(part) else value
+}
