@@ -27,10 +27,9 @@ policies <- list(
   repeats = list(ours = function() policy_repeats(policy_ucb(width_constant(1)), 1.5),
                  width = function(R) ref_width_constant(1)),
   cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, "x1"])),
-  lse = list(ours = function() new_policy("level_set", "level sets", width = width_constant(1), level = 0.2, accuracy = 0.05,
-                                          implicit = FALSE),
+  lse = list(ours = function() gp_lse(1:2, kernel_se(1), 1, level = 0.2, accuracy = 0.05, width = 1)$config$policy,
              width = function(R) ref_width_constant(1)),
-  stable = list(ours = function() new_policy("stable", "stable", width = width_constant(1), radius = 0.2),
+  stable = list(ours = function() stable_opt(1:2, kernel_se(1), 1, radius = 0.2, width = 1)$config$policy,
                 width = function(R) ref_width_constant(1))
 )
 # Whose choices the oracle foretells; those of the others have tests of their own.
