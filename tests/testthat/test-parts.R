@@ -9,7 +9,7 @@ one_of_each <- function() {
   k <- kernel_se(0.3)
   list(
     bandit_width = list(
-      width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1),
+      width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_box(0.1, 1, 1, 1, 1),
       width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realised(1, 1), width_amm(1, 1),
       width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
       width_cpd(1, 2.5, 1, 9)),
