@@ -205,6 +205,18 @@ cpp_plain_rewards <- function(queries, id, reward) {
     .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward)
 }
 
+cpp_is_ours <- function(frame) {
+    .Call(`_gpbandits_cpp_is_ours`, frame)
+}
+
+cpp_make_ours <- function(frame) {
+    invisible(.Call(`_gpbandits_cpp_make_ours`, frame))
+}
+
+cpp_strange_in_frame <- function(frame, names) {
+    .Call(`_gpbandits_cpp_strange_in_frame`, frame, names)
+}
+
 cpp_kernel_gram <- function(kernel, x, y) {
     .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
 }

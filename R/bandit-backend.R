@@ -16,6 +16,36 @@ keep_reset <- function(log, bandit) UseMethod("keep_reset")
 # A line for print().
 describe_log <- function(log) UseMethod("describe_log")
 
+# ---- a journal that was left behind --------------------------------------------------
+
+# A bandit that was read from a file, or came from another process, is a copy: the journal stays the original's. The copy
+# knows whose it was, for print(), and its first change says so.
+leave_journal <- function(bandit) {
+  log <- bandit$journal
+  if (is.null(log) || inherits(log, "bandit_left_journal") || is.environment(log)) return(invisible())
+  path <- if (is.list(log)) log$path
+  if (!inherits(log, "bandit_file_journal") || !is.character(path) || length(path) != 1 || is.na(path)) {
+    damaged("its journal is none")
+  }
+  bandit$journal <- structure(list(path = path), class = "bandit_left_journal")
+  bandit$.said <- setdiff(bandit$.said, "left_journal")
+}
+
+# Is what happens to this bandit written down anywhere?
+is_kept <- function(bandit) !is.null(bandit$journal) && !inherits(bandit$journal, "bandit_left_journal")
+
+keep_change.bandit_left_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
+  warn_once(bandit, "left_journal", "This bandit was read from a file, or comes from another process: what it does is not ",
+            "written to the journal ", log$path, ", which is the original's. open_bandit() of that path goes on with it.")
+  list()
+}
+
+keep_note.bandit_left_journal <- function(log, bandit, name, value) list()
+
+keep_reset.bandit_left_journal <- function(log, bandit) keep_change(log, bandit)
+
+describe_log.bandit_left_journal <- function(log) sprintf("  journal    none (a copy; the original's is %s)", log$path)
+
 journal_note <- function(bandit, name, value) {
   if (is.null(bandit$journal)) return(invisible())
   commit(as.environment(bandit), list(), durable = function() keep_note(bandit$journal, bandit, name, value))

@@ -98,10 +98,11 @@ GPBandit <- setRefClass("GPBandit",
 #' @aliases $,GPBandit-method
 #' @exportMethod $
 setMethod("$", "GPBandit", function(x, name) {
-  found <- attr(x, ".xData")[[name]]
+  frame <- attr(x, ".xData")
+  if (!cpp_is_ours(frame)) adopt(x)
+  found <- frame[[name]]
   # The inherited method reads the unevaluated name; it also fetches methods on their first use.
   if (!is.null(found)) return(found)
-  frame <- as.environment(x)
   if (!exists(name, envir = frame, inherits = FALSE) &&
       !exists(name, envir = methods::getClass(class(x))@refMethods, inherits = FALSE)) {
     stop_no_method(name)
@@ -142,11 +143,63 @@ first_memory <- function(config) if (!is.null(config$rule)) rival_rules[[config$
 without_definition <- function(object, generator) {
   frame <- as.environment(object)
   rm(".refClassDef", envir = frame)
-  makeActiveBinding(".refClassDef", definition_finders[[generator$className]], frame)
+  define(frame, generator$className)
+  cpp_make_ours(frame)
   object
 }
+
+define <- function(frame, class) makeActiveBinding(".refClassDef", definition_finders[[class]], frame)
 
 definition_finders <- list(
   GPBandit = function() methods::getClass("GPBandit"),
   BanditRival = function() methods::getClass("BanditRival")
 )
+
+# ---- objects from outside -----------------------------------------------------------
+
+# A file, or another process, brings an object's whole environment: fields, but methods too, which anybody may have
+# replaced. Of these only the fields stay, if they are plain values; all else is the class's own. (What the fields hold is
+# checked when the log is played, see heal().)
+adopt <- function(bandit) {
+  frame <- attr(bandit, ".xData")
+  if (!isS4(bandit) || !is.environment(frame)) damaged("it has no environment")
+  if (environmentIsLocked(frame)) damaged("its environment is locked")
+  class <- as.character(class(bandit))
+  if (!class %in% names(definition_finders)) return(invisible(bandit))   # a class of the user's
+  kept <- c(names(methods::getClass(class)@fieldClasses), intersect(".said", ls(frame, all.names = TRUE)))
+  check_plain(frame, kept)
+  for (table in mget(c("queries", "events"), envir = frame)) if (is.environment(table)) check_plain(table)
+  rm(list = setdiff(ls(frame, all.names = TRUE), kept), envir = frame)
+  parent.env(frame) <- topenv()
+  frame$.self <- bandit
+  lockBinding(".self", frame)
+  define(frame, class)
+  frame$handle <- NULL
+  leave_journal(frame)
+  cpp_make_ours(frame)
+  invisible(bandit)
+}
+
+check_plain <- function(frame, names = ls(frame, all.names = TRUE)) {
+  strange <- cpp_strange_in_frame(frame, names)
+  if (nzchar(strange)) damaged(strange)
+}
+
+# The environment of a bandit that a user hands over.
+frame_of <- function(bandit) {
+  if (is.environment(bandit) && !isS4(bandit)) return(bandit)
+  if (!cpp_is_ours(attr(bandit, ".xData"))) adopt(bandit)
+  as.environment(bandit)
+}
+
+is_bandit <- function(x) isS4(x) && inherits(x, "GPBandit") && is.environment(attr(x, ".xData"))
+
+made_as_bandit <- "a bandit (made by gp_bandit(), gp_ucb(), ..., or rival_ckb(), ...)"
+
+check_bandit <- function(x, arg = deparse(substitute(x)), allowed = made_as_bandit) {
+  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (!is_bandit(x)) {
+    stop_argument(arg, if (inherits(x, "GPBandit")) "something that only calls itself one" else describe(x), allowed)
+  }
+  x
+}

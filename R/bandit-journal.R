@@ -27,9 +27,10 @@ journal_magic <- "gpbandits-journal"
 #' one that lacks nothing but its newline counts.
 #' Damage anywhere before is refused: every line's checksum goes on from the line before.
 #'
-#' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal. A bandit that comes back from
-#' [saveRDS()] goes on writing to its journal as long as nobody else has written to it since; after that its changes
-#' are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
+#' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal, and so does every other copy: one that
+#' comes back from [saveRDS()], or from another process. Such a bandit goes on as the original would, but what it does is not written down; its first
+#' change warns of that (class `gpbandits_left_journal`), and `print()` shows whose journal it was. `open_bandit()` goes on with the journal: whoever
+#' opened it last and writes has it, and changes of another bandit that still holds it are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
 #' is a link is followed; a device or a pipe is refused. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
 #' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
 #'
@@ -79,7 +80,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 
 open_journal <- function(file, like, rng, trust) {
   file <- check_string(file, "x")
-  if (!is.null(like)) check_class(like, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+  if (!is.null(like)) check_bandit(like)
   found <- read_journal(file, "x", trust)
   if (!is.null(like)) check_same_settings(found$bandit$config, like$config, file, "x")
   if (rng) restore_rng(found$bandit$journal$rng)

@@ -92,6 +92,7 @@ NULL
 #' @method print GPBandit
 #' @export
 print.GPBandit <- function(x, ...) {
+  check_bandit(x)
   print_bandit(x)
   invisible(x)
 }
@@ -100,6 +101,7 @@ print.GPBandit <- function(x, ...) {
 #' @method summary GPBandit
 #' @export
 summary.GPBandit <- function(object, ...) {
+  check_bandit(object)
   check_dots_empty(...)
   facts <- bandit_facts(object)
   history <- bandit_history(object)
@@ -140,6 +142,7 @@ print.summary_gp_bandit <- function(x, ...) {
 #' @method predict GPBandit
 #' @export
 predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL, ...) {
+  check_bandit(object)
   check_dots_empty(..., allowed = c("newdata", "context", "arm"))
   bandit_posterior(object, newdata, context, arm, arg = "newdata")
 }
@@ -147,4 +150,4 @@ predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL,
 #' @rdname bandit-methods
 #' @method as.data.frame GPBandit
 #' @export
-as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) x$history()
+as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) check_bandit(x)$history()

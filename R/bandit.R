@@ -86,8 +86,10 @@
 #'
 #' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
 #' to another process all give a bandit that goes on exactly as the original would. What comes back is checked as a whole before it is
-#' used; objects of earlier formats are upgraded, of later ones refused. Functions among the settings run when they are used: read
-#' objects that hold some only from files that you trust.
+#' used; objects of earlier formats are upgraded, of later ones refused. It has the package's methods, whatever methods were in the
+#' file, and no journal (see [open_bandit()]); a setting that is no value but would be computed when it is looked at is refused. What remains: functions
+#' among the settings are code and run when they are used, and `readRDS()` is R's own, which before R 4.4 can run what a file tells it to. From people whom
+#' you do not trust take a journal, which is text, or a bandit in a store.
 #'
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
 #'   or a [search_space()].

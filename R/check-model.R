@@ -73,8 +73,8 @@ checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 checked_data <- function(object) {
   if (inherits(object, "gp_regression")) return(regression_checked(object))
   if (inherits(object, "bandit_maximum")) object <- object$bandit
-  check_class(object, "GPBandit", "object", checkable)
-  bandit_checked(as.environment(object))
+  check_bandit(object, allowed = checkable)
+  bandit_checked(frame_of(object))
 }
 
 regression_checked <- function(object) {

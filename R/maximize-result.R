@@ -23,7 +23,7 @@ new_maximum <- function(history, bandit, ...) {
 # variance, in what is expected there too. (A certificate is one for `$best()`.)
 recommended <- function(bandit, history, certificate = NULL, ...) {
   best <- bandit$best()
-  share <- noise_share(as.environment(bandit))
+  share <- noise_share(frame_of(bandit))
   if (share == 0 || !is.null(certificate)) return(best)
   names <- bandit$config$domain$names
   credited <- function(belief, reading) {
@@ -107,7 +107,7 @@ describe_point <- function(point) {
 summary.bandit_maximum <- function(object, ...) {
   check_dots_empty(...)
   history <- object$history
-  config <- current_config(as.environment(object$bandit))
+  config <- current_config(frame_of(object$bandit))
   order <- order(output_sign(config) * history$reward, decreasing = TRUE, na.last = NA)
   status <- history$status
   counts <- c(evaluated = sum(status == "ok"), given = sum(status == "given"), failed = sum(is.na(history$reward)))

@@ -28,6 +28,7 @@ NULL
 autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
                               type = c("auto", "curve", "map", "arms", "slices", "sd"), width = NULL,
                               next_choice = TRUE, resolution = NULL, ...) {
+  check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))

@@ -87,6 +87,7 @@ NULL
 plot.GPBandit <- function(x, context = NULL, truth = NULL, type = c("auto", "curve", "map", "arms", "slices", "sd"),
                           width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
                           ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
+  check_bandit(x)
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))

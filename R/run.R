@@ -47,13 +47,6 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress, stop_when)
 }
 
-is_bandit <- function(x) inherits(x, "GPBandit")
-
-check_bandit <- function(bandit) {
-  if (missing(bandit) || !is_bandit(bandit)) {
-    stop_argument("bandit", describe(bandit), "a bandit (made by gp_bandit(), gp_ucb(), ..., or rival_ckb(), ...)")
-  }
-}
 
 check_same_domain <- function(config, problem) {
   ours <- config$domain
@@ -83,7 +76,7 @@ check_same_domain <- function(config, problem) {
 # `draws`: everything random of the environment, see problem_draws().
 play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   force(draws)
-  bandit <- as.environment(object)
+  bandit <- frame_of(object)
   first <- table_size(bandit$queries)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   contexts <- problem_contexts(bandit, draws$contexts, rounds)
@@ -121,7 +114,7 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
       refit_if_due(bandit)
     }
     # A journal has each round before the next one is played.
-    most <- min(left, if (is.null(bandit$journal) && is.null(stops)) Inf else 1)
+    most <- min(left, if (!is_kept(bandit) && is.null(stops)) Inf else 1)
     designed <- min(most, design_left(bandit, contexts))
     stretch <- if (designed > 0) designed else min(most, rounds_to_refit(bandit))
     playing <- TRUE

@@ -587,6 +587,36 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_is_ours
+bool cpp_is_ours(SEXP frame);
+RcppExport SEXP _gpbandits_cpp_is_ours(SEXP frameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_ours(frame));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_make_ours
+void cpp_make_ours(SEXP frame);
+RcppExport SEXP _gpbandits_cpp_make_ours(SEXP frameSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
+    cpp_make_ours(frame);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_strange_in_frame
+std::string cpp_strange_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names);
+RcppExport SEXP _gpbandits_cpp_strange_in_frame(SEXP frameSEXP, SEXP namesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type frame(frameSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_strange_in_frame(frame, names));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_kernel_gram
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
 RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -1324,6 +1354,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 5},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
     {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 3},
+    {"_gpbandits_cpp_is_ours", (DL_FUNC) &_gpbandits_cpp_is_ours, 1},
+    {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},
+    {"_gpbandits_cpp_strange_in_frame", (DL_FUNC) &_gpbandits_cpp_strange_in_frame, 2},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},

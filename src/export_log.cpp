@@ -508,3 +508,80 @@ bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward) {
   }
   return ids.size() > 0;
 }
+
+// ---- objects that come from outside -------------------------------------------------------------
+// An R object from a file or from another process brings an environment in which anything may stand:
+// these look at it without R evaluating it.
+
+namespace {
+
+// Pointers do not survive a file: no other process can say that an environment is ours.
+const char kThisProcess = 0;
+
+SEXP mark() { return Rf_install("gpbandits.process"); }
+
+// What stands where data should be and runs as soon as R looks at it; an empty string if nothing does.
+std::string strange_value(SEXP x, int depth);
+
+std::string strange_item(SEXP list, int depth) {
+  for (R_xlen_t k = 0; k < Rf_xlength(list); ++k) {
+    const std::string found = strange_value(VECTOR_ELT(list, k), depth);
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+std::string strange_value(SEXP x, int depth) {
+  if (depth > 200) return "a nest without end";
+  switch (TYPEOF(x)) {
+    case PROMSXP: return "a promise";
+    case DOTSXP: return "arguments (...)";
+    case BCODESXP: return "bytecode";
+    case VECSXP: {
+      const std::string found = strange_item(x, depth + 1);
+      if (!found.empty()) return found;
+      break;
+    }
+    case LGLSXP:
+    case INTSXP:
+    case REALSXP:
+    case STRSXP: break;
+    default: return "";  // functions are code anyway
+  }
+  // (Evaluates to itself.)
+  const Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("attributes"), x));
+  const Rcpp::Shield<SEXP> attributes(Rcpp::Rcpp_fast_eval(call, R_BaseEnv));
+  if (TYPEOF(attributes) != VECSXP) return "";
+  return strange_item(attributes, depth + 1);
+}
+
+}  // namespace
+
+// Has this environment been looked through in this process, or made here?
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_ours(SEXP frame) {
+  if (TYPEOF(frame) != ENVSXP) return false;
+  const SEXP found = Rf_getAttrib(frame, mark());
+  return TYPEOF(found) == EXTPTRSXP && R_ExternalPtrAddr(found) == &kThisProcess;
+}
+
+// [[Rcpp::export(rng = false)]]
+void cpp_make_ours(SEXP frame) {
+  const Rcpp::Shield<SEXP> pointer(
+      R_MakeExternalPtr(const_cast<char*>(&kThisProcess), R_NilValue, R_NilValue));
+  Rf_setAttrib(frame, mark(), pointer);
+}
+
+// What of these names in an environment is no plain value, in words; an empty string if all are.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_strange_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names) {
+  for (R_xlen_t k = 0; k < names.size(); ++k) {
+    const SEXP name = Rf_installChar(STRING_ELT(names, k));
+    const std::string shown = "its `" + std::string(CHAR(PRINTNAME(name))) + "` ";
+    if (!R_existsVarInFrame(frame, name)) return shown + "is missing";
+    if (R_BindingIsActive(name, frame)) return shown + "is computed by a function";
+    const std::string found = strange_value(Rf_findVarInFrame(frame, name), 0);
+    if (!found.empty()) return shown + "holds " + found;
+  }
+  return "";
+}

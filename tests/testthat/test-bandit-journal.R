@@ -290,14 +290,51 @@ test_that("one writer: copies have no journal, a second owner is refused once it
   expect_identical(file.size(file), size)
   saved <- tempfile()
   saveRDS(bandit, saved)
-  read <- readRDS(saved)
-  read$suggest()                                        # nobody wrote since: it goes on
-  expect_identical(open_bandit(file)$history(), read$history())
+  second <- open_bandit(file)
+  second$suggest()                                      # nobody wrote since: it goes on
+  expect_identical(open_bandit(file)$history(), second$history())
   before <- snapshot_of(bandit)
   expect_match(refusal(bandit$suggest()), "another one writes")
   expect_identical(snapshot_of(bandit), before)
-  expect_match(refusal(readRDS(saved)$suggest()), "another one writes")
   expect_output(print(bandit), "journal")
+  unlink(c(file, saved))
+})
+
+test_that("a bandit that was read from a file is a copy: it goes on without the original's journal, and says so", {
+  skip_on_cran()
+  file <- tempfile()
+  saved <- tempfile()
+  on.exit(unlink(c(file, saved)))
+  for (make in list(journal_makers$ucb, function(...) rival_ckb(journal_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, ...))) {
+    unlink(file)
+    bandit <- make(journal = file)
+    bandit$suggest()
+    bytes <- bytes_of(file)
+    saveRDS(bandit, saved)
+    for (read in list(readRDS(saved), unserialize(serialize(bandit, NULL)), unserialize(serialize(readRDS(saved), NULL)))) {
+      expect_identical(gpbandits:::table_columns(read$queries), gpbandits:::table_columns(bandit$queries))
+      expect_output(print(read), "journal +none .*the original's is")
+      expect_warning(read$suggest(), "not written to the journal.*open_bandit", class = "gpbandits_left_journal")
+      expect_silent(read$observe(1, 0.5, constraints = if (!is.null(bandit$config$rule)) 0))   # said once
+      expect_identical(nrow(read$history()), 2L)
+      expect_silent(read$reset())
+      expect_identical(bytes_of(file), bytes)
+      expect_null(read$copy()$journal)
+    }
+    if (is.null(bandit$config$rule)) {
+      read <- readRDS(saved)
+      expect_warning(run_bandit(read, bandit_problem(journal_x, sin(journal_x)), 3), class = "gpbandits_left_journal")
+    }
+    # Where warnings are errors the first change is refused, not every one.
+    read <- readRDS(saved)
+    old <- options(warn = 2)
+    expect_error(read$suggest())
+    expect_identical(nrow(read$history()), 1L)
+    expect_identical(read$suggest()$id, 2L)
+    options(old)
+    bandit$suggest()                                    # nobody has taken its journal away
+    expect_identical(open_bandit(file)$history(), bandit$history())
+  }
   unlink(c(file, saved))
 })
 

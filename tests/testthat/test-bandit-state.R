@@ -27,8 +27,9 @@ state_of <- function(bandit) {
 expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1)) {
   kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
   make <- function() {
-    if (!is.null(journal)) writeLines(kept$journal, journal)
-    unserialize(kept$bandit)
+    if (is.null(journal)) return(unserialize(kept$bandit))
+    writeLines(kept$journal, journal)
+    open_bandit(journal, rng = FALSE)
   }
   after <- make()
   before <- state_of(after)
@@ -181,4 +182,90 @@ test_that("R's generator is put back, wherever what used it is struck", {
       }
     }
   })
+})
+
+# ---- objects that others have made ----------------------------------------------------
+
+# What comes of an object that `change` has made of the bandit's environment before it was saved, and read again.
+came_of <- function(bandit, change, uses) {
+  twin <- unserialize(serialize(bandit, NULL))
+  change(as.environment(twin))
+  twin <- unserialize(serialize(twin, NULL))
+  vapply(uses, function(use) tryCatch({
+    utils::capture.output(use(twin))
+    "an answer"
+  }, gpbandits_error = function(e) "refused", error = function(e) paste("foreign:", conditionMessage(e))), "")
+}
+
+assign_anew <- function(name, value, frame) {
+  if (exists(name, envir = frame, inherits = FALSE)) rm(list = name, envir = frame)
+  assign(name, value, envir = frame)
+}
+
+test_that("an object from a file brings values: its methods are the class's, and nothing in it runs", {
+  witness <- tempfile()
+  picture <- tempfile(fileext = ".pdf")
+  on.exit(unlink(c(witness, picture)))
+  grDevices::pdf(picture)
+  on.exit(grDevices::dev.off(), add = TRUE)
+  evil <- eval(bquote(function(...) file.create(.(witness))), globalenv())
+  inside <- c("bandit_suggest", "bandit_history", "own_fields", "with_propensity", "print_bandit", "bandit_facts")
+  problem <- bandit_problem(state_x, sin(5 * state_x))
+  uses <- list(function(b) b$suggest(), function(b) b$history(), print, summary, function(b) methods::show(b), function(b) b$copy()$suggest(),
+               plot, predict, as.data.frame, function(b) b$show(), function(b) b$catch_up(), function(b) b$config)
+  uses$run <- function(b) run_bandit(b, problem, 2)
+  changes <- list(
+    answers = function(e) for (name in gpbandits:::bandit_methods()) assign(name, evil, e),
+    answers = function(e) for (name in c("initFields", "getClass", "callSuper", ".self", "usingMethods")) assign_anew(name, evil, e),
+    answers = function(e) {
+      rm(".refClassDef", envir = e)
+      makeActiveBinding(".refClassDef", evil, e)
+    },
+    answers = function(e) makeActiveBinding("more", evil, e),
+    answers = function(e) parent.env(e) <- list2env(stats::setNames(rep(list(evil), length(inside)), inside), parent = parent.env(e)),
+    answers = function(e) e$handle <- evil,
+    refused = function(e) lockEnvironment(e),
+    refused = function(e) e$journal <- structure(list(path = 1), class = "bandit_file_journal"),
+    refused = function(e) e$journal <- evil,
+    refused = function(e) delayedAssign("kind", file.create(witness), assign.env = e$events),
+    refused = function(e) {
+      rm("arm", envir = e$queries)
+      makeActiveBinding("arm", evil, e$queries)
+    })
+  for (field in c("config", "queries", "events", "refits", "journal")) {
+    changes <- c(changes, refused = eval(bquote(function(e) delayedAssign(.(field), file.create(witness), assign.env = e))),
+                 refused = eval(bquote(function(e) {
+                   rm(list = .(field), envir = e)
+                   makeActiveBinding(.(field), evil, e)
+                 })), refused = eval(bquote(function(e) rm(list = .(field), envir = e))))
+  }
+  bandits <- list(played_on(gp_ucb(state_x, kernel_se(0.2), 0.01)),
+                  played_on(rival_ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1)))
+  for (bandit in bandits) for (k in seq_along(changes)) {
+    fates <- came_of(bandit, changes[[k]], if (is(bandit, "BanditRival")) uses[names(uses) != "run"] else uses)
+    expected <- if (names(changes)[k] == "answers") "an answer" else "refused"
+    # (A bandit that is in no store has nothing to catch up with.)
+    if (!all(fates[-11] == expected)) fail(paste(k, paste(fates, collapse = " ")))
+    if (file.exists(witness)) fail(paste("something of change", k, "has run"))
+    unlink(witness)
+  }
+  # A promise deep within the settings, by hand.
+  bytes <- serialize(bandits[[1]], NULL, version = 2)
+  noise <- quote_item(0.01)
+  at <- which(bytes == noise[1])
+  at <- Filter(function(k) identical(bytes[k + seq_along(noise) - 1], noise), at[at <= length(bytes) - length(noise)])
+  expect_gt(length(at), 0)
+  forged <- unserialize(c(bytes[seq_len(at[1] - 1)], promise_item(witness), bytes[-seq_len(at[1] + length(noise) - 1)]))
+  expect_error(forged$history(), "holds a promise", class = "gpbandits_error")
+  expect_false(file.exists(witness))
+})
+
+test_that("what only says that it is a bandit is refused", {
+  bandit <- gp_ucb(state_x, kernel_se(0.2), 0.01)
+  uses <- list(print, summary, predict, as.data.frame, plot, function(b) run_bandit(b, bandit_problem(state_x, state_x), 2), check_model,
+               function(b) open_bandit(tempfile(), like = b))
+  fakes <- c(list(structure(list(), class = "GPBandit"), structure(list(config = list()), class = "GPBandit"), structure(1, class = "GPBandit"),
+                  structure(new.env(), class = "GPBandit")),
+             lapply(list(1, "a", list(), globalenv()), function(frame) `attr<-`(bandit$copy(), ".xData", frame)))
+  for (fake in fakes) for (use in uses) expect_error(use(fake), class = "gpbandits_error")
 })
