@@ -34,7 +34,7 @@
 #' identical(from_json(text)$suggest(), b$suggest())
 #' @export
 as_json <- function(bandit) {
-  bandit <- as.environment(check_class(bandit, "GPBandit", hint = "gp_bandit(), gp_ucb(), ..."))
+  bandit <- frame_of(check_bandit(bandit))
   heal(bandit)
   config <- bandit$config
   check_plain_settings(config)

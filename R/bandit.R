@@ -89,7 +89,7 @@
 #' used; objects of earlier formats are upgraded, of later ones refused. It has the package's methods, whatever methods were in the
 #' file, and no journal (see [open_bandit()]); a setting that is no value but would be computed when it is looked at is refused. What remains: functions
 #' among the settings are code and run when they are used, and `readRDS()` is R's own, which before R 4.4 can run what a file tells it to. From people whom
-#' you do not trust take a journal, which is text, or a bandit in a store.
+#' you do not trust take text: [as_json()], a journal, or a bandit in a store.
 #'
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
 #'   or a [search_space()].
