@@ -15,6 +15,7 @@
 #' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realised()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025 |
 #' | growing ridge | norm, Matern | sublinear for every smoothness | [ridge_rate()] | Whitehouse 2023 |
 #' | IRGP-UCB, PIMS | prior, arms | expected regret, nothing to tune | [width_irgp()], [policy_pims()] | Takeno 2023, 2024 |
+#' | maximum variance reduction | norm, points blind to rewards | simple regret \eqn{\sqrt{\gamma_T/T}}{sqrt(gamma_T / T)}, and how many experiments suffice | [policy_variance()], [width_fixed()], [plan_experiments()] | Vakili 2021; width derived |
 #' | MINI | as UCB | factor \eqn{C}, fewer switches | [policy_repeats()] | Calandriello 2022 |
 #' | max-value entropy, knowledge gradient | | none | [policy_mes()], [policy_kg()] | Wang 2017, Frazier 2009 |
 #' | a search in one call | hyperparameters fitted | none | [maximize_bandit()], [auto_bandit()] | |

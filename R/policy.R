@@ -84,6 +84,7 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
+  blind = FALSE,
   resolved = function(policy) function(settings, config) settings
 )
 
@@ -128,8 +129,8 @@ policy_entries <- list(
                   })
   ),
   mean = list(traits = list(title = "largest mean", rises = TRUE)),
-  variance = list(traits = list(title = "largest variance", rises = TRUE)),
-  uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE)),
+  variance = list(traits = list(title = "largest variance", rises = TRUE, blind = TRUE)),
+  uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE, blind = TRUE)),
   ucb_pe = list(
     settings = alist(width = check_one_multiplier(width)),
     traits = list(title = "upper confidence bound, then pure exploration", short = "GP-UCB-PE")

@@ -3,14 +3,15 @@
 #' BPE (Li and Scarlett 2022): batches of \eqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil}{N_i = ceiling(sqrt(T N_{i-1}))} rounds, \eqn{N_0 = 1}, \eqn{T} = `rounds`. A batch plays the largest
 #' posterior variance, given this batch's own points only, among the places that may still be best; so its points are known beforehand and do not depend on
 #' its rewards. After it a place stays if \eqn{\mu + w\sigma\ge\max(\mu - w\sigma)}{mu + w sd >= max(mu - w sd)}, the maximum over the places that are left, with the
-#' posterior of the batch's rewards alone and \eqn{w = B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{w = B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, \eqn{n} places, \eqn{b} batches.
+#' posterior of the batch's rewards alone and \eqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nb/\delta)}}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n b / delta))}, \eqn{n} places, \eqn{b} batches: [width_fixed()] with
+#' \eqn{b} looks.
 #'
 #' Rewards may be late: those that have come by a batch's end decide (`$suggest(n)` gives a batch, or part of it, at once). `$posterior()` and `$best()`, the largest mean among the
 #' places that are left, use all rewards. On a box the places are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
 #'
 #' @section Guarantee: regret \eqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))} up to \eqn{\log\log T}{log log T} with probability \eqn{1-\delta}{1 - delta}, for \eqn{f} of RKHS norm
-#'   at most `B` and `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is Vakili et al.'s (2021), two-sided,
-#'   for points that do not depend on rewards. Late rewards, if their delays do not depend on the rewards, leave the eliminations right; the bound then has the observed points' sd. Below some 500 rounds it wastes much on exploration.
+#'   at most `B` and `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for points
+#'   that do not depend on rewards; Vakili et al.'s (2021), \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, is never narrower. Late rewards, if their delays do not depend on the rewards, leave the eliminations right; the bound then has the observed points' sd. Below some 500 rounds it wastes much on exploration.
 #' @inheritParams safe_opt
 #' @param rounds the horizon \eqn{T}, a whole number >= 1.
 #' @param B,R,delta bound of the RKHS norm, scale of the noise, failure probability.
@@ -33,9 +34,9 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., width
   rounds <- check_count(rounds)
   places <- place_total(bpe_places(domain))
   if (is.null(width)) {
-    noise_var <- check_number(noise_var, lower = 0, open_lower = TRUE)
-    spread <- sqrt(2 * log(2 * places * length(bpe_sizes(rounds)) / check_delta(delta)))
-    width <- check_number(B, lower = 0) + check_number(R, lower = 0) / sqrt(noise_var) * spread
+    width <- fixed_multiplier(check_number(B, lower = 0), check_number(R, lower = 0),
+                              check_number(noise_var, lower = 0, open_lower = TRUE), places, check_delta(delta),
+                              length(bpe_sizes(rounds)))
   }
   parts <- gp_rival_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
   new_rival("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)

@@ -16,12 +16,35 @@ width_values <- function(width, rounds) {
   cummax(rep_len(width, rounds))
 }
 
-regret_ucb <- function(rounds, gain, noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1) {
+regret_ucb <- function(rounds, gain, noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL) {
   t <- seq_len(rounds)
   epsilon <- check_number(epsilon, lower = 0)
   width <- width_values(width, rounds) + epsilon * sqrt((t - 1) / check_positive(noise_var, "noise_var"))
   factor <- exp(check_number(guard, lower = 0)) * check_number(repeats, lower = 1)
-  2 * factor * width * sqrt(t * variance_sum(gain, noise_var, variance)) + 2 * epsilon * t
+  usual <- 2 * factor * width * sqrt(t * variance_sum(gain, noise_var, variance)) + 2 * epsilon * t
+  if (is.null(B)) return(usual)
+  if (factor > 1 || epsilon > 0) stop_argument("B", describe(B), "NULL with `guard`, `repeats` or `epsilon`")
+  worst <- 2 * check_number(B, lower = 0) * sqrt(variance)
+  few <- small_ridge(gain, noise_var)
+  pmin(usual, worst * few$rounds + 2 * width * sqrt(few$sum * t))
+}
+
+# Rounds with sd^2 > lambda gain more than log(2) / 2 nats each: there are few; the others' variances sum to little
+# (log(1 + x) >= x log(2) for x <= 1).
+small_ridge <- function(gain, noise_var) {
+  list(rounds = 2 * gain[-1] / log(2), sum = 2 * noise_var * gain[-1] / log(2))
+}
+
+# Maximum variance reduction: 2 w times the largest sd that can be left, which is at most the mean of those played.
+regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1) {
+  t <- seq_len(rounds)
+  B <- check_number(B, lower = 0)
+  width <- fixed_multiplier(B, check_number(R, lower = 0), check_positive(noise_var, "noise_var"), check_count(arms),
+                            check_delta(delta), check_count(looks))
+  few <- small_ridge(gain, noise_var)
+  left <- pmin(variance_sum(gain, noise_var, variance) / t, ifelse(t > few$rounds, few$sum / (t - few$rounds), Inf),
+               variance)
+  cummin(pmin(2 * width * sqrt(left), 2 * B * sqrt(variance)))
 }
 
 regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1) {
@@ -54,8 +77,8 @@ regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
 regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1) {
   sizes <- bpe_sizes(rounds)
   B <- check_number(B, lower = 0)
-  width <- B + check_number(R, lower = 0) / sqrt(check_positive(noise_var, "noise_var")) *
-    sqrt(2 * log(2 * check_count(arms) * length(sizes) / check_delta(delta)))
+  width <- fixed_multiplier(B, check_number(R, lower = 0), check_positive(noise_var, "noise_var"), check_count(arms),
+                            check_delta(delta), length(sizes))
   worst <- 2 * B * sqrt(check_positive(variance))
   spread <- variance_sum(gain, noise_var, variance)
   survivor <- 4 * width * sqrt(spread[sizes] / sizes)

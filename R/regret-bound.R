@@ -139,14 +139,21 @@
 #' **Any width** \eqn{w_t} that holds in all rounds together with some probability (see [widths]; `width`: a number, one per round, or a function
 #' of \eqn{t}), \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}; with that probability, by \eqn{r_t\le 2w_t\sigma_{t-1}(x_t)}{r_t <= 2 w_t sd_{t-1}(x_t)} and
 #' \eqn{\sum\sigma^2\le c\gamma_T}{sum of sd^2 <= c gamma_T}:
-#' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1`): \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of
+#' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL`): \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of
 #'   [pending_hallucinate()], \eqn{C} = `repeats` of [policy_repeats()] (where one play of a place shrinks its sd at most so); `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
-#'   \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)} to the width and \eqn{2\epsilon T}{2 epsilon T} to the bound.
+#'   \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)} to the width and \eqn{2\epsilon T}{2 epsilon T} to the bound. With `B`, a bound of \eqn{f}'s norm, the smaller of
+#'   this and \eqn{2B\sqrt v\,n_1 + 2w_T\sqrt{2\lambda T\gamma_T/\log 2}}{2 B sqrt(v) n1 + 2 w_T sqrt(2 lambda T gamma_T / log(2))}, \eqn{n_1 = 2\gamma_T/\log 2}{n1 = 2 gamma_T / log(2)}: no more than
+#'   \eqn{n_1} rounds have \eqn{\sigma^2 > \lambda}{sd^2 > lambda}, and the others' variances sum to \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)} at most (derived here, the idea after Iwazaki and
+#'   Takeno 2025). It is the smaller one where \eqn{\lambda}{lambda} is small.
 #' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with `rewards_clip(moment = , rounds = T)`.
 #' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()], \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T
 #'   gamma_T)} (Takeno et al. 2023, 2024).
 #' * `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1`): [bpe()], \eqn{2B\sqrt v}{2 B sqrt(v)} a round in the first batch, then \eqn{4w\sqrt{c\gamma_N/N}}{4 w sqrt(c gamma_N / N)}, \eqn{N}
-#'   the size of the batch before.
+#'   the size of the batch before, \eqn{w} its [width_fixed()].
+#' * `"mvr"` (`noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1`): the **simple** regret of the largest posterior mean after \eqn{N} rounds of [policy_variance()], with
+#'   probability \eqn{1-\delta}{1 - delta} at `looks` rounds fixed beforehand: \eqn{2w\max_x\sigma_N(x)}{2 w max sd_N}, \eqn{w} of [width_fixed()], and \eqn{\max\sigma_N^2}{max sd_N^2} at most
+#'   \eqn{c\gamma_N/N}{c gamma_N / N} (Vakili et al. 2021) or \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}, \eqn{n_1} as above, whichever is smaller.
+#'   What a given domain really needs: [plan_experiments()].
 #' * `"lse"` (`noise_var, width, variance = 1`): the accuracy to which [gp_lse()] has labelled everything by round \eqn{T}, \eqn{w_T\sqrt{c\gamma_T/T}}{w_T sqrt(c gamma_T / T)}; `"stable"` (the
 #'   same): how far [stable_opt()] is from the best worst case, twice that. `"straddle"` (`noise_var, variance = 1`): the expected loss of labels, averaged over rounds,
 #'   \eqn{\sqrt{2c\gamma_T/T}}{sqrt(2 c gamma_T / T)}.
@@ -193,7 +200,7 @@
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
                                      "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "clip", "irgp",
-                                     "straddle", "lse", "stable", "bpe", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
+                                     "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
   rounds <- check_count(rounds)
@@ -461,7 +468,7 @@ regret_theorems <- function() list(
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
   constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, clip = regret_clip, irgp = regret_irgp,
-  straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, gp_ucb_pe = regret_ucb_pe,
+  straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
   lb_gp_ucb = regret_lb,
   a_gp_ucb = regret_a_ucb
 )

@@ -7,7 +7,8 @@
 #' * `stop_gap(tolerance, width)`: when \eqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma)}{max(mu + w sd) - max(mu - w sd)} is at most `tolerance`. The point with
 #'   the largest lower bound (`point` of the certificate) then has at most that much regret, if the intervals hold: with the width's
 #'   probability, whenever one stops. GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
-#'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2}, \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}.
+#'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2}, \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}. With `at` it is asked after these rounds only: what
+#'   [width_fixed()] needs, `looks` of them.
 #' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most `tolerance` with
 #'   probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical default). Joint draws of \eqn{f} (exact over arms,
 #'   paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} until a Clopper-Pearson interval of the share that
@@ -34,6 +35,7 @@
 #' @param tolerance the regret that one is content with, a number > 0 in units of the reward.
 #' @param width a [width][widths]; `NULL`: the policy's own.
 #' @param delta failure probability, in (0, 1).
+#' @param at `NULL`: a run asks after every round; or the rounds after which it asks, increasing whole numbers >= 1.
 #' @param n a whole number >= 1.
 #' @return An object of class `bandit_stop`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has none.
@@ -59,7 +61,8 @@ new_stop <- function(kind) new_part("bandit_stop", kind, parent.frame())
 stop_traits <- list(title = NULL, certify = NULL, of_intervals = FALSE, by_rewards = FALSE, in_units = TRUE)
 
 stop_entries <- list(
-  gap = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width)),
+  gap = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width),
+                              at = check_stop_rounds(at)),
              traits = list(title = "gap between upper and lower bounds", certify = function(rule) certify_gap)),
   prb = list(settings = alist(tolerance = check_tolerance(tolerance), delta = check_delta(delta)),
              traits = list(title = "probabilistic regret bound", certify = function(rule) certify_prb)),
@@ -78,9 +81,31 @@ check_tolerance <- function(tolerance) check_number(tolerance, "tolerance", lowe
 # NULL: the policy's own.
 check_stop_width <- function(width) if (!is.null(width)) check_one_multiplier(width, drawn = FALSE)
 
+# The rounds after which a run asks; NULL: every one.
+check_stop_rounds <- function(at) {
+  if (is.null(at)) return(NULL)
+  at <- check_numbers(at, "at", lower = 1)
+  if (length(at) == 0 || any(at != round(at)) || is.unsorted(at, strictly = TRUE)) {
+    stop_argument("at", describe(at), "NULL, or increasing whole numbers >= 1")
+  }
+  as.double(at)
+}
+
+# A width for looks that are fixed beforehand must be told when they are.
+check_looks <- function(rule, config, arg) {
+  width <- if (is.null(rule$width)) config$policy$width else rule$width
+  looks <- if (!is.null(width)) trait(width, "looks")
+  if (rule$kind != "gap" || is.null(looks)) return(invisible())
+  if (is.null(rule$at) || length(rule$at) > looks) {
+    stop_argument(arg, sprintf("stop_gap() with %s of %g look(s), at %s", trait(width, "title"), looks,
+                               if (is.null(rule$at)) "every round" else sprintf("%d rounds", length(rule$at))),
+                  "stop_gap(at = ) with as many rounds as the width has looks, at most")
+  }
+}
+
 #' @rdname stopping
 #' @export
-stop_gap <- function(tolerance, width = NULL) new_stop("gap")
+stop_gap <- function(tolerance, width = NULL, at = NULL) new_stop("gap")
 
 #' @rdname stopping
 #' @export
@@ -102,7 +127,7 @@ stop_stalled <- function(n) new_stop("stalled")
 print.bandit_stop <- function(x, ...) {
   check_class(x, "bandit_stop")
   numbers <- Filter(is.numeric, unclass(x))
-  numbers <- sprintf(", %s = %s", names(numbers), unlist(numbers))
+  numbers <- sprintf(", %s = %s", names(numbers), vapply(numbers, paste, "", collapse = " "))
   cat("<stop rule: ", trait(x, "title"), numbers, ">\n", sep = "")
   invisible(x)
 }
@@ -120,6 +145,7 @@ check_stop_in_run <- function(rule, config) {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
   check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
+  check_looks(rule, config, "stop_when")
   if (!trait(rule, "by_rewards") && length(config$context_names)) {
     stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
                   "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")
@@ -149,6 +175,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
     return(answer)
   }
   if (!length(known_ids(bandit))) return(FALSE)
+  if (!is.null(rule$at) && !table_size(bandit$queries) %in% rule$at) return(FALSE)
   stop_certificate(rule, bandit, NULL)$certified
 }
 
@@ -293,6 +320,18 @@ norm_words <- function(width, bandit) {
   paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
                  width$R), own,
          if (!is.null(config$outputs)) ", in units of the scaled rewards")
+}
+
+# For points, and looks, that no reward has a say in.
+claim_blind <- function(width, bandit) {
+  asked <- table_column(bandit$queries, "action") == match("policy", action_names)
+  if (!trait(bandit$config$policy, "blind") && any(asked)) {
+    return(unproved("the width is for points chosen without regard to rewards, which this policy's are not"))
+  }
+  if (length(bandit$config$context_names)) return(unproved("the width counts arms, not contexts"))
+  proved(width, bandit, norm_words(width, bandit),
+         sprintf("points were chosen without regard to rewards, which are looked at %d time(s), fixed beforehand",
+                 as.integer(width$looks)))
 }
 
 claim_box <- function(width, bandit) {

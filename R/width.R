@@ -46,6 +46,11 @@
 #'   Where rewards have noise variances \eqn{\lambda_s}{lambda_s} of their own (`$observe(noise_var = )`), known before the reward, \eqn{L} is of the weighted points and a reward's noise
 #'   is taken to be \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s / lambda)}-sub-Gaussian (`noise = "scales"`); with `noise = "bounded"` it is \eqn{R}-sub-Gaussian whatever \eqn{\lambda_s}{lambda_s},
 #'   and \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} stands for \eqn{R} in both widths: a small \eqn{\lambda_s}{lambda_s} that is wrong makes the first void.
+#' * `width_fixed`: \eqn{\sqrt{B^2 + (2R^2/\lambda)\log(2n\,\mathtt{looks}/\delta)}}{sqrt(B^2 + (2 R^2 / lambda) log(2 n looks / delta))}, \eqn{n} arms, for designs that **do not look at
+#'   rewards** ([policy_variance()], [policy_uniform()], the points of `design`, [bpe()]'s batches), looked at `looks` times that are fixed beforehand. No information gain, so much
+#'   narrower than `width_amm` later on. Derived here: with \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the mean errs by at most
+#'   \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)}, the noise by \eqn{R\|z\|\sqrt{2\log(2n\,\mathtt{looks}/\delta)}}{R |z| sqrt(2 log(2 n looks / delta))}, and Cauchy-Schwarz does the
+#'   rest (Vakili et al. 2021 add the two, which is never narrower).
 #' * `width_dmm`: the same martingale, kept point by point. With \eqn{\alpha_0 = \lambda}{alpha0 = lambda} and
 #'   \eqn{R_t^2 = \alpha_0 y'(K+\alpha_0 I)^{-1}y + R^2 L + 2R^2\log(1/\delta)}{R_t^2 = alpha0 y'(K + alpha0 I)^-1 y + R^2 L + 2 R^2 log(1/delta)}, the upper bound at
 #'   \eqn{x} is the smallest over \eqn{\alpha}{alpha} of
@@ -70,6 +75,7 @@
 #'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
 #'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
 #'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
+#'   `width_fixed()`: the same assumptions, for points and looks that do not depend on rewards.
 #'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem covers hyperparameters fitted to the same data, and all that is said of all
 #'   rounds together takes for granted that when a reward arrives, fails or is withdrawn does not depend on its value.
 #'
@@ -82,6 +88,7 @@
 #' @param B bound on the RKHS norm of the function (minus the prior mean), >= 0.
 #' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
 #' @param noise what `R` says of rewards with a noise variance of their own: `"scales"` or `"bounded"`, see above.
+#' @param looks how often the intervals are looked at, at times fixed beforehand, a whole number >= 1.
 #' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the reward, chosen beforehand; `NULL`: the prior's sd.
 #' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
@@ -115,11 +122,13 @@ new_width <- function(type) new_part("bandit_width", type, parent.frame())
 #   drawn           at random, anew each round;
 #   counts_arms     it goes by the number of places that bounds are about;
 #   model_error     bounds are its base's, for a function from which f may differ by so much;
+#   looks           bounds hold at so many times that are fixed beforehand (NULL: in all rounds);
 #   on_net          bounds hold on a net, and between its points with some slack, see slack_of();
 #   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
 #   allows          the settings of a bandit that its theorem is about, and others' are not;
 #   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
-width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, on_net = FALSE,
+width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, looks = NULL,
+                     on_net = FALSE,
                      claim = function(width) claim_nothing, allows = NULL,
                      title = function(width) sprintf("width_%s()", width$type),
                      resolved = function(width) function(width, config) width)
@@ -164,6 +173,10 @@ width_entries <- list(
   amm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                               delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
              traits = list(claim = function(width) claim_norm)),
+  fixed = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+                                delta = check_delta(delta), looks = check_count(looks)),
+               traits = list(counts_arms = TRUE, looks = function(width) width$looks,
+                             claim = function(width) claim_blind)),
   dmm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                               delta = check_delta(delta), alpha = check_regularisers(alpha)),
              traits = list(one_multiplier = FALSE, resolved = function(width) function(width, config) {
@@ -275,6 +288,15 @@ width_realised <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) ne
 #' @rdname widths
 #' @export
 width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("amm")
+
+#' @rdname widths
+#' @export
+width_fixed <- function(B, R, delta = 0.1, looks = 1) new_width("fixed")
+
+# Its multiplier over so many places.
+fixed_multiplier <- function(B, R, noise_var, places, delta, looks = 1) {
+  sqrt(B^2 + 2 * R^2 / noise_var * log(2 * places * looks / delta))
+}
 
 #' @rdname widths
 #' @export

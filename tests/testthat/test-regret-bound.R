@@ -316,7 +316,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
 
 # Makers of bandits that are one algorithm.
 is_preset <- function(name) {
-  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit") ||
+  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit", "plan_experiments") ||
     name == "rival_oco"
 }
 

@@ -97,6 +97,12 @@ double RealisedWidth::at(const WidthState& state) {
   return B_ + noise_.at(state) / std::sqrt(state.noise_var) * std::sqrt(log_term + state.log_det);
 }
 
+double FixedWidth::at(const WidthState& state) {
+  const double log_term = std::log(2.0 * state.arms * looks_ / (delta_ * state.failure_factor));
+  const double noise = R_ * state.noise_factor;
+  return std::sqrt(B_ * B_ + 2.0 * noise * noise / state.noise_var * log_term);
+}
+
 double AmmWidth::at(const WidthState& state) {
   const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
   const double noise = noise_.at(state);
@@ -197,6 +203,9 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   };
   if (type == "realised") {
     return std::make_shared<RealisedWidth>(number("B"), noise(), number("delta"));
+  }
+  if (type == "fixed") {
+    return std::make_shared<FixedWidth>(number("B"), number("R"), number("delta"), number("looks"));
   }
   if (type == "amm") return std::make_shared<AmmWidth>(number("B"), noise(), number("delta"));
   if (type == "sdf") {

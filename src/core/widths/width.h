@@ -146,6 +146,18 @@ class RealisedWidth : public Width {
   double delta_;
 };
 
+// For designs that do not look at rewards, at `looks` times that are fixed beforehand:
+// sqrt(B^2 + 2 R^2 / lambda log(2 n looks / delta)).
+class FixedWidth : public Width {
+ public:
+  FixedWidth(double B, double R, double delta, double looks) :
+      B_(B), R_(R), delta_(delta), looks_(looks) {}
+  double at(const WidthState& state) override;
+
+ private:
+  double B_, R_, delta_, looks_;
+};
+
 // Flynn & Reeb's analytic bound: sqrt(B^2 + R^2/lambda (log det + 2 log(1/delta))).
 class AmmWidth : public Width {
  public:
