@@ -79,12 +79,12 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   draws_choice    is its choice the maximiser of one draw, whose spread is the width times the posterior's?
 #   bound           is the score at a place mean + width * sd?
 #   rises           does its score never fall where mean or sd rises?
+#   blind           does it choose without regard to rewards?
 #   intervals       does it keep the intersection of all rounds' intervals, by which places are labelled?
 #   resolved        a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
-  draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
-  blind = FALSE,
+  draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
   resolved = function(policy) function(settings, config) settings
 )
 
@@ -130,7 +130,8 @@ policy_entries <- list(
   ),
   mean = list(traits = list(title = "largest mean", rises = TRUE)),
   variance = list(traits = list(title = "largest variance", rises = TRUE, blind = TRUE)),
-  uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE, blind = TRUE)),
+  uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE,
+                               blind = TRUE)),
   ucb_pe = list(
     settings = alist(width = check_one_multiplier(width)),
     traits = list(title = "upper confidence bound, then pure exploration", short = "GP-UCB-PE")

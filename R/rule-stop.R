@@ -221,7 +221,7 @@ new_certificate <- function(gap, probability, assumptions, certified, point = NU
 # Nothing can be said in units that are not known.
 certify_without_scale <- function(bandit, context) {
   if (!is_level_known(current_config(bandit))) {
-    stop_gpbandits("No reward is known yet, and rewards are scaled by a map fitted to them: there is nothing to certify.",
+    stop_gpbandits("No reward is known yet, and rewards are scaled by a map fitted to them: nothing to certify.",
                    argument = "rule")
   }
   new_certificate(NA_real_, NA_real_, "none: one reward, or rewards that are all equal, have no scale", FALSE,
@@ -338,8 +338,9 @@ claim_box <- function(width, bandit) {
   domain <- bandit$config$domain
   sides <- input_sides(domain)
   if (length(bandit$config$context_names)) return(unproved("width_srinivas_box() is for a box without contexts"))
-  if (width$d != length(sides)) return(unproved(sprintf("the width is for %d inputs, and there are %d", as.integer(width$d),
-                                                    length(sides))))
+  if (width$d != length(sides)) {
+    return(unproved(sprintf("the width is for %d inputs, and there are %d", as.integer(width$d), length(sides))))
+  }
   if (width$r < max(sides) * (1 - 1e-12)) {
     return(unproved(sprintf("the width is for sides of at most %g, and one is %g", width$r, max(sides))))
   }

@@ -11,6 +11,7 @@ one_of_each <- function() {
     bandit_width = list(
       width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_box(0.1, 1, 1, 1, 1),
       width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realised(1, 1), width_amm(1, 1),
+      width_fixed(1, 1, looks = 2),
       width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
       width_cpd(1, 2.5, 1, 9)),
     bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, gain_realised(), gain_greedy(),
@@ -29,7 +30,7 @@ one_of_each <- function() {
                           change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
     bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noisy(epoch = 3, step = 1)),
     bandit_penalty = list(penalty_exponential(), penalty_polynomial()),
-    bandit_stop = list(stop_gap(1), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
+    bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical()),
     bandit_rewards = list(rewards_clip(1)),
     bandit_refit = list(refit_every(3)),
