@@ -313,6 +313,30 @@ cpp_innovations <- function(gram, place, y, noise) {
     .Call(`_gpbandits_cpp_innovations`, gram, place, y, noise)
 }
 
+cpp_listen_here <- function() {
+    .Call(`_gpbandits_cpp_listen_here`)
+}
+
+cpp_close_listener <- function(listener) {
+    invisible(.Call(`_gpbandits_cpp_close_listener`, listener))
+}
+
+cpp_connections <- function(port) {
+    .Call(`_gpbandits_cpp_connections`, port)
+}
+
+cpp_end_connections <- function(port, peers, words) {
+    .Call(`_gpbandits_cpp_end_connections`, port, peers, words)
+}
+
+cpp_most_files <- function() {
+    .Call(`_gpbandits_cpp_most_files`)
+}
+
+cpp_random_bytes <- function(count) {
+    .Call(`_gpbandits_cpp_random_bytes`, count)
+}
+
 cpp_testing_digits <- function() {
     .Call(`_gpbandits_cpp_testing_digits`)
 }

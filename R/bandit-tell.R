@@ -164,10 +164,7 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
 }
 
 bandit_amend <- function(bandit, id, reward, ...) {
-  if (needs_transaction(bandit)) {
-    force_arguments()
-    return(in_store(bandit, bandit_amend(bandit, id, reward, ...)))
-  }
+  if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, ...))
   check_dots_empty(..., allowed = c("id", "reward"))
   id <- check_ids(bandit, id)
   reward <- check_rewards(reward, length(id))

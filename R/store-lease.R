@@ -1,17 +1,27 @@
 # Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
-# state "open" (under way), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered),
-# "expired", "done", "withdrawn" or "failed".
+# state "open" (under way), "kept" (its asker's for good: no lease), "offered" (waits for a worker; attempt 0 if it never
+# had one), "taken" (was offered), "expired", "done", "withdrawn" or "failed".
 
 store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease = 60, ...) {
   check_dots_empty(..., allowed = c("worker", "lease"))
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
-  lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
+  if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
   contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
-  in_store(bandit, lease_queries(bandit, n, contexts, worker, lease), leases = open_now)
+  in_store(bandit, lease_queries(bandit, n, contexts, worker, lease), leases = leases_to_see(bandit, worker, lease))
+}
+
+# Which leases matter to a call. What was asked in a context is a decision for somebody: only who asked can be given it
+# again. Whoever wants no lease is given nothing again. (So leases that nobody ends are not read each time.)
+leases_to_see <- function(bandit, worker, seconds) {
+  if (is.null(seconds)) return(NULL)
+  if (length(bandit$config$context_names) == 0) return(open_now)
+  if (is.null(worker)) return(NULL)
+  link <- bandit$journal$link
+  paste0("l.state = 'open' AND l.worker = ", sql_literal(worker, link), " AND l.expires > ", sql_clock(link))
 }
 
 # Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
@@ -19,32 +29,58 @@ lease_queries <- function(bandit, n, contexts, worker, seconds) {
   log <- bandit$journal
   # (Nobody has to work on what is answered, whatever its lease says.)
   found <- some_leases(log$leases, is_pending(bandit, log$leases$query))
-  now <- log$head$now
-  mine <- which(!is.na(found$worker) & found$state == "open" & found$worker %in% worker & found$expires > now)
-  mine <- some_leases(found, utils::head(mine[fits_call(bandit, found$query[mine], contexts)], n))
-  for (k in seq_along(mine$query)) renew_lease(log, mine$query[k], mine$attempt[k], seconds)
-  had <- length(mine$query)
-  free <- which(found$state == "offered" | found$expires <= now)
-  free <- some_leases(found, free[fits_call(bandit, found$query[free], contexts)])
-  taken <- take_over(bandit, free, n - had, worker, seconds)
-  left <- n - had - length(taken)
+  own <- own_leases(bandit, found, contexts, worker)
+  for (one in own) renew_lease(log, one$query, one$attempt, seconds)
+  calls <- vapply(own, `[[`, 0L, "call")
+  rest <- setdiff(seq_len(n), calls)
+  taken <- take_over(bandit, free_leases(bandit, found, contexts), length(rest), worker, seconds)
+  left <- length(rest) - length(taken)
   budget <- suppressWarnings(as.double(log$head$budget))
   # (No more can have been leased than there are: counting is for the last ones.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- ask_new(bandit, subset_contexts(contexts, had + length(taken) + seq_len(left)))
+  fresh <- ask_new(bandit, subset_contexts(contexts, rest[length(taken) + seq_len(left)]))
   fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds))
-  leased_frame(bandit, c(list(mine[c("query", "token", "attempt")]), taken, fresh))
+  served <- c(calls, rest[seq_len(length(taken) + left)])
+  leased_frame(bandit, c(own, taken, fresh)[order(served)])
 }
 
-# Which of these queries are at an arm that is eligible now, and were asked in (one of) the contexts?
-fits_call <- function(bandit, ids, contexts) {
+# The worker's open queries that answer a call, each with the number of that call.
+own_leases <- function(bandit, found, contexts, worker) {
+  mine <- some_leases(found, which(found$state == "open" & found$worker %in% worker & !is.na(found$worker) &
+                                     found$expires > bandit$journal$head$now))
+  mine <- some_leases(mine, is_eligible(bandit, mine$query, contexts))
+  call <- calls_of(bandit, mine$query, contexts)
+  own <- Map(function(query, token, attempt, call) list(query = query, token = token, attempt = attempt, call = call),
+             mine$query, mine$token, mine$attempt, call)
+  own[!is.na(call)]
+}
+
+# Queries that wait for somebody, or whose time has run out: never those that were asked in a context.
+free_leases <- function(bandit, found, contexts) {
+  if (length(bandit$config$context_names)) return(list())
+  free <- some_leases(found, which(found$state == "offered" | found$expires <= bandit$journal$head$now))
+  some_leases(free, is_eligible(bandit, free$query, contexts))
+}
+
+# Are these queries at an arm that is eligible now?
+is_eligible <- function(bandit, ids, contexts) {
+  if (is.null(contexts$eligible)) rep(TRUE, length(ids)) else contexts$eligible[bandit$queries$arm[ids] + 1L]
+}
+
+# The call that each of these queries answers: the first query in a context the first call in it, and so on.
+calls_of <- function(bandit, ids, contexts) {
   config <- bandit$config
-  fits <- if (is.null(contexts$eligible)) rep(TRUE, length(ids)) else contexts$eligible[bandit$queries$arm[ids] + 1L]
-  if (length(config$context_names) == 0 || length(ids) == 0) return(fits)
-  if (!is.null(config$contexts)) return(fits & bandit$queries$context[ids] %in% contexts$row)
-  inputs <- cpp_logged_inputs(bandit$queries, ids)
-  asked <- inputs[, seq_len(ncol(inputs)) > length(model_names(config$domain)), drop = FALSE]
-  fits & !is.na(match_exactly(asked, contexts$values))
+  if (length(ids) == 0) return(integer())
+  if (length(config$context_names) == 0 || !is.null(config$contexts)) {
+    asked <- bandit$queries$context[ids]
+    given <- contexts$row
+  } else {
+    inputs <- cpp_logged_inputs(bandit$queries, ids)
+    asked <- row_keys(inputs[, seq_len(ncol(inputs)) > length(model_names(config$domain)), drop = FALSE] + 0)
+    given <- row_keys(contexts$values + 0)
+  }
+  nth <- function(key) paste(stats::ave(seq_along(key), key, FUN = seq_along), key)
+  match(nth(asked), nth(given))
 }
 
 # Queries that nobody works on any more; those tried too often are failed.
@@ -82,18 +118,21 @@ leased_queries <- function(log) {
                      " AND state <> 'withdrawn'")$n)
 }
 
-# One row of what leased_frame() takes. The tokens of a transaction are the server's random one with a number in it.
+# One row of what leased_frame() takes.
 give_lease <- function(log, id, attempt, worker, seconds) {
-  log$given <- log$given + 1L
-  token <- paste0(substr(log$head$token, 1, 24), sprintf("%08x", log$given))
+  token <- random_token()
   sql_run(log$link,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
-                sql_literal(token, log$link), "'open'", sep = ", "), ", ", lease_times(log, seconds), ")")
+                sql_literal(token, log$link), if (is.null(seconds)) "'kept'" else "'open'", sep = ", "), ", ",
+          lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
 }
 
-lease_length <- function(seconds) if (is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
+# 128 bits from the system's generator, which nobody can guess. (R's could be, and is the user's.)
+random_token <- function() paste(core(cpp_random_bytes(16L)), collapse = "")
+
+lease_length <- function(seconds) if (!is.null(seconds) && is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
 
 # Columns since, seconds, expires.
 lease_times <- function(log, seconds) {
@@ -112,7 +151,7 @@ end_leases <- function(log, ids, state, reason = NULL) {
   sql_run(log$link, "UPDATE gpb_lease SET state = '", state, "', ended = ", sql_clock(log$link),
           if (!is.null(reason)) paste0(", reason = ", sql_literal(reason, log$link)),
           " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ids), collapse = ", "),
-          ") AND state IN ('open', 'offered')")
+          ") AND state IN ('open', 'kept', 'offered')")
 }
 
 # The queries as $suggest() shows them, with the tokens that belong to them.
@@ -135,13 +174,23 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
   invisible(bandit)
 }
 
-store_withdraw <- function(bandit, id, failed, reason = NULL, ...) {
+store_withdraw <- function(bandit, id, failed, reason = NULL, token = NULL, ...) {
   if (!is.null(reason)) check_string(reason)
   force_arguments()
   in_store(bandit, {
+    check_tokens(bandit, id, token)
     bandit_withdraw(bandit, id, failed, ...)
     end_leases(bandit$journal, id, if (failed) "failed" else "withdrawn", reason)
-  })
+  }, leases = tokens_in_sql(id, token, bandit$journal$link))
+  invisible(bandit)
+}
+
+store_amend <- function(bandit, id, reward, token = NULL, ...) {
+  force_arguments()
+  in_store(bandit, {
+    check_tokens(bandit, id, token)
+    bandit_amend(bandit, id, reward, ...)
+  }, leases = tokens_in_sql(id, token, bandit$journal$link))
   invisible(bandit)
 }
 

@@ -2,12 +2,12 @@
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
 # `checksum` (of the last event played), `overwritten` (cells of the log as they were, see replica_state()), `head` (the
 # bandit's row as the transaction found it, with the server's time `now`), `leases` (that it asked for), `active` (a
-# transaction of this replica is under way), `given` (tokens given out in it), `more` (names of the columns that share
-# the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
+# transaction of this replica is under way), `more` (names of the columns that share the column `numbers`) and `stream`
+# (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
-                          attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, given = 0L, stream = NULL,
+                          attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, stream = NULL,
                           stream_at = 0, more = list(query = names(more_query_columns(config)),
                                                      event = names(more_event_columns(config)))),
                      parent = emptyenv()),
@@ -23,8 +23,8 @@ needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$activ
 # `inside`: as the first thing of a transaction.
 head_row <- function(link, name, leases = NULL, inside = FALSE) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
-  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now, ", sql_token(link),
-         " AS token", if (inside) sql_transaction(link),
+  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now",
+         if (inside) sql_transaction(link),
          if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""),
          " FROM gpb_bandit b",
          if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
@@ -110,7 +110,6 @@ transaction <- function(bandit, code, leases) {
   found <- sql_begin(log$link, head_row(log$link, log$store$name, leases, inside = TRUE),
                      lock = lock_row(log$link, log$store$name))
   log$active <- TRUE
-  log$given <- 0L
   log$head <- check_head(found, log$store$name)
   play_others(bandit, log$head)
   log$leases <- if (!is.null(leases)) check_leases(bandit, leases_in(found))

@@ -8,9 +8,19 @@ service_schema <- function() {
     c(list(type = "object", properties = list(...)), if (!is.null(required)) list(required = I(required)))
   }
   point <- list(type = "object", description = "a value per input", additionalProperties = TRUE)
+  row <- list(type = "object", additionalProperties = TRUE, description = paste(
+    "id, arm, inputs, contexts, reward (null while pending), mean, sd, width, action, segment, status,",
+    "and propensity where choices are randomised"))
   query <- object(id = whole, token = text, attempt = whole, arm = whole, point = point)
+  by_name <- list(type = "object", additionalProperties = number, description = "a number for each of the bandit's names")
+  context <- list(oneOf = list(by_name, list(type = "array", items = number, description = "in the bandit's order")))
+  done <- object(id = whole, status = text)
+  given_up <- object(id = whole, reason = text, token = text, required = "id")
+  rewarded <- function(...) object(id = whole, reward = number, token = text, ..., required = c("id", "reward"))
   post <- function(summary, body, answer) service_path("post", summary, answer, body = body)
-  get <- function(summary, answer, ...) service_path("get", summary, answer, parameters = list(...))
+  get <- function(summary, answer, ..., open = FALSE) {
+    service_path("get", summary, answer, parameters = list(...), open = open)
+  }
   list(
     openapi = "3.0.3",
     info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and tell it rewards."),
@@ -18,38 +28,45 @@ service_schema <- function() {
     security = list(list(token = list())),
     paths = list(
       "/suggest" = post("The next queries, leased to a worker.",
-                        object(n = whole, worker = text, lease = number,
-                               context = list(type = "array", items = number)),
+                        object(n = c(whole, maximum = 1000), worker = text,
+                               lease = c(number, nullable = TRUE, description = paste(
+                                 "seconds, 60 where it is left out; null: no lease, the query is its asker's for good")),
+                               context = context,
+                               arms = list(type = "array", items = list(oneOf = list(whole, text)),
+                                           description = "numbers or labels of the arms that are eligible now")),
                         object(queries = list(type = "array", items = query))),
       "/observe" = post("The reward of a query; the same one again changes nothing.",
-                        object(id = whole, reward = number, token = text,
-                               constraints = list(type = "array", items = number),
-                               required = c("id", "reward")), object(id = whole, status = text)),
-      "/fail" = post("A query that will never be answered.", object(id = whole, reason = text, required = "id"),
-                     object(id = whole, status = text)),
+                        rewarded(constraints = list(type = "array", items = number)), done),
+      "/amend" = post("A known reward was wrong: its new value.", rewarded(), done),
+      "/fail" = post("A query that was tried in vain.", given_up, done),
+      "/withdraw" = post("A query that will never be answered.", given_up, done),
       "/heartbeat" = post("Renews the lease of a query.", object(token = text, required = "token"),
                           object(renewed = list(type = "integer"))),
-      "/best" = get("The point with the largest posterior mean.", object(point = point, mean = number, sd = number),
-                    service_parameter("context", text)),
-      "/history" = get("One row per query.", object(rows = list(type = "array", items = list(type = "object")),
-                                                    total = number),
-                       service_parameter("after", number), service_parameter("limit", number)),
-      "/health" = get("Is the service up? Needs no token.", object(status = text))
+      "/best" = get("The point with the largest posterior mean.",
+                    object(arm = whole, point = point, mean = number, sd = number),
+                    c(service_parameter("context", by_name), style = "deepObject", explode = TRUE)),
+      "/history" = get("One row per query.",
+                       object(rows = list(type = "array", items = row), total = list(type = "integer")),
+                       service_parameter("after", list(type = "integer", minimum = 0)),
+                       service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
+                       service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
+      "/health" = get("Is the service up? Needs no token.", object(status = text), open = TRUE)
     )
   )
 }
 
 service_parameter <- function(name, schema) list(name = name, `in` = "query", required = FALSE, schema = schema)
 
-service_path <- function(method, summary, answer, body = NULL, parameters = list()) {
+service_path <- function(method, summary, answer, body = NULL, parameters = list(), open = FALSE) {
   json <- function(schema) list("application/json" = list(schema = schema))
   path <- list(summary = summary,
                responses = list("200" = list(description = "done", content = json(answer)),
                                 "400" = list(description = "what was asked is wrong"),
                                 "401" = list(description = "no token, or a wrong one"),
-                                "503" = list(description = "the store does not answer")))
+                                "503" = list(description = "the store does not answer, or it took too long")))
   if (!is.null(body)) path$requestBody <- list(required = TRUE, content = json(body))
   if (length(parameters)) path$parameters <- parameters
+  if (open) path$security <- list()
   stats::setNames(list(path), method)
 }
 

@@ -5,26 +5,49 @@
 #'
 #' | request | body or query | answer |
 #' |---|---|---|
-#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": [..]}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
+#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..]}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
 #' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..]}` | `{"id", "status"}` |
-#' | `POST /fail` | `{"id": 1, "reason": ".."}` | `{"id", "status"}` |
+#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`: a known reward was wrong | `{"id", "status"}` |
+#' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
+#' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}`: it will never be answered | `{"id", "status"}` |
 #' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
-#' | `GET /best` | `?context=..,..` where there are contexts | `{"point": {..}, "mean", "sd"}` |
-#' | `GET /history` | `?after=0&limit=1000` | `{"rows": [..], "total"}` |
+#' | `GET /best` | `?context[age]=..&context[hour]=..` where there are contexts | `{"point": {..}, "mean", "sd"}` |
+#' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total"}` |
 #' | `GET /health` | | `{"status": "ok"}`, without a token |
 #'
+#' A context is an object with a number for each of the bandit's names (in any order; unknown and missing names are errors), or an array in
+#' the bandit's order (`?context=0.2,0.5`). `arms`: numbers or labels of the arms that are eligible now. Rows of `/history` are those of
+#' `$history(draws)`, with `propensity` where choices are randomised.
+#'
 #' An error is `{"error": "..", "argument": ".."}` with status 400 (what was asked is wrong), 401 (no or a wrong token), 404, 405, 411, 413 (body too
-#' large), 503 (the database does not answer: ask again). `/observe` may be repeated: the same reward again changes nothing.
+#' large), 503 (the database does not answer, or it took longer than `time_limit`: ask again). `/observe` may be repeated: the same
+#' reward again changes nothing. `HEAD` is answered as `GET`, without the body.
+#'
+#' @section Decisions for visitors: a query that was asked in a context is a decision for somebody, and never given to anybody else: when its
+#'   lease runs out nothing happens, and its reward is taken whenever it comes. `"lease": null` says the same without contexts:
+#'   no lease, nothing to renew, and every call asks something new. Whoever asks again with the same `worker` in the same context, while
+#'   its lease lasts, gets the same query again, for an answer may be lost on its way: let `worker` be the visitor, or leave it out.
+#'   Answers that never come: `/withdraw`.
 #'
 #' @section Safety: the service listens on this machine only (`host = "127.0.0.1"`) unless you say otherwise; every request but `/health` and
-#'   the two descriptions needs the header `Authorization: Bearer <token>`. There is no encryption: over a network put it behind a
-#'   proxy that has TLS. Bodies larger than `max_body` bytes are refused before they are read.
+#'   the two descriptions needs the header `Authorization: Bearer <token>`. Bodies larger than `max_body` bytes are refused before
+#'   they are read. Connections that have lasted longer than `time_limit` (half a request, nothing at all, an answer that is not
+#'   fetched) are ended, the oldest first where there are many, and so is work on a request; WebSockets are refused. (On Windows
+#'   R cannot end connections.) What comes from outside is data: text that is parsed as JSON, never an address or a path.
+#'
+#'   **Over a network put it behind a proxy**: there is no encryption here, and R answers one request at a time. Besides, R keeps the name of every
+#'   header it has ever seen, so a client that makes up names fills its memory; a proxy passes on only what it is told to.
+#'   `system.file("examples", "nginx.conf", package = "gpbandits")` is a configuration of nginx, with TLS, limits for each client, and only
+#'   whole requests passed on; the package's tests run it.
 #'
 #' @param store a [bandit_store()] in which a bandit has been begun.
 #' @param port a port number, or 0 for a free one.
-#' @param token the secret that clients send, a string of at least 16 characters; `NULL` makes one (see `$token` of the result).
+#' @param token the secret that clients send, a string of at least 16 characters; `NULL` makes one from the system's random numbers (see
+#'   `$token` of the result).
 #' @param host the address to listen on.
 #' @param max_body largest body of a request in bytes.
+#' @param time_limit seconds that a connection may last, and that a request may be worked on.
+#' @param connections the largest number of connections at a time (and no more than half of the files that R may have open).
 #' @return An object of class `bandit_service`, a list with `url`, `token`, `stop()` and `run()`. The service answers while R is idle at
 #'   its prompt; in a script `$run()` serves until it is interrupted (or for `$run(seconds)`).
 #' @section Errors: a `gpbandits_error` that names the argument.
@@ -36,27 +59,46 @@
 #' service$url
 #' service$stop()
 #' @export
-bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_body = 65536) {
+bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_body = 65536, time_limit = 30,
+                           connections = 500) {
   check_store(store)
   for (package in c("httpuv", "jsonlite")) need_package(package, "store")
   port <- check_count(port, lower = 0, upper = 65535)
   host <- check_string(host)
   max_body <- check_count(max_body)
-  if (is.null(token)) token <- sql_rows(store$link, "SELECT ", sql_token(store$link), " AS token")$token
-  if (nchar(check_string(token)) < 16) {
-    stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
-  }
-  service <- list(bandit = open_bandit(store), store = store, token = token, max_body = max_body)
+  time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, upper = 86400)
+  connections <- check_count(connections)
+  token <- if (is.null(token)) random_token() else check_secret(token)
+  bandit <- open_bandit(store)
   if (port == 0) port <- httpuv::randomPort(host = host)
-  app <- list(onHeaders = function(request) checked_reply(refuse_early(service, request)),
-              call = function(request) checked_reply(answer_request(service, request)))
+  service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
+                  port = as.integer(port))
+  app <- list(onHeaders = function(request) for_method(request, checked_reply(refuse_early(service, request))),
+              call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
+              onWSOpen = function(socket) socket$close())
   server <- tryCatch(httpuv::startServer(host, port, app, quiet = TRUE), error = function(e) {
     stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), conditionMessage(e)),
                   "a free port")
   })
-  structure(list(url = sprintf("http://%s:%d", host, as.integer(port)), token = token,
-                 stop = function() httpuv::stopServer(server), run = function(seconds = Inf) serve_for(seconds)),
+  forget <- watch_connections(service$port, time_limit, connections)
+  structure(list(url = sprintf("http://%s:%d", host, service$port), token = token,
+                 stop = function() {
+                   forget()
+                   httpuv::stopServer(server)
+                 },
+                 run = function(seconds = Inf) serve_for(seconds)),
             class = "bandit_service")
+}
+
+# A secret that a header can carry.
+check_secret <- function(token) {
+  if (nchar(check_string(token, "token")) < 16) {
+    stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
+  }
+  if (grepl("[[:cntrl:]]|^ | $", token)) {
+    stop_argument("token", "one with control characters, or spaces at its ends", "text that a header can carry")
+  }
+  token
 }
 
 serve_for <- function(seconds) {
@@ -72,13 +114,15 @@ print.bandit_service <- function(x, ...) {
 
 # What can be refused before the body is read; NULL where nothing is wrong.
 refuse_early <- function(service, request) {
-  size <- suppressWarnings(as.double(if (is.null(request$CONTENT_LENGTH)) "0" else request$CONTENT_LENGTH))
+  if (is_upgrade(request)) return(refuse_upgrade(service, request))
   if (!is.null(request$HTTP_TRANSFER_ENCODING)) return(reply_error(411, "a body needs a Content-Length"))
+  size <- suppressWarnings(as.double(or_else(request$CONTENT_LENGTH, "0")))
   if (is.na(size) || size > service$max_body) {
     return(reply_error(413, sprintf("a body may have %d bytes", as.integer(service$max_body))))
   }
   if (!request$PATH_INFO %in% c("/", "/openapi.json", "/health") && !has_token(service, request)) {
-    return(reply_error(401, "the header Authorization: Bearer <token> is missing or wrong"))
+    return(reply_error(401, "the header Authorization: Bearer <token> is missing or wrong",
+                       list("WWW-Authenticate" = "Bearer")))
   }
   NULL
 }
@@ -96,21 +140,23 @@ answer_request <- function(service, request) {
   doors <- service_doors()
   if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "there is nothing here"))
   door <- doors[[request$PATH_INFO]]
-  if (!identical(request$REQUEST_METHOD, door$method)) {
-    return(reply_error(405, paste("this takes", door$method), list(Allow = door$method)))
+  allowed <- if (door$method == "GET") c("GET", "HEAD") else door$method
+  if (!request$REQUEST_METHOD %in% allowed) {
+    return(reply_error(405, paste("this takes", door$method), list(Allow = paste(allowed, collapse = ", "))))
   }
   door$answer(service, if (door$method == "POST") body_of(request) else query_of(request))
 }
 
 service_doors <- function() {
-  list("/suggest" = list(method = "POST", answer = serve_suggest),
-       "/observe" = list(method = "POST", answer = serve_observe),
-       "/fail" = list(method = "POST", answer = serve_fail),
-       "/heartbeat" = list(method = "POST", answer = serve_heartbeat),
-       "/best" = list(method = "GET", answer = serve_best), "/history" = list(method = "GET", answer = serve_history),
-       "/health" = list(method = "GET", answer = function(service, query) reply(list(status = "ok"))),
-       "/openapi.json" = list(method = "GET", answer = function(service, query) reply(service_schema())),
-       "/" = list(method = "GET", answer = function(service, query) reply_page(service_page())))
+  post <- function(answer) list(method = "POST", answer = answer)
+  get <- function(answer) list(method = "GET", answer = answer)
+  plain <- function(answer) get(function(service, query) answer())
+  list("/suggest" = post(serve_suggest), "/observe" = post(serve_observe), "/amend" = post(serve_amend),
+       "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
+       "/best" = get(serve_best), "/history" = get(serve_history),
+       "/health" = plain(function() reply(list(status = "ok"))),
+       "/openapi.json" = plain(function() reply(service_schema())),
+       "/" = plain(function() reply_page(service_page())))
 }
 
 # Whatever goes wrong is an answer; what is not ours to tell is told as 500.
@@ -120,12 +166,40 @@ checked_reply <- function(code) {
            error = function(e) reply_error(500, "an error in the service"))
 }
 
+# Within the service's time, also where another process has locked the store.
+timed_reply <- function(service, code) {
+  link <- service$store$link
+  patience <- link$patience
+  began <- proc.time()[["elapsed"]]
+  on.exit({
+    setTimeLimit(elapsed = Inf)
+    link$patience <- patience
+  })
+  link$patience <- min(patience, service$time_limit)
+  late <- function() proc.time()[["elapsed"]] - began >= service$time_limit
+  answer <- checked_reply({
+    setTimeLimit(elapsed = service$time_limit, transient = TRUE)
+    code
+  })
+  # (R's own words for a time limit depend on the language, and may be wrapped.)
+  if (answer$status >= 400 && late()) reply_error(503, sprintf("this took longer than %g s", service$time_limit))
+  else answer
+}
+
+# An answer to HEAD has the headers of that to GET, and no body.
+for_method <- function(request, answer) {
+  if (is.null(answer) || !identical(request$REQUEST_METHOD, "HEAD")) return(answer)
+  answer$headers <- c(answer$headers, content_length(answer$body))
+  answer["body"] <- list(NULL)
+  answer
+}
+
 # On a connection that is kept, what follows the headers waits for the client's delayed acknowledgement: 40 ms.
-at_once <- list(Connection = "close")
+every_answer <- list(Connection = "close", "Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
 
 reply <- function(value, status = 200L, headers = list()) {
   body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")
-  list(status = status, headers = c(list("Content-Type" = "application/json"), at_once, headers),
+  list(status = status, headers = c(list("Content-Type" = "application/json"), every_answer, headers),
        body = as.character(body))
 }
 
@@ -136,68 +210,16 @@ reply_error <- function(status, words, headers = list(), argument = NULL) {
 }
 
 reply_page <- function(text) {
-  list(status = 200L, headers = c(list("Content-Type" = "text/html; charset=utf-8"), at_once), body = text)
+  list(status = 200L, headers = c(list("Content-Type" = "text/html; charset=utf-8"), every_answer), body = text)
 }
 
-# ---- requests ------------------------------------------------------------------------
-
-body_of <- function(request) {
-  bytes <- request$rook.input$read()
-  if (any(bytes == as.raw(0))) stop_argument("body", "bytes that are no text", "JSON")
-  text <- rawToChar(bytes)
-  if (!nzchar(text)) return(list())
-  if (!validUTF8(text)) stop_argument("body", "bytes that are not UTF-8", "JSON")
-  found <- tryCatch(cpp_json_read(text, vectors = FALSE), error = function(e) {
-    stop_argument("body", paste0("text that is no JSON (", conditionMessage(e), ")"), "a JSON object")
-  })
-  if (!is.list(found) || (length(found) && is.null(names(found)))) {
-    stop_argument("body", describe(found), "a JSON object")
-  }
-  found
-}
-
-query_of <- function(request) {
-  text <- sub("^\\?", "", paste0(request$QUERY_STRING, ""))
-  if (!nzchar(text)) return(list())
-  pairs <- regmatches(strsplit(text, "&", fixed = TRUE)[[1]], regexpr("=", strsplit(text, "&", fixed = TRUE)[[1]]),
-                      invert = TRUE)
-  pairs <- Filter(function(pair) length(pair) == 2, pairs)
-  stats::setNames(lapply(pairs, function(pair) decoded(pair[2])), vapply(pairs, `[`, "", 1))
-}
-
-decoded <- function(text) {
-  whole <- !grepl("%(?![0-9A-Fa-f]{2})|%00", text, perl = TRUE)
-  found <- if (whole) utils::URLdecode(text)
-  if (is.null(found) || !validUTF8(found)) {
-    stop_argument("query", "text that is not encoded as in a URL", "UTF-8, with %xx")
-  }
-  found
-}
-
-check_fields <- function(body, known) {
-  strange <- setdiff(names(body), known)
-  if (length(strange)) {
-    stop_argument(strange[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
-  }
-}
-
-# A field that holds one number or an array of them.
-numbers_field <- function(body, name) {
-  value <- body[[name]]
-  if (is.null(value)) return(NULL)
-  if (is.list(value)) value <- unlist(value)
-  if (!is.numeric(value)) stop_argument(name, describe(value), "a number, or an array of numbers")
-  as.double(value)
-}
-
-context_field <- function(service, value) if (!is.null(value)) matrix(value, 1, length(value))
+# ---- doors ---------------------------------------------------------------------------
 
 serve_suggest <- function(service, body) {
-  check_fields(body, c("n", "worker", "lease", "context"))
-  n <- check_count(if (is.null(body$n)) 1 else body$n, "n", upper = 1000)
-  found <- service$bandit$suggest(n, context = context_field(service, numbers_field(body, "context")),
-                                  worker = body$worker,
-                                  lease = if (is.null(body$lease)) 60 else body$lease)
+  check_fields(body, c("n", "worker", "lease", "context", "arms"))
+  found <- service$bandit$suggest(whole_field(body, "n", 1, 1, 1000),
+                                  context = context_field(service, body[["context"]]), arms = arms_field(body, "arms"),
+                                  worker = text_field(body, "worker"), lease = lease_field(body))
   inputs <- setdiff(names(found), c("id", "token", "attempt", "arm"))
   reply(list(queries = lapply(seq_len(nrow(found)), function(k) {
     c(list(id = found$id[k], token = found$token[k], attempt = found$attempt[k]),
@@ -205,45 +227,61 @@ serve_suggest <- function(service, body) {
   })))
 }
 
+# `null` is no lease at all, left out is a minute.
+lease_field <- function(body) {
+  if (!"lease" %in% names(body)) return(60)
+  lease <- body[["lease"]]
+  if (!is.null(lease)) check_number(lease, "lease", lower = 0, open_lower = TRUE)
+}
+
 serve_observe <- function(service, body) {
   check_fields(body, c("id", "reward", "token", "constraints"))
   id <- numbers_field(body, "id")
-  token <- unlist(body$token)
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
-                         token = token)
+                         token = texts_field(body, "token"))
   reply(list(id = id, status = "known"))
 }
 
-serve_fail <- function(service, body) {
-  check_fields(body, c("id", "reason"))
+serve_amend <- function(service, body) {
+  check_fields(body, c("id", "reward", "token"))
   id <- numbers_field(body, "id")
-  service$bandit$fail(id, reason = if (is.null(body$reason)) NULL else check_string(body$reason, "reason"))
-  reply(list(id = id, status = "failed"))
+  service$bandit$amend(id, numbers_field(body, "reward"), token = texts_field(body, "token"))
+  reply(list(id = id, status = "known"))
+}
+
+serve_fail <- function(service, body) give_up(service, body, service$bandit$fail, "failed")
+
+serve_withdraw <- function(service, body) give_up(service, body, service$bandit$withdraw, "withdrawn")
+
+give_up <- function(service, body, method, status) {
+  check_fields(body, c("id", "reason", "token"))
+  id <- numbers_field(body, "id")
+  method(id, reason = text_field(body, "reason"), token = texts_field(body, "token"))
+  reply(list(id = id, status = status))
 }
 
 serve_heartbeat <- function(service, body) {
   check_fields(body, "token")
-  reply(list(renewed = store_heartbeat(service$store, unlist(body$token))))
+  reply(list(renewed = store_heartbeat(service$store, texts_field(body, "token"))))
 }
 
 serve_best <- function(service, query) {
-  context <- if (!is.null(query$context)) suppressWarnings(as.double(strsplit(query$context, ",", fixed = TRUE)[[1]]))
+  check_fields(query, c("context", grep("^context\\[", names(query), value = TRUE)))
   service$bandit$catch_up()
-  best <- service$bandit$best(context = context_field(service, context))
+  best <- service$bandit$best(context = context_field(service, context_in_query(query)))
   inputs <- setdiff(names(best), c("arm", "mean", "sd"))
   reply(c(if (!is.null(best$arm)) list(arm = best$arm),
           list(point = as.list(best[1, inputs, drop = FALSE]), mean = best$mean, sd = best$sd)))
 }
 
 serve_history <- function(service, query) {
-  whole <- function(name, default, upper) {
-    if (is.null(query[[name]])) return(default)
-    check_count(suppressWarnings(as.double(query[[name]])), name, lower = 0, upper = upper)
-  }
+  check_fields(query, c("after", "limit", "draws"))
+  query <- numbers_in_query(query)
   service$bandit$catch_up()
-  total <- table_size(service$bandit$queries)
-  after <- whole("after", 0, .Machine$integer.max)
-  last <- min(total, after + whole("limit", 1000, 10000))
+  bandit <- as.environment(service$bandit)
+  total <- table_size(bandit$queries)
+  after <- whole_field(query, "after", 0, 0, .Machine$integer.max)
+  last <- min(total, after + whole_field(query, "limit", 1000, 0, 10000))
   ids <- if (last > after) seq(after + 1, last) else integer()
-  reply(list(rows = bandit_history(as.environment(service$bandit), ids), total = total))
+  reply(list(rows = with_propensity(bandit_history(bandit, ids), bandit, query[["draws"]]), total = total))
 }

@@ -321,11 +321,6 @@ sql_clock <- function(link) {
 
 sql_now <- function(link) as.double(sql_rows(link, "SELECT ", sql_clock(link), " AS now")$now)
 
-# A random text of 32 digits from the server, not from R's generator.
-sql_token <- function(link) {
-  if (link$kind == "sqlite") "lower(hex(randomblob(16)))" else "md5(random()::text || clock_timestamp()::text)"
-}
-
 # Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`:
 # the first thing to read in it, as it is once the lock is there.
 sql_begin <- function(link, rows, lock = "SELECT 1") {

@@ -145,18 +145,21 @@ give_back <- function(bandit, worker) {
 }
 
 # ---- heartbeats from a second process ------------------------------------------------
-# The worker listens on a port and never answers; the second process connects and sees when the worker is gone, however
-# it went. A file tells which token to renew. While the worker is stopped (Ctrl-Z, SIGSTOP) nothing is renewed: somebody
-# else is to take its query.
+# The worker listens on a port that only this machine reaches, and never answers; the second process connects and sees
+# when the worker is gone, however it went. A file tells which token to renew. While the worker is stopped (Ctrl-Z,
+# SIGSTOP) nothing is renewed: somebody else is to take its query.
 
 new_pulse <- function(store, lease) {
   if (is.null(store) || is.null(store$link$connect)) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
-  socket <- listening_socket()
+  life <- tryCatch(cpp_listen_here(), error = function(e) {
+    stop_gpbandits("The heartbeat finds ", conditionMessage(e), "; `heartbeat = FALSE` does without.",
+                   argument = "heartbeat")
+  })
   home <- tempfile("heartbeat")
   dir.create(home)
-  saveRDS(list(store = store, port = socket$port, every = lease / 3, home = home, libraries = .libPaths(),
+  saveRDS(list(store = store, port = life$port, every = lease / 3, home = home, libraries = .libPaths(),
                worker = Sys.getpid()),
           file.path(home, "settings.rds"))
   file.copy(system.file("heartbeat.R", package = "gpbandits"), home)
@@ -168,18 +171,9 @@ new_pulse <- function(store, lease) {
          file.rename(draft, file.path(home, "token"))
        },
        stop = function() {
-         close(socket$socket)
+         cpp_close_listener(life$listener)
          unlink(home, recursive = TRUE)
        })
-}
-
-listening_socket <- function() {
-  for (k in 0:199) {
-    port <- 20000L + (Sys.getpid() * 37L + k * 101L) %% 40000L
-    socket <- tryCatch(suppressWarnings(serverSocket(port)), error = function(e) NULL)
-    if (!is.null(socket)) return(list(socket = socket, port = port))
-  }
-  stop_gpbandits("No free port for the heartbeat; `heartbeat = FALSE` does without.", argument = "heartbeat")
 }
 
 # Called by inst/heartbeat.R.

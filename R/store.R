@@ -39,12 +39,16 @@
 #'   queries and rewards come in the same order. R's own generator is not touched (it draws the seed where `seed` is `NULL`).
 #'
 #' @section Leases: `$suggest(n = 1, context = NULL, worker = NULL, lease = 60)` gives each query to a worker for `lease` seconds of the server's clock.
-#'   The data.frame has further columns `token` and `attempt`. [store_heartbeat()] renews the lease, best every `lease / 3` seconds. A query whose lease
-#'   has run out is offered to the next who asks (with a context: who asks in the same context), `attempts` times in all; then it is
+#'   The data.frame has further columns `token` (128 bits of the system's random numbers) and `attempt`. [store_heartbeat()] renews the lease,
+#'   best every `lease / 3` seconds. A query whose lease has run out is offered to the next who asks, `attempts` times in all; then it is
 #'   failed (`$fail()`). A worker that asks again gets its own open queries again. Without `worker` every call asks something new.
+#'   **A query that was asked in a context is a decision for somebody**: it is never offered to another (its worker gets it again in the same
+#'   context, while the lease lasts), and never failed because a lease ran out. `lease = NULL` is no lease at all, with or without contexts: the call
+#'   asks something new, which is its asker's for good and has nothing to renew.
 #'   `$observe(id, reward, constraints = NULL, token = NULL)`: evaluation happens at least once, its reward is counted exactly once. The same value
 #'   again changes nothing, another one is an error (`$amend()` changes it, and the change is an event). A late reward, of a lease that
-#'   has run out, is taken while the query is open; a token that was never given out is refused.
+#'   has run out, is taken while the query is open; a token that was never given out is refused. `$fail()`, `$withdraw()` and `$amend()`
+#'   take `token` too, the first two a `reason`.
 #'   `$add()` without `reward` is a point that somebody else evaluates, outside of the store: pending, and offered to nobody.
 #'
 #' @section Tables: `gpb_schema` (version), `gpb_bandit` (name, settings as JSON, seed, counters), `gpb_query` (one row per query: arm, action,

@@ -61,7 +61,7 @@ if ("http" %in% parts && requireNamespace("curl", quietly = TRUE) && requireName
     ask <- function(path, body) {
       curl::handle_setopt(handle, post = TRUE, postfields = body)
       curl::handle_setheaders(handle, Authorization = paste("Bearer", strrep("k", 20)), "Content-Type" = "application/json")
-      jsonlite::fromJSON(rawToChar(curl::curl_fetch_memory(paste0(service$url, path), handle)$content))
+      jsonlite::parse_json(rawToChar(curl::curl_fetch_memory(paste0(service$url, path), handle)$content), simplifyVector = TRUE)
     }
     both <- replicate(200, {
       suggest <- milliseconds(query <- ask("/suggest", '{"worker": "bench"}')$queries)

@@ -909,6 +909,65 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_listen_here
+Rcpp::List cpp_listen_here();
+RcppExport SEXP _gpbandits_cpp_listen_here() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_listen_here());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_close_listener
+void cpp_close_listener(SEXP listener);
+RcppExport SEXP _gpbandits_cpp_close_listener(SEXP listenerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type listener(listenerSEXP);
+    cpp_close_listener(listener);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_connections
+std::vector<std::string> cpp_connections(int port);
+RcppExport SEXP _gpbandits_cpp_connections(SEXP portSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type port(portSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_connections(port));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_end_connections
+int cpp_end_connections(int port, const std::vector<std::string>& peers, const std::string& words);
+RcppExport SEXP _gpbandits_cpp_end_connections(SEXP portSEXP, SEXP peersSEXP, SEXP wordsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type port(portSEXP);
+    Rcpp::traits::input_parameter< const std::vector<std::string>& >::type peers(peersSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type words(wordsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_end_connections(port, peers, words));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_most_files
+int cpp_most_files();
+RcppExport SEXP _gpbandits_cpp_most_files() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(cpp_most_files());
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_random_bytes
+Rcpp::RawVector cpp_random_bytes(int count);
+RcppExport SEXP _gpbandits_cpp_random_bytes(SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_random_bytes(count));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_testing_digits
 int cpp_testing_digits();
 RcppExport SEXP _gpbandits_cpp_testing_digits() {
@@ -1381,6 +1440,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
+    {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
+    {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
+    {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},
+    {"_gpbandits_cpp_end_connections", (DL_FUNC) &_gpbandits_cpp_end_connections, 3},
+    {"_gpbandits_cpp_most_files", (DL_FUNC) &_gpbandits_cpp_most_files, 0},
+    {"_gpbandits_cpp_random_bytes", (DL_FUNC) &_gpbandits_cpp_random_bytes, 1},
     {"_gpbandits_cpp_testing_digits", (DL_FUNC) &_gpbandits_cpp_testing_digits, 0},
     {"_gpbandits_cpp_testing_posterior", (DL_FUNC) &_gpbandits_cpp_testing_posterior, 8},
     {"_gpbandits_cpp_testing_lowrank_new", (DL_FUNC) &_gpbandits_cpp_testing_lowrank_new, 4},

@@ -27,11 +27,23 @@ class Bandit:
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{error.code}: {json.load(error)['error']}") from None
 
-    def suggest(self, worker, lease=60):
-        return self.call("/suggest", {"worker": worker, "lease": lease})["queries"][0]
+    def suggest(self, worker=None, lease=60, context=None, arms=None):
+        """A query. `context`: a dict with a number for each of the bandit's names. `lease=None`: the query is a decision
+        for somebody, and never given to anybody else."""
+        asked = {"worker": worker, "lease": lease, "context": context, "arms": arms}
+        return self.call("/suggest", {k: v for k, v in asked.items() if v is not None or k == "lease"})["queries"][0]
 
     def observe(self, query, reward):
         return self.call("/observe", {"id": query["id"], "reward": reward, "token": query["token"]})
+
+    def withdraw(self, query, reason=None):
+        """The query will never be answered."""
+        asked = {"id": query["id"], "token": query["token"], "reason": reason}
+        return self.call("/withdraw", {k: v for k, v in asked.items() if v is not None})
+
+    def amend(self, query, reward):
+        """The reward that was told is wrong: its new value."""
+        return self.call("/amend", {"id": query["id"], "reward": reward, "token": query["token"]})
 
 
 def objective(point):

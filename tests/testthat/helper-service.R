@@ -1,17 +1,21 @@
 # A service in a process of its own (a forked one would share httpuv's thread).
-start_service <- function(place, token, name = "b") {
+# `...`: further arguments of bandit_service().
+start_service <- function(place, token, name = "b", trust = FALSE, ...) {
   home <- tempfile()
   dir.create(home)
-  saveRDS(list(place = place, token = token, name = name, libraries = .libPaths()), file.path(home, "settings.rds"))
+  more <- utils::modifyList(list(port = 0, token = token, max_body = 4096), list(...))
+  saveRDS(list(place = place, name = name, trust = trust, more = more, libraries = .libPaths()),
+          file.path(home, "settings.rds"))
   writeLines(c(
     "home <- commandArgs(TRUE)[1]",
     "settings <- readRDS(file.path(home, 'settings.rds'))",
     ".libPaths(settings$libraries)",
     "library(gpbandits)",
-    "service <- bandit_service(bandit_store(settings$place$connect, settings$name), 0, token = settings$token, max_body = 4096)",
+    "store <- bandit_store(settings$place$connect, settings$name, trust = settings$trust)",
+    "service <- do.call(bandit_service, c(list(store), settings$more))",
     "writeLines(c(service$url, Sys.getpid()), file.path(home, 'draft'))",
     "file.rename(file.path(home, 'draft'), file.path(home, 'ready'))",
-    "service$run(120)"), file.path(home, "service.R"))
+    "service$run(900)"), file.path(home, "service.R"))
   system2(file.path(R.home("bin"), "Rscript"), shQuote(c(file.path(home, "service.R"), home)), wait = FALSE,
           stdout = file.path(home, "output"), stderr = file.path(home, "output"))
   for (k in 1:1200) {
@@ -20,7 +24,49 @@ start_service <- function(place, token, name = "b") {
   }
   if (k == 1200) stop(paste(readLines(file.path(home, "output")), collapse = "\n"))
   ready <- readLines(file.path(home, "ready"))
-  list(url = ready[1], end = function() end_politely(as.integer(ready[2])))
+  list(url = ready[1], port = as.integer(sub(".*:", "", ready[1])), pid = as.integer(ready[2]), end = function() end_politely(as.integer(ready[2])))
+}
+
+# ---- clients that curl is too polite for -----------------------------------------------
+
+# A connection to a service on this machine, and what comes back on it until the service ends it (or `seconds` have
+# passed without a byte).
+dial <- function(port, seconds = 20) {
+  socketConnection("127.0.0.1", port, open = "r+b", blocking = TRUE, timeout = seconds)
+}
+
+read_all <- function(connection) {
+  bytes <- raw()
+  repeat {
+    more <- suppressWarnings(tryCatch(readBin(connection, "raw", 65536), error = function(e) raw()))
+    if (length(more) == 0) return(rawToChar(bytes[bytes != as.raw(0)]))
+    bytes <- c(bytes, more)
+  }
+}
+
+as_bytes <- function(x) if (is.raw(x)) x else charToRaw(x)
+
+raw_answer <- function(port, request, seconds = 20) {
+  connection <- dial(port, seconds)
+  on.exit(close(connection))
+  try(writeBin(as_bytes(request), connection), silent = TRUE)
+  read_all(connection)
+}
+
+# Status of an answer, NA where there was none.
+raw_status <- function(answer) suppressWarnings(as.integer(sub("^HTTP/1.1 ([0-9]{3}).*", "\\1", substr(answer, 1, 12))))
+
+http_text <- function(method, path, headers = character(), body = NULL) {
+  if (!is.null(body)) headers <- c(headers, sprintf("Content-Length: %d", length(as_bytes(body))))
+  head <- paste0(c(sprintf("%s %s HTTP/1.1", method, path), "Host: here", "Connection: close", headers, "", ""),
+                 collapse = "\r\n")
+  c(charToRaw(head), if (!is.null(body)) as_bytes(body))
+}
+
+# Megabytes that a process holds in memory.
+memory_of <- function(pid) {
+  line <- grep("^VmRSS", readLines(sprintf("/proc/%d/status", pid)), value = TRUE)
+  as.double(gsub("[^0-9]", "", line)) / 1024
 }
 
 # An interrupt first, so that the process can end by itself (and covr hears what it ran).

@@ -84,20 +84,78 @@ test_that("no time of ours enters the database", {
   })
 })
 
-test_that("what is asked in a context is offered again in that context only", {
+test_that("a decision in a context is never given to another, and its late reward is taken", {
+  on_databases(function(place) {
+    for (name in c("contexts", "open")) {
+      bandit <- store_makers[[name]](store = store_at(place, name, attempts = 1))
+      first <- bandit$suggest(context = 0, worker = "a")
+      expect_identical(bandit$suggest(context = 0, worker = "a")$token, first$token)     # an answer was lost on its way
+      expect_identical(bandit$suggest(context = 1, worker = "a")$id, 2L)
+      expect_identical(bandit$suggest(context = 0, worker = "b")$id, 3L)
+      run_out(place)
+      for (worker in list("a", "b", "c", NULL)) {
+        expect_gt(bandit$suggest(context = 0, worker = worker, lease = 1e6)$id, 3L)
+      }
+      replica <- open_bandit(store_at(place, name))
+      replica$observe(first$id, 0.5, token = first$token)
+      expect_identical(replica$history()$status, c("known", rep("pending", 6)))
+    }
+  })
+})
+
+test_that("a worker that asks for several contexts gets each in its own", {
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name))
-      bandit$suggest(context = 0, worker = "a")
-      run_out(place)
-      expect_identical(bandit$suggest(context = 1, worker = "b")$id, 2L)
-      expect_identical(bandit$suggest(context = 0, worker = "c")$id, 1L)
       both <- bandit$suggest(2, context = rbind(0, 1), worker = "d")
-      expect_identical(both$z, c(0, 1))
-      mixed <- bandit$suggest(3, context = rbind(0, 1, 1), worker = "d")         # its own two, then the last row's
-      expect_identical(mixed$id, c(3L, 4L, 5L))
-      expect_identical(mixed$z, c(0, 1, 1))
+      mixed <- bandit$suggest(4, context = rbind(1, 1, 0, 0), worker = "d")      # its own two, and two new ones
+      expect_identical(mixed$z, c(1, 1, 0, 0))
+      expect_identical(mixed$id, c(2L, 3L, 1L, 4L))
+      expect_identical(bandit$suggest(1, context = 1, worker = "d")$id, 2L)
     }
+  })
+})
+
+test_that("without a lease a query is its asker's for good", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, attempts = 1))
+    leased <- bandit$suggest(worker = "a", lease = 1)
+    run_out(place)
+    kept <- bandit$suggest(2, worker = "a", lease = NULL)                          # nobody else's, and nothing twice
+    expect_identical(kept$id, 2:3)
+    expect_identical(bandit$suggest(worker = "a", lease = NULL)$id, 4L)
+    expect_identical(bandit$suggest(worker = "b")$id, 5L)                          # (the first has had its one attempt)
+    run_out(place)
+    expect_identical(bandit$suggest(worker = "b")$id, 6L)
+    expect_equal(store_heartbeat(store_at(place), kept$token[1]), 0)
+    expect_identical(bandit$history()$status, c("failed", rep("pending", 3), "failed", "pending"))
+    bandit$observe(2, 0.5, token = kept$token[1])
+    bandit$withdraw(3, token = kept$token[2], reason = "gone")
+    states <- lease_states(place)
+    expect_identical(states$state[states$query %in% 2:4], c("done", "withdrawn", "kept"))
+    expect_match(refused(bandit$suggest(lease = 0)), "lease")
+  })
+})
+
+test_that("tokens come from the system's generator, one independent of the other, and guard every answer", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+    set.seed(1)
+    seed <- .Random.seed
+    tokens <- bandit$suggest(50)$token
+    expect_identical(.Random.seed, seed)
+    set.seed(1)
+    tokens <- c(tokens, bandit$suggest(50)$token)
+    expect_true(all(grepl("^[0-9a-f]{32}$", tokens)))
+    # No digit of 100 tokens is the same in all of them, or in most: 6.25 are expected of each of 16.
+    for (k in 1:32) expect_lt(max(table(substr(tokens, k, k))), 40)
+    expect_identical(anyDuplicated(substr(tokens, 1, 16)), 0L)
+    for (tell in c(bandit$fail, bandit$withdraw)) expect_match(refused(tell(1, token = tokens[2])), "token")
+    bandit$observe(1, 0.5, token = tokens[1])
+    expect_match(refused(bandit$amend(1, 0.6, token = tokens[2])), "token")
+    bandit$amend(1, 0.6, token = tokens[1])
+    bandit$fail(2, token = tokens[2])
+    expect_identical(bandit$history()$status[1:3], c("known", "failed", "pending"))
   })
 })
 

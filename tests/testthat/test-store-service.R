@@ -25,7 +25,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   ask <- function(path, body = NULL, key = token) {
     curl("-H", paste("Authorization: Bearer", key), if (!is.null(body)) c("--data-binary", body), paste0(url, path))
   }
-  read <- function(answer) jsonlite::fromJSON(answer$body)
+  read <- function(answer) jsonlite::parse_json(answer$body, simplifyVector = TRUE)
   expect_identical(curl(paste0(url, "/health")), list(status = 200L, body = "{\"status\":\"ok\"}"))
   query <- ask("/suggest", '{"worker": "w", "lease": 30}')
   expect_identical(query$status, 200L)
@@ -76,8 +76,229 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(curl(paste0(url, "/health"))$status, 200L)                # and it is still there
   schema <- read(curl(paste0(url, "/openapi.json")))
   expect_match(schema$openapi, "^3")
-  expect_setequal(names(schema$paths), c("/suggest", "/observe", "/fail", "/heartbeat", "/best", "/history", "/health"))
+  doors <- setdiff(names(gpbandits:::service_doors()), c("/", "/openapi.json"))
+  expect_setequal(names(schema$paths), doors)
+  for (door in doors) expect_named(schema$paths[[door]], tolower(gpbandits:::service_doors()[[door]]$method))
   expect_match(curl(paste0(url, "/"))$body, "openapi.json")
+})
+
+test_that("a body is data: no address, no path, nothing of it in the answer", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place, seed = 1))
+  service <- start_service(place, "a secret of many letters")
+  on.exit(service$end())
+  secret <- tempfile()
+  writeLines("swordfish", secret)
+  body <- tempfile()
+  writeLines('{"n": 2}', body)
+  pipe <- tempfile("pipe")
+  system2("mkfifo", pipe)
+  listener <- gpbandits:::cpp_listen_here()
+  key <- "Authorization: Bearer a secret of many letters"
+  for (text in c(secret, body, pipe, sprintf("http://127.0.0.1:%d/x", listener$port), "swordfish {")) {
+    for (door in c("/suggest", "/observe", "/amend", "/fail", "/withdraw", "/heartbeat")) {
+      answer <- raw_answer(service$port, http_text("POST", door, key, text))
+      expect_identical(raw_status(answer), 400L, info = paste(door, text))
+      expect_match(answer, "`body` must be a JSON object", info = text)
+      expect_false(grepl("swordfish", answer))
+    }
+  }
+  expect_length(gpbandits:::cpp_connections(listener$port), 0)
+  gpbandits:::cpp_close_listener(listener$listener)
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
+})
+
+test_that("contexts go by name, a decision is its visitor's, and the log is told in full", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  names <- c("age", "hour", "spend")
+  bandit <- gp_ts(cbind(price = 1:4 / 4), kernel_se(c(0.5, 0.5, 0.5, 0.5)), 0.1, B = 1, R = 0.1, contexts = names,
+                  store = store_at(place, seed = 1, attempts = 1))
+  token <- "a secret of many letters"
+  service <- start_service(place, token)
+  on.exit(service$end())
+  key <- paste("Authorization: Bearer", token)
+  ask <- function(path, body = NULL) {
+    answer <- raw_answer(service$port, http_text(if (is.null(body)) "GET" else "POST", path, key, body))
+    c(list(status = raw_status(answer)), jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE), simplifyVector = TRUE))
+  }
+  mixed <- ask("/suggest", '{"context": {"spend": 0.9, "hour": 0.5, "age": 0.2}, "lease": null}')
+  expect_identical(unlist(mixed$queries$point[names]), c(age = 0.2, hour = 0.5, spend = 0.9))
+  for (k in 1:2) ask("/suggest", '{"context": [0.2, 0.5, 0.9], "lease": 60}')
+  run_out(place)
+  others <- vapply(1:3, function(k) ask("/suggest", '{"context": [0.2, 0.5, 0.9]}')$queries$id, 1L)
+  expect_identical(others, 4:6)
+  late <- ask("/observe", sprintf('{"id": 1, "reward": 1, "token": "%s"}', mixed$queries$token))
+  expect_identical(late$status, 200L)
+  expect_identical(ask("/observe", '{"id": 2, "reward": 0}')$status, 200L)
+
+  wrong <- list(unknown = c('{"spend": 0.9, "hour": 0.5, "year": 0.2}', "year"),
+                missing = c('{"spend": 0.9, "hour": 0.5}', "age"),
+                both = c('{"spend": 0.9, "hour": 0.5, "age": 0.1, "year": 0.2}', "year"),
+                twice = c('{"spend": 0.9, "hour": 0.5, "age": 0.1, "age": 0.2}', "one name"),
+                none = c("{}", "hour"), short = c("[0.1, 0.2]", "context"), nulls = c("[0.2, null, 0.5, 0.9]", "context"),
+                nested = c("[[0.2, 0.5, 0.9]]", "context"), logical = c("[true, 0.5, 0.9]", "context"),
+                text = c('["0.2", 0.5, 0.9]', "context"), huge = c("[1e400, 0.5, 0.9]", "too large"),
+                inner = c('{"spend": [0.9], "hour": 0.5, "age": 0.2}', "context"))
+  for (case in names(wrong)) {
+    got <- ask("/suggest", sprintf('{"context": %s}', wrong[[case]][1]))
+    expect_identical(got$status, 400L, info = case)
+    expect_match(got$error, wrong[[case]][2], info = case)
+  }
+  best <- ask("/best?context=0.2,0.5,0.9")
+  expect_identical(best$status, 200L)
+  expect_identical(ask("/best?context[hour]=0.5&context%5Bspend%5D=0.9&context[age]=0.2"), best)
+  for (query in c("context[age]=1", "context[age]=1&context[hour]=1&context[spend]=x", "contxt=1", "context=1,2,3&context=1,2,3",
+                  "context=1,2,3&context[age]=1", "context=")) {
+    expect_identical(ask(paste0("/best?", query))$status, 400L, info = query)
+  }
+
+  chosen <- vapply(1:5, function(k) ask("/suggest", '{"context": [0.1, 0.1, 0.1], "arms": [2, 4]}')$queries$arm, 1L)
+  expect_true(all(chosen %in% c(2L, 4L)))
+  for (arms in c("[]", "[0]", "[5]", '["x"]', "[1.5]", "[null]", "[[1]]", "{}", '{"a": 1}', "[1e400]", '[1, "2"]')) {
+    expect_identical(ask("/suggest", sprintf('{"context": [0.1, 0.1, 0.1], "arms": %s}', arms))$status, 400L, info = arms)
+  }
+  expect_identical(ask("/amend", '{"id": 1, "reward": 0.8}')$status, 200L)
+  expect_identical(ask("/amend", '{"id": 3, "reward": 0.8}')$status, 400L)               # not known yet
+  expect_identical(ask("/withdraw", '{"id": 3, "reason": "never came"}')$status, 200L)
+  expect_identical(ask("/withdraw", '{"id": 4, "token": "made up"}')$status, 400L)
+  expect_identical(ask("/fail", '{"id": 5, "reason": "broken"}')$status, 200L)
+  bandit$catch_up()
+  ours <- bandit$history(draws = 50)
+  rows <- ask("/history?draws=50")$rows
+  expect_equal(rows$propensity, ours$propensity, tolerance = 1e-12)
+  expect_true(all(rows$propensity > 0 & rows$propensity <= 1))
+  expect_identical(rows$status[1:5], c("known", "known", "withdrawn", "pending", "failed"))
+  expect_identical(rows$reward[1:3], c(0.8, 0, NA))
+  expect_equal(ask("/history?draws=50&after=2&limit=3")$rows$propensity, ours$propensity[3:5], tolerance = 1e-12)
+  reasons <- tamper(place, "SELECT reason FROM gpb_lease WHERE reason IS NOT NULL ORDER BY query")$reason
+  expect_identical(reasons, c("never came", "broken"))
+})
+
+test_that("HEAD has headers and no body, and nothing is upgraded", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place))
+  service <- start_service(place, "a secret of many letters")
+  on.exit(service$end())
+  key <- "Authorization: Bearer a secret of many letters"
+  head_of <- function(answer) sub("\r\n\r\n.*", "", sub("Date: [^\r]*\r\n", "", answer))
+  for (path in c("/health", "/", "/openapi.json", "/best", "/history", "/nothing", "/best?x=1", "/suggest")) {
+    for (headers in list(key, character(), c(key, "Accept-Encoding: gzip"))) {
+      got <- raw_answer(service$port, http_text("HEAD", path, headers))
+      expect_match(got, "\r\n\r\n$", info = path)
+      if (length(headers) < 2 && path != "/suggest") {
+        expect_identical(head_of(got), head_of(raw_answer(service$port, http_text("GET", path, headers))), info = path)
+      }
+    }
+  }
+  shake <- c("Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+  for (path in c("/health", "/best", "/nothing")) {
+    for (headers in list(c(key, shake), shake, c(key, "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA"))) {
+      upgrade <- sub("Connection: close", "Connection: Upgrade, HTTP2-Settings", rawToChar(http_text("GET", path, headers)))
+      got <- raw_answer(service$port, upgrade)                                    # (it ends: nobody waits for frames)
+      expect_match(got, "^HTTP/1.1 400 Bad Request\r\n.*no WebSockets", info = path)
+      expect_false(grepl("101", got), info = path)
+    }
+  }
+  for (method in c("OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "PROPFIND", "POST")) {
+    got <- raw_answer(service$port, http_text(method, "/best", key))
+    expect_match(got, "^HTTP/1.1 405 .*\r\nAllow: GET, HEAD\r\n", info = method)
+  }
+  expect_identical(raw_status(raw_answer(service$port, http_text("CONNECT", "/best", key))), 400L)
+  for (path in c("//best", "/best/", "/./best", "/../best", "/%62est", "/best;x", "/best%00", "http://here/best", "*", "/etc/passwd")) {
+    expect_identical(raw_status(raw_answer(service$port, http_text("GET", path, key))), 404L, info = path)
+  }
+})
+
+test_that("connections end after the time limit, whatever was sent on them", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place))
+  service <- start_service(place, "a secret of many letters", time_limit = 1)
+  on.exit(service$end())
+  key <- "Authorization: Bearer a secret of many letters\r\n"
+  half <- c(nothing = "", line = "GET /hea", headers = "GET /health HTTP/1.1\r\nHost: here\r\n",
+            body = paste0("POST /suggest HTTP/1.1\r\n", key, "Content-Length: 100\r\n\r\n{\"n\":"),
+            expected = paste0("POST /suggest HTTP/1.1\r\n", key, "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"))
+  for (case in names(half)) {
+    # Had it not been ended, reading would have gone on for half a minute.
+    took <- system.time(got <- raw_answer(service$port, half[[case]], seconds = 30))[["elapsed"]]
+    expect_lt(took, 20)
+    expect_match(got, if (case == "expected") "^HTTP/1.1 100 Continue" else "^$", info = case)
+  }
+  # One that is answered and kept open by its client ends too.
+  expect_identical(raw_status(raw_answer(service$port, "GET /health HTTP/1.1\r\n\r\n", seconds = 30)), 200L)
+  # A byte at a time, faster than the limit: no longer than the limit in all.
+  slow <- dial(service$port)
+  sent <- 0
+  began <- proc.time()[["elapsed"]]
+  # (What was sent before the end was noticed may be in the network's hands.)
+  while (proc.time()[["elapsed"]] - began < 20) {
+    writeBin(charToRaw("G"), slow)
+    Sys.sleep(0.1)
+    if (socketSelect(list(slow), timeout = 0)) break
+  }
+  expect_lt(proc.time()[["elapsed"]] - began, 20)
+  close(slow)
+  expect_identical(raw_status(raw_answer(service$port, http_text("GET", "/health"))), 200L)
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
+})
+
+test_that("where connections are many the oldest go, and a client comes through", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place))
+  service <- start_service(place, "a secret of many letters", time_limit = 3600, connections = 60)
+  on.exit(service$end())
+  idle <- list()
+  on.exit(for (one in idle) close(one), add = TRUE, after = FALSE)
+  for (k in 1:60) idle <- c(idle, list(dial(service$port)))
+  Sys.sleep(1.2)                                                  # between two looks at the connections is a second
+  expect_identical(curl(paste0(service$url, "/health"))$status, 200L)
+  for (k in 1:50) idle <- c(idle, list(dial(service$port)))
+  wait_for(sum(socketSelect(idle, timeout = 0)) >= 50)
+  expect_true(all(which(socketSelect(idle, timeout = 0)) <= 60))
+  expect_identical(curl(paste0(service$url, "/health"))$status, 200L)
+})
+
+test_that("a request that takes too long is given up, and one that waits for its turn is not", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  pause <- tempfile()
+  writeLines("0", pause)
+  slow <- eval(bquote(function(mean, sd, round) {
+    Sys.sleep(as.double(readLines(.(pause))))
+    mean + sd
+  }))
+  gp_bandit(store_x, kernel_se(0.2), 0.01, policy_function(slow), store = store_at(place, seed = 1, trust = TRUE))
+  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 1.5)
+  on.exit(service$end())
+  ask <- http_text("POST", "/suggest", "Authorization: Bearer a secret of many letters", "{}")
+  count <- function() tamper(place, "SELECT COUNT(*) AS n FROM gpb_query")$n
+  expect_identical(raw_status(raw_answer(service$port, ask)), 200L)
+  writeLines("60", pause)
+  took <- system.time(got <- raw_answer(service$port, ask))[["elapsed"]]
+  expect_match(got, "^HTTP/1.1 503 .*longer than 1.5 s")
+  expect_lt(took, 20)
+  expect_equal(count(), 1)
+  # Ten at once, each a third of the limit: the last has waited for thrice the limit.
+  writeLines("0.5", pause)
+  clients <- lapply(1:10, function(k) {
+    client <- dial(service$port, 60)
+    writeBin(ask, client)
+    client
+  })
+  expect_identical(vapply(clients, function(client) raw_status(read_all(client)), 1L), rep(200L, 10))
+  for (client in clients) close(client)
+  expect_equal(count(), 11)
 })
 
 test_that("a client in Python's standard library works beside R", {
@@ -96,7 +317,69 @@ test_that("a client in Python's standard library works beside R", {
   history <- bandit$history()
   expect_identical(nrow(history), 12L)
   expect_equal(history$reward, -(history$x1 - 0.3)^2, tolerance = 1e-12)
-  expect_true(jsonlite::fromJSON(out)$mean <= 0.01)
+  expect_true(jsonlite::parse_json(out)$mean <= 0.01)
+})
+
+test_that("the configuration of nginx that comes with the package keeps a hostile client off", {
+  skip_on_cran()
+  skip_without_service()
+  nginx <- c(Sys.which("nginx"), Sys.glob("/usr/sbin/nginx"))
+  nginx <- nginx[nzchar(nginx)][1]
+  skip_if(is.na(nginx), "nginx is not installed")
+  skip_if_not(nzchar(Sys.which("openssl")), "openssl is not installed")
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place, seed = 1))
+  service <- start_service(place, "a secret of many letters", max_body = 65536)
+  on.exit(service$end())
+  home <- tempfile("nginx")
+  dir.create(home)
+  at <- function(name) file.path(home, name)
+  made <- system2("openssl", c("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "1", "-keyout", at("key"),
+                               "-out", at("pem")), stdout = FALSE, stderr = FALSE)
+  expect_identical(made, 0L)
+  door <- httpuv::randomPort()
+  text <- readLines(system.file("examples", "nginx.conf", package = "gpbandits"))
+  put <- function(from, to) {
+    expect_true(any(grepl(from, text, fixed = TRUE)), info = from)
+    text <<- gsub(from, to, text, fixed = TRUE)
+  }
+  put("/run/gpbandits-nginx.pid", at("pid"))
+  put("/var/log/nginx/gpbandits.log", at("log"))
+  put("/etc/ssl/certs/service.pem", at("pem"))
+  put("/etc/ssl/private/service.key", at("key"))
+  put("listen 8443", sprintf("listen 127.0.0.1:%d", door))
+  put("127.0.0.1:8080", sprintf("127.0.0.1:%d", service$port))
+  put(" 10s;", " 1s;")                                            # nobody wants to wait here
+  put("zone=requests burst=200;", "zone=requests burst=200 nodelay;")
+  writeLines(text, at("conf"))
+  skip_if(system2(nginx, c("-q", "-c", at("conf")), stdout = FALSE, stderr = FALSE) != 0, "nginx does not start here")
+  on.exit(tools::pskill(as.integer(readLines(at("pid"))), tools::SIGTERM), add = TRUE, after = FALSE)
+  ask <- function(path, ..., key = "a secret of many letters") {
+    curl("-k", "-H", paste("Authorization: Bearer", key), ..., sprintf("https://127.0.0.1:%d%s", door, path))
+  }
+  expect_identical(ask("/health")$status, 200L)
+  expect_identical(ask("/best", key = "nothing that is known")$status, 401L)
+  query <- ask("/suggest", "--data-binary", '{"worker": "w"}')
+  expect_identical(query$status, 200L)
+  token <- jsonlite::parse_json(query$body)$queries[[1]]$token
+  expect_identical(ask("/observe", "--data-binary", sprintf('{"id": 1, "reward": 0.5, "token": "%s"}', token))$status, 200L)
+  expect_identical(ask("/best", "-I")$status, 200L)
+  expect_identical(ask("/suggest", "-H", "Expect:", "--data-binary", strrep(" ", 70000))$status, 413L)
+  expect_identical(ask("/suggest", "-H", "Transfer-Encoding: chunked", "--data-binary", "{}")$status, 200L)   # made whole by the proxy
+  expect_identical(ask("/health", "-H", paste0("X: ", strrep("x", 40000)))$status, 400L)
+  shake <- c("-H", "Connection: Upgrade", "-H", "Upgrade: websocket", "-H", "Sec-WebSocket-Version: 13", "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+  expect_identical(do.call(ask, as.list(c("/health", shake)))$status, 200L)             # an ordinary request
+  # A connection on which nothing comes; one that sends less than it says.
+  began <- proc.time()[["elapsed"]]
+  expect_identical(raw_answer(door, "", seconds = 30), "")
+  half <- suppressWarnings(system2("openssl", c("s_client", "-quiet", "-connect", sprintf("127.0.0.1:%d", door)), stdout = TRUE, stderr = FALSE, timeout = 30,
+                                   input = c("POST /suggest HTTP/1.1", "Host: here", "Authorization: Bearer a secret of many letters", "Content-Length: 100", "", "{")))
+  expect_lt(proc.time()[["elapsed"]] - began, 25)
+  # More idle connections than the service itself would bear: others come through.
+  idle <- lapply(1:60, function(k) dial(door))
+  on.exit(for (one in idle) close(one), add = TRUE, after = FALSE)
+  expect_identical(ask("/health")$status, 200L)
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 2L)
 })
 
 test_that("a service is refused where it cannot be", {
@@ -106,8 +389,19 @@ test_that("a service is refused where it cannot be", {
   store_makers$ucb(store = store_at(place))
   expect_match(refused(bandit_service(store_at(place), -1)), "port")
   expect_match(refused(bandit_service(store_at(place), 0, token = "short")), "16 characters")
+  for (token in c("a token of\ntwo lines", " a token in spaces ")) {
+    expect_match(refused(bandit_service(store_at(place), 0, token = token)), "header can carry")
+  }
+  for (limit in list(0, -1, NA, "1", 1e9)) {
+    expect_match(refused(bandit_service(store_at(place), 0, time_limit = limit)), "time_limit")
+  }
+  set.seed(1)
+  other <- bandit_service(store_at(place), 0)
+  other$stop()
+  set.seed(1)
   service <- bandit_service(store_at(place), 0)
-  expect_gte(nchar(service$token), 16)
+  expect_match(service$token, "^[0-9a-f]{32}$")
+  expect_false(service$token == other$token)
   expect_match(refused(bandit_service(store_at(place), as.integer(sub(".*:", "", service$url)))), "port")
   expect_output(print(service), "bandit service at")
   service$stop()

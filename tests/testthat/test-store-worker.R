@@ -64,6 +64,34 @@ test_that("an evaluation longer than its lease is kept alive by a second process
   })
 })
 
+# Where this process listens, "address:port" in hexadecimal digits, as Linux tells it.
+listening_here <- function() {
+  own <- sub("^socket:\\[(.*)\\]$", "\\1", Sys.readlink(dir("/proc/self/fd", full.names = TRUE)))
+  rows <- unlist(lapply(c("/proc/net/tcp", "/proc/net/tcp6"), function(file) {
+    if (file.exists(file)) readLines(file)[-1]
+  }))
+  words <- strsplit(trimws(rows), " +")
+  vapply(Filter(function(row) row[4] == "0A" && row[10] %in% own, words), `[`, "", 2)
+}
+
+test_that("a heartbeat listens where only this machine hears it, and not in what the objective starts", {
+  skip_if_not(file.exists("/proc/net/tcp"), "not on this system")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  sockets_of_child <- function() sum(grepl("socket:", system("ls -l /proc/self/fd", intern = TRUE)))
+  before <- listening_here()
+  before_child <- sockets_of_child()
+  store_makers$ucb(store = store_at(place <- sqlite_place()))
+  during <- child <- NULL
+  work_on(store_at(place), function(p) {
+    during <<- setdiff(listening_here(), before)
+    child <<- sockets_of_child()
+    p[["x1"]]
+  }, until = function(bandit) nrow(bandit$history()) == 1)
+  expect_match(during, "^0100007F:[0-9A-F]{4}$")
+  expect_identical(child, before_child)
+  expect_identical(listening_here(), before)
+})
+
 test_that("a query that nobody answers is failed after its attempts", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, attempts = 2))

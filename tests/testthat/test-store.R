@@ -276,6 +276,40 @@ test_that("refits whose parameters are damaged are refused, and leave a replica 
   })
 })
 
+test_that("what a store's rows hold is parsed, never taken for an address or a path, and not quoted", {
+  skip_on_os("windows")
+  on_databases(function(place) {
+    bandit <- store_makers$refits(store = store_at(place, seed = 1))
+    for (k in 1:7) bandit$observe(bandit$suggest()$id, k / 10)
+    settings <- tamper(place, "SELECT settings FROM gpb_bandit")$settings
+    file <- tempfile(fileext = ".json")
+    writeLines(c("a secret", settings), file)
+    good <- tempfile(fileext = ".json")
+    writeLines(settings, good)
+    pipe <- tempfile("pipe")
+    system2("mkfifo", pipe)
+    listener <- gpbandits:::cpp_listen_here()
+    address <- sprintf("http://127.0.0.1:%d/settings.json", listener$port)
+    for (text in c(good, file, pipe, address, "", "a secret {")) {
+      tamper(place, "UPDATE gpb_bandit SET settings = ", DBI::dbQuoteString(DBI::ANSI(), text))
+      got <- refused(open_bandit(store_at(place)))
+      expect_match(got, "^Cannot read the bandit's settings in the store: ", info = text)
+      expect_false(grepl("secret|json", got), info = text)
+    }
+    tamper(place, "UPDATE gpb_bandit SET settings = ", DBI::dbQuoteString(DBI::ANSI(), settings))
+    fit <- tamper(place, "SELECT parameters FROM gpb_event WHERE kind = 'refit'")$parameters[1]
+    expect_true(is.list(gpbandits:::stored_refit(fit, as.environment(bandit))))
+    writeLines(fit, good)
+    for (text in c(good, file, pipe, address, NA, "nul \\u0000", paste0("[\"a\\u0000b\"]"))) {
+      got <- refused(gpbandits:::stored_refit(text, as.environment(bandit)))
+      expect_match(got, "^Cannot read a refit in the store: ", info = text)
+      expect_false(grepl("secret|json", got), info = text)
+    }
+    expect_length(gpbandits:::cpp_connections(listener$port), 0)
+    gpbandits:::cpp_close_listener(listener$listener)
+  })
+})
+
 test_that("tables of a newer version are refused", {
   on_databases(function(place) {
     store_makers$ucb(store = store_at(place))

@@ -1,0 +1,130 @@
+# What a client sends to a service is data, and checked field by field: of JSON's types, once each, nothing unknown.
+
+body_of <- function(request) {
+  bytes <- request$rook.input$read()
+  if (any(bytes == as.raw(0))) stop_argument("body", "bytes that are no text", "JSON")
+  text <- rawToChar(bytes)
+  if (!nzchar(text)) return(list())
+  found <- tryCatch(cpp_json_read(text, vectors = FALSE), error = function(e) {
+    stop_argument("body", sprintf("a text that is no JSON (%s)", conditionMessage(e)), "a JSON object")
+  })
+  if (!is.list(found) || is.null(names(found))) stop_argument("body", in_json_words(found), "a JSON object")
+  found
+}
+
+# A query's values are text.
+query_of <- function(request) {
+  text <- sub("^\\?", "", paste0(request$QUERY_STRING, ""))
+  parts <- strsplit(text, "&", fixed = TRUE)[[1]]
+  parts <- parts[nzchar(parts)]
+  values <- lapply(ifelse(grepl("=", parts, fixed = TRUE), sub("^[^=]*=", "", parts), ""), decoded)
+  check_once(stats::setNames(values, vapply(sub("=.*", "", parts), decoded, "", USE.NAMES = FALSE)))
+}
+
+decoded <- function(text) {
+  whole <- !grepl("%(?![0-9A-Fa-f]{2})|%00", text, perl = TRUE)
+  found <- if (whole) utils::URLdecode(text)
+  if (is.null(found) || !validUTF8(found)) {
+    stop_argument("query", "text that is not encoded as in a URL", "UTF-8, with %xx")
+  }
+  found
+}
+
+# Of two values for one name, each reader takes another.
+check_once <- function(fields) {
+  twice <- names(fields)[duplicated(names(fields))]
+  if (length(twice)) stop_argument(twice[1], "given twice", "given once")
+  fields
+}
+
+check_fields <- function(fields, known) {
+  strange <- setdiff(names(fields), known)
+  if (length(strange)) {
+    stop_argument(strange[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
+  }
+}
+
+in_json_words <- function(value) {
+  if (is.null(value)) "null"
+  else if (!is.list(value)) describe(value)
+  else if (is.null(names(value))) sprintf("an array of %d", length(value))
+  else sprintf("an object of %d", length(value))
+}
+
+# One or an array of what `holds`; NULL where there is none.
+field_values <- function(fields, name, holds, allowed) {
+  value <- fields[[name]]
+  if (is.null(value)) return(NULL)
+  entries <- as.list(value)
+  if (length(entries) == 0 || !is.null(names(entries)) || !all(vapply(entries, holds, NA))) {
+    stop_argument(name, in_json_words(value), allowed)
+  }
+  unlist(entries)
+}
+
+is_json_number <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
+
+# (A name or a reason is kept in the database for good.)
+is_json_text <- function(x) is.character(x) && length(x) == 1 && nzchar(x) && nchar(x) <= 1000
+
+numbers_field <- function(fields, name) {
+  value <- field_values(fields, name, is_json_number, "a number, or an array of numbers")
+  if (!is.null(value)) as.double(value)
+}
+
+texts_field <- function(fields, name) {
+  field_values(fields, name, is_json_text, "a text of 1 to 1000 characters, or an array of such texts")
+}
+
+text_field <- function(fields, name) {
+  value <- fields[[name]]
+  if (!is.null(value) && !is_json_text(value)) stop_argument(name, in_json_words(value), "a text of 1 to 1000 characters")
+  value
+}
+
+arms_field <- function(fields, name) {
+  if (any(vapply(as.list(fields[[name]]), is.character, NA))) texts_field(fields, name) else numbers_field(fields, name)
+}
+
+# A whole number; `default` where there is none.
+whole_field <- function(fields, name, default, lower, upper) {
+  if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
+}
+
+# A context by names, an object of numbers, or in the bandit's order, an array.
+context_field <- function(service, value) {
+  if (is.null(value)) return(NULL)
+  given <- names(value)
+  if (!is.null(given)) value <- unname(check_names(value, service$bandit$config$context_names, "context"))
+  numbers <- numbers_field(list(context = value), "context")
+  matrix(numbers, 1, length(numbers))
+}
+
+# The values in the order of `names`, which are all there must be.
+check_names <- function(values, names, arg) {
+  unknown <- setdiff(base::names(values), names)
+  missing <- setdiff(names, base::names(values))
+  if (length(unknown) || length(missing)) {
+    stop_argument(arg, paste(c(if (length(unknown)) paste("one with", quoted(unknown)),
+                               if (length(missing)) paste("one without", quoted(missing))), collapse = " and "),
+                  if (length(names)) paste("one with the names", quoted(names)) else "left out: this bandit has none")
+  }
+  values[names]
+}
+
+# ?context=0.2,0.5 or ?context[age]=0.2&context[hour]=0.5, as in a body.
+context_in_query <- function(query) {
+  numbers <- function(text) as.list(suppressWarnings(as.double(text)))
+  named <- grepl("^context\\[.*\\]$", names(query))
+  if (!any(named)) return(if (!is.null(query[["context"]])) numbers(strsplit(query[["context"]], ",", fixed = TRUE)[[1]]))
+  if (!is.null(query[["context"]])) stop_argument("context", "given with names and without", "given once")
+  stats::setNames(numbers(unlist(query[named])), sub("^context\\[(.*)\\]$", "\\1", names(query)[named]))
+}
+
+# Numbers in a query are text; what is no number stays, and is refused by name.
+numbers_in_query <- function(query) {
+  lapply(query, function(text) {
+    number <- suppressWarnings(as.double(text))
+    if (is.na(number)) text else number
+  })
+}
