@@ -1,8 +1,8 @@
-# The connections of a service. httpuv ends none by itself and lets any be upgraded, whatever it is told: here those that
-# last too long are ended, the longest first where they are many, and those that would be WebSockets.
+# The connections of a service. httpuv ends none by itself and lets any be upgraded, whatever it is told: here those
+# that last too long are ended, the longest first where they are many, and those that would be WebSockets.
 
-# Looks again and again, while R is idle or serves; returns the function that ends it. Between two looks all is done that
-# was there to do, so a whole request is answered before it has been seen often, however long it had to wait for R.
+# Looks again and again, while R is idle or serves; returns the function that ends it. Between two looks all is done
+# that was there to do, so a whole request is answered before it has been seen often, however long it waits for R.
 watch_connections <- function(port, time_limit, connections) {
   interval <- min(1, time_limit / 10)
   looks <- ceiling(time_limit / interval)

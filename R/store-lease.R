@@ -1,6 +1,6 @@
 # Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
-# state "open" (under way), "kept" (its asker's for good: no lease), "offered" (waits for a worker; attempt 0 if it never
-# had one), "taken" (was offered), "expired", "done", "withdrawn" or "failed".
+# state "open" (under way), "kept" (its asker's for good: no lease), "offered" (waits for a worker; attempt 0 if it
+# never had one), "taken" (was offered), "expired", "done", "withdrawn" or "failed".
 
 store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease = 60, ...) {
   check_dots_empty(..., allowed = c("worker", "lease"))
@@ -237,7 +237,8 @@ check_tokens <- function(bandit, id, token) {
 #' A worker that is still evaluating says so, best every third of its lease. [work_on()] does it by itself.
 #' @param store a [bandit_store()].
 #' @param token the token that `$suggest()` gave with the query (or several).
-#' @return The number of leases that were renewed: 0 tells that the query has been answered, given up, or given to somebody else.
+#' @return The number of leases that were renewed: 0 tells that the query has been answered, given up, given to somebody else,
+#'   or never had a lease.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @seealso [bandit_store()].
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)

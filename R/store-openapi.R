@@ -12,7 +12,8 @@ service_schema <- function() {
     "id, arm, inputs, contexts, reward (null while pending), mean, sd, width, action, segment, status,",
     "and propensity where choices are randomised"))
   query <- object(id = whole, token = text, attempt = whole, arm = whole, point = point)
-  by_name <- list(type = "object", additionalProperties = number, description = "a number for each of the bandit's names")
+  by_name <- list(type = "object", additionalProperties = number,
+                  description = "a number for each of the bandit's names")
   context <- list(oneOf = list(by_name, list(type = "array", items = number, description = "in the bandit's order")))
   done <- object(id = whole, status = text)
   given_up <- object(id = whole, reason = text, token = text, required = "id")
@@ -30,7 +31,8 @@ service_schema <- function() {
       "/suggest" = post("The next queries, leased to a worker.",
                         object(n = c(whole, maximum = 1000), worker = text,
                                lease = c(number, nullable = TRUE, description = paste(
-                                 "seconds, 60 where it is left out; null: no lease, the query is its asker's for good")),
+                                 "seconds, 60 where it is left out;",
+                                 "null: no lease, the query is its asker's for good")),
                                context = context,
                                arms = list(type = "array", items = list(oneOf = list(whole, text)),
                                            description = "numbers or labels of the arms that are eligible now")),

@@ -78,7 +78,9 @@ texts_field <- function(fields, name) {
 
 text_field <- function(fields, name) {
   value <- fields[[name]]
-  if (!is.null(value) && !is_json_text(value)) stop_argument(name, in_json_words(value), "a text of 1 to 1000 characters")
+  if (!is.null(value) && !is_json_text(value)) {
+    stop_argument(name, in_json_words(value), "a text of 1 to 1000 characters")
+  }
   value
 }
 
@@ -116,8 +118,9 @@ check_names <- function(values, names, arg) {
 context_in_query <- function(query) {
   numbers <- function(text) as.list(suppressWarnings(as.double(text)))
   named <- grepl("^context\\[.*\\]$", names(query))
-  if (!any(named)) return(if (!is.null(query[["context"]])) numbers(strsplit(query[["context"]], ",", fixed = TRUE)[[1]]))
-  if (!is.null(query[["context"]])) stop_argument("context", "given with names and without", "given once")
+  plain <- query[["context"]]
+  if (!any(named)) return(if (!is.null(plain)) numbers(strsplit(plain, ",", fixed = TRUE)[[1]]))
+  if (!is.null(plain)) stop_argument("context", "given with names and without", "given once")
   stats::setNames(numbers(unlist(query[named])), sub("^context\\[(.*)\\]$", "\\1", names(query)[named]))
 }
 
