@@ -320,6 +320,37 @@ test_that("a client in Python's standard library works beside R", {
   expect_true(jsonlite::parse_json(out)$mean <= 0.01)
 })
 
+test_that("a hostile client gets answers, takes no memory, and locks nobody out", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place, seed = 1))
+  token <- "a secret of many letters"
+  limit <- 3
+  service <- start_service(place, token, time_limit = limit, connections = 40)
+  on.exit(service$end())
+  requests <- by_level(600, 10000)
+  memory <- longest <- numeric()
+  look <- function(k) {
+    began <- proc.time()[["elapsed"]]
+    wait_for(identical(curl("-m", "2", paste0(service$url, "/health"))$status, 200L))
+    longest <<- c(longest, proc.time()[["elapsed"]] - began)
+    if (file.exists("/proc/self/status")) memory <<- c(memory, memory_of(service$pid))
+  }
+  set.seed(27)
+  statuses <- attack(service$port, token, requests, look)
+  expect_gt(length(statuses), requests / 3)
+  expect_identical(setdiff(statuses, c(200L, 400L, 401L, 404L, 405L, 411L, 413L, NA)), integer())
+  expect_lt(max(longest), limit + 2)                              # (curl's own two seconds)
+  quarter <- ceiling(length(memory) / 4)
+  if (length(memory)) expect_lt(max(utils::tail(memory, quarter)), min(memory[quarter + seq_len(quarter)]) + 15)
+  # All is as before: no rewards, nothing read but what was asked, and work goes on.
+  bandit <- open_bandit(store_at(place))
+  expect_true(all(is.na(bandit$history()$reward)))
+  answer <- raw_answer(service$port, http_text("POST", "/suggest", paste("Authorization: Bearer", token), "{}"))
+  expect_identical(raw_status(answer), 200L)
+})
+
 test_that("the configuration of nginx that comes with the package keeps a hostile client off", {
   skip_on_cran()
   skip_without_service()
