@@ -11,11 +11,19 @@
 #' stays `NA`. What the first rewards mean (one has no scale, none says nothing) is on the page of [scale_outputs()].
 #'
 #' @inheritParams maximize_bandit
-#' @param data a data.frame of experiments that were made already: a column per input and `reward`, in the order of the ids they get. Where `reward` is
-#'   `NA` the experiment is under way; `$observe()` tells its result.
+#' @param data a data.frame of experiments that were made already: a column per input (and context) and `reward`, in
+#'   the order of the ids they get. Where `reward` is
+#'   `NA` the experiment is under way; `$observe()` tells its result. Or the `$history()` of another bandit, or of a
+#'   search: what is under way there
+#'   is under way here, what has failed has failed, and what was withdrawn is left out.
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`. As many fewer are asked as `data` has rows.
 #' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
+#' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
+#'   in [gp_bandit()]: `$suggest(context = )`.
+#'   Lengthscales begin at the ranges of those that are listed, else of those in `data`, else at 1: contexts not known
+#'   beforehand are best given in
+#'   units in which they differ by about one.
 #' @param journal,store,trust as in [gp_bandit()].
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Errors: a `gpbandits_error` that names the argument.
@@ -34,15 +42,17 @@
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
                         noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
                         refit = default_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                        transform = c("auto", "none", "power"), failures = c("avoid", "forget"), journal = NULL,
-                        store = NULL, trust = FALSE) {
+                        transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
+                        journal = NULL, store = NULL, trust = FALSE) {
   domain <- as_domain(domain)
-  known <- check_initial(data, domain, "data", unknown = TRUE)
+  given <- check_contexts(contexts, domain)
+  known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names)
   if (is.null(design)) design <- max(4, 5 * length(domain$names))
   design <- max(0, check_count(design, lower = 0) - length(known$reward))
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, failures = check_choice(failures, c("avoid", "forget")), ...)
+                          transform, failures = check_choice(failures, c("avoid", "forget")), ..., contexts = contexts,
+                          context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   if (design > 0) inside$config$design <- design_places(domain, design)
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
@@ -51,11 +61,15 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   bandit
 }
 
-# Points with and without rewards, in their order.
+# Points with rewards, under way, and failed, in their order.
 add_in_order <- function(bandit, known) {
-  stretches <- split(seq_along(known$reward), cumsum(c(0, diff(is.na(known$reward)) != 0)))
-  for (rows in stretches) {
+  kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "known"))
+  stretches <- rle(kind)
+  for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {
     x <- known$x[rows, , drop = FALSE]
-    if (is.na(known$reward[rows[1]])) bandit$add(x = x) else bandit$add(x = x, reward = known$reward[rows])
+    context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
+    if (kind[rows[1]] == "known") bandit$add(x = x, reward = known$reward[rows], context = context)
+    else bandit$add(x = x, context = context)
+    if (kind[rows[1]] == "failed") bandit$fail(rows)
   }
 }

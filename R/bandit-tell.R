@@ -123,10 +123,12 @@ check_ids <- function(bandit, id) {
   id
 }
 
-# Which of the rewards are news: the same value again changes nothing, another one is refused.
+# Which of the rewards are news: the same value again changes nothing, another one is refused. (What was given up as
+# failed may have a result after all.)
 check_untold <- function(bandit, id, reward, constraints) {
-  check_status(bandit, id, c("pending", "known", "lost"), "a pending query")
-  told <- status_of(bandit, id) != "pending"
+  check_status(bandit, id, c("pending", "failed", "known", "lost"),
+               "a pending query (`$add()` tells what came of another)")
+  told <- !status_of(bandit, id) %in% c("pending", "failed")
   same <- bandit$queries$reward[id] == reward
   for (j in seq_len(ncol(constraints))) {
     same <- same & get(paste0("g", j), envir = bandit$queries)[id] == constraints[, j]

@@ -54,7 +54,8 @@
 #'   again changes nothing, another one is refused.
 #' * `$amend(id, reward)`: a known reward was wrong. What a change rule has concluded from the old one stays.
 #' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
-#'   not been made (those that failed: unless `failures = "avoid"`).
+#'   not been made (those that failed: unless `failures = "avoid"`). What has failed may have a result after all:
+#'   `$observe()` takes it.
 #' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL)`: data the bandit did not
 #'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
 #'   else is trying it.

@@ -124,8 +124,8 @@ reward_range <- function(range, reward) {
   if (is.null(range)) {
     range <- base::range(reward)
     if (range[1] == range[2]) {
-      warn_small_sample("all rewards of the log are ", format(range[1]), ", which says nothing about what others there ",
-                        "can be: an interval needs `range`.")
+      warn_small_sample("all rewards of the log are ", format(range[1]), ", which says nothing about what others ",
+                        "there can be: an interval needs `range`.")
     }
     return(range)
   }
@@ -324,5 +324,6 @@ replayed_rewards <- function(bandit, rows, range) {
                   "a log in which the policy meets at least two of its choices")
   }
   reward <- rows$reward[seen]
-  c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen), bets = list(mean_bets(reward, range[1], range[2]))))
+  c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),
+                          bets = list(mean_bets(reward, range[1], range[2]))))
 }

@@ -18,10 +18,10 @@ default_prior_variance <- c(meanlog = log(2), sdlog = 2)
 default_prior_correlation <- c(meanlog = log(0.5), sdlog = 1)
 
 # `refit` with priors for what it has none for: those of our own kernel, and those that the user wants.
-with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale) {
+with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale, contexts = NULL) {
   prior_noise <- check_prior(prior_noise, "prior_noise")
   ours <- is.null(kernel)
-  if (ours) kernel <- default_kernel(domain)
+  if (ours) kernel <- default_kernel(domain, contexts)
   parameters <- if (ours) names(kernel_parameters(kernel))
   if (identical(prior_lengthscale, "auto")) {
     count <- sum(grepl("lengthscale", parameters))
@@ -34,7 +34,8 @@ with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale) {
     names <- if (ours) grep(field, parameters, value = TRUE)
     stats::setNames(rep(list(prior), length(names)), names)
   }
-  priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale), of_ours("variance$", default_prior_variance),
+  priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale, contexts),
+              of_ours("variance$", default_prior_variance),
               of_ours("correlation", default_prior_correlation),
               if (!is.null(prior_noise)) list(noise_var = prior_noise))
   refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
@@ -51,30 +52,37 @@ check_prior <- function(prior, arg) {
 
 # A prior for every lengthscale of a kernel, given in units of the range of its input (of several: the
 # geometric mean of theirs).
-lengthscale_priors <- function(kernel, domain, prior, prefix = "") {
+lengthscale_priors <- function(kernel, domain, prior, contexts = NULL, prefix = "") {
   if (is.null(prior)) return(list())
   if (is_composite(kernel)) {
-    parts <- Map(function(part, k) lengthscale_priors(part, domain, prior, sprintf("%s%d.", prefix, k)),
+    parts <- Map(function(part, k) lengthscale_priors(part, domain, prior, contexts, sprintf("%s%d.", prefix, k)),
                  kernel$parts, seq_along(kernel$parts))
     return(do.call(c, parts))
   }
   count <- length(kernel$lengthscale)
   if (count == 0) return(list())
   # A periodic kernel's lengthscale is a share of its period.
-  side <- if (trait(kernel, "unitless")) 1 else lengthscale_sides(kernel, domain)
+  side <- if (trait(kernel, "unitless")) 1 else lengthscale_sides(kernel, domain, contexts)
   names <- paste0(prefix, kernel$type, ".lengthscale", if (count > 1) seq_len(count) else "")
   stats::setNames(lapply(log(rep_len(side, count)), function(unit) prior + c(unit, 0)), names)
 }
 
-lengthscale_sides <- function(kernel, domain) {
-  # Contexts have no range that is known.
-  known <- input_sides(domain)
+lengthscale_sides <- function(kernel, domain, contexts) {
+  known <- c(input_sides(domain), contexts)
   at <- if (is.null(kernel$dims)) seq_along(known)
-        else if (is.character(kernel$dims)) match(kernel$dims, model_names(domain))
+        else if (is.character(kernel$dims)) match(kernel$dims, c(model_names(domain), names(contexts)))
         else kernel$dims
   side <- known[at]
   side[is.na(side)] <- 1
   if (length(kernel$lengthscale) > 1) unname(side) else exp(mean(log(side)))
+}
+
+# How wide contexts are, each with its name: where they are known, the table's ranges; else those of the experiments that
+# there are, or 1. `given`: as check_contexts() has them.
+context_sides <- function(given, seen = NULL) {
+  table <- or_else(given$table, seen)
+  width <- vapply(given$names, function(name) if (NROW(table)) diff(range(table[, name])) else 0, 0)
+  ifelse(width > 0, width, 1)
 }
 
 # Points to evaluate first, a column per input.

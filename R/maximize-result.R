@@ -5,7 +5,7 @@ maximum_of_search <- function(search) {
     stop_certificate(search$stop_when, as.environment(search$bandit), NULL)
   }
   new_maximum(search$history, search$bandit, interrupted = search$interrupted, stopped = search$stopped,
-              out_of_time = search$out_of_time, certificate = certificate)
+              out_of_time = search$out_of_time, certificate = certificate, hopeless = search$hopeless)
 }
 
 new_maximum <- function(history, bandit, ...) {
@@ -86,7 +86,9 @@ maximum_story <- function(x) {
   failed <- sum(is.na(x$history$reward))
   head <- sprintf("%s found with %d evaluations%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum",
                   sum(x$history$status != "given"), if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
-  if (is.null(x$par)) return(c(head, "  no evaluation has succeeded"))
+  if (is.null(x$par)) {
+    return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", x$history$status[1]))))
+  }
   c(head,
     sprintf("  recommended  %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
     sprintf("  best seen    %s: %.5g", describe_point(x$best_seen[names(x$par)]), x$best_seen$reward))
@@ -94,7 +96,7 @@ maximum_story <- function(x) {
 
 ended_by <- function(x) {
   if (x$interrupted) ", interrupted" else if (isTRUE(x$stopped)) ", stopped by its rule"
-  else if (isTRUE(x$out_of_time)) ", out of time" else ""
+  else if (isTRUE(x$out_of_time)) ", out of time" else if (!is.null(x$hopeless)) ", given up" else ""
 }
 
 # Values by name, each as its type has it.

@@ -34,7 +34,7 @@ new_search <- function(bandit, known, points) {
                 origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE, out_of_time = FALSE,
                 # Not before the design has ended: what is bad, and failures count as, is known only then.
                 telling = table_size(bandit$queries) > 0,
-                begun = Sys.time()), parent = emptyenv())
+                begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
 }
 
 resumed_search <- function(bandit, known, notes, journal) {
@@ -45,6 +45,7 @@ resumed_search <- function(bandit, known, notes, journal) {
   }
   search <- new_search(bandit, known, start$design)
   for (row in named("evaluation")) add_row(search, row)
+  search$resumed <- nrow(search$history)
   search$todo <- setdiff(search$todo, -search$origin)
   # What was under way when the process ended is evaluated again.
   search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
@@ -68,8 +69,24 @@ is_out_of_time <- function(search) {
   search$out_of_time
 }
 
+# An objective that never succeeds ends its search: why, or NULL. (Known points and what was done before a crash say
+# nothing about it.)
+why_hopeless <- function(search) {
+  now <- utils::tail(search$history, nrow(search$history) - search$resumed)
+  if (all(is.na(now$reward))) reason_of_failures(now$status, nrow(search$design))
+}
+
+# Ten for one reason are enough, for several as many as the design has, at least.
+reason_of_failures <- function(reasons, design) {
+  distinct <- unique(reasons)
+  if (length(reasons) < 10 || (length(distinct) > 1 && length(reasons) < design)) return(NULL)
+  sprintf("none of %d evaluations succeeded, %s: %s", length(reasons),
+          if (length(distinct) == 1) "all for one reason" else "the first", distinct[1])
+}
+
 # The next point to evaluate, NULL if there is none (yet).
 next_task <- function(search, busy) {
+  if (!is.null(why_hopeless(search))) return(NULL)
   if (length(search$redo) && !is_out_of_time(search)) {
     task <- search$redo[[1]]
     search$redo <- search$redo[-1]
@@ -215,20 +232,36 @@ close_search <- function(search, pool, bar) {
   search$telling <- TRUE
   settle(search)
   rescale_if_due(as.environment(search$bandit))
-  if (!search$interrupted && !search$stopped && !search$out_of_time && evaluated(search) < search$evaluations) {
+  if (search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations) {
+    return(invisible())
+  }
+  search$hopeless <- why_hopeless(search)
+  if (!is.null(search$hopeless)) {
+    warn_of_failures(search$hopeless)
+  } else {
     warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
     search$interrupted <- TRUE
   }
 }
 
-# `unknown`: may rewards be missing?
-check_initial <- function(initial, domain, arg = "initial", unknown = FALSE) {
-  if (is.null(initial)) return(list(x = user_inputs(domain, no_places(domain)), reward = numeric()))
-  wanted <- c(domain$names, "reward")
+warn_of_failures <- function(reason) {
+  warning(structure(class = c("gpbandits_hopeless", "gpbandits_warning", "warning", "condition"),
+                    list(message = paste0("the search has ended early: ", reason), call = user_call())))
+}
+
+# Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns `contexts`,
+# NULL without). `unknown`: may experiments be under way?
+check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character()) {
+  if (is.null(initial)) {
+    return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
+  }
+  wanted <- c(domain$names, contexts, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
     stop_argument(arg, describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
-  strange <- setdiff(names(initial), c(wanted, "status"))
+  initial <- told_in_history(initial, unknown)
+  beside <- if (is_history(initial)) c(columns_of_history(initial), domain$label_name)
+  strange <- setdiff(names(initial), c(wanted, "status", beside))
   if (length(strange)) {
     stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
@@ -236,8 +269,36 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE) {
   x <- read_inputs(domain, initial[domain$names], arg)
   find_places(domain, x, arg = arg)
   reward <- initial$reward
-  if (unknown && all(is.na(reward))) reward <- as.double(reward)
-  list(x = x, reward = as.double(check_numbers(reward, arg, na = unknown)))
+  if (all(is.na(reward))) reward <- as.double(reward)
+  failed <- is.na(reward) & has_failed(initial)
+  reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
+  out <- list(x = x, reward = as.double(reward), failed = failed)
+  if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
+  out
+}
+
+# The history of a bandit, or of a search, tells what became of each experiment.
+is_history <- function(data) all(c("id", "action", "segment", "status") %in% names(data))
+
+# What stands there beside inputs, contexts and rewards.
+columns_of_history <- function(data) {
+  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "phase", "propensity",
+    grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
+}
+
+# Without the rows that say nothing: what was withdrawn or lost, and (but for `unknown`) what is under way.
+told_in_history <- function(data, unknown) {
+  nothing <- c("withdrawn", "lost", if (!unknown) "pending")
+  data[!(is.na(data$reward) & status_column(data) %in% nothing), , drop = FALSE]
+}
+
+status_column <- function(data) {
+  if (is.null(data$status)) rep(NA_character_, nrow(data)) else as.character(data$status)
+}
+
+has_failed <- function(data) {
+  status <- status_column(data)
+  !is.na(status) & !status %in% c("pending", "known", "ok")
 }
 
 known_history <- function(known, domain) {

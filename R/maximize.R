@@ -9,6 +9,9 @@
 #' that stops with an error, or returns `NA` or something that is not one
 #' finite number, is recorded (column `status` of the history) and avoided: the bandit takes it for the worst reward seen so far.
 #' An objective that cannot take one point (it wants more arguments, or none) stops the search at its first call.
+#' Where none of the first evaluations succeeds (ten that fail for one reason, or as many as the design has) the search
+#' ends early, with a
+#' warning of class `gpbandits_hopeless` that says why.
 #' An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
 #'
 #' @section Several workers:
@@ -74,7 +77,7 @@
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
 #'   below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
-#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`.
+#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`).
 #' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
 #'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
 #'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
@@ -147,16 +150,19 @@ check_alone_with_store <- function(store, others) {
 
 # The bandit behind maximize_bandit() and auto_bandit().
 scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ...) {
+                          transform, ..., context_sides = NULL) {
   if ("outputs" %in% ...names()) {
     stop_argument("outputs", "given to maximize_bandit() or auto_bandit()",
                   "left out: `direction` and `transform` say it")
   }
-  refit <- with_priors(refit, domain, kernel, prior_noise, prior_lengthscale)
+  if (is.null(context_sides) && !is.null(list(...)$contexts)) {
+    stop_argument("contexts", "given to maximize_bandit()", "left out: an objective has none (see auto_bandit())")
+  }
+  refit <- with_priors(refit, domain, kernel, prior_noise, prior_lengthscale, context_sides)
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")),
                            check_choice(transform, c("auto", "none", "power")))
-  gp_bandit(domain, if (is.null(kernel)) default_kernel(domain) else kernel, noise_var, policy, pending = pending,
-            refit = refit, outputs = outputs, ...)
+  gp_bandit(domain, if (is.null(kernel)) default_kernel(domain, context_sides) else kernel, noise_var, policy,
+            pending = pending, refit = refit, outputs = outputs, ...)
 }
 
 # Calls f(bar), bar() after each step; NULL for no bar.

@@ -19,7 +19,9 @@
 #' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
 #' `kernel`
 #' (default: that of [search_space()]), `refit` (rounds between refits, 2).
-#' After a run the field `bandit` holds the `GPBandit` (its rewards are costs: what is maximised, with the other sign).
+#' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations
+#' (its rewards are
+#' costs: what is maximised, with the other sign).
 #'
 #' `opt("async_gp_bandit")` and `tnr("async_gp_bandit")` are the asynchronous ones, for instances on package rush (and a
 #' Redis server): every worker has a bandit of its own, which knows what all of them have begun and ended. They
@@ -57,7 +59,7 @@ when_loaded <- function(package, register) {
 }
 
 # What R6 puts into the environment of methods.
-utils::globalVariables(c("self", "super"))
+utils::globalVariables(c("self", "super", "private"))
 
 bandit_optimizer <- function() {
   R6::R6Class("OptimizerBatchGPBandit", inherit = bbotk::OptimizerBatch,
@@ -90,15 +92,24 @@ bandit_tuner <- function() {
   R6::R6Class("TunerBatchGPBandit", inherit = mlr3tuning::TunerBatchFromOptimizerBatch,
     public = list(initialize = function() {
       super$initialize(optimizer = bbotk::opt("gp_bandit"), man = "gpbandits::mlr3-doors")
-    })
+    }),
+    active = bandit_of_optimizer
   )
 }
+
+# A tuner's bandit is that of its optimiser.
+bandit_of_optimizer <- list(bandit = function(rhs) {
+  if (!missing(rhs)) stop_argument("bandit", "assigned", "read only")
+  private$.optimizer$bandit
+})
 
 # Until bbotk ends it. `keep`: called with the bandit before every batch.
 optimize_instance <- function(inst, settings, keep) {
   domain <- as_search_space(inst$search_space, transformed = FALSE)
   bandit <- instance_bandit(domain, settings)
   keep(bandit)
+  # bbotk ends it by a condition, wherever it is.
+  on.exit(tell_rest(bandit, domain, inst))
   known <- earlier_evaluations(inst, domain)
   missing <- max(0, instance_design(inst, domain, settings) - length(known$cost))
   design <- if (missing > 0) user_inputs(domain, design_places(domain, missing))
@@ -112,6 +123,19 @@ optimize_instance <- function(inst, settings, keep) {
     found <- evaluate_batch(inst, asked[domain$names])
     bandit$observe(asked$id, without_failures(found, cost))
     cost <- c(cost, found)
+  }
+}
+
+# What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
+tell_rest <- function(bandit, domain, inst) {
+  status <- bandit$history()$status
+  open <- which(status == "pending")
+  if (length(open)) bandit$withdraw(open)
+  done <- earlier_evaluations(inst, domain)
+  told <- sum(status == "known")
+  rest <- seq_along(done$cost) > told
+  if (any(rest)) {
+    bandit$add(done$x[rest, , drop = FALSE], reward = without_failures(done$cost[rest], utils::head(done$cost, told)))
   }
 }
 
@@ -159,6 +183,7 @@ most_evaluations <- function(inst) {
 async_optimizer <- function() {
   R6::R6Class("OptimizerAsyncGPBandit", inherit = bbotk::OptimizerAsync,
     public = list(
+      bandit = NULL,
       initialize = function() {
         super$initialize(
           id = "async_gp_bandit", param_set = optimizer_settings(),
@@ -172,7 +197,11 @@ async_optimizer <- function() {
         domain <- as_search_space(inst$search_space, transformed = FALSE)
         missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
         design <- if (missing > 0) data.table::as.data.table(user_inputs(domain, design_places(domain, missing)))
-        bbotk::optimize_async_default(inst, self, design)
+        found <- bbotk::optimize_async_default(inst, self, design)
+        told <- archive_reader(domain, self$param_set$values)
+        tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
+        self$bandit <- told$bandit
+        found
       }
     ),
     private = list(.optimize = function(inst) work_on_instance(inst, self$param_set$values))
@@ -183,7 +212,8 @@ async_tuner <- function() {
   R6::R6Class("TunerAsyncGPBandit", inherit = mlr3tuning::TunerAsyncFromOptimizerAsync,
     public = list(initialize = function() {
       super$initialize(optimizer = bbotk::opt("async_gp_bandit"), man = "gpbandits::mlr3-doors")
-    })
+    }),
+    active = bandit_of_optimizer
   )
 }
 
@@ -194,8 +224,7 @@ work_on_instance <- function(inst, settings) {
   instance <- inst$.__enclos_env__$private
   instance$.eval_queue()
   domain <- as_search_space(inst$search_space, transformed = FALSE)
-  told <- list2env(list(bandit = instance_bandit(domain, settings), ids = integer(), open = character(),
-                        cost = numeric()), parent = emptyenv())
+  told <- archive_reader(domain, settings)
   while (!inst$is_terminated) {
     tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
     asked <- told$bandit$suggest()
@@ -203,6 +232,11 @@ work_on_instance <- function(inst, settings) {
     told$bandit$withdraw(asked$id)
     instance$.eval_point(as.list(asked[domain$names]))
   }
+}
+
+archive_reader <- function(domain, settings) {
+  list2env(list(bandit = instance_bandit(domain, settings), ids = integer(), open = character(), cost = numeric()),
+           parent = emptyenv())
 }
 
 # `told`: a bandit, its ids by the keys of the archive's points, and which of these are open.

@@ -36,6 +36,11 @@
 #' @param width a [width][widths]; `NULL`: the policy's own.
 #' @param delta failure probability, in (0, 1).
 #' @param at `NULL`: a run asks after every round; or the rounds after which it asks, increasing whole numbers >= 1.
+#' @param draws the largest number of draws in one round, a whole number >= 16; `NULL`: 20,000 over arms, 1000 on
+#'   boxes, products and search spaces,
+#'   where each is a path that must be maximised (some 20 ms in two inputs). A share of failures next to
+#'   \eqn{\delta/2}{delta / 2} can be undecided by then: not
+#'   certified, and `decided` of the certificate is `FALSE`.
 #' @param n a whole number >= 1.
 #' @return An object of class `bandit_stop`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has none.
@@ -64,7 +69,8 @@ stop_entries <- list(
   gap = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width),
                               at = check_stop_rounds(at)),
              traits = list(title = "gap between upper and lower bounds", certify = function(rule) certify_gap)),
-  prb = list(settings = alist(tolerance = check_tolerance(tolerance), delta = check_delta(delta)),
+  prb = list(settings = alist(tolerance = check_tolerance(tolerance), delta = check_delta(delta),
+                              draws = if (!is.null(draws)) check_count(draws, lower = 16, upper = 1e7)),
              traits = list(title = "probabilistic regret bound", certify = function(rule) certify_prb)),
   emsr = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width)),
               traits = list(title = "change of the expected minimum simple regret",
@@ -109,7 +115,7 @@ stop_gap <- function(tolerance, width = NULL, at = NULL) new_stop("gap")
 
 #' @rdname stopping
 #' @export
-stop_prb <- function(tolerance, delta = 0.05) new_stop("prb")
+stop_prb <- function(tolerance, delta = 0.05, draws = NULL) new_stop("prb")
 
 #' @rdname stopping
 #' @export
@@ -432,11 +438,11 @@ prior_story <- function(bandit) {
     if (!can_count(config$domain)) "the draws are paths from random features, maximised by search")
 }
 
-# The share of draws that fail, sample by sample, until its interval is on one side of `share`.
-failure_interval <- function(draw, tolerance, share, risk) {
+# The share of draws that fail, sample by sample, until its interval is on one side of `share` or there are no more.
+failure_interval <- function(draw, tolerance, share, risk, most) {
   failures <- 0
   n <- 0
-  for (j in seq_len(prb_samples)) {
+  for (j in seq_len(floor(1 + log(most / 16) / log(1.5) + 1e-9))) {
     wanted <- floor(16 * 1.5^(j - 1))
     failures <- failures + sum(draw(wanted - n) > tolerance)
     n <- wanted
@@ -445,11 +451,13 @@ failure_interval <- function(draw, tolerance, share, risk) {
     upper <- if (failures == n) 1 else stats::qbeta(1 - side, failures + 1, n - failures)
     if (upper <= share || lower >= share) break
   }
-  list(failures = failures, draws = n, lower = lower, upper = upper)
+  list(failures = failures, draws = n, lower = lower, upper = upper, decided = upper <= share || lower >= share)
 }
 
-# Undecided after so many samples (about 20,000 draws): not certified.
-prb_samples <- 18
+# A draw over arms is a product of matrices; elsewhere a path and the search for its maximum, some 20 ms and more.
+most_draws <- function(rule, domain) {
+  if (!is.null(rule$draws)) rule$draws else if (can_count(domain)) 20000 else 1000
+}
 
 certify_prb <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
@@ -457,11 +465,12 @@ certify_prb <- function(rule, bandit, context) {
   t <- table_size(bandit$queries)
   found <- on_a_side_stream(failure_interval(
     function(n) shortfalls(twin, contexts, n), rule$tolerance, rule$delta / 2,
-    rule$delta / 2 * max(1, t)^-1.1 / 11
+    rule$delta / 2 * max(1, t)^-1.1 / 11, most_draws(rule, bandit$config$domain)
   ))
   new_certificate(rule$tolerance, max(0, 1 - found$upper - rule$delta / 2), prior_story(bandit),
                   found$upper <= rule$delta / 2, bandit_best(bandit, context),
-                  failures = found$failures, draws = found$draws, lower = found$lower, upper = found$upper)
+                  failures = found$failures, draws = found$draws, lower = found$lower, upper = found$upper,
+                  decided = found$decided)
 }
 
 certify_draws <- function(rule, bandit, context) {

@@ -13,17 +13,20 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   bandit <- open_search_in(store, bandit, search)
   interrupted <- FALSE
   tryCatch({
-    if (workers == 1) work_on(store, objective, timeout = timeout)
+    if (workers == 1) suppressWarnings(work_on(store, objective, timeout = timeout), classes = "gpbandits_hopeless")
     else run_fleet(store, objective, workers, timeout)
   }, interrupt = function(i) interrupted <<- TRUE)
   patiently(bandit$catch_up(), 300)
-  patiently(new_store_maximum(bandit, store, interrupted), 300)
+  found <- patiently(new_store_maximum(bandit, store, interrupted), 300)
+  if (!interrupted && !is.null(found$hopeless)) warn_of_failures(found$hopeless)
+  found
 }
 
 # The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
 open_search_in <- function(store, bandit, search) {
   config <- bandit$config
-  config$search <- list(known = length(search$known$reward))
+  known <- search$known$reward
+  config$search <- list(known = if (all(is.na(known))) 0L else length(known))
   bandit$config <- config
   ours <- tryCatch({
     start_store(as.environment(bandit), store)
@@ -36,9 +39,9 @@ open_search_in <- function(store, bandit, search) {
   inside <- as.environment(ours)
   in_store(inside, {
     if (table_size(inside$queries) == 0) {
-      if (config$search$known) {
-        bandit_add(inside, search$known$x, NULL, search$known$reward, NULL, NULL, store_time(inside), NULL)
-      }
+      told <- search$known$reward
+      told[is.na(told)] <- worst_reward(told, config)
+      if (length(told) && !anyNA(told)) bandit_add(inside, search$known$x, NULL, told, NULL, NULL, store_time(inside), NULL)
       if (nrow(search$points)) offer_points(inside, search$points)
     }
     sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
@@ -182,5 +185,7 @@ new_store_maximum <- function(bandit, store, interrupted) {
   history$status <- ifelse(history$id <= known, "given", ifelse(failed, reason, "ok"))
   history <- history[shown, c(names, "reward", "status")]
   row.names(history) <- NULL
-  new_maximum(history, bandit, interrupted = interrupted)
+  tried <- history[history$status != "given", ]
+  hopeless <- if (nrow(tried) < as.double(log$head$budget) && all(is.na(tried$reward))) reason_of_failures(tried$status, 0)
+  new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless)
 }

@@ -13,7 +13,10 @@
 #' whoever evaluates it.
 #'
 #' An evaluation that stops with an error, or returns something that is not a finite number, is failed (`$fail()`, with the reason), and
-#' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided.
+#' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided. A
+#' worker whose first ten
+#' evaluations fail for one reason, while nobody has succeeded in any, ends with a warning of class
+#' `gpbandits_hopeless` that says why.
 #'
 #' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker without
 #'   heartbeats from a second process).
@@ -50,6 +53,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   pulse <- new_pulse(if (heartbeat) store, lease)
   on.exit(pulse$stop())
   answered <- 0
+  failures <- character()
   tryCatch(repeat {
     if (!is.null(until)) {
       patiently(bandit$catch_up(), patience)
@@ -63,14 +67,26 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     pulse$token(query$token)
     outcome <- with_stream(parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)),
                            evaluate_objective(objective, query_task(query$id, bandit)$point, timeout))
-    patiently(answer_query(bandit, query, outcome), patience)
+    status <- patiently(answer_query(bandit, query, outcome), patience)
     pulse$token("")
     answered <- answered + 1
+    failures <- if (identical(status, "ok")) character() else c(failures, status)
+    if (is_hopeless_worker(bandit, failures)) {
+      warn_of_failures(reason_of_failures(failures, Inf))
+      break
+    }
   }, interrupt = function(i) give_back(bandit, worker))
   invisible(answered)
 }
 
 worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getpid(), format(Sys.time(), "%H%M%S"))
+
+# All that this worker has tried failed for one reason, and nobody has succeeded in anything.
+is_hopeless_worker <- function(bandit, failures) {
+  if (is.null(reason_of_failures(failures, Inf))) return(FALSE)
+  asked <- asked_queries(as.environment(bandit))
+  !any(status_of(bandit, asked) == "known")
+}
 
 # Again while the database does not answer, unless that cannot help.
 patiently <- function(code, patience) {
@@ -101,7 +117,8 @@ nothing_left <- function(bandit, patience) {
   FALSE
 }
 
-# The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone.
+# The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone. Returns
+# "ok", or why it failed.
 answer_query <- function(bandit, query, outcome) {
   bandit <- as.environment(bandit)
   constraints <- if (is.list(outcome$value)) outcome$value$constraints
@@ -115,6 +132,7 @@ answer_query <- function(bandit, query, outcome) {
                  if (is.na(found$reward)) found$status)
     }
   })
+  found$status
 }
 
 is_pending <- function(bandit, id) status_of(bandit, id) == "pending"

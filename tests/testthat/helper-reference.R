@@ -620,6 +620,7 @@ ref_record <- function(b, point, action, info) {
 
 ref_observe <- function(b, id, reward, g = NULL, noise = rep(NA, length(id))) {
   for (i in seq_along(id)) {
+    b$void[id[i]] <- FALSE                # what had failed may have a result after all
     b$noise[id[i]] <- noise[i]
     b$taken[id[i]] <- ref_rounds_taken(id[i], ref_queries(b))
     b$reward[id[i]] <- reward[i]

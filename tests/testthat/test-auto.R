@@ -201,3 +201,58 @@ test_that("failures are avoided after files, refits and restarts too, and in sto
   expect_false(any(mine$history()$action == "given"))
   expect_gt(sum(mine$history()$status == "failed"), 0)
 })
+
+test_that("contexts are taken: listed, open, over boxes, arms and search spaces, and learnt from", {
+  mixed <- search_space(x = c(0, 1), rule = c("a", "b"))
+  listed <- cbind(batch = c(0, 50, 100))
+  seen <- data.frame(x = c(0.1, 0.9, 0.5), batch = c(0, 50, 100), reward = c(1, 2, NA))
+  for (contexts in list(listed, "batch")) for (domain in list(list(x = c(0, 1)), data.frame(x = 0:10 / 10), mixed)) {
+    data <- seen
+    if (identical(domain, mixed)) data$rule <- "a"
+    set.seed(1)
+    b <- auto_bandit(domain, data, contexts = contexts, design = 5)
+    expect_equal(b$history()$batch, c(0, 50, 100))
+    expect_equal(b$history()$status, c("known", "known", "pending"))
+    for (t in 1:6) {
+      q <- b$suggest(context = c(batch = 50 * t %% 3))
+      expect_equal(q$batch, 50 * t %% 3)
+      b$observe(q$id, q$x + q$batch / 100)
+    }
+    expect_equal(b$history()$action, rep(c("given", "explore", "policy"), c(3, 2, 4)))
+    expect_equal(nrow(b$best(context = c(batch = 50))), 1)
+    # The prior's lengthscale of a context goes by how far contexts lie apart.
+    scale <- lengthscale_priors(b$config$kernel, as_domain(domain), c(meanlog = 0, sdlog = 1), c(batch = 100))
+    expect_true(any(vapply(scale, function(prior) isTRUE(all.equal(prior[["meanlog"]], log(100))), NA)))
+    expect_equal(max(unlist(kernel_parameters(b$config$kernel))), 40 * sqrt(2))
+  }
+  # Nothing says how far apart: units of one.
+  expect_equal(context_sides(check_contexts(c("u", "v"), box_domain(0, 1))), c(u = 1, v = 1))
+  copy <- b$copy()
+  expect_identical(copy$history(), b$history())
+  expect_error(b$suggest(), "`context`", class = "gpbandits_error")
+  expect_error(auto_bandit(list(x = c(0, 1)), seen, contexts = "machine"), "`data`.*machine", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p) p, list(x = c(0, 1)), 5, contexts = 1), "`contexts`", class = "gpbandits_error")
+})
+
+test_that("the history of a bandit begins another, whatever became of its queries", {
+  for (domain in list(bench_domain, search_space(temp = c(40, 100), acid = c(0, 5), stir = param_logical()),
+                      finite_domain(data.frame(temp = c(40, 60, 80), acid = c(1, 2, 3), row.names = c("a", "b", "c"))))) {
+    set.seed(8)
+    b <- auto_bandit(domain, design = 4)
+    b$suggest(7)
+    b$observe(c(1, 3, 4), c(61, 64, 60))
+    b$withdraw(2)
+    b$fail(c(5, 6))
+    again <- auto_bandit(domain, b$history(), design = 0)
+    kept <- b$history()[-2, ]
+    expect_equal(again$history()[c(domain$names, "reward", "status")], kept[c(domain$names, "reward", "status")], ignore_attr = TRUE)
+    expect_equal(again$history()$status, c("known", "known", "known", "failed", "failed", "pending"))
+    # A search takes what is known of it, and what has failed as bad.
+    found <- maximize_bandit(function(p) p[["temp"]], domain, 2, initial = b$history(), refit = NULL)
+    expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
+    expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, 60, 60))
+    # And the other way round.
+    expect_equal(auto_bandit(domain, found$history)$history()$status, c("known", "failed")[1 + is.na(found$history$reward)])
+  }
+  expect_error(auto_bandit(domain, cbind(b$history(), mood = 1)), "mood", class = "gpbandits_error")
+})

@@ -18,7 +18,8 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
     h <- b$history()
     open <- h$id[h$status == "pending"]
     known <- h$id[h$status == "known"]
-    event <- sample(c("suggest", "suggest", "observe", "observe", "own", "amend", "withdraw", "fail", "add", "other"), 1)
+    failed <- h$id[h$status == "failed"]
+    event <- sample(c("suggest", "suggest", "observe", "observe", "own", "amend", "withdraw", "fail", "late", "add", "other"), 1)
     pick <- function(ids) if (length(ids)) ids[sample.int(length(ids), 1)]
     number <- if (is.null(z)) 1 else sample(nrow(z), 1)
     context <- if (!is.null(z)) z[number, ]
@@ -28,6 +29,10 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
       noise <- if (event == "own") stats::rexp(1, 20) else NULL
       b$observe(id, y, noise_var = noise)
       ref <- ref_observe(ref, id, y, noise = if (is.null(noise)) NA else noise)
+    }
+    if (event == "late" && !is.null(id <- pick(failed))) {
+      b$observe(id, y)
+      ref <- ref_observe(ref, id, y)
     }
     if (event == "amend" && !is.null(id <- pick(known))) {
       b$amend(id, y)
@@ -126,6 +131,65 @@ test_that("a data.frame of ids and rewards is taken; the same value again change
   expect_equal(b$history()$reward, c(1, 2, 4))
   b$amend(3, 3)
   expect_equal(b$history()$reward, c(1, 2, 3))
+})
+
+test_that("a failed query may have a result after all, in every place where a bandit lives", {
+  x <- seq(0, 1, length.out = 9)
+  late <- function(bandit) {
+    q <- bandit$suggest(2)
+    bandit$fail(q$id)
+    expect_identical(bandit$history()$status, c("failed", "failed"))
+    bandit$observe(q$id[1], 0.7)
+    bandit
+  }
+  expect_late <- function(b, reference) {
+    expect_identical(b$history()$status, c("known", "failed"))
+    expect_identical(b$history()$reward, c(0.7, NA))
+    expect_equal(b$posterior(), reference$posterior(), tolerance = 1e-10)
+    expect_equal(b$information_gain(), reference$information_gain(), tolerance = 1e-10)
+  }
+  make <- function(...) gp_ucb(x, kernel_se(0.3), 0.01, pending = pending_hallucinate(), ...)
+  b <- late(make())
+  known <- make()
+  known$add(arm = b$history()$arm[1], reward = 0.7)
+  expect_late(b, known)
+  expect_late(unserialize(serialize(b, NULL)), known)
+  path <- tempfile()
+  late(make(journal = path))
+  expect_late(open_bandit(path), known)
+  if (requireNamespace("RSQLite", quietly = TRUE)) {
+    store <- bandit_store(tempfile(fileext = ".db"), "late", seed = 1)
+    late(make(store = store))
+    expect_late(open_bandit(store), known)
+  }
+  # Where failures are avoided it takes the place of the worst reward.
+  for (avoiding in list(late(make(failures = "avoid")), late(make(failures = "avoid", journal = tempfile())))) {
+    known <- make()
+    known$add(arm = avoiding$history()$arm, reward = c(0.7, 0.7))
+    expect_late(avoiding, known)
+    avoiding$observe(2, -0.4)
+    known$amend(2, -0.4)
+    expect_equal(avoiding$posterior(), known$posterior(), tolerance = 1e-10)
+    avoiding$suggest()
+    avoiding$fail(3)
+    known$add(arm = avoiding$history()$arm[3], reward = -0.4)
+    expect_equal(avoiding$posterior(), known$posterior(), tolerance = 1e-10)
+    expect_equal(avoiding$copy()$posterior(), known$posterior(), tolerance = 1e-10)
+  }
+  # It can be amended like all others, but not fail again; what was withdrawn stays so.
+  b$amend(1, 0.8)
+  expect_error(b$fail(1), "known", class = "gpbandits_error")
+  b$suggest()
+  b$withdraw(3)
+  expect_error(b$observe(3, 1), "withdrawn", class = "gpbandits_error")
+  rule <- gp_ei(x, kernel_se(0.3), 0.01, cost = "learned")
+  q <- rule$suggest()
+  rule$fail(q$id)
+  rule$observe(q$id, 0.7, constraints = 2)
+  told <- gp_ei(x, kernel_se(0.3), 0.01, cost = "learned")
+  told$add(arm = q$arm, reward = 0.7, constraints = 2)
+  expect_equal(rule$posterior(), told$posterior(), tolerance = 1e-10)
+  expect_equal(unserialize(serialize(rule, NULL))$posterior(), told$posterior(), tolerance = 1e-10)
 })
 
 test_that("conditions beside a reward must be those of its query", {

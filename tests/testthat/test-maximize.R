@@ -210,3 +210,35 @@ test_that("noise that is the user's word leaves the best posterior mean the reco
     expect_identical(found$par[["x"]], found$bandit$best()$x)
   }
 })
+
+test_that("a search whose every evaluation fails says why and ends early", {
+  calls <- 0
+  broken <- function(p) {
+    calls <<- calls + 1
+    stop("no licence")
+  }
+  space <- list(x = c(0, 1), y = c(0, 1), z = c(0, 1))
+  expect_warning(found <- maximize_bandit(broken, space, 60), "10 evaluations succeeded.*no licence", class = "gpbandits_hopeless")
+  expect_identical(calls, 10)
+  expect_match(found$hopeless, "no licence")
+  expect_null(found$par)
+  expect_output(print(found), "10 evaluations \\(10 failed\\), given up.*no licence")
+  # Several reasons: once the design has ended. A success, early or late, and known points change nothing else.
+  calls <- 0
+  moody <- function(p) stop("mood ", calls <<- calls + 1)
+  expect_warning(maximize_bandit(moody, space, 60), "15 evaluations", class = "gpbandits_hopeless")
+  expect_warning(maximize_bandit(broken, space, 60, initial = data.frame(x = 0, y = 0, z = 0, reward = 1)), "no licence",
+                 class = "gpbandits_hopeless")
+  calls <- 0
+  seldom <- function(p) if ((calls <<- calls + 1) == 9) 1 else stop("no licence")
+  expect_no_warning(found <- maximize_bandit(seldom, space, 14, refit = NULL))
+  expect_null(found$hopeless)
+  expect_identical(nrow(found$history), 14L)
+  # A journal goes on when the objective is mended.
+  path <- tempfile()
+  set.seed(1)
+  suppressWarnings(maximize_bandit(broken, space, 12, journal = path))
+  found <- maximize_bandit(function(p) p[["x"]], space, 12, journal = path)
+  expect_identical(sum(found$history$status == "ok"), 2L)
+  expect_identical(nrow(found$history), 12L)
+})

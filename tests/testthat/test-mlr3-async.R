@@ -71,8 +71,10 @@ test_that("opt(\"async_gp_bandit\") minimises and maximises within the space", {
   for (tag in c("minimize", "maximize")) {
     set.seed(1)
     instance <- async_instance(config, tag, 16)
-    bbotk::opt("async_gp_bandit", design = 6L, refit = 5L)$optimize(instance)
+    optimizer <- bbotk::opt("async_gp_bandit", design = 6L, refit = 5L)
+    optimizer$optimize(instance)
     archive <- as.data.frame(instance$archive$data)
+    expect_identical(sum(optimizer$bandit$history()$status == "known"), 16L)
     expect_identical(sum(archive$state == "finished"), 16L)
     expect_true(all(archive$x >= log(1e-3) & archive$x <= log(10)))
     expect_lt(abs(instance$result_y), 0.02)
@@ -111,6 +113,7 @@ test_that("tnr(\"async_gp_bandit\") tunes a tree: a logarithmic scale, a conditi
                                    mlr3::msr("classif.acc"), mlr3tuning::trm("evals", n_evals = 10),
                                    search_space = space, rush = asNamespace("rush")$rsh(config = config))
   tuner$optimize(instance)
+  expect_s4_class(tuner$bandit, "GPBandit")
   archive <- as.data.frame(instance$archive$finished_data)
   expect_identical(nrow(archive), 10L)
   expect_true(all(archive$cp >= log(1e-4) & archive$cp <= log(0.3)))

@@ -72,7 +72,8 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   sizes <- as.vector(table(instance$archive$data$batch_nr))
   expect_identical(sizes[1:3], c(6L, 2L, 3L))
   expect_s4_class(optimizer$bandit, "GPBandit")
-  expect_gte(nrow(optimizer$bandit$history()), 17)
+  # All that was evaluated is known, and nothing else is under way.
+  expect_identical(optimizer$bandit$history()$status, rep(c("known", "withdrawn"), c(nrow(instance$archive$data), 3)))
   seen <- as.data.frame(instance$archive$data)
   told <- optimizer$bandit$history()
   expect_equal(told$x[1:8], seen$x[1:8], tolerance = 1e-12)
@@ -86,6 +87,18 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   expect_error(quiet(bbotk::opt("gp_bandit", kernel = 3)$optimize(instance_of("minimize", 12))), "kernel", class = "gpbandits_error")
 })
 
+test_that("a bandit that bbotk ended within its design knows what was evaluated", {
+  skip_on_cran()
+  needs_bbotk()
+  set.seed(4)
+  instance <- instance_of("minimize", 5)
+  optimizer <- bbotk::opt("gp_bandit", design = 12)
+  quiet(optimizer$optimize(instance))
+  told <- optimizer$bandit$history()
+  expect_equal(told$x, instance$archive$data$x, tolerance = 1e-12)
+  expect_equal(told$reward, instance$archive$data$y, tolerance = 1e-9)
+})
+
 test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a condition and callbacks", {
   skip_on_cran()
   needs_bbotk()
@@ -94,8 +107,10 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
   set.seed(3)
   batches <- 0
   counting <- mlr3tuning::callback_batch_tuning("test.count", on_optimizer_after_eval = function(callback, context) batches <<- batches + 1)
+  tuner <- mlr3tuning::tnr("gp_bandit", batch_size = 2)
+  expect_null(tuner$bandit)
   instance <- quiet(mlr3tuning::tune(
-    tuner = mlr3tuning::tnr("gp_bandit", batch_size = 2), task = mlr3::tsk("sonar"),
+    tuner = tuner, task = mlr3::tsk("sonar"),
     learner = mlr3::lrn("classif.rpart", cp = paradox::to_tune(1e-4, 0.3, logscale = TRUE), minsplit = paradox::to_tune(2, 40),
                         maxdepth = paradox::to_tune(1, 12)),
     resampling = mlr3::rsmp("holdout"), measures = mlr3::msr("classif.ce"), term_evals = 16, callbacks = counting))
@@ -109,6 +124,12 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
   learner <- mlr3::lrn("classif.rpart")
   learner$param_set$set_values(.values = instance$result_learner_param_vals)
   expect_equal(learner$param_set$values$cp, exp(instance$result$cp))
+  known <- tuner$bandit$history()
+  known <- known[known$status == "known", ]
+  expect_equal(known$cp, archive$cp, tolerance = 1e-12)
+  expect_equal(known$reward, archive$classif.ce, tolerance = 1e-9)
+  expect_s3_class(tuner$bandit$best(), "data.frame")
+  expect_error(tuner$bandit <- NULL, "read only", class = "gpbandits_error")
 })
 
 test_that("it is registered whichever package is loaded first", {

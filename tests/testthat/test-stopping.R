@@ -267,7 +267,7 @@ ref_interval <- function(k, n, side) stats::binom.test(k, n, conf.level = 1 - 2 
 test_that("the probabilistic regret bound adds samples until an interval decides", {
   expect_equal(floor(16 * 1.5^(0:8)), c(16, 24, 36, 54, 81, 121, 182, 273, 410))
   share <- function(always) {
-    failure_interval(function(n) rep(always, n), 1, 0.025, 0.025)
+    failure_interval(function(n) rep(always, n), 1, 0.025, 0.025, 20000)
   }
   none <- share(0)
   expect_equal(none$draws, 410)
@@ -278,11 +278,32 @@ test_that("the probabilistic regret bound adds samples until an interval decides
   expect_equal(all$draws, 16)
   expect_equal(c(all$lower, all$upper), ref_interval(16, 16, 0.025 / 11 / 2), tolerance = 1e-9)
   set.seed(1)
-  some <- failure_interval(function(n) stats::rbinom(n, 1, 0.05), 0.5, 0.025, 0.025)
+  some <- failure_interval(function(n) stats::rbinom(n, 1, 0.05), 0.5, 0.025, 0.025, 20000)
   j <- which(floor(16 * 1.5^(0:17)) == some$draws)
   expect_equal(c(some$lower, some$upper), ref_interval(some$failures, some$draws, 0.025 * j^-1.1 / 11 / 2),
                tolerance = 1e-9)
   expect_gte(some$lower, 0.025)
+  expect_true(none$decided && all$decided && some$decided)
+  # A share next to the limit stays undecided, at no more draws than are allowed.
+  drawn <- 0
+  near <- failure_interval(function(n) {
+    drawn <<- drawn + n
+    rep(0:1, c(n - round(n / 40), round(n / 40)))
+  }, 0.5, 0.025, 0.025, 1000)
+  expect_identical(c(near$draws, drawn), c(922, 922))
+  expect_false(near$decided)
+})
+
+test_that("on a box the probabilistic regret bound does no more draws than it says", {
+  b <- gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, width = width_constant(2))
+  b$add(cbind(c(0.2, 0.8, 0.5), c(0.3, 0.6, 0.9)), reward = c(1, 0, 0.5))
+  found <- b$certificate(stop_prb(1, delta = 0.9, draws = 36))
+  expect_lte(found$draws, 36)
+  expect_identical(found$decided, found$upper <= 0.45 || found$lower >= 0.45)
+  expect_false(found$certified && !found$decided)
+  expect_identical(most_draws(stop_prb(1), b$config$domain), 1000)
+  expect_identical(most_draws(stop_prb(1), finite_domain(1:3)), 20000)
+  expect_error(stop_prb(1, draws = 3), "`draws`", class = "gpbandits_error")
 })
 
 test_that("shortfalls have the distribution of the joint posterior's, on arms", {

@@ -702,3 +702,22 @@ test_that("a worker outlives a restart of the server", {
   bandit$catch_up()
   expect_equal(bandit$history()$reward, -(bandit$history()$x1 - 0.3)^2)
 })
+
+test_that("a worker all of whose evaluations fail ends and says why", {
+  skip_if_not_installed("RSQLite")
+  calls <- 0
+  broken <- function(p) {
+    calls <<- calls + 1
+    stop("no licence")
+  }
+  file <- tempfile(fileext = ".db")
+  expect_warning(found <- maximize_bandit(broken, list(x = c(0, 1)), 40, store = bandit_store(file, "s", seed = 1)), "no licence",
+                 class = "gpbandits_hopeless")
+  expect_identical(calls, 10)
+  expect_match(found$hopeless, "no licence")
+  # Somebody who can goes on.
+  b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "t", seed = 1))
+  expect_warning(work_on(bandit_store(file, "t"), broken, heartbeat = FALSE), "no licence", class = "gpbandits_hopeless")
+  expect_identical(work_on(bandit_store(file, "t"), function(p) p[["x1"]], heartbeat = FALSE,
+                           until = function(bandit) sum(bandit$history()$action == "policy" & bandit$history()$status == "known") >= 2), 2)
+})

@@ -79,13 +79,24 @@ void Bandit::note_played(Index id) {
   played_.push_back(id);
 }
 
+// (One that had failed may come back among later ones.)
 void Bandit::note(Index id) {
+  if (id < last_noted_) return note_anew();
+  last_noted_ = id;
   note_played(id);
   const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * beliefs_.noise_var;
   if (spare > 0.0) repetition_.note(id, fold_.query(id), spare);
 }
 
+void Bandit::note_anew() {
+  forget_played();
+  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
+    if (!fold_.query(id).is_void()) note(id);
+  }
+}
+
 void Bandit::forget_played() {
+  last_noted_ = 0;
   played_.clear();
   is_played_.clear();
   repetition_.forget();
@@ -111,10 +122,7 @@ void Bandit::dropped(Index id) {
   known_->drop(id);
   for (auto& companion : companions_) companion->drop(id);
   if (all_) all_->drop(id);
-  forget_played();
-  for (Index k = fold_.first_known() + 1; k <= fold_.rounds(); ++k) {
-    if (!fold_.query(k).is_void()) note(k);
-  }
+  note_anew();
 }
 
 void Bandit::cleared() { begin_anew(fold_.rounds() + 1); }

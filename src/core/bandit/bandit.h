@@ -123,6 +123,7 @@ class Bandit final : private FoldListener {
   void settle_what_is_due();
   void end_epoch();
   void note(Index id);
+  void note_anew();
   void note_played(Index id);
   void forget_played();
   void log(EventKind kind, Index id);
@@ -138,6 +139,7 @@ class Bandit final : private FoldListener {
   RunningIntervals intervals_;  // where the policy keeps them
   // Queries in play at distinct places (at all places where no table tells them apart).
   std::vector<Index> played_;
+  Index last_noted_ = 0;  // the latest of them
   std::vector<char> is_played_;  // by row of the table
   Repetition repetition_;
 };

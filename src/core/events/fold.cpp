@@ -63,13 +63,32 @@ Index Fold::ask(Query q) {
   q.kappa = kappa_;
   q.time = clock_;
   q.status = Status::pending;
-  if (q.action == Action::explore) ++explored_;
   queries_.push_back(std::move(q));
   const Index id = rounds();
+  await(id);
+  return id;
+}
+
+void Fold::await(Index id) {
+  if (query(id).action == Action::explore) ++explored_;
   awaited_.insert(id);
   listener_.asked(id);
   if (rules_.pending->has_stand_in()) listener_.learned(id, rules_.pending->stand_in());
-  return id;
+}
+
+void Fold::take_back_failure(Index id) {
+  Query& q = queries_[checked(id)];
+  q.status = Status::pending;
+  if (!q.in_play) return;
+  if (!q.avoided) {
+    --withdrawn_;
+    return await(id);
+  }
+  // It was never dropped: another value takes the place of the worst.
+  q.avoided = false;
+  avoided_.erase(std::find(avoided_.begin(), avoided_.end(), id));
+  awaited_.insert(id);
+  if (rules_.pending->has_stand_in()) listener_.learned(id, rules_.pending->stand_in());
 }
 
 double Fold::age(Index id) const {
@@ -85,7 +104,7 @@ double Fold::time_taken(Index id) const {
 
 bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) {
   Query& q = queries_[checked(id)];
-  if (q.status != Status::pending) {
+  if (q.status != Status::pending && q.status != Status::failed) {
     throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
   }
   check_reward(reward);
@@ -96,6 +115,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) 
   if (!std::isnan(noise_var) && !(noise_var > 0.0 && noise_var <= kLargest)) {
     throw std::invalid_argument("a reward's noise variance must be a number > 0");
   }
+  if (q.status == Status::failed) take_back_failure(id);
   q.reward = reward;
   q.g = g;
   q.noise_var = noise_var;

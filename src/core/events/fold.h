@@ -79,7 +79,8 @@ class Fold {
   // ---- events
   void set_clock(double now);
   Index ask(Query query);  // returns its id (1-based)
-  // The reward of a pending query. True if the change rule raises the alarm.
+  // The reward of a pending query, or of one that was given up as failed: it comes after all. True
+  // if the change rule raises the alarm.
   bool reward(Index id, double reward, const VectorXd& g, double noise_var);
   void amend(Index id, double reward);
   void withdraw(Index id, Status status);
@@ -123,6 +124,8 @@ class Fold {
 
  private:
   std::size_t checked(Index id) const;
+  void await(Index id);
+  void take_back_failure(Index id);
   double time_taken(Index id) const;
   bool raises_alarm(const Query& query, Index id);
   void forget();
