@@ -468,6 +468,12 @@ input_axis.search_domain <- function(domain, i, count) {
 }
 
 #' @export
+input_levels.search_domain <- function(domain, i) {
+  param <- domain$params[[i]]
+  switch(param$type, factor = as.character(param$levels), logical = c("FALSE", "TRUE"))
+}
+
+#' @export
 input_quantiles.search_domain <- function(domain, i, u) {
   points <- matrix(0.5, length(u), length(domain$names))
   points[, i] <- u
@@ -494,12 +500,12 @@ same_places.search_domain <- function(domain, other) {
 }
 
 #' @export
-default_kernel.search_domain <- function(domain) {
+default_kernel.search_domain <- function(domain, contexts = NULL) {
   numbers <- domain$names[!domain$categorical]
   levels <- setdiff(model_names(domain), numbers)
   categorical <- if (length(levels)) kernel_categorical(rep(0.5, length(levels)), dims = levels)
-  if (length(numbers) == 0) return(categorical)
-  sides <- input_sides(domain$box)[!domain$categorical]
-  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = numbers)
+  if (length(numbers) + length(contexts) == 0) return(categorical)
+  sides <- c(input_sides(domain$box)[!domain$categorical], contexts)
+  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = c(numbers, names(contexts)))
   if (is.null(categorical)) smooth else smooth * categorical
 }

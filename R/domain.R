@@ -102,11 +102,13 @@ closed_form_average <- function(domain, kernel) UseMethod("closed_form_average")
 # The same domain made anew of what it was made of; an error where that makes none.
 remade <- function(domain) UseMethod("remade")
 
-# The kernel to begin with where a user gives none.
-default_kernel <- function(domain) UseMethod("default_kernel")
+# The kernel to begin with where a user gives none. `contexts`: how wide each of the contexts is, with their names.
+default_kernel <- function(domain, contexts = NULL) UseMethod("default_kernel")
 
 #' @export
-default_kernel.default <- function(domain) kernel_matern(2.5, lengthscale = lengthscales_of(input_sides(domain)))
+default_kernel.default <- function(domain, contexts = NULL) {
+  kernel_matern(2.5, lengthscale = lengthscales_of(c(input_sides(domain), contexts)))
+}
 
 # In more inputs points are further apart.
 lengthscales_of <- function(sides) unname(0.4 * sqrt(length(sides)) * sides)
@@ -132,6 +134,17 @@ picture_places <- function(domain, type, played, resolution) UseMethod("picture_
 
 # Values of input `i` along its axis, about `count` of them.
 input_axis <- function(domain, i, count) UseMethod("input_axis")
+
+# What the levels of input `i` are called, NULL where it is a number.
+input_levels <- function(domain, i) UseMethod("input_levels")
+
+#' @export
+input_levels.default <- function(domain, i) NULL
+
+# Of all inputs, by their names.
+levels_of_inputs <- function(domain) {
+  stats::setNames(lapply(seq_along(domain$names), input_levels, domain = domain), domain$names)
+}
 
 # Values of input `i` where shares `u` of its range, evenly counted on its scale, lie below.
 input_quantiles <- function(domain, i, u) UseMethod("input_quantiles")

@@ -139,30 +139,63 @@ ggplot_slices <- function(view) {
   names <- unique(view$data$input)
   parts <- lapply(names, function(name) {
     part <- view$data[view$data$input == name, ]
-    counted <- !is.numeric(view$through[[name]])
-    part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name)
-                  else if (counted) sprintf("%s: %s", name, paste(part$value, part$label, sep = " = ", collapse = ", "))
-                  else name
-    part$at <- if (counted) part$value[match(as.character(view$through[[name]]), part$label)] else view$through[[name]]
+    part$counted <- !is.null(view$levels[[name]])
+    part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name) else name
+    part$at <- if (part$counted[1]) match(as.character(view$through[[name]]), part$label) else view$through[[name]]
     if (view$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
     part
   })
   shown <- do.call(rbind, parts)
   shown$panel <- factor(shown$panel, levels = unique(shown$panel))
+  axis <- axis_of_panels(shown)
+  shown <- axis$data
+  curves <- shown[!shown$counted, ]
+  bars <- shown[shown$counted, ]
   ggplot2::ggplot(view$data) +
-    ggplot2::geom_ribbon(data = shown, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean,
+    ggplot2::geom_ribbon(data = curves, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean,
                          alpha = 0.18) +
-    ggplot2::geom_line(data = shown, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
+    ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
     ggplot2::geom_vline(data = shown[!duplicated(shown$panel) & !is.na(shown$at), ],
                         mapping = aes_of(xintercept = "at"), colour = mark$next_choice, linetype = "dotted") +
-    ggplot2::facet_wrap("panel", scales = "free_x") + ggplot2::labs(x = NULL, y = "reward")
+    ggplot2::geom_linerange(data = bars, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"),
+                            colour = mark$mean, linewidth = 0.6) +
+    ggplot2::geom_point(data = bars, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, shape = 15,
+                        size = 2) +
+    ggplot2::facet_wrap("panel", scales = "free_x") + axis$scale + ggplot2::labs(x = NULL, y = "reward")
+}
+
+# The panels have one scale, of numbers. Positions of levels are moved to a place of their own, by which it finds their
+# names again.
+axis_of_panels <- function(data) {
+  apart <- 1e3 * max(1, abs(data$value), data$at, length(data$value), na.rm = TRUE)
+  start <- ifelse(data$counted, apart * as.integer(data$panel), 0)
+  data[c("value", "at")] <- data[c("value", "at")] + start
+  levels <- data[data$counted, ]
+  of_levels <- function(limits) nrow(levels) > 0 && min(limits, na.rm = TRUE) > apart / 2
+  within <- function(limits) levels$value >= limits[1] - 0.5 & levels$value <= limits[2] + 0.5
+  list(data = data, scale = ggplot2::scale_x_continuous(
+    breaks = function(limits) {
+      if (of_levels(limits)) levels$value[within(limits)] else pretty(limits, 4)
+    },
+    labels = function(breaks) {
+      if (of_levels(breaks)) levels$label[match(breaks, levels$value)] else format(breaks, trim = TRUE)
+    },
+    expand = ggplot2::expansion(mult = 0.05, add = 0)
+  ))
 }
 
 ggplot_sd_map <- function(bandit, view) ggplot_plane(view, bandit_history(bandit), "sd", "mean")
 
 # Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends.
 ggplot_plane <- function(view, played, colours, contours, shown = range(view$data[[colours]])) {
-  axes <- stats::setNames(view$data[view$pair], c("at", "at_y"))
+  as_axis <- function(columns) {
+    for (name in view$pair) {
+      levels <- view$levels[[name]]
+      if (!is.null(levels)) columns[[name]] <- factor(as.character(columns[[name]]), levels)
+    }
+    stats::setNames(columns[view$pair], c("at", "at_y"))
+  }
+  axes <- as_axis(view$data)
   surface <- cbind(axes, view$data[c("mean", "sd")])
   surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
@@ -172,8 +205,8 @@ ggplot_plane <- function(view, played, colours, contours, shown = range(view$dat
     picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = contours),
                                                colour = "grey25", linewidth = 0.25, bins = 9)
   }
-  played <- stats::setNames(played[view$pair], c("at", "at_y"))
-  best <- stats::setNames(view$through[view$pair], c("at", "at_y"))
+  played <- as_axis(played)
+  best <- as_axis(view$through)
   picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
     ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
     ggplot_log(paste(c("x", "y")[view$log[view$pair]], collapse = "")) +
@@ -214,12 +247,12 @@ autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map
 ggplot_searched <- function(found, data, which, shown) {
   domain <- found$bandit$config$domain
   view <- list(data = data, through = recommended_point(found$bandit, NULL), pair = names(data)[1:2],
-               log = stats::setNames(log_inputs(domain), domain$names))
+               log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (which == "slices") {
     return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
-  contours <- all(vapply(data[view$pair], is.numeric, NA)) && !is_flat(data$sd)
+  contours <- is.null(unlist(view$levels[view$pair])) && !is_flat(data$sd)
   ggplot_plane(view, found$history, "mean", "sd", shown) +
     ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
 }
@@ -227,7 +260,9 @@ ggplot_searched <- function(found, data, which, shown) {
 ggplot_progress <- function(data, direction, shown) {
   points <- progress_points(data, direction, shown)
   kinds <- c("reward", "beyond the axis", "failed")
-  lines <- data.frame(data[!is.na(data$best), c("evaluation", "best")], what = "best so far")
+  known <- !is.na(data$best)
+  lines <- data.frame(evaluation = data$evaluation[known], best = clamped_known(data$best[known], shown),
+                      what = rep("best so far", sum(known)))
   colours <- stats::setNames(c(mark$seen, mark$seen, mark$pending), kinds)
   ggplot2::ggplot(data) +
     ggplot2::geom_step(data = lines, mapping = aes_of(x = "evaluation", y = "best", linetype = "what"),

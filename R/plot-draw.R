@@ -9,6 +9,7 @@ mark <- list(
 draw_profile <- function(bandit, view, frame) {
   frame$xlab <- or_else(frame$xlab, view$x_label)
   frame$ylab <- or_else(frame$ylab, "reward")
+  if (view$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[view$frame$arm], length(view$x))
   shown <- c(view$frame$lower, view$frame$upper, view$frame$truth, view$queries$reward)
   open_picture(frame, view$x, shown, profile_key(view))
   if (view$type == "curve") draw_band_of(view) else draw_bars(view)
@@ -102,6 +103,8 @@ draw_next <- function(bandit, view) {
 # --- maps ------------------------------------------------------------------------------------------
 
 draw_map <- function(bandit, view, frame) {
+  old <- room_for_key()
+  on.exit(graphics::par(old))
   frame$xlab <- or_else(frame$xlab, view$names[1])
   frame$ylab <- or_else(frame$ylab, view$names[2])
   xs <- sort(unique(view$x))
@@ -114,7 +117,7 @@ draw_map <- function(bandit, view, frame) {
   draw_surface(xs, ys, z, edges)
   graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
                    col = "black", bg = ifelse(played$pending, mark$pending, grDevices::adjustcolor("white", 0.75)))
-  draw_colour_key(range(z))
+  draw_colour_key(range(z), edges$y)
   if (!is_flat(z)) {
     best <- which.max(view$sign * view$frame$mean)
     graphics::points(view$x[best], view$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
@@ -129,7 +132,7 @@ draw_map <- function(bandit, view, frame) {
   }
 }
 
-draw_surface <- function(xs, ys, z, edges) {
+draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   if (is_flat(z)) {
     graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours(100)[50], border = NA)
     return(invisible())
@@ -137,7 +140,7 @@ draw_surface <- function(xs, ys, z, edges) {
   raster <- !graphics::par("xlog") && !graphics::par("ylog") && is_even(xs) && is_even(ys) &&
     identical(grDevices::dev.capabilities("rasterImage")$rasterImage, "yes")
   graphics::image(xs, ys, z, col = surface_colours(100), useRaster = raster, add = TRUE)
-  graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
+  if (contours) graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
 }
 
 is_flat <- function(z) diff(range(z)) <= 1e-9 * max(1, abs(z))

@@ -18,7 +18,7 @@ check_frame <- function(legend, xlim, ylim, xlab, ylab, main) {
 
 # Opens the picture: ranges (finite, positive on log axes), room for the legend above the data, light grid, axes.
 # `key`: a data.frame made of key_entry() rows. Returns the height at which the legend's room begins. No
-# graphical parameter is left changed.
+# graphical parameter is left changed. `frame$x_axis`, `frame$y_axis`: NULL, or where ticks are and what they are called.
 open_picture <- function(frame, x, y, key, grid = TRUE) {
   style <- if (grid) "r" else "i"
   ylog <- grepl("y", frame$log)
@@ -28,7 +28,7 @@ open_picture <- function(frame, x, y, key, grid = TRUE) {
   graphics::plot.window(xlim, ylim, log = frame$log, xaxs = style, yaxs = style)
   usr <- graphics::par("usr")
   layout <- if (frame$legend) key_layout(key)
-  ticks <- graphics::axTicks(2)
+  ticks <- or_else(frame$y_axis$at, graphics::axTicks(2))
   if (frame$legend && is.null(frame$ylim)) {
     # The data keep the lower part of the window, the legend's height is added above.
     limits <- c(usr[3], usr[3] + (usr[4] - usr[3]) / (1 - min(layout$height, 0.5)))
@@ -37,14 +37,13 @@ open_picture <- function(frame, x, y, key, grid = TRUE) {
     ticks <- ticks[in_range(ticks, usr[3:4], ylog)]
   }
   ends <- if (ylog) 10^usr[3:4] else usr[3:4]
-  if (grid) draw_grid(ticks, ends)
+  if (grid) draw_grid(ticks, ends, or_else(frame$x_axis$at, graphics::axTicks(1)))
   draw_axes(frame, ticks)
   if (frame$legend) draw_key(key, layout$columns)
   invisible(ends[2])
 }
 
-draw_grid <- function(ticks, ends) {
-  at <- graphics::axTicks(1)
+draw_grid <- function(ticks, ends, at) {
   graphics::abline(h = ticks, col = "grey92", lwd = 0.8)
   graphics::segments(at, ends[1], at, ends[2], col = "grey92", lwd = 0.8)
 }
@@ -64,10 +63,11 @@ shown_range <- function(values, log) {
 }
 
 draw_axes <- function(frame, ticks) {
-  labels <- tick_labels(ticks, grepl("y", frame$log))
-  across <- graphics::axTicks(1)
-  xlog <- grepl("x", frame$log)
-  graphics::axis(1, at = across, labels = if (xlog) tick_labels(across, TRUE) else TRUE, lwd = 0, lwd.ticks = 1,
+  labels <- or_else(abbreviated(frame$y_axis$labels, 12), tick_labels(ticks, grepl("y", frame$log)))
+  across <- or_else(frame$x_axis$at, graphics::axTicks(1))
+  below <- if (!is.null(frame$x_axis)) fitted_words(frame$x_axis$labels, diff(graphics::par("usr")[1:2]))
+           else if (grepl("x", frame$log)) tick_labels(across, TRUE) else TRUE
+  graphics::axis(1, at = across, labels = below, lwd = 0, lwd.ticks = 1,
                  col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
   graphics::axis(2, at = ticks, labels = labels, lwd = 0, lwd.ticks = 1, col.ticks = "grey60",
                  tcl = -0.3, las = 1, mgp = c(3, 0.5, 0))
@@ -80,6 +80,25 @@ draw_axes <- function(frame, ticks) {
   if (!is.null(frame$note)) {
     graphics::mtext(frame$note, 3, line = 0.4, col = "grey35", cex = 0.8 * graphics::par("cex"))
   }
+}
+
+abbreviated <- function(words, size) if (!is.null(words)) abbreviate(words, size, named = FALSE)
+
+# Names below an axis, as short as it takes for each to have its place.
+fitted_words <- function(words, width) {
+  for (size in c(12, 8, 5, 3)) {
+    if (sum(graphics::strwidth(paste0(words, "nn"), cex = graphics::par("cex.axis"))) <= width) break
+    words <- abbreviate(words, size, named = FALSE)
+  }
+  words
+}
+
+# Where levels, or arms, stand on an axis; names only of so many that these can be read.
+named_axis <- function(words, count = length(words)) {
+  if (count <= 12) return(list(at = seq_len(count), labels = or_else(words, as.character(seq_len(count)))))
+  at <- pretty(c(1, count))
+  at <- unique(pmin(pmax(round(at), 1), count))
+  list(at = at, labels = as.character(at))
 }
 
 # Powers of ten where a logarithmic axis spans many, plain numbers where they are short.

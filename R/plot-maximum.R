@@ -94,17 +94,16 @@ panel_count <- function(view) {
 draw_maximum <- function(found, view) {
   domain <- found$bandit$config$domain
   through <- recommended_point(found$bandit, NULL)
-  log <- stats::setNames(log_inputs(domain), domain$names)
   shown <- worthwhile_range(found$history$reward, found$direction)
   if (!is.null(view$progress)) draw_progress(view$progress, found$direction, shown)
   if (!is.null(view$importance)) draw_importance(view$importance)
   if (!is.null(view$slices)) {
-    draw_slices(view$slices, through, log, "expected reward", slices_range(view$slices, shown))
+    draw_slices(view$slices, through, domain, "expected reward", slices_range(view$slices, shown))
   }
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
-    draw_plane(view$map, pair, view$map$mean, unname(log[pair]), "posterior mean", found$history, through, shown)
-    draw_plane(view$map, pair, view$map$sd, unname(log[pair]), "posterior sd", found$history, through)
+    draw_plane(view$map, pair, view$map$mean, domain, "posterior mean", found$history, through, shown)
+    draw_plane(view$map, pair, view$map$sd, domain, "posterior sd", found$history, through)
   }
 }
 
@@ -124,11 +123,13 @@ slices_range <- function(slices, shown) {
 # Where the evaluations are drawn, and as what (`kind`): those beyond the axis at its end, failed ones at its worse end.
 progress_points <- function(data, direction, shown) {
   failed <- is.na(data$reward)
-  at <- clamped(data$reward, shown[1], shown[2])
+  at <- clamped_known(data$reward, shown)
   kind <- ifelse(failed, "failed", ifelse(at == data$reward, "reward", "beyond the axis"))
   at[failed] <- shown[if (identical(direction, "minimize")) 2 else 1]
   data.frame(evaluation = data$evaluation, at = at, kind = kind)
 }
+
+clamped_known <- function(x, range) ifelse(is.na(x), NA, pmin(pmax(x, range[1]), range[2]))
 
 draw_progress <- function(data, direction, ylim) {
   frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = "reward", main = NULL, xlim = NULL, ylim = NULL)
@@ -138,7 +139,8 @@ draw_progress <- function(data, direction, ylim) {
                if ("beyond the axis" %in% points$kind) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
                if ("failed" %in% points$kind) key_entry("failed", mark$pending, pch = 4, size = 0.9))
   open_picture(frame, data$evaluation, ylim, key)
-  graphics::lines(data$evaluation, data$best, type = "s", col = mark$mean, lwd = 2)
+  # (The first may be a disaster, far beyond the axis.)
+  graphics::lines(data$evaluation, clamped_known(data$best, ylim), type = "s", col = mark$mean, lwd = 2)
   failed <- points$kind == "failed"
   tried <- points[!failed, ]
   graphics::points(tried$evaluation, tried$at, pch = ifelse(tried$kind == "reward", 16, 1), cex = 0.8,

@@ -1,6 +1,6 @@
 # Pictures of functions of more inputs than a page has: slices through one point, and maps of two inputs through it.
 
-# A data.frame `input`, `value` (numbers; positions where an input is not numeric), `label`, `mean`, `sd`, `lower`,
+# A data.frame `input`, `value` (numbers; positions where an input has levels), `label`, `mean`, `sd`, `lower`,
 # `upper`: each of `inputs` along its axis, the others as in `through` (one row).
 slices_view <- function(bandit, context, through, inputs, width, resolution = NULL) {
   domain <- bandit$config$domain
@@ -9,7 +9,8 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
     points <- through[rep(1, length(axis)), domain$names, drop = FALSE]
     points[[name]] <- axis
     posterior <- posterior_of(bandit, points, context)
-    data.frame(input = name, value = if (is.numeric(axis)) axis else seq_along(axis), label = as.character(axis),
+    counted <- !is.null(input_levels(domain, match(name, domain$names)))
+    data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis),
                mean = posterior$mean, sd = posterior$sd, lower = posterior$mean - width * posterior$sd,
                upper = posterior$mean + width * posterior$sd)
   })
@@ -35,38 +36,56 @@ panel_layout <- function(count) {
 }
 
 # `view`: of slices_view(); one panel each, all of one height.
-draw_slices <- function(view, through, log, label, ylim = NULL) {
+draw_slices <- function(view, through, domain, label, ylim = NULL) {
   ylim <- or_else(ylim, range(view$lower, view$upper))
+  log <- stats::setNames(log_inputs(domain), domain$names)
+  levels <- levels_of_inputs(domain)
   for (name in unique(view$input)) {
-    draw_slice(view[view$input == name, ], through[[name]], log[[name]], label, ylim)
+    draw_slice(view[view$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim)
   }
 }
 
-draw_slice <- function(part, through, log, label, ylim) {
+# A curve over numbers, a point and a bar for each level.
+draw_slice <- function(part, through, log, levels, label, ylim) {
   name <- part$input[1]
   frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = name, ylab = label, ylim = ylim)
+  if (!is.null(levels)) {
+    frame$x_axis <- named_axis(levels)
+    frame$xlim <- c(0.5, length(levels) + 0.5)
+  }
   open_picture(frame, part$value, ylim, NULL)
   inside <- function(y) pmin(pmax(y, graphics::par("usr")[3]), graphics::par("usr")[4])
-  graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band,
-                    border = NA)
-  graphics::lines(part$value, inside(part$mean), col = mark$mean, lwd = 2)
-  at <- if (is.numeric(through)) through else part$value[match(as.character(through), part$label)]
+  at <- if (is.null(levels)) through else match(as.character(through), part$label)
   graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
+  if (is.null(levels)) {
+    graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band,
+                      border = NA)
+    graphics::lines(part$value, inside(part$mean), col = mark$mean, lwd = 2)
+  } else {
+    graphics::segments(part$value, inside(part$lower), part$value, inside(part$upper), col = mark$mean, lwd = 1.3)
+    graphics::points(part$value, inside(part$mean), pch = 15, col = mark$mean)
+  }
 }
 
 # An image with contours, points and a colour key in the right margin. `xs`, `ys`: `values` runs over xs first.
 # What lies outside `shown` has the colour of its end.
-draw_plane <- function(plane, pair, values, log, title, points = NULL, through = NULL, shown = range(values)) {
-  xs <- axis_positions(plane[[pair[1]]])
-  ys <- axis_positions(plane[[pair[2]]])
+draw_plane <- function(plane, pair, values, domain, title, points = NULL, through = NULL, shown = range(values)) {
+  levels <- levels_of_inputs(domain)[pair]
+  old <- room_for_key(levels[[2]])
+  on.exit(graphics::par(old))
+  log <- log_inputs(domain)[match(pair, domain$names)]
+  xs <- axis_positions(plane[[pair[1]]], levels[[1]])
+  ys <- axis_positions(plane[[pair[2]]], levels[[2]])
   z <- matrix(pmin(pmax(values, shown[1]), shown[2]), length(xs$at), length(ys$at))
   edges <- list(x = cell_edges(xs$at, log[1]), y = cell_edges(ys$at, log[2]))
   frame <- list(log = paste(c("x", "y")[log], collapse = ""), legend = FALSE, xlab = pair[1], ylab = pair[2],
-                main = title)
+                main = title, x_axis = if (!is.null(levels[[1]])) named_axis(levels[[1]]),
+                y_axis = if (!is.null(levels[[2]])) named_axis(levels[[2]]))
   open_picture(frame, edges$x, edges$y, NULL, grid = FALSE)
-  draw_surface(xs$at, ys$at, z, edges)
+  # Nothing lies between two levels.
+  draw_surface(xs$at, ys$at, z, edges, contours = is.null(unlist(levels)))
   place <- function(rows, axis, name) {
-    if (is.numeric(rows[[name]])) rows[[name]] else match(as.character(rows[[name]]), axis$labels)
+    if (is.null(axis$levels)) rows[[name]] else match(as.character(rows[[name]]), axis$levels)
   }
   if (!is.null(points)) {
     graphics::points(place(points, xs, pair[1]), place(points, ys, pair[2]), pch = 21, cex = 0.7, col = "black",
@@ -76,27 +95,39 @@ draw_plane <- function(plane, pair, values, log, title, points = NULL, through =
     graphics::points(place(through, xs, pair[1]), place(through, ys, pair[2]), pch = 23, cex = 1.5, col = "black",
                      bg = mark$next_choice)
   }
-  draw_colour_key(range(z), beyond = c(min(values) < min(z), max(values) > max(z)))
+  draw_colour_key(range(z), edges$y, beyond = c(min(values) < min(z), max(values) > max(z)))
 }
 
-axis_positions <- function(values) {
-  labels <- unique(as.character(values))
-  list(at = if (is.numeric(values)) unique(values) else seq_along(labels), labels = labels)
+axis_positions <- function(values, levels) {
+  list(at = if (is.null(levels)) unique(values) else seq_along(levels), levels = levels)
 }
 
-# A strip of the surface's colours beside the picture, with its ends and middle.
-draw_colour_key <- function(range, beyond = c(FALSE, FALSE)) {
+# The right margin is as wide as the colour key needs, the left one as names along the axis do; what par() was before.
+room_for_key <- function(names = NULL) {
+  margins <- graphics::par("mar")
+  margins[4] <- max(margins[4], 4.6)
+  # (A letter is about half a line wide.)
+  if (!is.null(names)) margins[2] <- max(margins[2], min(0.55 * max(nchar(names)), 6) + 2.4)
+  graphics::par(mar = margins)
+}
+
+# A strip of the surface's colours beside the map (from `edges[1]` to `edges[2]`), with its ends and middle.
+draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
   if (is_flat(range)) return(invisible())
   side <- graphics::par("usr")
-  line <- graphics::par("cxy")[1]
+  # (The width of a letter; on the logarithm's scale where the axis is.)
+  line <- graphics::par("cin")[1] / graphics::par("pin")[1] * (side[2] - side[1]) * graphics::par("cex")
+  side[3:4] <- if (graphics::par("ylog")) log10(edges) else edges
   from_log <- function(v, log) if (log) 10^v else v
-  x <- from_log(side[2] + c(0.5, 1.3) * line, graphics::par("xlog"))
+  x <- from_log(side[2] + c(0.7, 1.7) * line, graphics::par("xlog"))
   y <- from_log(seq(side[3], side[4], length.out = 51), graphics::par("ylog"))
   old <- graphics::par(xpd = NA)
   on.exit(graphics::par(old))
   graphics::rect(x[1], y[-51], x[2], y[-1], col = surface_colours(50), border = NA)
-  labels <- vapply(c(range[1], mean(range), range[2]), function(v) format(signif(v, 3), digits = 3), "")
+  ends <- c(range[1], mean(range), range[2])
+  ends[abs(ends) < 1e-3 * diff(range)] <- 0
+  labels <- vapply(ends, function(v) format(signif(v, 3), digits = 3), "")
   labels <- paste0(c(if (beyond[1]) "< " else "", "", if (beyond[2]) "> " else ""), labels)
-  at <- from_log(side[3] + c(0.06, 0.5, 0.94) * (side[4] - side[3]), graphics::par("ylog"))
-  graphics::text(from_log(side[2] + 2.1 * line, graphics::par("xlog")), at, labels, srt = 90, cex = 0.7)
+  at <- from_log(side[3] + c(0.03, 0.5, 0.97) * (side[4] - side[3]), graphics::par("ylog"))
+  graphics::text(from_log(side[2] + 2.1 * line, graphics::par("xlog")), at, labels, adj = c(0, 0.5), cex = 0.75)
 }

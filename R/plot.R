@@ -110,6 +110,7 @@ prefers_slices <- function(config) {
 
 plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   view <- through_best_view(bandit, type, context, width, resolution)
+  domain <- bandit$config$domain
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
   panels <- panel_layout(if (type == "sd") 2 else length(view$log))
@@ -117,11 +118,11 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   if (type == "sd") {
     played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
-      draw_plane(view$data, view$pair, view$data[[what]], unname(view$log[view$pair]), paste("posterior", what), played,
+      draw_plane(view$data, view$pair, view$data[[what]], domain, paste("posterior", what), played,
                  view$through)
     }
   } else {
-    draw_slices(view$data, view$through, view$log, or_else(frame$ylab, "reward"), frame$ylim)
+    draw_slices(view$data, view$through, domain, or_else(frame$ylab, "reward"), frame$ylim)
   }
   graphics::mtext(or_else(frame$main, view$title), outer = TRUE, line = 0.2, font = 2)
   view$data
@@ -140,6 +141,7 @@ through_best_view <- function(bandit, type, context, width, resolution) {
   }
   through <- recommended_point(bandit, context)
   view <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
+               levels = levels_of_inputs(config$domain),
                title = view_title(bandit, list(context = context)))
   if (type == "sd") {
     view$pair <- names[order(input_importance(bandit, 512, context)$total, decreasing = TRUE)][1:2]

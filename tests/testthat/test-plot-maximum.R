@@ -127,3 +127,67 @@ test_that("the progress of autoplot has every evaluation in its place", {
   best <- as.data.frame(found)$best
   expect_equal(ggplot2::layer_data(picture, 1)$y, best[!is.na(best)])
 })
+
+# The words of a picture in base graphics.
+words_of <- function(draw) {
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
+  tryCatch(draw(), finally = grDevices::dev.off())
+  lines <- iconv(readLines(file, warn = FALSE), "latin1", "UTF-8", sub = "?")
+  said <- regmatches(lines, regexpr("\\([^()]*\\) Tj", lines))
+  sub("^\\((.*)\\) Tj$", "\\1", said)
+}
+
+test_that("levels have their names in slices and maps, and nothing lies between them", {
+  set.seed(1)
+  space <- search_space(u = c(0, 1), rule = factor(c("gini", "entropy", "error"), c("gini", "entropy", "error")),
+                        size = param_factor(c(5, 1, 25)), prune = param_logical())
+  f <- function(p) p$u + (p$rule == "entropy") + p$size / 25 + p$prune
+  found <- maximize_bandit(f, space, 12, refit = NULL)
+  slices <- draw_on_nothing(plot(found, "slices"))$slices
+  of <- function(name) slices[slices$input == name, ]
+  expect_identical(of("rule")$label, c("gini", "entropy", "error"))
+  expect_equal(of("size")$value, 1:3)
+  expect_identical(of("size")$label, c("5", "1", "25"))
+  expect_true(all(c("gini", "entropy", "error", "25", "FALSE", "TRUE") %in% words_of(function() plot(found, "slices"))))
+  shown <- words_of(function() plot(found, "map", inputs = c("u", "rule")))
+  expect_true(all(c("gini", "entropy", "error") %in% shown))
+  expect_false(any(c("1.5", "2.5") %in% shown))
+  # The bandit's own pictures, too.
+  expect_true(all(c("gini", "error") %in% words_of(function() plot(found$bandit))))
+  draw_on_nothing({
+    old <- graphics::par("mar")
+    plot(found, "map", inputs = c("u", "rule"))
+    expect_identical(graphics::par("mar"), old)
+  })
+  skip_if_not_installed("ggplot2")
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(found, "slices"))
+  names <- unlist(lapply(built$layout$panel_params, function(panel) panel$x$get_labels()))
+  expect_true(all(c("gini", "entropy", "error", "5", "1", "25", "FALSE", "TRUE") %in% names))
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(found, "map", inputs = c("u", "rule")))
+  expect_identical(built$layout$panel_params[[1]]$y$get_labels(), c("gini", "entropy", "error"))
+})
+
+test_that("arms and points played stand at whole numbers, with their names", {
+  b <- gp_ucb(data.frame(x = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high")), kernel_se(0.3), 0.01)
+  b$add(arm = 1:3, reward = c(1, 2, 1))
+  expect_true(all(c("low", "mid", "high") %in% words_of(function() plot(b, type = "arms"))))
+  s <- auto_bandit(list(u = c(0, 1), rule = c("a", "b")), data.frame(u = c(0.1, 0.5), rule = c("a", "b"), reward = c(10, 20)), design = 0)
+  said <- words_of(function() plot(s, ylab = ""))
+  expect_true(all(c("1", "2") %in% said) && !"1.2" %in% said)
+  expect_identical(named_axis(NULL, 40)$at, c(1, 10, 20, 30, 40))
+})
+
+test_that("a disaster at first leaves the progress within its axis", {
+  set.seed(2)
+  first <- TRUE
+  found <- minimize_bandit(function(p) {
+    if (first) return({first <<- FALSE; 1e4})
+    (p[["x"]] - 0.3)^2
+  }, list(x = c(0, 1)), 14, refit = NULL)
+  skip_if_not_installed("ggplot2")
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(found, "progress"))
+  heights <- unlist(lapply(built$data, function(layer) layer$y))
+  expect_lt(max(heights), 10)
+  expect_identical(max(draw_on_nothing(plot(found, "progress"))$progress$best), 1e4)
+})
