@@ -42,7 +42,7 @@ check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 
 SEED = 1
 MINUTES = 10
-fuzz: ## random lives, mutations, interrupts and kills (SEED=1 MINUTES=10)
+fuzz: ## random lives, mutations, strange arguments, interrupts and kills (SEED=1 MINUTES=10)
 	@Rscript tools/setup.R test
 	@$(MAKE) -s $(STAMP)
 	@NOT_CRAN=true Rscript tools/fuzz.R $(SEED) $(MINUTES)

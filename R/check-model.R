@@ -71,8 +71,8 @@ check_model <- function(object, by = c("place", "reward", "context"), ...) {
 checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 
 checked_data <- function(object) {
-  if (inherits(object, "gp_regression")) return(regression_checked(object))
-  if (inherits(object, "bandit_maximum")) object <- object$bandit
+  if (inherits(object, "gp_regression")) return(regression_checked(check_class(object, "gp_regression")))
+  if (inherits(object, "bandit_maximum")) object <- check_class(object, "bandit_maximum")$bandit
   check_bandit(object, allowed = checkable)
   bandit_checked(frame_of(object))
 }
@@ -422,10 +422,15 @@ describe_check <- function(check) {
           short_number(check$constant_score), check$verdict)
 }
 
+check_entry_of_model <- list(settings = alist(
+  rewards = check_count(rewards, lower = 0), by = check_string(by), tests = check_data_frame(tests), data = check_data_frame(data)
+))
+
 #' @rdname check_model
 #' @param x a `bandit_check`.
 #' @export
 print.bandit_check <- function(x, ...) {
+  check_class(x, "bandit_check")
   cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
   tests <- x$tests
   words <- c(scale = "mean square of what came as a surprise", largest = "the largest surprise",
@@ -442,7 +447,9 @@ print.bandit_check <- function(x, ...) {
 #' @rdname check_model
 #' @param row.names,optional not used.
 #' @export
-as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ...) x$data
+as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_class(x, "bandit_check")$data
+}
 
 #' @rdname check_model
 #' @param type `"calibration"`: how many rewards lie below each quantile of what the model says of them, with the band
@@ -451,6 +458,7 @@ as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ..
 #' @details `plot()` returns what it draws, invisibly: a data.frame.
 #' @export
 plot.bandit_check <- function(x, type = c("calibration", "residuals"), main = NULL, xlab = NULL, ylab = NULL, ...) {
+  check_class(x, "bandit_check")
   check_dots_empty(..., allowed = c("type", "main", "xlab", "ylab"))
   type <- check_choice(type, c("calibration", "residuals"))
   drawn <- if (type == "calibration") plot_calibration else plot_residuals

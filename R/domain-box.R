@@ -9,6 +9,7 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
     if (is.null(names)) names <- base::names(upper)
   }
   if (is.character(names)) {
+    names <- check_input_names(names, d, "names")
     lower <- by_name(lower, names, "lower")
     upper <- by_name(upper, names, "upper")
   }

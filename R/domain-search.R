@@ -177,7 +177,7 @@ check_levels <- function(levels) {
   if (missing(levels)) stop_argument("levels", "missing", allowed)
   if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
   numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels))
-  plain <- is.character(levels) || is.factor(levels) || numbers
+  plain <- (is.character(levels) && !is.object(levels) && is_text(levels)) || is.factor(levels) || numbers
   if (!plain || length(levels) == 0 || anyNA(levels) || anyDuplicated(levels)) {
     stop_argument("levels", describe(levels), allowed)
   }
@@ -192,7 +192,8 @@ param_logical <- function(when = NULL) new_param("logical")
 as_param <- function(x, name) {
   if (inherits(x, "bandit_param")) return(x)
   if (is.logical(x) && setequal(x, c(TRUE, FALSE))) return(param_logical())
-  if (is.character(x) || is.factor(x)) return(param_factor(unique(x)))
+  if (is.factor(x)) return(param_factor(unique(x)))
+  if (is.character(x) && is_text(x)) return(param_factor(unique(x)))
   if (is.numeric(x) && length(x) == 2) {
     return(tryCatch(param_real(x[1], x[2]), gpbandits_error = function(e) {
       stop_argument(name, describe(x), "c(lower, upper), lower < upper")
@@ -439,6 +440,7 @@ param_words <- function(param) {
 
 #' @export
 print.bandit_param <- function(x, ...) {
+  check_class(x, "bandit_param")
   x["when"] <- list(if (!is.null(x$when)) paste(deparse(condition_parts(x$when, "when")$expression), collapse = " "))
   cat(sprintf("<parameter %s>\n", param_words(x)))
   invisible(x)

@@ -202,6 +202,7 @@ points_of_domain <- function(domain, kernel, arg = "x") {
 
 #' @export
 print.bandit_domain <- function(x, ...) {
+  check_domain(x, "x")
   cat(sprintf("<%s>\n", domain_story(x)))
   invisible(x)
 }
@@ -255,7 +256,7 @@ same_domain <- function(made, found) {
 
 check_input_names <- function(names, d, arg) {
   if (is.null(names)) return(paste0("x", seq_len(d)))
-  if (!is.character(names) || length(names) != d || anyNA(names) || !all(nzchar(names)) ||
+  if (!is.character(names) || is.object(names) || length(names) != d || anyNA(names) || !is_text(names) || !all(nzchar(names)) ||
       anyDuplicated(names)) {
     given <- if (is.character(names)) paste("with the names", quoted(names)) else describe(names)
     stop_argument(arg, given,

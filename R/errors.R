@@ -65,16 +65,20 @@ warn_outside_theorem <- function(theorem, needs, given) {
   ))
 }
 
-# Short description of a value for an error message.
+# Short description of a value for an error message. (Of what its own class has no words for: its type.)
 describe <- function(x) {
   if (missing(x)) return("missing")
+  tryCatch(describe_value(x), error = function(e) sprintf("a broken object of type %s", typeof(x)))
+}
+
+describe_value <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return(sprintf("a data.frame of %d x %d", nrow(x), ncol(x)))
   if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", typeof(x), nrow(x), ncol(x)))
   if (is.atomic(x) && is.null(attr(x, "class"))) {
     if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
-    shown <- if (is.character(x)) dQuote(x, FALSE) else format(x, trim = TRUE, digits = 7)
+    shown <- if (is.character(x)) dQuote(readable(utils::head(x, 4)), FALSE) else format(x, trim = TRUE, digits = 7)
     if (length(x) == 1) return(shown)
     more <- if (length(x) > 4) ", ..." else ""
     return(sprintf("%s vector of length %d (%s%s)", typeof(x), length(x),
@@ -94,8 +98,22 @@ exact_words <- function(x) {
   }, "")
 }
 
-# (integer64 keeps whole numbers in the bits of doubles.)
-is_number <- function(x) is.numeric(x) && !inherits(x, "integer64")
+# Strings as messages can show them: whatever their bytes are, and not too long.
+readable <- function(x) {
+  if (!length(x)) return(x)
+  known <- !is.na(x)
+  Encoding(x)[Encoding(x) == "bytes"] <- "unknown"
+  valid <- validEnc(x)
+  x[known & !valid] <- iconv(x[known & !valid], "ASCII", "ASCII", sub = "byte")
+  long <- known & nchar(x, "chars") > 80
+  x[long] <- paste0(substr(x[long], 1, 77), "...")
+  x
+}
+
+# Numbers of a class of their own may be anything: integer64 keeps whole numbers in the bits of doubles.
+is_number <- function(x) {
+  is.numeric(x) && (!is.object(x) || inherits(x, c("AsIs", "table", "ts", "labelled", "haven_labelled")))
+}
 
 # Larger numbers have no squares, smaller ones no inverse squares: variances, rewards and prior means stay within.
 largest_number <- 1e150
@@ -160,7 +178,7 @@ check_choice <- function(x, choices, arg = deparse(substitute(x))) {
   allowed <- paste("one of", paste(dQuote(choices, FALSE), collapse = ", "))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (identical(x, choices)) return(choices[1])
-  if (!is.character(x) || length(x) != 1 || is.na(x) || !x %in% choices) {
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !is_text(x) || !x %in% choices) {
     stop_argument(arg, describe(x), allowed)
   }
   x
@@ -168,16 +186,19 @@ check_choice <- function(x, choices, arg = deparse(substitute(x))) {
 
 check_string <- function(x, arg = deparse(substitute(x))) {
   if (missing(x)) stop_argument(arg, "missing", "one string")
-  if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) {
+  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !is_text(x) || !nzchar(x)) {
     stop_argument(arg, describe(x), "one string")
   }
   x
 }
 
+# Strings in a known encoding.
+is_text <- function(x) all(validEnc(x) & Encoding(x) != "bytes")
+
 check_function <- function(x, arg = deparse(substitute(x))) {
   if (missing(x)) stop_argument(arg, "missing", "a function")
   if (!is.function(x)) stop_argument(arg, describe(x), "a function")
-  x
+  if (is.object(x)) unclass(x) else x
 }
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
@@ -196,12 +217,14 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
                                   if (!is.null(columns)) paste0(" with ", columns, " column(s)")))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (is.data.frame(x)) {
+    check_data_frame(x, arg)
     if (!all(vapply(x, is_number, NA))) {
       stop_argument(arg, "a data.frame with columns that are not numeric", allowed)
     }
     x <- as.matrix(x)
   }
   if (!is_number(x) || length(dim(x)) > 2) stop_argument(arg, describe(x), allowed)
+  if (length(dim(x)) == 1) x <- stats::setNames(as.vector(x), names(x))
   if (is.null(dim(x))) {
     x <- if (!is.null(columns) && columns > 1 && length(x) == columns) {
       matrix(x, nrow = 1, dimnames = list(NULL, names(x)))
@@ -218,6 +241,14 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
   x
 }
 
+# A data.frame that is one: rectangular, with names.
+check_data_frame <- function(x, arg = deparse(substitute(x))) {
+  whole <- is.data.frame(x) && is.list(x) && is.character(names(x)) && length(names(x)) == length(x) &&
+    all(vapply(unclass(x), NROW, 1L) == .row_names_info(x, 2L))
+  if (!whole) stop_argument(arg, if (is.data.frame(x)) "a broken one" else describe(x), "a data.frame")
+  x
+}
+
 # Points as users write them, a column for each of `names`: found by name where they have names, by position where
 # they have none.
 check_points <- function(x, names, arg, rows = NULL) {
@@ -226,6 +257,7 @@ check_points <- function(x, names, arg, rows = NULL) {
 
 # Columns of a data.frame or a matrix, or elements of a vector, in the order of `names`.
 by_name <- function(x, names, arg) {
+  if (length(dim(x)) == 1) x <- stats::setNames(as.vector(x), base::names(x))
   given <- if (is.null(dim(x))) base::names(x) else colnames(x)
   if (is.null(given) || identical(given, names) || made_up(given)) return(x)
   if (is.null(dim(x)) && length(names) == 1 && all(given == names)) return(unname(x))
@@ -242,7 +274,7 @@ made_up <- function(names) {
 }
 
 quoted <- function(names, most = 8) {
-  shown <- paste(dQuote(utils::head(names, most), FALSE), collapse = ", ")
+  shown <- paste(dQuote(readable(utils::head(names, most)), FALSE), collapse = ", ")
   if (length(names) > most) sprintf("%s, ... (%d in all)", shown, length(names)) else shown
 }
 

@@ -197,7 +197,7 @@ logged_choices <- function(log, bandit, draws) {
 }
 
 checked_log <- function(log, config, draws) {
-  if (inherits(log, "bandit_run")) log <- log$bandit
+  if (inherits(log, "bandit_run")) log <- check_class(log, "bandit_run")$bandit
   if (is_bandit(log)) log <- log$history(draws = draws)
   if (!is.data.frame(log)) stop_argument("log", describe(log), "a data.frame, a randomised bandit or a run of one")
   wanted <- c(if ("arm" %in% names(log)) "arm" else config$domain$names, config$context_names, "reward", "propensity")

@@ -129,6 +129,7 @@ checked_function <- function(f, arg) {
 
 #' @export
 print.bandit_gain <- function(x, ...) {
+  check_class(x, "bandit_gain")
   cat(sprintf("<information gain: %s>\n", describe_gain(x)))
   invisible(x)
 }

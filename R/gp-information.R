@@ -102,7 +102,7 @@ information_points <- function(kernel, x) {
     if (is.null(arms)) stop_argument("x", "missing", "points, or a finite domain")
     x <- seq_len(arms)
   }
-  if (inherits(x, "bandit_domain")) x <- points_of_domain(x, kernel)
+  if (inherits(x, "bandit_domain")) x <- points_of_domain(check_domain(x, "x"), kernel)
   x <- check_matrix(x, "x")
   inputs <- ncol(x) - !is.null(arms)
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")

@@ -134,6 +134,11 @@ regression_pointer <- function(object) {
 }
 
 # Objects may come from files.
+regression_entry <- list(settings = alist(
+  names = check_input_names(names, length(names), "names"), noise_var = check_positive(noise_var),
+  mean = check_number(mean), kernel = check_class(kernel, "bandit_kernel")
+))
+
 check_regression <- function(object) {
   x <- object$x
   whole <- is.matrix(x) && is.double(x) && all(is.finite(x)) && is.double(object$y) && length(object$y) == nrow(x) &&
@@ -186,6 +191,7 @@ regression_newdata <- function(object, newdata, arg = "newdata") {
 #' @param cov whether the joint covariance matrix of the points is wanted.
 #' @export
 predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, ...) {
+  check_class(object, "gp_regression")
   check_dots_empty(..., allowed = c("newdata", "se.fit", "cov"))
   se.fit <- check_flag(se.fit)
   cov <- check_flag(cov)
@@ -211,6 +217,7 @@ predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, .
 #'   generator's state is put back afterwards.
 #' @export
 simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) {
+  check_class(object, "gp_regression")
   check_dots_empty(..., allowed = c("nsim", "seed", "newdata"))
   nsim <- check_count(nsim)
   if (!is.null(seed)) seed <- check_count(seed, lower = -.Machine$integer.max)
@@ -244,6 +251,7 @@ with_seed <- function(seed, expr) {
 #'   (0 unless the object comes from [gp_fit()]).
 #' @export
 logLik.gp_regression <- function(object, ...) {
+  check_class(object, "gp_regression")
   check_dots_empty(...)
   structure(cpp_regression_evidence(regression_pointer(object))$log_likelihood,
             df = object$estimated, nobs = length(object$y), class = "logLik")
@@ -253,6 +261,7 @@ logLik.gp_regression <- function(object, ...) {
 #'   well; the old one does not change.
 #' @export
 update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
+  check_class(object, "gp_regression")
   check_dots_empty(..., allowed = c("x", "y", "own_noise"))
   if (missing(x)) stop_argument("x", "missing", "the new points")
   pointer <- regression_pointer(object)
@@ -280,7 +289,7 @@ joined_noise <- function(object, own_noise, n) {
 
 #' @describeIn gp_regression the number of observations.
 #' @export
-nobs.gp_regression <- function(object, ...) length(object$y)
+nobs.gp_regression <- function(object, ...) length(check_class(object, "gp_regression")$y)
 
 #' @describeIn gp_regression the posterior mean at the points observed.
 #' @export
@@ -288,11 +297,14 @@ fitted.gp_regression <- function(object, ...) predict.gp_regression(object, se.f
 
 #' @describeIn gp_regression `y` minus the fitted values.
 #' @export
-residuals.gp_regression <- function(object, ...) object$y - fitted.gp_regression(object)
+residuals.gp_regression <- function(object, ...) {
+  check_class(object, "gp_regression")$y - fitted.gp_regression(object)
+}
 
 #' @describeIn gp_regression prints the object.
 #' @export
 print.gp_regression <- function(x, ...) {
+  check_class(x, "gp_regression")
   cat(sprintf("<Gaussian-process regression: %d observation(s), inputs %s>\n", length(x$y),
               paste(x$names, collapse = ", ")))
   print(x$kernel)
@@ -307,6 +319,7 @@ print.gp_regression <- function(x, ...) {
 #'   `r_squared` of the posterior mean at the points observed.
 #' @export
 summary.gp_regression <- function(object, ...) {
+  check_class(object, "gp_regression")
   check_dots_empty(...)
   residuals <- residuals.gp_regression(object)
   spread <- sum((object$y - mean(object$y))^2)
@@ -344,6 +357,7 @@ print.summary.gp_regression <- function(x, ...) {
 #' @export
 plot.gp_regression <- function(x, width = 2, points = 200, xlim = NULL, xlab = NULL, ylab = "y",
                                main = NULL, ...) {
+  check_class(x, "gp_regression")
   width <- check_number(width, lower = 0)
   points <- check_count(points, lower = 2)
   if (length(x$names) == 1 && is.null(matrix_size(x$kernel))) {

@@ -23,7 +23,7 @@
 #' @export
 input_importance <- function(x, points = 2048, context = NULL) {
   if (missing(x)) stop_argument("x", "missing", "a bandit, or what maximize_bandit() returns")
-  bandit <- if (inherits(x, "bandit_maximum")) x$bandit else x
+  bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   check_bandit(bandit)
   points <- check_count(points, lower = 16)
   check_has_posterior(bandit)

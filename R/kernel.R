@@ -627,6 +627,7 @@ gram_points <- function(x, arms, arg) {
 
 #' @export
 print.bandit_kernel <- function(x, ...) {
+  check_class(x, "bandit_kernel")
   cat(paste0("<kernel> ", paste(kernel_lines(x), collapse = "\n")), "\n", sep = "")
   invisible(x)
 }

@@ -8,6 +8,9 @@ maximum_of_search <- function(search) {
               out_of_time = search$out_of_time, certificate = certificate, hopeless = search$hopeless)
 }
 
+maximum_entry <- list(settings = alist(history = check_data_frame(history), bandit = check_bandit(bandit),
+                                       interrupted = check_flag(interrupted)))
+
 new_maximum <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(history$reward, bandit$config)
@@ -78,6 +81,7 @@ NULL
 #' @rdname bandit_maximum
 #' @export
 print.bandit_maximum <- function(x, ...) {
+  check_class(x, "bandit_maximum")
   cat(maximum_story(x), sep = "\n")
   invisible(x)
 }
@@ -107,6 +111,7 @@ describe_point <- function(point) {
 #' @rdname bandit_maximum
 #' @export
 summary.bandit_maximum <- function(object, ...) {
+  check_class(object, "bandit_maximum")
   check_dots_empty(...)
   history <- object$history
   config <- current_config(frame_of(object$bandit))
@@ -144,6 +149,7 @@ print.summary_bandit_maximum <- function(x, ...) {
 #' @rdname bandit_maximum
 #' @export
 as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_class(x, "bandit_maximum")
   frame <- x$history
   frame$best <- best_so_far(frame$reward, x$direction)
   frame
@@ -159,6 +165,7 @@ best_so_far <- function(reward, direction) {
 #' @rdname bandit_maximum
 #' @export
 predict.bandit_maximum <- function(object, newdata = NULL, ...) {
+  check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = "newdata")
   names <- object$bandit$config$domain$names
   if (is.null(newdata)) newdata <- object$history[names]

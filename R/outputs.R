@@ -79,6 +79,7 @@ check_output_scale <- function(scale, centre) {
 
 #' @export
 print.bandit_outputs <- function(x, ...) {
+  check_class(x, "bandit_outputs")
   how <- if (is_fixed(x)) sprintf("centre %g, scale %g", x$centre, x$scale) else paste("transform", x$transform)
   cat(sprintf("<outputs: %s, %s>\n", x$direction, how))
   invisible(x)

@@ -9,7 +9,8 @@
 # that comes in: an object is as its constructor makes it, or refused. What has no entry cannot be made.
 
 # A family is all that shares a class. `tag`: the field that says which entry (none: there is one entry only);
-# `optional`: settings that any of them may have; `words`: fields that objects of earlier versions have besides.
+# `optional`: settings that any of them may have; `words`: fields that objects of earlier versions have besides;
+# `open`: what else it holds nobody declares: results, which are looked at only.
 family_of <- function(class) {
   switch(
     class,
@@ -28,7 +29,16 @@ family_of <- function(class) {
     bandit_refit = list(entries = refit_entry),
     bandit_outputs = list(entries = outputs_entry),
     bandit_noise = list(entries = noise_entry),
-    bandit_delay = list(entries = delay_entry)
+    bandit_delay = list(entries = delay_entry),
+    bandit_problem = list(entries = problem_entry, open = TRUE),
+    bandit_test_function = list(entries = test_function_entry, open = TRUE),
+    bandit_run = list(entries = run_entry, open = TRUE),
+    bandit_comparison = list(entries = comparison_entry, open = TRUE),
+    bandit_maximum = list(entries = maximum_entry, open = TRUE),
+    bandit_check = list(entries = check_entry_of_model, open = TRUE),
+    bandit_store = list(entries = store_entry, open = TRUE),
+    bandit_service = list(entries = service_entry, open = TRUE),
+    gp_regression = list(entries = regression_entry, open = TRUE)
   )
 }
 
@@ -69,9 +79,10 @@ check_declared <- function(x, class, arg) {
 fault_of_part <- function(x, class) {
   tryCatch({
     family <- family_of(class)
-    if (!is.list(x) || !identical(class(x), class)) stop("it is no plain list of its class")
+    of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
+    if (!is.list(x) || !of_class) stop("it is no plain list of its class")
     fields <- unclass(x)
-    if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) stop("its settings have no names")
+    if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) stop("its settings have no names of their own")
     check_part_fields(fields, family)
     NULL
   }, error = function(e) sub("[.]$", "", conditionMessage(e)))
@@ -86,16 +97,17 @@ check_part_fields <- function(fields, family) {
   entry <- entry_of(family, kind)
   entry$settings <- c(entry$settings, family$optional[intersect(names(family$optional), names(fields))])
   strange <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
-  if (length(strange)) stop("it has ", quoted(strange))
-  check_entry(fields, entry)
+  if (length(strange) && !isTRUE(family$open)) stop("it has ", quoted(strange))
+  check_entry(fields, entry, exact = !isTRUE(family$open))
 }
 
-# Are the settings of an entry among some fields, and as its checks would leave them?
-check_entry <- function(fields, entry) {
+# Are the settings of an entry among some fields, and (`exact`) as its checks would leave them?
+check_entry <- function(fields, entry, exact = TRUE) {
   known <- names(entry$settings)
   lacking <- setdiff(known, names(fields))
   if (length(lacking)) stop("it lacks ", quoted(lacking))
   made <- checked_settings(entry, list2env(fields[known], parent = topenv()))
+  if (!exact) return(invisible())
   changed <- known[!mapply(same_setting, made, fields[known])]
   if (length(changed)) stop("its ", quoted(changed), " is not as it is made")
 }

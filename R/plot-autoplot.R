@@ -45,6 +45,7 @@ autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
 #' @exportS3Method ggplot2::autoplot bandit_run
 autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simple", "violation"), bound = NULL,
                                 log = "", col = NULL, ...) {
+  check_class(object, "bandit_run")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_run)))
   need_ggplot2()
   log <- check_choice(log, c("", "x", "y", "xy"))
@@ -77,6 +78,7 @@ autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simp
 #' @exportS3Method ggplot2::autoplot bandit_comparison
 autoplot.bandit_comparison <- function(object, column = "average_regret", bound = NULL, bands = 1, log = "",
                                        col = NULL, ...) {
+  check_class(object, "bandit_comparison")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_comparison)))
   need_ggplot2()
   view <- comparison_view(object, column, bands, log, bound)
@@ -232,6 +234,7 @@ ggplot_plane <- function(view, played, colours, contours, shown = range(view$dat
 #' @exportS3Method ggplot2::autoplot bandit_maximum
 autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance"), inputs = NULL,
                                     width = 2, resolution = NULL, ...) {
+  check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))
   need_ggplot2()
   which <- check_choice(which, c("progress", "slices", "map", "importance"))

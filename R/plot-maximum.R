@@ -26,6 +26,7 @@
 #' @export
 plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance"), inputs = NULL,
                                 width = 2, resolution = NULL, ...) {
+  check_class(x, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
   which <- check_choice(which, c("all", "progress", "slices", "map", "importance"))
   check_picture(x, which, inputs, width, resolution, "x")

@@ -162,6 +162,7 @@ drawn_frame <- function(view) {
 plot.bandit_run <- function(x, which = c("cumulative", "average", "simple", "violation"), bound = NULL, log = "",
                             col = NULL, legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL,
                             ylab = NULL, main = NULL, ...) {
+  check_class(x, "bandit_run")
   check_dots_empty(..., allowed = names(formals(plot.bandit_run)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)
@@ -179,6 +180,7 @@ plot.bandit_run <- function(x, which = c("cumulative", "average", "simple", "vio
 plot.bandit_comparison <- function(x, column = "average_regret", bound = NULL, bands = 1, log = "", col = NULL,
                                    legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL,
                                    ylab = NULL, main = NULL, ...) {
+  check_class(x, "bandit_comparison")
   check_dots_empty(..., allowed = names(formals(plot.bandit_comparison)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)

@@ -218,6 +218,7 @@ policy_uniform <- function() new_policy("uniform")
 
 #' @export
 print.bandit_policy <- function(x, ...) {
+  check_class(x, "bandit_policy")
   cat(sprintf("<policy: %s>\n", describe_policy(x)))
   invisible(x)
 }

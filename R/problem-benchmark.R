@@ -59,8 +59,15 @@ benchmark_function <- function(name, dimension = NULL) {
             class = "bandit_test_function")
 }
 
+test_function_entry <- list(settings = alist(
+  name = check_string(name), dimension = check_count(dimension), f = check_function(f),
+  domain = check_domain(domain, "domain"), optimum = check_number(optimum), optimiser = check_matrix(optimiser),
+  source = check_string(source)
+))
+
 #' @export
 print.bandit_test_function <- function(x, ...) {
+  check_class(x, "bandit_test_function")
   cat(sprintf("<test function %s, to be maximised: %d input(s), optimum %.10g at %d point(s)>\n",
               x$name, as.integer(x$dimension), x$optimum, nrow(x$optimiser)))
   print(x$domain)

@@ -65,6 +65,7 @@ distribution_words <- function(x) {
 
 #' @export
 print.bandit_noise <- function(x, ...) {
+  check_class(x, "bandit_noise")
   cat(sprintf("<noise: %s>\n", distribution_words(x)))
   invisible(x)
 }

@@ -98,7 +98,7 @@ gram_factor <- function(kernel, x) {
     }
     x <- seq_len(arms)
   }
-  if (inherits(x, "bandit_domain")) x <- points_of_domain(x, kernel)
+  if (inherits(x, "bandit_domain")) x <- points_of_domain(check_domain(x, "x"), kernel)
   x <- check_matrix(x, "x")
   if (nrow(x) < 1 || ncol(x) < 1) stop_argument("x", describe(x), "at least one point and one input")
   inputs <- ncol(x) - !is.null(arms)

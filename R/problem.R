@@ -88,6 +88,12 @@ bandit_problem <- function(domain, reward, noise = noise_gaussian(0), delay = NU
   set_optimum(problem, optimum)
 }
 
+problem_entry <- list(settings = alist(
+  domain = check_domain(domain, "domain"), noise = check_class(noise, "bandit_noise"),
+  delay = if (!is.null(delay)) check_class(delay, "bandit_delay"), change_points = check_change_points(change_points),
+  periods = check_count(periods), constraint_count = check_count(constraint_count, lower = 0)
+))
+
 # --- Parts of the constructor -------------------------------------------------
 
 check_change_points <- function(change_points) {
@@ -339,6 +345,7 @@ problem_constraints <- function(problem, places, contexts = NULL) {
 
 #' @export
 print.bandit_problem <- function(x, ...) {
+  check_class(x, "bandit_problem")
   print(x$domain)
   cat("<bandit problem>\n")
   line <- function(label, text) cat(sprintf("  %-12s %s\n", label, text))

@@ -76,6 +76,7 @@ penalty_polynomial <- function(c = 1, power = 2) new_part("bandit_penalty", "pol
 
 #' @export
 print.bandit_constraints <- function(x, ...) {
+  check_class(x, "bandit_constraints")
   cat(sprintf("<%d %s constraint(s), epochs of %d rounds, %s>\n", x$count, x$kind, x$epoch,
               if (x$reuse) "data reused" else "a fresh posterior each"))
   invisible(x)

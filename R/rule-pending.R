@@ -99,6 +99,7 @@ pending_censor <- function(m, value = 0, unit = c("rounds", "time")) new_pending
 
 #' @export
 print.bandit_pending <- function(x, ...) {
+  check_class(x, "bandit_pending")
   cat(sprintf("<pending queries: %s>\n", describe_pending(x)))
   invisible(x)
 }

@@ -43,6 +43,7 @@ check_moment <- function(moment) if (!is.null(moment)) check_number(moment, "mom
 
 #' @export
 print.bandit_rewards <- function(x, ...) {
+  check_class(x, "bandit_rewards")
   cat(sprintf("<rewards clipped to +- %g>\n", x$b))
   invisible(x)
 }

@@ -156,8 +156,22 @@ user_has_plan <- function() {
     !inherits(future::plan(), "sequential")
 }
 
+comparison_entry <- list(settings = alist(
+  results = check_results(results), names = check_input_names(names, length(names), "names"),
+  rounds = check_count(rounds), replications = check_count(replications), every = check_count(every),
+  elapsed = check_number(elapsed)
+))
+
+check_results <- function(results) {
+  whole <- is.list(results) && length(results) > 0 && all(vapply(results, is.list, NA)) &&
+    all(vapply(unlist(unname(results), recursive = FALSE), is.list, NA))
+  if (!whole) stop_argument("results", describe(results), "a list of results for each replication")
+  results
+}
+
 #' @export
 as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_class(x, "bandit_comparison")
   kept <- kept_rounds(x)
   parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
   columns <- unique(unlist(lapply(parts, names)))

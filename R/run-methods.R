@@ -8,6 +8,7 @@ print.bandit_run <- function(x, ...) {
 #' @rdname bandit-methods
 #' @export
 summary.bandit_run <- function(object, ...) {
+  check_class(object, "bandit_run")
   check_dots_empty(...)
   last <- utils::tail(object$data, 1)
   structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
@@ -39,6 +40,7 @@ print.summary_bandit_run <- function(x, ...) {
 summary.bandit_comparison <- function(object, rounds = object$rounds,
                                       columns = c("average_regret", "cumulative_regret", "simple_regret"),
                                       ...) {
+  check_class(object, "bandit_comparison")
   check_dots_empty(..., allowed = c("rounds", "columns"))
   kept <- kept_rounds(object)
   at <- match(check_numbers(rounds), kept)
@@ -68,6 +70,7 @@ standard_error <- function(values) {
 #' @rdname bandit-methods
 #' @export
 print.bandit_comparison <- function(x, ...) {
+  check_class(x, "bandit_comparison")
   cat(sprintf("Comparison of %d bandits over %d rounds, %d replications (seed %s, %.1f s)\n",
               length(x$names), x$rounds, x$replications, format(x$seed), x$elapsed))
   table <- summary(x)

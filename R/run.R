@@ -231,6 +231,11 @@ new_run <- function(bandit, problem, ids, ledger) {
             class = "bandit_run")
 }
 
+run_entry <- list(settings = alist(
+  data = check_data_frame(data), bandit = check_bandit(bandit), problem = check_class(problem, "bandit_problem"),
+  rounds = check_count(rounds, lower = 0)
+))
+
 #' @rdname run_bandit
 #' @param x a `bandit_run`.
 #' @param row.names,optional not used.
@@ -238,5 +243,6 @@ new_run <- function(bandit, problem, ids, ledger) {
 #' @param ... not used.
 #' @export
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {
+  check_class(x, "bandit_run")
   with_propensity(x$data, x$bandit, draws)
 }

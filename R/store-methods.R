@@ -32,6 +32,7 @@ NULL
 #' @method summary bandit_store
 #' @export
 summary.bandit_store <- function(object, ...) {
+  check_class(object, "bandit_store")
   check_dots_empty(...)
   link <- object$link
   head <- check_head(sql_rows(link, head_row(link, object$name)), object$name)

@@ -106,8 +106,11 @@ serve_for <- function(seconds) {
   while (seconds_since(began) < seconds) httpuv::service(min(100, 1000 * seconds))
 }
 
+service_entry <- list(settings = alist(url = check_string(url), stop = check_function(stop)))
+
 #' @export
 print.bandit_service <- function(x, ...) {
+  check_class(x, "bandit_service")
   cat(sprintf("<bandit service at %s>\n", x$url))
   invisible(x)
 }

@@ -40,7 +40,8 @@ reopener <- function(con) {
 }
 
 use_connection <- function(link, con) {
-  link$kind <- if (inherits(con, "SQLiteConnection")) "sqlite" else if (inherits(con, "PqConnection")) "postgres"
+  link$kind <- if (!isS4(con)) NULL
+               else if (inherits(con, "SQLiteConnection")) "sqlite" else if (inherits(con, "PqConnection")) "postgres"
   if (is.null(link$kind)) {
     stop_argument("con", describe(con), paste("a path (SQLite), a DBI connection to SQLite or PostgreSQL,",
                                               "or a function that returns one"))

@@ -94,6 +94,15 @@ bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
   structure(list(link = link, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")
 }
 
+store_entry <- list(settings = alist(link = check_link(link), name = check_string(name), trust = check_flag(trust)))
+
+check_link <- function(link) {
+  if (!is.environment(link) && !is.list(link) || !is.character(link$kind)) {
+    stop_argument("link", describe(link), "a connection to a database")
+  }
+  link
+}
+
 # open_bandit() of a store.
 open_stored <- function(store) {
   check_store(store)
@@ -144,6 +153,7 @@ refuse_second <- function(name) {
 
 #' @export
 print.bandit_store <- function(x, ...) {
+  check_class(x, "bandit_store")
   cat(sprintf("<bandit store: %s in %s>\n", dQuote(x$name, FALSE), x$link$kind))
   invisible(x)
 }

@@ -380,6 +380,7 @@ slack_of <- function(width, config) {
 
 #' @export
 print.bandit_width <- function(x, ...) {
+  check_class(x, "bandit_width")
   cat(sprintf("<width: %s>\n", describe_width(x)))
   invisible(x)
 }

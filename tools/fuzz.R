@@ -1,4 +1,5 @@
-# Random lives beside the oracle, mutated objects and journals, interrupts and kills, for as long as is allowed.
+# Random lives beside the oracle, mutated objects and journals, strange values for every argument, interrupts and kills, for as long as is
+# allowed.
 #   Rscript tools/fuzz.R [seed] [minutes]
 # A fault is printed with the seed that makes it again (Rscript tools/fuzz.R SEED 0: that one turn), and the exit status is 1.
 
@@ -23,7 +24,7 @@ definitions <- function(file) {
 definitions("test-bandit-tell.R")
 definitions("test-mutations.R")
 
-counts <- c(lives = 0, objects = 0, journals = 0, interrupts = 0, kills = 0)
+counts <- c(lives = 0, objects = 0, journals = 0, calls = 0, crashes = 0, interrupts = 0, kills = 0)
 fates <- c(refused = 0, answered = 0)
 faults <- character()
 count <- function(what, by = 1) counts[what] <<- counts[what] + by
@@ -166,11 +167,30 @@ strike_child <- function(what, seed, signal, times, catches) {
   check_child(what, seed, journal, told)
 }
 
+# ---- strange values for every argument -------------------------------------------
+
+# In a process of its own, which they may kill: then the call under way is the fault.
+strange_arguments <- function(seed, seconds = 20) {
+  folder <- tempfile("arguments")
+  dir.create(file.path(folder, "work"), recursive = TRUE)
+  on.exit(unlink(folder, recursive = TRUE))
+  lines <- function(name) if (file.exists(file.path(folder, name))) readLines(file.path(folder, name), warn = FALSE)
+  status <- system2(file.path(R.home("bin"), "Rscript"), c("tools/fuzz_arguments.R", seed, seconds, folder),
+                    stdout = FALSE, stderr = FALSE, timeout = seconds + 120)
+  calls <- suppressWarnings(as.numeric(lines("calls")))
+  count("calls", if (length(calls)) calls else 0)
+  for (words in lines("faults")) fault("argument", seed, words)
+  if (status != 0 || !identical(trimws(lines("now")), "done")) {
+    count("crashes")
+    fault("argument", seed, if (status == 124) "no end of " else "R died of ", lines("now"))
+  }
+}
+
 # ---- turns --------------------------------------------------------------------
 
 # Children take seconds: one in ten turns.
 turn <- function(seed) {
-  parts <- list(life = one_life, object = mutated_objects, journal = mutated_journals)
+  parts <- list(life = one_life, object = mutated_objects, journal = mutated_journals, argument = strange_arguments)
   if (seed %% 10 == 0) {
     parts$interrupts <- function(seed) strike_child("interrupts", seed, tools::SIGINT, 40, TRUE)
     parts$kill <- function(seed) strike_child("kills", seed, tools::SIGKILL, 1, FALSE)
