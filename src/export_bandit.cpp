@@ -451,18 +451,6 @@ Rcpp::List cpp_bandit_known(SEXP handle) {
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var);
 }
 
-// What has become of every query.
-// [[Rcpp::export(rng = false)]]
-Rcpp::IntegerVector cpp_bandit_status(SEXP handle) {
-  BanditHandle bandit(handle);
-  const auto& queries = bandit->fold().queries();
-  Rcpp::IntegerVector out(static_cast<R_xlen_t>(queries.size()));
-  for (std::size_t k = 0; k < queries.size(); ++k) {
-    out[static_cast<R_xlen_t>(k)] = static_cast<int>(queries[k].status);
-  }
-  return out;
-}
-
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where
 // all of them are tabulated.
 // [[Rcpp::export(rng = false)]]

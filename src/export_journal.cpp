@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "r_serialised.h"
 
-#include <Rcpp.h>
+#include <Rcpp/Lightest>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,18 +4,16 @@
 #include "information/information.h"
 #include "information/optimal_design.h"
 #include "kernels/pivoted_cholesky.h"
+#include "linalg/decompositions.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
 #include "r_regression.h"
 #include "r_rng.h"
 #include "r_settings.h"
+#include "r_values.h"
 #include "spaces/arm_setting.h"
 
-#include <Rcpp.h>
-#include <RcppEigen.h>
-
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -283,11 +281,10 @@ double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& tim
   const Eigen::VectorXd root = (times / noise_var).cwiseSqrt();
   Eigen::MatrixXd system = root.asDiagonal() * K * root.asDiagonal();
   system.diagonal().array() += 1.0;
-  const Eigen::LLT<Eigen::MatrixXd> chol(system);
-  if (chol.info() != Eigen::Success) {
+  if (!gpb::cholesky(system)) {
     throw std::invalid_argument("I + K / noise_var is not positive definite: the covariance is indefinite");
   }
-  return chol.matrixLLT().diagonal().array().log().sum();
+  return system.diagonal().array().log().sum();
 }
 
 // In all that follows: gamma_1..gamma_rounds over the rows of points.
@@ -456,7 +453,7 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
   std::vector<double> row(static_cast<std::size_t>(d));
   for (R_xlen_t k = 0; k < y.size(); ++k) {
     const R_xlen_t p = place[k];
-    if (p < 0 || p >= d) Rcpp::stop("a place that does not exist");
+    if (p < 0 || p >= d) throw std::invalid_argument("a place that does not exist");
     const double* at = &covariance[static_cast<std::size_t>(p * d)];
     const double spread = std::max(at[p], 0.0) + noise[k];
     const double surprise = y[k] - mean[static_cast<std::size_t>(p)];
@@ -468,7 +465,7 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
       double* column = &covariance[static_cast<std::size_t>(j * d)];
       for (R_xlen_t i = 0; i < d; ++i) column[i] -= gain * row[static_cast<std::size_t>(i)];
     }
-    if (k % 64 == 0) Rcpp::checkUserInterrupt();
+    if (k % 64 == 0) gpb::check_interrupt();
   }
   return out;
 }

@@ -2,7 +2,7 @@
 #ifndef GPB_R_BANDIT_H
 #define GPB_R_BANDIT_H
 
-#include <RcppEigen.h>
+#include "r_values.h"
 
 #include "bandit/bandit.h"
 #include "r_function.h"

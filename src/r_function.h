@@ -2,7 +2,7 @@
 #ifndef GPB_R_FUNCTION_H
 #define GPB_R_FUNCTION_H
 
-#include <RcppEigen.h>
+#include "r_values.h"
 
 #include <memory>
 #include <vector>

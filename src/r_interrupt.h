@@ -3,7 +3,7 @@
 #ifndef GPB_R_INTERRUPT_H
 #define GPB_R_INTERRUPT_H
 
-#include <Rcpp.h>
+#include <Rcpp/Lightest>
 
 namespace gpb {
 

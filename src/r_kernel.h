@@ -2,7 +2,7 @@
 #ifndef GPB_R_KERNEL_H
 #define GPB_R_KERNEL_H
 
-#include <RcppEigen.h>
+#include "r_values.h"
 
 #include "kernels/kernel.h"
 #include "r_function.h"

@@ -2,7 +2,7 @@
 #ifndef GPB_R_REGRESSION_H
 #define GPB_R_REGRESSION_H
 
-#include <RcppEigen.h>
+#include "r_values.h"
 
 #include "posteriors/dense_posterior.h"
 

@@ -3,7 +3,7 @@
 #ifndef GPB_R_RNG_H
 #define GPB_R_RNG_H
 
-#include <Rcpp.h>
+#include <Rcpp/Lightest>
 #include <R_ext/Random.h>
 
 #include <optional>

@@ -2,7 +2,7 @@
 #ifndef GPB_R_SETTINGS_H
 #define GPB_R_SETTINGS_H
 
-#include <RcppEigen.h>
+#include "r_values.h"
 
 #include "base/settings.h"
 #include "r_function.h"

@@ -2,12 +2,17 @@
 # the arguments (all without). Report: build/coverage.txt, with the lines that no test runs. (covr cannot see functions in lists.)
 # Counters are statements of their own: two tests that strike every statement in turn fail under them, which stops nothing.
 filter <- commandArgs(TRUE)
-some_tests <- sprintf("testthat::test_dir('tests/testthat', filter = '%s', package = 'gpbandits', %s)",
-                      paste(filter, collapse = "|"), "load_package = 'installed', stop_on_failure = FALSE")
+some_tests <- sprintf("testthat::test_dir('%s', filter = '%s', package = 'gpbandits', %s)",
+                      normalizePath("tests/testthat"), paste(filter, collapse = "|"), "load_package = 'installed', stop_on_failure = FALSE")
 # Without any optimisation Eigen's loops, and the tests with them, take an hour.
 flags <- "-O1 -fprofile-arcs -ftest-coverage"
 options(covr.flags = c(CXXFLAGS = flags, CXX17FLAGS = flags, LDFLAGS = "--coverage"))
-covered <- function(...) covr::package_coverage(".", quiet = FALSE, line_exclusions = "src/RcppExports.cpp", ...)
+# A copy into which what tests call of the core is compiled.
+copy <- "build/coverage-source"
+stopifnot(system2("tools/copy.sh", copy) == 0)
+covered <- function(...) {
+  covr::package_coverage(copy, quiet = FALSE, line_exclusions = c("src/RcppExports.cpp", "src/testing.cpp"), ...)
+}
 # What a process that was killed had begun to write cannot be read.
 drop_torn <- paste("for (file in list.files(.libPaths()[1], '^covr_trace_', full.names = TRUE))",
                    "if (inherits(try(readRDS(file), silent = TRUE), 'try-error')) unlink(file)")

@@ -55,7 +55,7 @@ sources <- function(folder = "src") {
 # Headers of others are system headers here: their warnings are not ours to mend.
 includes <- function(r = TRUE) {
   linked <- vapply(c(if (r) "Rcpp", "RcppEigen"), function(p) system.file("include", package = p), "")
-  c("-Isrc/core", paste("-isystem", shQuote(c(if (r) R.home("include"), eigen_alone(linked, r)))))
+  c("-Isrc/core", if (r) "-Isrc", paste("-isystem", shQuote(c(if (r) R.home("include"), eigen_alone(linked, r)))))
 }
 
 # RcppEigen's folder holds headers of R's too: the core gets a folder with Eigen alone.
@@ -75,7 +75,7 @@ lint_compiler <- function(compiler) {
   }, mc.cores = processors))
   # The core knows nothing of R: it is compiled with no header of R's on the path.
   core <- sources("src/core")
-  said <- c(check(core, includes(r = FALSE)), check(setdiff(sources(), core), includes()))
+  said <- c(check(core, includes(r = FALSE)), check(c(setdiff(sources(), core), sources("tests/testthat/cpp")), includes()))
   report(paste(compiler, "-Wall -Wextra -pedantic -Wshadow"),
          unique(grep("(warning|error):", said, value = TRUE)))
 }

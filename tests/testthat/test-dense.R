@@ -6,6 +6,7 @@ engine <- function(x, y, kernel, noise_var) {
 }
 
 test_that("sizes around the blocks' edges agree with the dense formulas", {
+  skip_without_testing()
   skip_on_cran()
   set.seed(1)
   reference <- ref_kernel_matern(1.5, 0.5)
@@ -25,6 +26,7 @@ test_that("sizes around the blocks' edges agree with the dense formulas", {
 })
 
 test_that("changed targets equal a refit, cached predictions included", {
+  skip_without_testing()
   set.seed(2)
   x <- matrix(runif(90), 90)
   y <- rnorm(90)
@@ -67,6 +69,7 @@ test_that("a head of the engine is the engine of the head", {
 })
 
 test_that("a cache notices that observations were forgotten", {
+  skip_without_testing()
   set.seed(6)
   x <- matrix(runif(70), 70)
   y <- rnorm(70)
@@ -96,6 +99,7 @@ test_that("the least noise that is allowed does not let errors grow, and less is
 })
 
 test_that("gradients of mean and sd are those of finite differences", {
+  skip_without_testing()
   set.seed(4)
   kernels <- list(kernel_se(c(0.4, 0.7, 1)), kernel_matern(2.5, 0.6), kernel_rq(2, 0.5),
                   kernel_matern(1.5, 0.6) + kernel_linear(2), kernel_se(0.6) * kernel_linear(1),
@@ -119,6 +123,7 @@ test_that("gradients of mean and sd are those of finite differences", {
 })
 
 test_that("solve, log determinant and quadratic form are the dense ones", {
+  skip_without_testing()
   set.seed(5)
   x <- matrix(runif(200), 100)
   y <- rnorm(100)

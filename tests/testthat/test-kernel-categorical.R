@@ -14,6 +14,7 @@ kinds <- list(
 )
 
 test_that("a categorical kernel equals its formula, alone and in sums and products", {
+  skip_without_testing()
   for (name in names(kinds)) {
     ours <- kinds[[name]][[1]]
     K <- kinds[[name]][[2]](coded)
@@ -24,6 +25,7 @@ test_that("a categorical kernel equals its formula, alone and in sums and produc
 })
 
 test_that("its derivatives are those of finite differences: none by levels, by correlations the formula's", {
+  skip_without_testing()
   W <- crossprod(matrix(rnorm(144), 12)) - diag(3, 12)
   for (name in names(kinds)) {
     core <- resolved(kinds[[name]][[1]])
@@ -39,6 +41,7 @@ test_that("its derivatives are those of finite differences: none by levels, by c
 })
 
 test_that("random features have the kernel as their covariance, and values and gradients agree", {
+  skip_without_testing()
   set.seed(2)
   paths <- 20000
   for (name in names(kinds)) {

@@ -43,6 +43,7 @@ resolve <- function(kernel, names = colnames(inputs), arms = NULL) {
 }
 
 test_that("every kernel equals its formula", {
+  skip_without_testing()
   for (name in names(pairs)) {
     k <- pairs[[name]][[1]]
     ref <- pairs[[name]][[2]]
@@ -64,6 +65,7 @@ test_that("a Gram matrix is exactly symmetric and positive semi-definite", {
 })
 
 test_that("more points than a block of the core give the same numbers", {
+  skip_without_testing()
   x <- matrix(runif(1100 * 2), 1100, 2)
   at <- c(1, 511, 512, 513, 1024, 1025, 1100)
   for (k in list(kernel_se(0.3), kernel_matern(1.5, c(0.3, 1)), kernel_periodic(0.7), kernel_linear())) {
@@ -89,6 +91,7 @@ matern_by_mixture <- function(nu, d) {
 }
 
 test_that("Matern kernels of any order, near and far, have no NaN and the right value", {
+  skip_without_testing()
   d <- c(0, 0.001, 0.05, 0.1, 0.5, 1, 3)
   for (nu in c(0.7, 5, 50, 150, 199, 200, 1e3, 1e5)) {
     expect_equal(as.vector(kernel_gram(kernel_matern(nu), 0, d)), matern_by_mixture(nu, d),
@@ -127,6 +130,7 @@ difference <- function(f, at, i, h = 1e-5) {
 }
 
 test_that("input gradients equal finite differences", {
+  skip_without_testing()
   skip_on_cran()
   x <- c(0.3, 0.7, -0.2)
   for (name in names(pairs)) {
@@ -144,6 +148,7 @@ test_that("input gradients equal finite differences", {
 })
 
 test_that("input gradients are finite, and zero for kernels of the distance, where points coincide", {
+  skip_without_testing()
   x <- c(0.3, 0.7, -0.2)
   for (name in c("se", "se_ard", "matern12", "matern32", "matern52", "matern_low", "matern_one",
                  "matern_mid", "matern_high", "rq", "periodic")) {
@@ -153,6 +158,7 @@ test_that("input gradients are finite, and zero for kernels of the distance, whe
 })
 
 test_that("parameter gradients equal finite differences for any weights", {
+  skip_without_testing()
   W <- crossprod(matrix(rnorm(64), 8)) - diag(3, 8)
   x <- rbind(inputs[1:7, ], inputs[1, ])              # with a repeated point
   for (name in names(pairs)) {
@@ -168,6 +174,7 @@ test_that("parameter gradients equal finite differences for any weights", {
 })
 
 test_that("parameter gradients run through several blocks", {
+  skip_without_testing()
   x <- cbind(runif(600), runif(600))
   w <- rnorm(600)
   for (k in list(kernel_matern(1.5, c(0.3, 1)), kernel_periodic(0.7), kernel_rq(2, 0.5))) {
@@ -182,6 +189,7 @@ test_that("parameter gradients run through several blocks", {
 })
 
 test_that("the core's parameters are the logarithms of kernel_parameters()", {
+  skip_without_testing()
   for (name in names(pairs)) {
     k <- pairs[[name]][[1]]
     values <- gpbandits:::kernel_parameters(k)
@@ -211,6 +219,7 @@ test_that("parameters are named by family and by their place in sums and product
 # ---- random features ----------------------------------------------------------
 
 test_that("paths drawn for Thompson sampling have the kernel's covariance", {
+  skip_without_testing()
   skip_on_cran()
   set.seed(4)
   x <- inputs[1:4, ]
@@ -229,6 +238,7 @@ test_that("paths drawn for Thompson sampling have the kernel's covariance", {
 })
 
 test_that("harmonics of a periodic kernel suit short and long lengthscales", {
+  skip_without_testing()
   set.seed(5)
   x <- cbind(c(0, 0.01, 0.1, 0.5))
   for (lengthscale in c(0.05, 1, 20)) {
@@ -241,6 +251,7 @@ test_that("harmonics of a periodic kernel suit short and long lengthscales", {
 })
 
 test_that("one path with many features has nearly normal values with the right variance", {
+  skip_without_testing()
   set.seed(6)
   f <- gpbandits:::cpp_kernel_prior_paths(resolve(kernel_matern(1.5, 0.4, 2)), inputs[1:2, ], 256, 4000)
   z <- f[1, ] / sqrt(2)
@@ -248,6 +259,7 @@ test_that("one path with many features has nearly normal values with the right v
 })
 
 test_that("a path's gradient equals finite differences and its two values agree", {
+  skip_without_testing()
   for (name in names(pairs)) {
     path <- function(x) {
       set.seed(7)
@@ -266,6 +278,7 @@ test_that("a path's gradient equals finite differences and its two values agree"
 })
 
 test_that("a linear kernel's path is a line", {
+  skip_without_testing()
   set.seed(8)
   core <- resolve(kernel_linear(2, dims = c("a", "c")))
   path <- gpbandits:::cpp_kernel_prior_gradient(core, inputs, 5)
@@ -274,6 +287,7 @@ test_that("a linear kernel's path is a line", {
 })
 
 test_that("paths of a covariance matrix have it as their covariance, alone and times another kernel", {
+  skip_without_testing()
   set.seed(9)
   K <- ref_random_covariance(4, 2)
   points <- cbind(rep(c(0.1, 0.4), each = 4), rep(0:3, 2))

@@ -1,6 +1,8 @@
 # The low-rank posterior and its certificate, through exports for tests, against the dense
 # formulas of the oracle.
 
+skip_without_testing()
+
 lowrank <- function(kernel, d, noise_var, accuracy = 1e-3, corrected = FALSE) {
   cpp_testing_lowrank_new(resolve_kernel(kernel, paste0("x", seq_len(d))), noise_var, accuracy, corrected)
 }

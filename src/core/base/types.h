@@ -3,7 +3,7 @@
 #ifndef GPB_TYPES_H
 #define GPB_TYPES_H
 
-#include <Eigen/Core>
+#include "base/eigen.h"
 #include <cstddef>
 #include <functional>
 #include <limits>

@@ -1,7 +1,8 @@
 #include "events/change_sweep.h"
 #include "events/changes.h"
 
-#include "linalg/floored_cholesky.h"
+#include "linalg/decompositions.h"
+#include "linalg/floors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +56,7 @@ void PointAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
   kernel_->cross(points.back(), *domain_, row);
   over_domain_.col(t) = row;
   const VectorXd averages =
-      over_domain_.leftCols(t + 1).transpose() * row / static_cast<double>(n);
+      multiply_transposed(over_domain_.leftCols(t + 1), row) / static_cast<double>(n);
   products.row(t).head(t + 1) = averages.transpose();
   products.col(t).head(t + 1) = averages;
 }
@@ -67,7 +68,7 @@ void SampledAverage::append(const std::vector<VectorXd>& points, const MatrixXd&
   const Index t = pairs_ - 1;
   const VectorXd row = gram.col(t).head(t);
   products.topLeftCorner(t, t) += row * row.transpose();
-  const VectorXd sums = gram.topLeftCorner(t + 1, t + 1) * gram.col(t).head(t + 1);
+  const VectorXd sums = multiply(gram.topLeftCorner(t + 1, t + 1), gram.col(t).head(t + 1));
   products.row(t).head(t + 1) = sums.transpose();
   products.col(t).head(t + 1) = sums;
 }
@@ -132,7 +133,7 @@ void ChangeSweep::slide(Window& window, Index q) {
       MatrixXd rest = L.bottomRightCorner(q - 1, q - 1);
       rank_one_update(rest, dropped);
       VectorXd row = gram_.row(end - 1).segment(first, q - 1).transpose();
-      rest.triangularView<Eigen::Lower>().solveInPlace(row);
+      solve_lower(rest, row);
       L.topLeftCorner(q - 1, q - 1) = rest;
       L.row(q - 1).head(q - 1) = row.transpose();
     }
@@ -141,8 +142,8 @@ void ChangeSweep::slide(Window& window, Index q) {
     L(q - 1, q - 1) = std::sqrt(noisy_pivot(left, effective_noise(window.ridge, variance)));
   }
   VectorXd weights = Eigen::Map<const VectorXd>(y_.data() + first, q);
-  L.triangularView<Eigen::Lower>().solveInPlace(weights);
-  L.transpose().triangularView<Eigen::Upper>().solveInPlace(weights);
+  solve_lower(L, weights);
+  solve_lower_transposed(L, weights);
   window.weights.push_back(std::move(weights));
 }
 
@@ -151,7 +152,7 @@ double ChangeSweep::statistic(const VectorXd& older, const VectorXd& newer) cons
   VectorXd w(2 * q);
   w << older, -newer;
   const Index first = size() - 2 * q;
-  return w.dot(products_.block(first, first, 2 * q, 2 * q) * w) / average_->divisor();
+  return w.dot(multiply(products_.block(first, first, 2 * q, 2 * q), w)) / average_->divisor();
 }
 
 bool ChangeSweep::add(const VectorXd& x, double y) {
@@ -189,7 +190,7 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
     const Points part = x.middleRows(half * q, q);
     const VectorXd weights =
         ridged_factor(kernel.gram(part), ridge).solve(y.segment(half * q, q));
-    difference += (half == 0 ? 1.0 : -1.0) * (kernel.gram(domain, part) * weights);
+    difference += (half == 0 ? 1.0 : -1.0) * multiply(kernel.gram(domain, part), weights);
   }
   return difference.squaredNorm() / static_cast<double>(domain.rows());
 }
@@ -211,7 +212,7 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
     w.segment(half * q, q) =
         (half == 0 ? 1.0 : -1.0) * factor.solve(y.segment(half * q, q));
   }
-  return w.dot(products * w) / average.divisor();
+  return w.dot(multiply(products, w)) / average.divisor();
 }
 
 // ---- the rules ----------------------------------------------------------------------------------

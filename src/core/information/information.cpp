@@ -2,9 +2,8 @@
 #include "information/optimal_design.h"
 
 #include "base/ties.h"
-#include "linalg/floored_cholesky.h"
+#include "linalg/decompositions.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -57,9 +56,7 @@ double SpectralInformation::at(double s) const {
 
 VectorXd gram_eigenvalues(const MatrixXd& factor) {
   if (factor.cols() == 0) return VectorXd();
-  const MatrixXd small = factor.transpose() * factor;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(small, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().reverse().cwiseMax(0.0);
+  return symmetric_eigenvalues(crossprod(factor, factor)).reverse().cwiseMax(0.0);
 }
 
 // ---- D-optimal designs --------------------------------------------------------------------------
@@ -85,9 +82,10 @@ Local evaluate(const MatrixXd& gram, double noise_var, const VectorXd& mass) {
   const FlooredCholesky chol(system, 1.0);
   Local out;
   out.gain = 0.5 * chol.log_det();
-  const MatrixXd explained = chol.lower().solve(root.asDiagonal() * gram);
+  MatrixXd explained = root.asDiagonal() * gram;
+  solve_lower_columns(chol.lower(), explained);
   MatrixXd covariance = gram;
-  covariance.noalias() -= explained.transpose() * explained;
+  subtract_crossprod(covariance, explained, explained);
   out.score = covariance.diagonal().cwiseMax(0.0) / (2.0 * noise_var);
   out.curvature = covariance.cwiseAbs2() / (2.0 * noise_var * noise_var);
   return out;
@@ -106,17 +104,17 @@ double positive_step(const VectorXd& x, const VectorXd& dx) {
 
 Design::Design(const MatrixXd& factor, double noise_var, VectorXd mass_in, double total_in)
     : mass(std::move(mass_in)), total(total_in) {
-  MatrixXd system = factor.transpose() * (mass / noise_var).asDiagonal() * factor;
-  strength = Eigen::SelfAdjointEigenSolver<MatrixXd>(system, Eigen::EigenvaluesOnly)
-                 .eigenvalues().cwiseMax(0.0);
+  const MatrixXd weighted = (mass / noise_var).asDiagonal() * factor;
+  MatrixXd system = crossprod(weighted, factor);
+  strength = symmetric_eigenvalues(system).cwiseMax(0.0);
   system.diagonal().array() += 1.0;
   root = FlooredCholesky(system, 1.0).matrix();
-  const MatrixXd inverse = root.triangularView<Eigen::Lower>().solve(
-      MatrixXd::Identity(root.rows(), root.cols()));
-  const MatrixXd X = inverse.transpose() * inverse;
+  MatrixXd inverse = MatrixXd::Identity(root.rows(), root.cols());
+  solve_lower_columns(root, inverse);
+  const MatrixXd X = crossprod(inverse, inverse);
   trace = X.trace();
   gain = gain_at(total);
-  score = (factor * X).cwiseProduct(factor).rowwise().sum() / (2.0 * noise_var);
+  score = product(factor, X).cwiseProduct(factor).rowwise().sum() / (2.0 * noise_var);
   top = score.maxCoeff();
 }
 
@@ -136,10 +134,9 @@ namespace {
 class Between {
  public:
   Between(const Design& low, const Design& high) : low_(low), high_(high) {
-    const MatrixXd ratio = high.root.triangularView<Eigen::Lower>().solve(low.root);
-    const MatrixXd relative = ratio.transpose() * ratio;   // X_high relative to X_low
-    theta_ = Eigen::SelfAdjointEigenSolver<MatrixXd>(relative, Eigen::EigenvaluesOnly)
-                 .eigenvalues().cwiseMax(0.0);
+    MatrixXd ratio = low.root;
+    solve_lower_columns(high.root, ratio);
+    theta_ = symmetric_eigenvalues(crossprod(ratio, ratio)).cwiseMax(0.0);   // X_high relative to X_low
   }
 
   double bound(double t) const {
@@ -232,7 +229,7 @@ VectorXd DesignSolver::improve(double total, const VectorXd& guess) const {
     rows.row(j) = factor_.row(points_[j]);
     local[j] = guess[points_[j]];
   }
-  local = newton(rows * rows.transpose(), total, local);
+  local = newton(tcrossprod(rows, rows), total, local);
   VectorXd mass = VectorXd::Zero(factor_.rows());
   for (Index j = 0; j < m; ++j) mass[points_[j]] = local[j];
   return (total / mass.sum()) * mass;

@@ -7,9 +7,9 @@
 #include "kernels/pivoted_cholesky.h"
 
 #include "kernels/kernel_scaling.h"
+#include "linalg/decompositions.h"
 #include "linalg/mirror.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -234,7 +234,7 @@ void Linear::set_log_parameters(const VectorXd& theta) {
 // sum_ij W_ij v x_i'x_j = v sum_c x_c' W x_c.
 VectorXd Linear::parameter_gradient(const Points& X, const MatrixXd& W) const {
   double total = 0.0;
-  for (const Index c : dims_) total += X.col(c).dot(W * X.col(c));
+  for (const Index c : dims_) total += X.col(c).dot(multiply(W, X.col(c)));
   return VectorXd::Constant(1, variance_ * total);
 }
 
@@ -377,12 +377,9 @@ VectorXd MatrixKernel::parameter_gradient(const Points&, const MatrixXd&) const 
 // A draw of all arms at once, root z with root root' = K: exact.
 void MatrixKernel::draw_feature(Rng& rng, Feature& feature) const {
   if (!root_) {
-    const Eigen::LDLT<MatrixXd> factor(*K_);
-    MatrixXd root = factor.matrixL();
-    root *= factor.vectorD().cwiseMax(0.0).cwiseSqrt().asDiagonal();
-    root_ = std::make_shared<const MatrixXd>(factor.transpositionsP().transpose() * root);
+    root_ = std::make_shared<const MatrixXd>(semidefinite_root(*K_));
   }
-  const VectorXd values = *root_ * rng.normals(K_->rows());
+  const VectorXd values = multiply(*root_, rng.normals(K_->rows()));
   if (feature.by_arm.size() > 0) feature.by_arm.array() *= values.array();
   else feature.by_arm = values;
   feature.arm_column = arm_column_;
@@ -480,7 +477,7 @@ LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance
     kernel.cross(X.row(pivot).transpose(), X, column);
     if (rank > 0) {
       const VectorXd at_pivot = F.row(pivot).head(rank).transpose();
-      column.noalias() -= F.leftCols(rank) * at_pivot;
+      add_multiple(column, -1.0, F.leftCols(rank), at_pivot);
     }
     column /= std::sqrt(out.residual[pivot]);
     F.col(rank) = column;

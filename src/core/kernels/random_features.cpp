@@ -1,5 +1,7 @@
 #include "kernels/random_features.h"
 
+#include "linalg/products.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -112,7 +114,7 @@ double PriorPath::value(const VectorXd& x) const {
 
 void PriorPath::values(const Points& X, Eigen::Ref<VectorXd> out) const {
   out.setZero();
-  if (slope_.size()) out = X * slope_;
+  if (slope_.size()) out = multiply(X, slope_);
   for (const Group& group : groups_) add_values(group, X, out);
 }
 
@@ -120,11 +122,11 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
   for (Index start = 0; start < X.rows(); start += kRows) {
     const Index count = std::min(kRows, X.rows() - start);
     const MatrixXd points = X.middleRows(start, count);
-    MatrixXd wave = points * group.frequency;
+    MatrixXd wave = product(points, group.frequency);
     wave.rowwise() += group.phase.transpose();
     wave = wave.array().cos();
     for (const MatrixXd& direction : group.directions) {
-      wave.array() *= (points * direction).array();
+      wave.array() *= product(points, direction).array();
     }
     for (Index i = 0; group.by_arm.size() > 0 && i < count; ++i) {
       wave.row(i).array() *= group.by_arm.row(group.arm_of(points(i, group.arm_column))).array();
@@ -134,7 +136,7 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
         wave(i, static_cast<Index>(m)) *= group.sign(m, points.row(i).transpose());
       }
     }
-    out.segment(start, count).noalias() += wave * group.weight;
+    add_multiple(out.segment(start, count), 1.0, wave, group.weight);
   }
 }
 
@@ -150,7 +152,7 @@ double PriorPath::value_and_gradient(const VectorXd& x, VectorXd& gradient) cons
 }
 
 double PriorPath::add_gradient(const Group& group, const VectorXd& x, VectorXd& gradient) {
-  const Eigen::ArrayXd angle = (group.frequency.transpose() * x + group.phase).array();
+  const Eigen::ArrayXd angle = (multiply_transposed(group.frequency, x) + group.phase).array();
   Eigen::ArrayXd weight = group.weight.array();
   if (group.by_arm.size() > 0) {
     weight *= group.by_arm.row(group.arm_of(x[group.arm_column])).transpose().array();
@@ -160,20 +162,20 @@ double PriorPath::add_gradient(const Group& group, const VectorXd& x, VectorXd& 
   }
   const Eigen::ArrayXd wave = angle.cos() * weight;
   std::vector<Eigen::ArrayXd> factors;
-  Eigen::ArrayXd product = Eigen::ArrayXd::Ones(angle.size());
+  Eigen::ArrayXd all = Eigen::ArrayXd::Ones(angle.size());
   for (const MatrixXd& direction : group.directions) {
-    factors.push_back((direction.transpose() * x).array());
-    product *= factors.back();
+    factors.push_back(multiply_transposed(direction, x).array());
+    all *= factors.back();
   }
-  gradient -= group.frequency * (angle.sin() * weight * product).matrix();
+  add_multiple(gradient, -1.0, group.frequency, (angle.sin() * weight * all).matrix());
   for (std::size_t j = 0; j < factors.size(); ++j) {
     Eigen::ArrayXd others = wave;
     for (std::size_t i = 0; i < factors.size(); ++i) {
       if (i != j) others *= factors[i];
     }
-    gradient += group.directions[j] * others.matrix();
+    add_multiple(gradient, 1.0, group.directions[j], others.matrix());
   }
-  return (wave * product).sum();
+  return (wave * all).sum();
 }
 
 // Marsaglia and Tsang (2000); below shape 1 by G(shape) = G(shape + 1) U^(1/shape).

@@ -3,7 +3,7 @@
 #include "posteriors/root_posterior.h"
 #include "posteriors/played_posterior.h"
 
-#include "linalg/floored_cholesky.h"
+#include "linalg/decompositions.h"
 #include "linalg/sweeps.h"
 
 #include <algorithm>
@@ -149,9 +149,9 @@ WeightFit fit_by_precision(const MatrixXd& phi, const std::vector<Index>& seen,
     target += phi.row(arm).transpose() * (weighted[arm] / noise_var);
   }
   MatrixXd precision = MatrixXd::Identity(r, r);
-  precision.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
+  add_tcrossprod_below(precision, 1.0, scaled);
   const FlooredCholesky factor(precision, 1.0);
-  return {factor.upper().solve(MatrixXd::Identity(r, r)), factor.solve(target), factor.log_det()};
+  return {factor.inverse_transposed(), factor.solve(target), factor.log_det()};
 }
 
 // The same one arm after the other, by Potter's step: no number in it is large where the noise
@@ -163,8 +163,8 @@ WeightFit fit_by_steps(const MatrixXd& phi, const std::vector<Index>& seen,
   for (const Index arm : seen) {
     const VectorXd row = phi.row(arm);
     const double noise = effective_noise(noise_var / weight[arm], row.squaredNorm());
-    const VectorXd v = fit.root.transpose() * row;
-    VectorXd gain = fit.root * v;
+    const VectorXd v = multiply_transposed(fit.root, row);
+    VectorXd gain = multiply(fit.root, v);
     const double s = noise + v.squaredNorm();
     fit.mean += gain * ((weighted[arm] / weight[arm] - row.dot(fit.mean)) / s);
     fit.log_det += std::log(s / noise);
@@ -215,8 +215,8 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
   const MatrixXd& phi = basis_->factor;
   // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / potter_divisor.
   const VectorXd row = phi.row(arm);
-  const VectorXd v = root_.transpose() * row;
-  VectorXd gain = root_ * v;
+  const VectorXd v = multiply_transposed(root_, row);
+  VectorXd gain = multiply(root_, v);
   const double s = noise + v.squaredNorm();
   rank_one_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), innovation / s,
                  1.0 / s, mean_.data(), variance_.data());
@@ -228,7 +228,7 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
 void WeightPosterior::respond(Index arm, double step) {
   const MatrixXd& phi = basis_->factor;
   const VectorXd row = phi.row(arm);
-  const VectorXd gain = root_ * (root_.transpose() * row);
+  const VectorXd gain = multiply(root_, multiply_transposed(root_, row));
   product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
                 mean_.data());
 }
@@ -244,7 +244,7 @@ void WeightPosterior::refit() {
   constexpr Index block = 256;
   for (Index first = 0; first < n; first += block) {
     const Index count = std::min(block, n - first);
-    const MatrixXd part = phi.middleRows(first, count) * root_;
+    const MatrixXd part = product(phi.middleRows(first, count), root_);
     variance_.segment(first, count) =
         basis_->residual.segment(first, count) + part.rowwise().squaredNorm();
   }
@@ -257,7 +257,7 @@ void WeightPosterior::refit_mean() {
   for (const Index arm : observed_arms()) {
     target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
   }
-  const VectorXd weights = rooted(root_.transpose() * target);
+  const VectorXd weights = rooted(multiply_transposed(root_, target));
   product_sweep(phi.data(), phi.rows(), phi.rows(), rank(), weights.data(), 1.0,
                 prior_mean_.data(), mean_.data());
 }
@@ -268,7 +268,7 @@ void WeightPosterior::drift(double rate) {
   variance_ = (1.0 - rate) * variance_ + rate * table_->prior_variance;
   MatrixXd covariance = MatrixXd::Zero(rank(), rank());
   covariance.diagonal().setConstant(rate);
-  covariance.selfadjointView<Eigen::Lower>().rankUpdate(root_, 1.0 - rate);
+  add_tcrossprod_below(covariance, 1.0 - rate, root_);
   root_ = FlooredCholesky(covariance, rate).matrix();
   drifted_ = true;
 }
@@ -285,8 +285,8 @@ void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index f
   }
   MatrixXd weights(rank(), out.cols());
   for (Index k = 0; k < out.cols(); ++k) weights.col(k) = rng.normals(rank());
-  weights = (scale * root_) * weights;
-  out.noalias() = phi.middleRows(first, n) * weights;
+  weights = product(root_, weights, scale);
+  product_into(out, phi.middleRows(first, n), weights);
   out.colwise() += base.segment(first, n);
 }
 
@@ -295,8 +295,8 @@ MatrixXd WeightPosterior::covariance(const std::vector<Index>& arms) const {
   for (std::size_t k = 0; k < arms.size(); ++k) {
     features.row(static_cast<Index>(k)) = basis_->factor.row(arms[k]);
   }
-  const MatrixXd rooted = features * root_;
-  return rooted * rooted.transpose();
+  const MatrixXd rooted = product(features, root_);
+  return tcrossprod(rooted, rooted);
 }
 
 // ---- a root of the covariance -------------------------------------------------------------------
@@ -338,8 +338,9 @@ void RootPosterior::respond(Index arm, double step) {
 void RootPosterior::refit() {
   const MatrixXd& phi = basis_->factor;
   const WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
-  root_.noalias() = phi * fit.root;
-  mean_ = prior_mean_ + phi * fit.mean;
+  root_ = product(phi, fit.root);
+  mean_ = prior_mean_;
+  add_multiple(mean_, 1.0, phi, fit.mean);
   variance_ = basis_->residual + root_.rowwise().squaredNorm();
   log_det_ = fit.log_det;
 }
@@ -369,7 +370,7 @@ void RootPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index fir
   }
   MatrixXd z(rank(), out.cols());
   for (Index k = 0; k < out.cols(); ++k) z.col(k) = scale * rng.normals(rank());
-  out.noalias() = root_.middleRows(first, n) * z;
+  product_into(out, root_.middleRows(first, n), z);
   out.colwise() += base.segment(first, n);
 }
 
@@ -378,7 +379,7 @@ MatrixXd RootPosterior::covariance(const std::vector<Index>& arms) const {
   for (std::size_t k = 0; k < arms.size(); ++k) {
     rooted.row(static_cast<Index>(k)) = root_.row(arms[k]);
   }
-  return rooted * rooted.transpose();
+  return tcrossprod(rooted, rooted);
 }
 
 // ---- the points played --------------------------------------------------------------------------
@@ -478,13 +479,14 @@ void PlayedPosterior::refit() {
   for (Index k = 0; k < m; ++k) K.row(k) = V_.row(seen[static_cast<std::size_t>(k)]).head(m);
   K.diagonal() += noise;
   const FlooredCholesky factor(std::move(K), noise);
-  const VectorXd half = factor.lower().solve(target);
+  solve_lower(factor.lower(), target);  // half of the solution
   constexpr Index block = 256;
   for (Index first = 0; first < n; first += block) {
     const Index count = std::min(block, n - first);
     auto part = V_.block(first, 0, count, m);
-    factor.upper().solveInPlace<Eigen::OnTheRight>(part);
-    mean_.segment(first, count) = prior_mean_.segment(first, count) + part * half;
+    solve_lower_transposed_rows(factor.lower(), part);
+    mean_.segment(first, count) = prior_mean_.segment(first, count);
+    add_multiple(mean_.segment(first, count), 1.0, part, target);
     variance_.segment(first, count) =
         (table_->prior_variance.segment(first, count) - part.rowwise().squaredNorm()).cwiseMax(0.0);
   }
@@ -513,7 +515,7 @@ MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
     signed_rows.row(k) = signed_row(arms[static_cast<std::size_t>(k)]).transpose();
     points.row(k) = table_->points->row(arms[static_cast<std::size_t>(k)]);
   }
-  return table_->kernel->gram(points) - signed_rows * rows.transpose();
+  return table_->kernel->gram(points) - tcrossprod(signed_rows, rows);
 }
 
 }  // namespace gpb

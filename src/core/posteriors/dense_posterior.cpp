@@ -1,6 +1,7 @@
 #include "posteriors/dense_posterior.h"
 
-#include "linalg/floored_cholesky.h"
+#include "linalg/decompositions.h"
+#include "linalg/floors.h"
 #include "linalg/mirror.h"
 
 #include <algorithm>
@@ -282,8 +283,8 @@ MatrixXd DensePosterior::joint(const Points& X, VectorXd& mean) const {
   for (Index i = 0; i < size(); ++i) {
     for (Index j = 0; j < X.rows(); ++j) solved(j, i) = rhs(i, j);
   }
-  mean.noalias() = solved * whitened().head(size());
-  out.selfadjointView<Eigen::Lower>().rankUpdate(solved, -1.0);
+  mean = multiply(solved, whitened().head(size()));
+  add_tcrossprod_below(out, -1.0, solved);
   mirror_lower(out);
   out.diagonal() = out.diagonal().cwiseMax(0.0);
   return out;
@@ -309,7 +310,7 @@ double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) con
     const Index count = std::min(kPointBlock, size() - first);
     kernel_->input_gradient(x, blocks_[b], slope);
     for (Index i = 0; fades() && i < count; ++i) slope.row(i) *= present(first + i);
-    dmean.noalias() += slope.topRows(count).transpose() * weights().segment(first, count);
+    add_multiple_transposed(dmean, 1.0, slope.topRows(count), weights().segment(first, count));
   }
   return values.head(size()).dot(weights());
 }
@@ -336,8 +337,8 @@ void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& s
     const Index count = std::min(kPointBlock, size() - first);
     kernel_->input_gradient(x, blocks_[b], slope);
     for (Index i = 0; fades() && i < count; ++i) slope.row(i) *= present(first + i);
-    dmean.noalias() += slope.topRows(count).transpose() * weights().segment(first, count);
-    dvariance.noalias() -= 2.0 * slope.topRows(count).transpose() * v.segment(first, count);
+    add_multiple_transposed(dmean, 1.0, slope.topRows(count), weights().segment(first, count));
+    add_multiple_transposed(dvariance, -2.0, slope.topRows(count), v.segment(first, count));
   }
   dsd = VectorXd::Zero(x.size());
   if (sd > 0.0) dsd = dvariance / (2.0 * sd);
@@ -358,7 +359,7 @@ VectorXd DensePosterior::draw_residuals(Rng& rng) const {
     }
   }
   past.diagonal() += noise_var;
-  return FlooredCholesky(past, noise_var).lower() * z;
+  return FlooredCholesky(past, noise_var).multiply(z);
 }
 
 double DensePosterior::log_det() const {

@@ -1,11 +1,11 @@
 // The basis of a low-rank posterior, and its precision.
 #include "kernels/pivoted_cholesky.h"
+#include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/room.h"
 #include "linalg/sweeps.h"
 #include "posteriors/low_rank_posterior.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -65,7 +65,7 @@ void LowRankPosterior::extend(Index row) {
   const Index before = rank();
   const VectorXd column = extend_features(row);
   const VectorXd weighed = column.cwiseProduct(weight_.head(rows_)) / noise_var_;
-  const VectorXd cross = features_.topLeftCorner(rows_, before).transpose() * weighed;
+  const VectorXd cross = multiply_transposed(features_.topLeftCorner(rows_, before), weighed);
   precision_.append(cross.data(), weighed.dot(column), 1.0);
   target_.conservativeResize(before + 1);
   target_[before] = column.dot(weighted_.head(rows_)) / noise_var_;
@@ -244,17 +244,14 @@ void LowRankPosterior::refit() {
     const Index count = std::min(kRefitBlock, rows_ - first);
     const MatrixXd part = features_.block(first, 0, count, r).transpose();
     const VectorXd root = (weight_.segment(first, count) / noise_var_).cwiseSqrt();
-    if (r > 0) P.selfadjointView<Eigen::Lower>().rankUpdate(part * root.asDiagonal());
-    target_.noalias() += part * (weighted_.segment(first, count) / noise_var_);
+    add_tcrossprod_below(P, 1.0, part * root.asDiagonal());
+    add_multiple(target_, 1.0, part, weighted_.segment(first, count) / noise_var_);
   }
-  const Eigen::LLT<MatrixXd> factor(P);
-  if (factor.info() != Eigen::Success) {
-    throw std::runtime_error("the posterior precision lost positive definiteness");
-  }
+  if (!cholesky(P)) throw std::runtime_error("the posterior precision lost positive definiteness");
   precision_.truncate(0);
   precision_.reserve(r);
   for (Index i = 0; i < r; ++i) {
-    const VectorXd row = factor.matrixLLT().row(i).head(i + 1).transpose();
+    const VectorXd row = P.row(i).head(i + 1).transpose();
     precision_.append_row(row.data(), row[i]);
   }
   updates_ = drops_ = 0;
@@ -374,9 +371,9 @@ void LowRankPosterior::measure() {
     const VectorXd own = dual().segment(begin, count);
     const auto features = features_.block(begin, 0, count, rank());
     VectorXd inside = VectorXd::Zero(rank());
-    if (rank() > 0) inside.noalias() = features.transpose() * own;
+    if (rank() > 0) inside = multiply_transposed(features, own);
     VectorXd left = gram_times(own, begin);
-    if (rank() > 0) left.noalias() -= features * inside;
+    if (rank() > 0) add_multiple(left, -1.0, features, inside);
     double outside = 0.0;
     for (Index i = 0; i < count; ++i) {
       if (!in_basis_[static_cast<std::size_t>(begin + i)]) outside += own[i] * left[i];

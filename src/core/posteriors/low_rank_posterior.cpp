@@ -2,6 +2,7 @@
 #include "posteriors/low_rank_candidates.h"
 #include "posteriors/low_rank_posterior.h"
 
+#include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/mirror.h"
 #include "linalg/room.h"
@@ -658,8 +659,8 @@ MatrixXd LowRankPosterior::covariance(const Points& X) const {
     precision_.forward(column);
     half.col(j) = column;
   }
-  out.selfadjointView<Eigen::Lower>().rankUpdate(phi.transpose(), -1.0);
-  out.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
+  add_crossprod_below(out, -1.0, phi);
+  add_crossprod_below(out, 1.0, half);
   mirror_lower(out);
   if (corrects()) out -= coupled_covariance(X, phi, half);
   out.diagonal() = out.diagonal().cwiseMax(0.0);
@@ -677,11 +678,11 @@ MatrixXd LowRankPosterior::coupled_covariance(const Points& X, const MatrixXd& p
     solved.col(j) = column;
     basis_.kernel().cross(X.row(j).transpose(), points_, left.col(j));
   }
-  left.topRows(rows_).noalias() -= features * phi;
+  subtract_product(left.topRows(rows_), features, phi);
   for (Index row = 0; row < rows_; ++row) {
     left.row(row) *= in_basis_[static_cast<std::size_t>(row)] ? 0.0 : weight_[row] / noise_var_;
   }
-  const MatrixXd one = (features * solved).transpose() * left.topRows(rows_);
+  const MatrixXd one = crossprod(product(features, solved), left.topRows(rows_));
   return one + one.transpose();
 }
 
@@ -696,7 +697,7 @@ MatrixXd LowRankPosterior::draw(const Points& X, Rng& rng, Index count, double s
 // The sum of slopes with these weights; Eigen's product wants a first row.
 static VectorXd along(const MatrixXd& slopes, const VectorXd& weights) {
   if (slopes.rows() == 0) return VectorXd::Zero(slopes.cols());
-  return slopes.transpose() * weights;
+  return multiply_transposed(slopes, weights);
 }
 
 double LowRankPosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/floors.h"
+#include "linalg/products.h"
 #include "posteriors/joint_draw.h"
 
 namespace gpb {
@@ -447,7 +448,7 @@ class PathDraw final : public SampledFunction {
     value -= scale_ * cross.dot(weights_);
     MatrixXd slope;
     kernel_.input_gradient(x, played_, slope);
-    gradient->noalias() -= scale_ * (slope.transpose() * weights_);
+    add_multiple_transposed(*gradient, -scale_, slope, weights_);
     return value;
   }
 

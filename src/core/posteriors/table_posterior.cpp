@@ -2,9 +2,9 @@
 #include "posteriors/joint_draw.h"
 #include "posteriors/table_posterior.h"
 
+#include "linalg/decompositions.h"
 #include "posteriors/dense_posterior.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -64,18 +64,13 @@ void Posterior::local(const VectorXd&, double&, double&, VectorXd&, VectorXd&) c
 
 // ---- joint draws --------------------------------------------------------------------------------
 
-// The covariance is singular where points repeat or the posterior is certain: LDL' with
-// pivoting factors it without jitter.
+// The covariance is singular where points repeat or the posterior is certain.
 MatrixXd joint_draws(const MatrixXd& covariance, Rng& rng, Index count, double scale) {
   const Index n = covariance.rows();
   if (n == 0) return MatrixXd(0, count);
   MatrixXd z(n, count);
   for (Index c = 0; c < count; ++c) z.col(c) = rng.normals(n);
-  const Eigen::LDLT<MatrixXd> factor(covariance);
-  const VectorXd root = factor.vectorD().cwiseMax(0.0).cwiseSqrt();
-  MatrixXd out = factor.matrixL() * (root.asDiagonal() * z);
-  out = factor.transpositionsP().transpose() * out;
-  return scale * out;
+  return scale * rooted(covariance, z);
 }
 
 // ---- tables of arms and contexts ----------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "spaces/mixed_space.h"
 
 #include "base/golden_points.h"
+#include "linalg/products.h"
 #include "posteriors/open_posterior.h"
 
 #include <algorithm>
@@ -351,8 +352,8 @@ struct MixedSpace::Way {
   }
   // The squares of what the constraints are exceeded by, and their derivatives.
   double violation(const VectorXd& u, VectorXd& slope) const {
-    const VectorXd over = (excess + slopes.transpose() * (u - centre)).cwiseMax(0.0);
-    slope = 2.0 * (slopes * over);
+    const VectorXd over = (excess + multiply_transposed(slopes, u - centre)).cwiseMax(0.0);
+    slope = 2.0 * multiply(slopes, over);
     return over.squaredNorm();
   }
 };

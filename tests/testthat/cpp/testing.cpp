@@ -1,5 +1,7 @@
-// Only tests call what is exported here.
-#include <RcppEigen.h>
+// What tests call of the core, and a posterior in extended precision. No part of the package: tools/install.sh
+// compiles it with a copy of the package for `make test`.
+#include "base/eigen_decompositions.h"
+#include "r_values.h"
 
 #include <cmath>
 

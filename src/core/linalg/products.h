@@ -1,0 +1,34 @@
+// Products of matrices, compiled once: Eigen's templates for them take seconds in every file that multiplies by itself.
+// Nothing here is kept or made for views of columns and blocks: they are looked at where they lie.
+#ifndef GPB_PRODUCTS_H
+#define GPB_PRODUCTS_H
+
+#include "base/types.h"
+
+namespace gpb {
+
+using MatrixView = Eigen::Ref<const MatrixXd>;
+using VectorView = Eigen::Ref<const VectorXd>;
+
+// With a vector: A x and A'x; out += scale A x and out += scale A'x (`out` none of the others).
+VectorXd multiply(const MatrixView& A, const VectorView& x);
+VectorXd multiply_transposed(const MatrixView& A, const VectorView& x);
+void add_multiple(Eigen::Ref<VectorXd> out, double scale, const MatrixView& A, const VectorView& x);
+void add_multiple_transposed(Eigen::Ref<VectorXd> out, double scale, const MatrixView& A, const VectorView& x);
+
+// scale A B, A'B and A B'.
+MatrixXd product(const MatrixView& A, const MatrixView& B, double scale = 1.0);
+MatrixXd crossprod(const MatrixView& A, const MatrixView& B);
+MatrixXd tcrossprod(const MatrixView& A, const MatrixView& B);
+// out = A B; out -= A B; out -= A'B (`out` none of the others).
+void product_into(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B);
+void subtract_product(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B);
+void subtract_crossprod(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B);
+
+// The lower triangle of C gains scale A A' or scale A'A.
+void add_tcrossprod_below(MatrixXd& C, double scale, const MatrixView& A);
+void add_crossprod_below(MatrixXd& C, double scale, const MatrixView& A);
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,6 @@
+# What tests call of the core beyond what the package does (tests/testthat/cpp) is compiled with the package by
+# `make test`, not by R CMD INSTALL.
+skip_without_testing <- function() {
+  skip_if_not(exists("cpp_testing_digits", asNamespace("gpbandits")),
+              "the package was installed without tests/testthat/cpp, which `make test` compiles with it")
+}
