@@ -7,7 +7,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 LIB := $(CURDIR)/build/lib
 STAMP := build/installed
-SOURCES := $(shell find DESCRIPTION NAMESPACE R src inst -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
+SOURCES := $(shell find DESCRIPTION NAMESPACE R src inst tests/testthat/cpp -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
 
 export R_LIBS := $(LIB)$(if $(R_LIBS),:$(R_LIBS))
 export R_MAKEVARS_USER ?= $(CURDIR)/tools/Makevars
@@ -21,10 +21,10 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test fuzz check bench vignettes site coverage lint document sanitize clean
+.PHONY: help demo test fuzz check bench build-time vignettes site coverage lint document sanitize clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## install what is missing, then find the summit of volcano (picture: build/volcano.png)
 	@Rscript tools/setup.R demo
@@ -51,6 +51,10 @@ bench: ## run the benchmarks in bench/
 	@Rscript tools/setup.R bench
 	@$(MAKE) -s $(STAMP)
 	@set -e; for script in bench/*.R; do echo "== $$script"; Rscript "$$script"; done
+
+build-time: ## seconds of processor that R CMD INSTALL takes without a compiler cache (bench/results/build.md)
+	@Rscript tools/setup.R demo
+	@Rscript tools/build_time.R
 
 vignettes: ## build the vignettes into build/vignettes
 	@Rscript tools/setup.R vignettes
