@@ -2,20 +2,13 @@
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
 
-#include "kernels/kernel_categorical.h"
-#include "kernels/kernel_compose.h"
-#include "kernels/kernel_function.h"
-#include "kernels/kernel_linear.h"
-#include "kernels/kernel_matrix.h"
-#include "kernels/kernel_periodic.h"
-#include "kernels/kernel_stationary.h"
+#include "kernels/make_kernel.h"
 #include "r_interrupt.h"
 
 #include <R.h>
 #include <R_ext/Applic.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -114,12 +107,19 @@ Settings::Settle RSettings::settle(const char* name) const {
   };
 }
 
-KernelPtr RSettings::kernel(const char* name) const {
-  return kernel_from_list(value(name), handle_);
+Settings::GramFunction RSettings::gram_function(const char* name) const {
+  const RFunction f = r_function(name);
+  return [f](const MatrixXd& X, const MatrixXd& Y) { return f.numbers<MatrixXd>(X, Y); };
 }
 
 std::unique_ptr<Settings> RSettings::part(const char* name) const {
   return std::make_unique<RSettings>(Rcpp::List(value(name)), handle_);
+}
+
+std::vector<std::unique_ptr<Settings>> RSettings::parts(const char* name) const {
+  std::vector<std::unique_ptr<Settings>> out;
+  for (const SEXP one : Rcpp::List(value(name))) out.push_back(std::make_unique<RSettings>(Rcpp::List(one), handle_));
+  return out;
 }
 
 // ---- kernels ------------------------------------------------------------------------------------
@@ -132,129 +132,12 @@ double r_bessel_k(double order, double x) {
   return R::bessel_k_ex(x, order, 2.0, work);
 }
 
-template <typename T>
-T field(const Rcpp::List& kernel, const char* name) {
-  return Rcpp::as<T>(kernel[name]);
-}
-
-std::vector<Index> dims_of(const Rcpp::List& kernel) {
-  const Rcpp::IntegerVector dims = kernel["dims"];
-  return std::vector<Index>(dims.begin(), dims.end());
-}
-
-Scaling scaling_of(const Rcpp::List& kernel) {
-  return Scaling(dims_of(kernel), field<VectorXd>(kernel, "lengthscale"),
-                 field<bool>(kernel, "isotropic"));
-}
-
-FunctionKernel::Gram gram_function(const Rcpp::List& kernel, HandleFunctions* handle) {
-  const Rcpp::Function given = kernel["f"];
-  const RFunction f(given, handle);
-  return [f](const MatrixXd& X, const MatrixXd& Y) { return f.numbers<MatrixXd>(X, Y); };
-}
-
-// A kernel that lets R's interrupts in between its rows: the core, which knows nothing of R, asks
-// kernels for rows wherever it works for long.
-class Interruptible : public Kernel {
- public:
-  explicit Interruptible(std::unique_ptr<Kernel> kernel) : kernel_(std::move(kernel)) {}
-  void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override {
-    pause(Y.rows());
-    kernel_->cross(x, Y, out);
-  }
-  void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override {
-    kernel_->diagonal(X, out);
-  }
-  void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override {
-    pause(Y.rows());
-    kernel_->input_gradient(x, Y, out);
-  }
-  Index parameter_count() const override { return kernel_->parameter_count(); }
-  VectorXd log_parameters() const override { return kernel_->log_parameters(); }
-  void set_log_parameters(const VectorXd& theta) override { kernel_->set_log_parameters(theta); }
-  VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override {
-    pause(X.rows() * X.rows());
-    return kernel_->parameter_gradient(X, W);
-  }
-  void draw_feature(Rng& rng, Feature& feature) const override {
-    kernel_->draw_feature(rng, feature);
-  }
-  PriorPath draw_prior_path(Rng& rng, Index inputs, Index features) const override {
-    return kernel_->draw_prior_path(rng, inputs, features);
-  }
-  std::unique_ptr<Kernel> clone() const override {
-    return std::make_unique<Interruptible>(kernel_->clone());
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  // Looks at the clock after some thousand values, for interrupts after a twentieth of a second.
-  void pause(Index values) const {
-    values_ += values;
-    if (values_ < 4096) return;
-    values_ = 0;
-    const Clock::time_point now = Clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return;
-    last_ = now;
-    check_interrupt();
-  }
-
-  std::unique_ptr<Kernel> kernel_;
-  mutable Index values_ = 0;
-  mutable Clock::time_point last_ = Clock::now();
-};
-
-std::unique_ptr<Kernel> parse(const Rcpp::List& kernel, HandleFunctions* handle);
-
-std::vector<std::unique_ptr<Kernel>> parts_of(const Rcpp::List& kernel,
-                                              HandleFunctions* handle) {
-  const Rcpp::List parts = kernel["parts"];
-  std::vector<std::unique_ptr<Kernel>> out;
-  for (R_xlen_t p = 0; p < parts.size(); ++p) {
-    out.push_back(std::make_unique<Interruptible>(parse(parts[p], handle)));
-  }
-  return out;
-}
-
-std::unique_ptr<Kernel> parse(const Rcpp::List& kernel, HandleFunctions* handle) {
-  const std::string type = field<std::string>(kernel, "type");
-  if (type == "sum") return std::make_unique<SumKernel>(parts_of(kernel, handle));
-  if (type == "product") return std::make_unique<ProductKernel>(parts_of(kernel, handle));
-  if (type == "matrix") {
-    return std::make_unique<MatrixKernel>(field<MatrixXd>(kernel, "K"),
-                                          field<int>(kernel, "arm_column"));
-  }
-  const double variance = field<double>(kernel, "variance");
-  if (type == "function") {
-    return std::make_unique<FunctionKernel>(gram_function(kernel, handle), dims_of(kernel),
-                                            variance);
-  }
-  if (type == "linear") return std::make_unique<Linear>(dims_of(kernel), variance);
-  if (type == "se") return std::make_unique<SquaredExponential>(scaling_of(kernel), variance);
-  if (type == "matern") {
-    return std::make_unique<Matern>(scaling_of(kernel), variance, field<double>(kernel, "nu"),
-                                    &r_bessel_k);
-  }
-  if (type == "rq") {
-    return std::make_unique<RationalQuadratic>(scaling_of(kernel), variance,
-                                               field<double>(kernel, "alpha"));
-  }
-  if (type == "periodic") {
-    return std::make_unique<Periodic>(scaling_of(kernel), field<VectorXd>(kernel, "period"),
-                                      field<bool>(kernel, "one_period"), variance);
-  }
-  if (type == "categorical") {
-    return std::make_unique<Categorical>(dims_of(kernel), field<VectorXd>(kernel, "correlation"),
-                                         field<bool>(kernel, "one_correlation"), variance);
-  }
-  throw std::invalid_argument("unknown kernel type: " + type);
-}
-
 }  // namespace
 
+Settings::Outside RSettings::outside() const { return {&r_bessel_k, &check_interrupt}; }
+
 KernelPtr kernel_from_list(const Rcpp::List& kernel, HandleFunctions* handle) {
-  return std::make_shared<Interruptible>(parse(kernel, handle));
+  return make_kernel(RSettings(kernel, handle));
 }
 
 // ---- the minimiser ------------------------------------------------------------------------------

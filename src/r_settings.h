@@ -24,8 +24,10 @@ class RSettings final : public Settings {
   Acquisition acquisition(const char* name) const override;
   PointFunction point_function(const char* name) const override;
   Settle settle(const char* name) const override;
-  KernelPtr kernel(const char* name) const override;
+  GramFunction gram_function(const char* name) const override;
   std::unique_ptr<Settings> part(const char* name) const override;
+  std::vector<std::unique_ptr<Settings>> parts(const char* name) const override;
+  Outside outside() const override;
 
  private:
   SEXP value(const char* name) const;

@@ -2,7 +2,7 @@
 #ifndef GPB_SETTINGS_H
 #define GPB_SETTINGS_H
 
-#include "kernels/kernel.h"
+#include "base/types.h"
 
 namespace gpb {
 
@@ -15,6 +15,14 @@ class Settings {
   // What a search space's rules make of points, a row each: see Settled in spaces/mixed_space.h.
   using Settle = std::function<std::pair<MatrixXd, MatrixXd>(const MatrixXd&)>;
 
+  // A covariance between two tables of points.
+  using GramFunction = std::function<MatrixXd(const MatrixXd&, const MatrixXd&)>;
+  // What kernels need from outside: K_order(x) e^x, and to be asked for interrupts now and then.
+  struct Outside {
+    double (*bessel_k)(double order, double x);
+    void (*pause)();
+  };
+
   virtual ~Settings() = default;
   virtual bool has(const char* name) const = 0;  // there, and not null
   virtual double number(const char* name) const = 0;
@@ -26,8 +34,10 @@ class Settings {
   virtual Acquisition acquisition(const char* name) const = 0;
   virtual PointFunction point_function(const char* name) const = 0;
   virtual Settle settle(const char* name) const = 0;
-  virtual KernelPtr kernel(const char* name) const = 0;
+  virtual GramFunction gram_function(const char* name) const = 0;
   virtual std::unique_ptr<Settings> part(const char* name) const = 0;
+  virtual std::vector<std::unique_ptr<Settings>> parts(const char* name) const = 0;
+  virtual Outside outside() const = 0;
 
   bool flag(const char* name) const { return number(name) != 0.0; }
   Index count(const char* name) const { return static_cast<Index>(number(name)); }

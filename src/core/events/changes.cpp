@@ -1,6 +1,7 @@
 #include "events/change_sweep.h"
 #include "events/changes.h"
 
+#include "kernels/make_kernel.h"
 #include "linalg/decompositions.h"
 #include "linalg/floors.h"
 
@@ -266,7 +267,7 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
     return std::make_unique<FunctionChange>(changes.table_function("f"), explore);
   }
   if (kind == "detect") {
-    const KernelPtr kernel = changes.kernel("kernel");
+    const KernelPtr kernel = make_kernel(*changes.part("kernel"));
     ChangeSweep sweep(kernel, make_averaging(*changes.part("domain"), kernel),
                       changes.function("threshold"), changes.function("ridge"),
                       changes.flag("dyadic"));

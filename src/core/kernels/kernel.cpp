@@ -4,13 +4,17 @@
 #include "kernels/kernel_categorical.h"
 #include "kernels/kernel_matrix.h"
 #include "kernels/kernel_function.h"
+#include "kernels/make_kernel.h"
 #include "kernels/pivoted_cholesky.h"
 
+#include "kernels/kernel_periodic.h"
 #include "kernels/kernel_scaling.h"
+#include "kernels/kernel_stationary.h"
 #include "linalg/decompositions.h"
 #include "linalg/mirror.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace gpb {
@@ -456,6 +460,123 @@ void FunctionKernel::draw_feature(Rng&, Feature&) const {
 
 std::unique_ptr<Kernel> FunctionKernel::clone() const {
   return std::make_unique<FunctionKernel>(*this);
+}
+
+// ---- from settings ------------------------------------------------------------------------------
+
+namespace {
+
+// A kernel that lets interrupts in between its rows: the core asks kernels for rows wherever it works
+// for long.
+class Interruptible : public Kernel {
+ public:
+  using Pause = void (*)();
+  Interruptible(std::unique_ptr<Kernel> kernel, Pause pause)
+      : kernel_(std::move(kernel)), pause_(pause) {}
+  void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override {
+    pause(Y.rows());
+    kernel_->cross(x, Y, out);
+  }
+  void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override {
+    kernel_->diagonal(X, out);
+  }
+  void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override {
+    pause(Y.rows());
+    kernel_->input_gradient(x, Y, out);
+  }
+  Index parameter_count() const override { return kernel_->parameter_count(); }
+  VectorXd log_parameters() const override { return kernel_->log_parameters(); }
+  void set_log_parameters(const VectorXd& theta) override { kernel_->set_log_parameters(theta); }
+  VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override {
+    pause(X.rows() * X.rows());
+    return kernel_->parameter_gradient(X, W);
+  }
+  void draw_feature(Rng& rng, Feature& feature) const override {
+    kernel_->draw_feature(rng, feature);
+  }
+  PriorPath draw_prior_path(Rng& rng, Index inputs, Index features) const override {
+    return kernel_->draw_prior_path(rng, inputs, features);
+  }
+  std::unique_ptr<Kernel> clone() const override {
+    return std::make_unique<Interruptible>(kernel_->clone(), pause_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Looks at the clock after some thousand values, for interrupts after a twentieth of a second.
+  void pause(Index values) const {
+    values_ += values;
+    if (values_ < 4096) return;
+    values_ = 0;
+    const Clock::time_point now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return;
+    last_ = now;
+    pause_();
+  }
+
+  std::unique_ptr<Kernel> kernel_;
+  Pause pause_;
+  mutable Index values_ = 0;
+  mutable Clock::time_point last_ = Clock::now();
+};
+
+std::vector<Index> dims_of(const Settings& kernel) {
+  std::vector<Index> out;
+  const VectorXd columns = kernel.numbers("dims");
+  for (Index k = 0; k < columns.size(); ++k) out.push_back(static_cast<Index>(columns[k]));
+  return out;
+}
+
+Scaling scaling_of(const Settings& kernel) {
+  return Scaling(dims_of(kernel), kernel.numbers("lengthscale"), kernel.flag("isotropic"));
+}
+
+std::unique_ptr<Kernel> plain_kernel(const Settings& kernel);
+
+std::vector<std::unique_ptr<Kernel>> parts_of(const Settings& kernel) {
+  std::vector<std::unique_ptr<Kernel>> out;
+  for (const auto& part : kernel.parts("parts")) {
+    out.push_back(std::make_unique<Interruptible>(plain_kernel(*part), kernel.outside().pause));
+  }
+  return out;
+}
+
+std::unique_ptr<Kernel> plain_kernel(const Settings& kernel) {
+  const std::string type = kernel.text("type");
+  if (type == "sum") return std::make_unique<SumKernel>(parts_of(kernel));
+  if (type == "product") return std::make_unique<ProductKernel>(parts_of(kernel));
+  if (type == "matrix") {
+    return std::make_unique<MatrixKernel>(kernel.matrix("K"), kernel.count("arm_column"));
+  }
+  const double variance = kernel.number("variance");
+  if (type == "function") {
+    return std::make_unique<FunctionKernel>(kernel.gram_function("f"), dims_of(kernel), variance);
+  }
+  if (type == "linear") return std::make_unique<Linear>(dims_of(kernel), variance);
+  if (type == "se") return std::make_unique<SquaredExponential>(scaling_of(kernel), variance);
+  if (type == "matern") {
+    return std::make_unique<Matern>(scaling_of(kernel), variance, kernel.number("nu"),
+                                    kernel.outside().bessel_k);
+  }
+  if (type == "rq") {
+    return std::make_unique<RationalQuadratic>(scaling_of(kernel), variance, kernel.number("alpha"));
+  }
+  if (type == "periodic") {
+    return std::make_unique<Periodic>(scaling_of(kernel), kernel.numbers("period"),
+                                      kernel.flag("one_period"), variance);
+  }
+  if (type == "categorical") {
+    return std::make_unique<Categorical>(dims_of(kernel), kernel.numbers("correlation"),
+                                         kernel.flag("one_correlation"), variance);
+  }
+  throw std::invalid_argument("unknown kernel type: " + type);
+}
+
+}  // namespace
+
+KernelPtr make_kernel(const Settings& kernel) {
+  return std::make_shared<Interruptible>(plain_kernel(kernel), kernel.outside().pause);
 }
 
 // ---- a factor of the Gram matrix ----------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include "base/golden_points.h"
 #include "events/pending.h"
+#include "kernels/make_kernel.h"
 #include "posteriors/best_point.h"
 #include "spaces/arm_space.h"
 #include "spaces/many_arm_space.h"
@@ -338,7 +339,7 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
   const std::string engine = bandit.text("engine");
   const Index arms = space.count("arms");
   const auto table = std::make_shared<const ArmTable>(
-      bandit.kernel("kernel"), std::make_shared<const Points>(space.matrix("points")));
+      make_kernel(*bandit.part("kernel")), std::make_shared<const Points>(space.matrix("points")));
   VectorXd mean = space.numbers("prior_mean");
   if (arms == table->size() && wants_many_arms(bandit, arms, policy)) {
     const auto open =
@@ -356,7 +357,7 @@ std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& po
                                   BoxMinimizer minimize) {
   const auto space = bandit.part("space");
   const std::string kind = space->text("kind");
-  const KernelPtr kernel = bandit.kernel("kernel");
+  const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
   if (kind == "table") return make_arms(bandit, *space, policy);
   auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
   if (asks_for_few(bandit, kind, policy)) engine.answers = LowRankAnswers::corrected;
