@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include <Rcpp.h>
+#include <Rcpp/Lightest>
 
 namespace {
 
