@@ -73,6 +73,10 @@ cpp_bandit_refit <- function(handle, config) {
     invisible(.Call(`_gpbandits_cpp_bandit_refit`, handle, config))
 }
 
+cpp_bandit_add_arms <- function(handle, config) {
+    invisible(.Call(`_gpbandits_cpp_bandit_add_arms`, handle, config))
+}
+
 cpp_bandit_known <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_known`, handle)
 }

@@ -8,6 +8,7 @@ bandit_format <- 1L
 check_whole <- function(bandit) {
   as_damaged({
     check_config(bandit$config)
+    if (is.list(bandit$refits)) bandit$config <- grown_config(bandit$config, bandit$refits)
     upgrade_format(bandit)
     check_table(bandit$queries, query_columns(bandit$config), "queries")
     check_table(bandit$events, event_columns(), "events")
@@ -93,10 +94,13 @@ check_contexts_again <- function(config) {
 check_refits <- function(bandit) {
   refits <- bandit$refits
   if (!is.list(refits)) damaged("its refits are no list")
-  if (length(refits) != sum(table_column(bandit$events, "kind") %in% event_kind[["refit"]])) {
+  kind <- table_column(bandit$events, "kind")
+  kind <- kind[kind %in% believing]
+  grows <- vapply(refits, is_growth, NA)
+  if (length(refits) != length(kind) || any(grows != (kind == event_kind[["arms"]]))) {
     damaged("it has other refits than its events tell of")
   }
-  for (fit in refits) check_fit(fit, bandit$config)
+  Map(check_fit, refits, configs_in_time(bandit$config, refits))
 }
 
 check_fit <- function(fit, config) {

@@ -24,6 +24,11 @@ GPBandit <- setRefClass("GPBandit",
       bandit_add(own_fields(), x, arm, reward, constraints, context, time, noise_var, ...)
       invisible(.self)
     },
+    add_arms = function(x, mean = NULL, ...) {
+      "Further arms, after those that there are."
+      bandit_add_arms(own_fields(), x, mean, ...)
+      invisible(.self)
+    },
     amend = function(id, reward, ...) {
       "A known reward was wrong: its new value."
       bandit_amend(own_fields(), id, reward, ...)

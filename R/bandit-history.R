@@ -27,7 +27,7 @@ place_frame <- function(bandit, arm, context, inputs) {
 beliefs_at_choice <- function(bandit, ids) {
   beliefs <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
   if (is.null(bandit$config$outputs)) return(beliefs)
-  fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") == event_kind[["refit"]]]
+  fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
   before <- findInterval(ids - 1, fits)
   for (k in unique(before)) {
     rows <- before == k

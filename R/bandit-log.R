@@ -26,9 +26,11 @@ event_columns <- function() {
 }
 
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,
-                withdraw = 8L, fail = 9L)
+                withdraw = 8L, fail = 9L, arms = 10L)
 
 action_names <- c("policy", "explore", "given")
+# Events that bring parameters, an entry of the bandit's `refits` each.
+believing <- event_kind[c("refit", "arms")]
 # Events that change what is known of a query.
 telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
 status_names <- c("pending", "known", "lost", "withdrawn", "failed")
@@ -63,9 +65,9 @@ logged_contexts <- function(bandit, queries) {
 
 # The log gets what the core's object knows and it does not. `refits`: the parameters of the refits among the
 # new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
-# `written`: the new events come from where the log is kept.
-sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE) {
-  fields <- c(if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
+# `written`: the new events come from where the log is kept. `fields`: others that change with it.
+sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list()) {
+  fields <- c(fields, if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
   if (written || is.null(bandit$journal)) return(invisible(cpp_log_follow(handle, bandit, fields, NULL, keep)))
   durable <- function(queries, events) keep_change(bandit$journal, bandit, queries, events, refits)
   # As in commit().

@@ -36,7 +36,7 @@ make_ready <- function(bandit) {
 
 replayed <- function(bandit) {
   check_whole(bandit)
-  handle <- core(cpp_bandit_new(as_damaged(core_config(bandit$config))))
+  handle <- core(cpp_bandit_new(as_damaged(core_config(starting_config(bandit)))))
   if (table_size(bandit$queries) + table_size(bandit$events) == 0) return(handle)
   log <- as_damaged(played_log(bandit))
   as_damaged({
@@ -53,15 +53,14 @@ played_log <- function(bandit) {
   queries$g <- matrix(as.double(unlist(queries[constraint_names(bandit$config, "g")])), length(queries$arm),
                       constraint_count(bandit$config))
   list(queries = queries, contexts = logged_contexts(bandit, queries), events = table_columns(bandit$events),
-       refits = lapply(bandit$refits, function(fit) core_config(refitted_config(bandit$config, fit))))
+       refits = lapply(configs_in_time(bandit$config, bandit$refits), core_config))
 }
 
 # Plays some of its events, one after the other.
 replay_part <- function(handle, log, rows) {
   if (!length(rows)) return(invisible())
-  refit <- event_kind[["refit"]]
-  before <- sum(log$events$kind[seq_len(rows[1] - 1L)] == refit)
-  refits <- log$refits[before + seq_len(sum(log$events$kind[rows] == refit))]
+  before <- sum(log$events$kind[seq_len(rows[1] - 1L)] %in% believing)
+  refits <- log$refits[before + seq_len(sum(log$events$kind[rows] %in% believing))]
   core(cpp_bandit_replay(handle, log$queries, log$contexts, lapply(log$events, `[`, rows), refits, 0L))
 }
 
@@ -95,7 +94,7 @@ bandit_reset <- function(bandit) {
   check_idle(bandit)
   commit(bandit, list(),
          fields = c(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
-                         refits = list(), handle = NULL),
+                         refits = list(), handle = NULL, config = starting_config(bandit)),
                     if (has_rule(bandit)) list(memory = first_memory(bandit$config))),
          durable = if (!is.null(bandit$journal)) function() keep_reset(bandit$journal, bandit))
 }

@@ -52,6 +52,9 @@
 #'   `NA`, say nothing.
 #'   `noise_var`: the noise variance of these rewards, where it is not the bandit's (one number, or one each). The same value
 #'   again changes nothing, another one is refused.
+#' * `$add_arms(x, mean = NULL)`: further arms, numbered on from those that there are; `x` as for [finite_domain()],
+#'   with names where the
+#'   arms have such, `mean` their prior means where the bandit has one per arm. An event like any other: see New arms.
 #' * `$amend(id, reward)`: a known reward was wrong. What a change rule has concluded from the old one stays.
 #' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
 #'   not been made (those that failed: unless `failures = "avoid"`). What has failed may have a result after all:
@@ -92,6 +95,24 @@
 #' among the settings are code and run when they are used, and `readRDS()` is R's own, which before R 4.4 can run what a file tells it to. From people whom
 #' you do not trust take text: [as_json()], a journal, or a bandit in a store.
 #'
+#' @section New arms: after `$add_arms()` the bandit knows what one would that had all arms from its beginning and
+#'   could play only the
+#'   old ones until then (`$suggest(arms = )`): the same posterior, the same choices but for rounding, at the cost of a
+#'   refit. The
+#'   event is in the log, so that journals, stores, files and copies have it; `$reset()` forgets it. What depends on
+#'   the number of arms
+#'   follows it. [width_srinivas_finite()] takes the number \eqn{n_t}{n_t} of arms at round \eqn{t}: the union bound of
+#'   its theorem is over
+#'   the arms of each round, given what was observed before, so it holds as long as who adds arms knows no more of
+#'   \eqn{f} than the bandit does; regret is then
+#'   against the best of the arms that there are. Bounds in a function's norm hold on all of \eqn{R^d} anyway; gains
+#'   over the arms
+#'   ([gain_greedy()], [gain_spectral()]) are those of the present arms. Refused: where the kernel is a
+#'   [kernel_matrix()] (nobody knows the
+#'   covariances of new arms), by [gp_lse()] (its intervals are kept from the first round on), [change_detect()] and
+#'   [change_function()] (which keep the domain they began with), algorithms that are rules over several posteriors,
+#'   and where a table of arms in known
+#'   contexts would exceed 50,000 rows.
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
 #'   or a [search_space()].
 #' @param kernel prior covariance, see [kernel_se()].

@@ -151,7 +151,7 @@ order_of_arrival <- function(bandit, ids) {
 }
 
 is_fitted <- function(bandit) {
-  !is.null(bandit$config$outputs) || any(!vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA))
+  !is.null(bandit$config$outputs) || any(vapply(bandit$refits, is_real_refit, NA))
 }
 
 # z of rewards by the mean and sd that stand in the log, each with the parameters of its choice: after the first refit
@@ -161,8 +161,8 @@ said_at_choice <- function(bandit, known) {
   id <- table_column(bandit$events, "id")
   asked <- kind == event_kind[["query"]]
   waiting <- cumsum(asked) - cumsum(kind %in% event_kind[c("reward", "withdraw", "fail")])
-  refit <- kind == event_kind[["refit"]]
-  real <- !vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA)
+  refit <- kind %in% believing
+  real <- vapply(bandit$refits, is_real_refit, NA)
   first <- if (any(real)) id[refit][which(real)[1]] else 0
   rows <- which(known$id %in% id[asked & waiting == 1] & known$id > first & status_of(bandit, known$id) == "known")
   queries <- bandit$queries

@@ -105,11 +105,14 @@ is_refit_due <- function(bandit, n) {
 }
 
 rounds_since_refit <- function(bandit) {
-  fits <- which(table_column(bandit$events, "kind") == event_kind[["refit"]])
-  fits <- fits[!vapply(bandit$refits, function(fit) isTRUE(fit$rescaled), NA)]
+  fits <- which(table_column(bandit$events, "kind") %in% believing)
+  fits <- fits[vapply(bandit$refits, is_real_refit, NA)]
   last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
   table_size(bandit$queries) - last
 }
+
+# Not a map of outputs alone, nor arms that came.
+is_real_refit <- function(fit) !isTRUE(fit$rescaled) && !is_growth(fit)
 
 refit_if_due <- function(bandit) {
   rule <- bandit$config$refit

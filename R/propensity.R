@@ -48,18 +48,19 @@ propensities <- function(bandit, ids, draws = NULL) {
 eligible_at <- function(bandit, ids) {
   events <- table_columns(bandit$events)
   asked <- which(events$kind == event_kind[["query"]])
-  all <- seq_len(place_count(bandit$config$domain))
-  lapply(events$arms[asked[match(ids, events$id[asked])]], function(text) {
-    if (is.na(text)) return(all)
+  at <- asked[match(ids, events$id[asked])]
+  count <- arms_in_time(bandit)[at]
+  Map(function(text, count) {
+    if (is.na(text)) return(seq_len(count))
     ranges <- lapply(strsplit(strsplit(text, ",", fixed = TRUE)[[1]], "-", fixed = TRUE), as.integer)
     unlist(lapply(ranges, function(range) seq.int(range[1], range[length(range)])))
-  })
+  }, events$arms[at], count, USE.NAMES = FALSE)
 }
 
 # For some queries the share of `draws` fresh choices, and of the choice itself, that fell on its arm. The log is
 # played again up to each of them.
 drawn_again <- function(bandit, ids, draws) {
-  handle <- core(cpp_bandit_new(core_config(bandit$config)))
+  handle <- core(cpp_bandit_new(core_config(starting_config(bandit))))
   log <- played_log(bandit)
   asked <- which(log$events$kind == event_kind[["query"]])
   at <- asked[match(ids, log$events$id[asked])]

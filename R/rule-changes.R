@@ -68,8 +68,9 @@ NULL
 
 new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 
-# What a change rule states of itself: `resolved`: a function that completes its settings for the core.
-change_traits <- list(resolved = function(changes) function(settings, config) settings)
+# What a change rule states of itself: `resolved`: a function that completes its settings for the core; `of_domain`: it
+# keeps the domain that it began with.
+change_traits <- list(of_domain = FALSE, resolved = function(changes) function(settings, config) settings)
 
 change_entries <- list(
   detect = list(
@@ -77,7 +78,7 @@ change_entries <- list(
                      explore = check_explore(explore),
                      kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ..."),
                      dyadic = check_flag(dyadic)),
-    traits = list(resolved = function(changes) function(settings, config) {
+    traits = list(of_domain = TRUE, resolved = function(changes) function(settings, config) {
       kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
       settings$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
       settings$domain <- detector_average(config, settings$kernel)
@@ -90,7 +91,7 @@ change_entries <- list(
   event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore))),
   "function" = list(
     settings = alist(f = check_function(f), explore = check_explore(explore)),
-    traits = list(resolved = function(changes) function(settings, config) {
+    traits = list(of_domain = TRUE, resolved = function(changes) function(settings, config) {
       settings$f <- checked_restart(changes$f, config)
       settings
     })

@@ -136,7 +136,7 @@ lock_row <- function(link, name) {
 replica_state <- function(bandit) {
   bandit$journal$overwritten <- list()
   list(queries = bandit$queries, events = bandit$events,
-       sizes = c(table_size(bandit$queries), table_size(bandit$events)), refits = bandit$refits,
+       sizes = c(table_size(bandit$queries), table_size(bandit$events)), refits = bandit$refits, config = bandit$config,
        checksum = bandit$journal$checksum)
 }
 
@@ -156,7 +156,7 @@ restore_replica <- function(bandit, state) {
   for (change in bandit$journal$overwritten) commit(bandit, list(change))
   state$queries$.size <- state$sizes[1]
   state$events$.size <- state$sizes[2]
-  list2env(state[c("queries", "events", "refits")], bandit)
+  list2env(state[c("queries", "events", "refits", "config")], bandit)
   bandit$journal$checksum <- state$checksum
   bandit$handle <- NULL
 }
@@ -202,10 +202,10 @@ play_others <- function(bandit, head) {
                    argument = "store")
   }
   rows <- read_rows(bandit, head)
-  check_rows(bandit, rows)
   before <- replica_state(bandit)
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
+  check_rows(bandit, rows)
   note_overwritten(bandit, rows$events$query)
   tryCatch(play_rows(bandit, rows), error = function(e) {
     stop_gpbandits("The store's rows tell no bandit's life: ", conditionMessage(e), argument = "store")
@@ -252,6 +252,7 @@ read_rows <- function(bandit, head) {
 # Stops unless these are whole rows of a bandit's log that go on from what the replica has.
 check_rows <- function(bandit, rows) {
   check_row_types(rows)
+  grow_by_rows(bandit, rows$events)
   q <- rows$queries
   e <- rows$events
   had <- table_size(bandit$queries)
@@ -350,22 +351,40 @@ play_rows <- function(bandit, rows) {
                    time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters),
                                                            NA_character_)),
               numbers_of(e$numbers, more_event_columns(config), "gpb_event"))
-  refits <- lapply(e$parameters[e$kind == "refit"], stored_refit, bandit = bandit)
+  refits <- list()
+  for (text in e$parameters[e$kind %in% names(believing)]) refits <- c(refits, list(stored_refit(text, bandit, refits)))
+  in_time <- utils::tail(configs_in_time(config, c(bandit$refits, refits)), length(refits))
   heal(bandit)
-  play_columns(bandit, new, events, lapply(refits, function(fit) core_config(refitted_config(config, fit))))
+  play_columns(bandit, new, events, lapply(in_time, core_config))
   played <- sync_log(bandit, bandit$handle, refits, written = TRUE)
   if (!identical(played$kind, events$kind) || !identical(played$id, events$id)) {
     stop_gpbandits("the rows and the bandit's rules do not agree.")
   }
 }
 
-stored_refit <- function(text, bandit) {
-  what <- "a refit in the store"
-  fit <- settings_from_text(text, bandit$journal$store$trust, what)
-  unreadable <- function(...) stop_gpbandits("Cannot read ", what, ": ", ..., argument = "store")
-  as_ours(check_fit(fit, bandit$config), unreadable)
-  check_stored_settings(refitted_config(bandit$config, fit))
+read_refit <- function(text, bandit) settings_from_text(text, bandit$journal$store$trust, "a refit in the store")
+
+# `earlier`: those that came after what the replica has and before this one.
+stored_refit <- function(text, bandit, earlier = list()) {
+  fit <- read_refit(text, bandit)
+  as_ours({
+    if (!is.list(fit)) stop("it is no list")
+    in_time <- configs_in_time(bandit$config, c(bandit$refits, earlier, list(fit)))
+    config <- in_time[[length(in_time)]]
+    check_fit(fit, config)
+  }, function(...) stop_gpbandits("Cannot read a refit in the store: ", ..., argument = "store"))
+  check_stored_settings(config)
   fit
+}
+
+# The arms that came with some rows of events.
+grow_by_rows <- function(bandit, events) {
+  if (!any(events$kind %in% "arms")) return(invisible())
+  heal(bandit)
+  fits <- lapply(events$parameters[events$kind == "arms"], read_refit, bandit = bandit)
+  bandit$config <- as_ours(grown_config(bandit$config, fits), function(...) {
+    stop_gpbandits("Cannot read new arms in the store: ", ..., argument = "store")
+  })
 }
 
 # Only what the new events speak of goes to the core.
@@ -447,7 +466,7 @@ stored_events <- function(bandit, events, refits, now) {
   count <- length(events$kind)
   more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
   parameters <- events$arms
-  parameters[events$kind == event_kind[["refit"]]] <- vapply(refits, settings_text, "",
+  parameters[events$kind %in% believing] <- vapply(refits, settings_text, "",
                                                              trust = bandit$journal$store$trust)
   list(number = table_size(bandit$events) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
        query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),

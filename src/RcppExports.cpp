@@ -223,6 +223,16 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_bandit_add_arms
+void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config);
+RcppExport SEXP _gpbandits_cpp_bandit_add_arms(SEXP handleSEXP, SEXP configSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
+    cpp_bandit_add_arms(handle, config);
+    return R_NilValue;
+END_RCPP
+}
 // cpp_bandit_known
 Rcpp::List cpp_bandit_known(SEXP handle);
 RcppExport SEXP _gpbandits_cpp_bandit_known(SEXP handleSEXP) {
@@ -979,6 +989,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 3},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
+    {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},

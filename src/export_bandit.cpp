@@ -414,10 +414,11 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     if (e % 1024 == 1023) gpb::check_interrupt();
     const Event event = log.event(e);
     bandit->set_clock(event.time);
-    if (event.kind == EventKind::refit) {
+    if (event.kind == EventKind::refit || event.kind == EventKind::arms) {
       if (refitted >= refits.size()) throw std::invalid_argument("a refit has no parameters");
       change_beliefs(handle, refits[refitted++], [&](gpb::Beliefs beliefs) {
-        bandit->replay_refit(std::move(beliefs));
+        if (event.kind == EventKind::arms) bandit->replay_arms(std::move(beliefs));
+        else bandit->replay_refit(std::move(beliefs));
       });
       continue;
     }
@@ -431,6 +432,15 @@ void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
   change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
     BanditChange bandit(handle);
     bandit->refit(std::move(beliefs));
+  });
+}
+
+// The settings have the arms that there are and further ones after them.
+// [[Rcpp::export(rng = false)]]
+void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
+  change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
+    BanditChange bandit(handle);
+    bandit->add_arms(std::move(beliefs));
   });
 }
 

@@ -145,16 +145,37 @@ void Bandit::rebuild() {
   }
 }
 
-void Bandit::refit(Beliefs beliefs) {
-  std::swap(beliefs_, beliefs);
-  try {
-    rebuild();
-  } catch (...) {
+// If these beliefs cannot be held, the bandit has those that it had.
+void Bandit::exchange(Beliefs& beliefs, EventKind kind) {
+  const auto exchange = [&] {
     std::swap(beliefs_, beliefs);
+    if (kind == EventKind::arms) relocate();
     rebuild();
+  };
+  try {
+    exchange();
+  } catch (...) {
+    exchange();
     throw;
   }
-  log(EventKind::refit, fold_.rounds());
+  log(kind, fold_.rounds());
+}
+
+void Bandit::refit(Beliefs beliefs) { exchange(beliefs, EventKind::refit); }
+
+void Bandit::add_arms(Beliefs beliefs) {
+  if (!(beliefs.space->numbered_arms() > space().numbered_arms())) {
+    throw std::invalid_argument("there are no new arms");
+  }
+  exchange(beliefs, EventKind::arms);
+}
+
+// The rows of a table of arms in contexts are counted by context.
+void Bandit::relocate() {
+  fold_.relocate([this](const Query& q) {
+    if (q.place.kind != Place::Kind::tabled) return q.place;
+    return space().place(q.place.arm, q.context.row, VectorXd());
+  });
 }
 
 // ---- the choice -------------------------------------------------------------
@@ -519,7 +540,8 @@ void Bandit::replay(const Event& event, Query query) {
       fold_.end_epoch();
       break;
     case EventKind::refit:
-      throw std::logic_error("a refit brings its parameters");
+    case EventKind::arms:
+      throw std::logic_error("a refit brings its parameters, and so do new arms");
     default:
       throw std::invalid_argument("unknown kind of event");
   }

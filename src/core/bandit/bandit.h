@@ -54,12 +54,15 @@ class Bandit final : private FoldListener {
   void withdraw(Index id, Status status);
   void restart();
   void refit(Beliefs beliefs);
+  // A space with further arms after those that there are.
+  void add_arms(Beliefs beliefs);
   // The time of what comes next: queries, rewards, given points.
   void set_clock(double now) { fold_.set_clock(now); }
 
   // ---- events of a log: each as it stands there, nothing follows from it
   void replay(const Event& event, Query query);
   void replay_refit(Beliefs beliefs) { refit(std::move(beliefs)); }
+  void replay_arms(Beliefs beliefs) { add_arms(std::move(beliefs)); }
 
   // ---- what there is
   // Where the posterior mean is largest. Changes nothing and draws nothing.
@@ -111,6 +114,8 @@ class Bandit final : private FoldListener {
   // Throws where a noise variance is too little for the posterior's digits.
   void check_own_noise(double noise_var) const;
   void make_posteriors();
+  void exchange(Beliefs& beliefs, EventKind kind);
+  void relocate();
   // Nothing is known; the next ids are `first` and above.
   void begin_anew(Index first);
   void rebuild();

@@ -25,7 +25,8 @@ enum class EventKind : int {
   epoch = 6,     // the end of one
   amend = 7,     // a known reward was wrong
   withdraw = 8,  // a pending query will never be answered
-  fail = 9       // ... and was tried
+  fail = 9,      // ... and was tried
+  arms = 10      // there are more of them, after the others
 };
 
 struct Query {
@@ -86,6 +87,11 @@ class Fold {
   void withdraw(Index id, Status status);
   void restart();
   void end_epoch();
+  // Where queries were made, in a space whose places have other numbers.
+  template <class PlaceOf>
+  void relocate(PlaceOf place_of) {
+    for (Query& q : queries_) q.place = place_of(q);
+  }
 
   // ---- what is due before the next query
   bool restart_due() const;

@@ -1,0 +1,165 @@
+# Arms that come later. They are an event that brings parameters, as a refit does: those in force, and `arms`, a list of
+# `from` (how many there were), `x` (a row each), `labels` and `mean` (NULL where there are none). The settings' domain
+# has all arms; what it was at some time are its first ones.
+
+bandit_add_arms <- function(bandit, x, mean, ...) {
+  if (needs_transaction(bandit)) {
+    force_arguments()
+    return(in_store(bandit, bandit_add_arms(bandit, x, mean, ...)))
+  }
+  check_dots_empty(..., allowed = c("x", "mean"))
+  check_can_grow(bandit)
+  check_idle(bandit)
+  config <- bandit$config
+  arms <- new_arms(if (missing(x)) stop_argument("x", "missing", "numbers, one row per arm") else x, config$domain)
+  arms["mean"] <- list(new_means(mean, config, nrow(arms$x)))
+  grown <- grown_config(config, list(list(arms = arms)))
+  check_still_tabulated(config, grown)
+  heal(bandit)
+  fit <- refitted_parameters(bandit)
+  if (length(fit$mean) > 1) fit$mean <- c(fit$mean, arms$mean)
+  fit$arms <- arms
+  core(cpp_bandit_add_arms(bandit$handle, core_config(refitted_config(grown, fit))))
+  sync_log(bandit, bandit$handle, list(fit), fields = list(config = grown))
+  invisible(bandit)
+}
+
+# ---- what can take them -------------------------------------------------------
+
+check_can_grow <- function(bandit) {
+  config <- bandit$config
+  refuse <- function(what, why) stop_gpbandits("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
+  if (!inherits(config$domain, "finite_domain")) refuse(describe_domain(config$domain), "it is no set of arms")
+  if (has_rule(bandit)) refuse(rule_of(bandit)$title, "it is a rule over several posteriors")
+  if (has_matrix(config$kernel)) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")
+  if (trait(config$policy, "intervals")) {
+    refuse(trait(config$policy, "title"), "its intervals are kept from the first round on")
+  }
+  if (!is.null(config$changes) && trait(config$changes, "of_domain")) {
+    refuse("a bandit with this change rule", "it keeps the domain that it began with")
+  }
+}
+
+# As many as the log's form allows, which has no inputs where numbers say it all.
+check_still_tabulated <- function(config, grown) {
+  if (is_tabulated_space(config) == is_tabulated_space(grown)) return(invisible())
+  stop_argument("x", sprintf("so many that there are %d arms in %d contexts", arm_count(grown$domain),
+                             nrow(config$contexts)),
+                sprintf("at most %d arms times contexts in all", kLargestTable))
+}
+
+# ---- the arms -----------------------------------------------------------------
+
+new_arms <- function(x, domain) {
+  have <- arm_count(domain)
+  named <- labels_of_rows(x, "x")
+  if (is.data.frame(x)) x <- x[setdiff(names(x), named$column)]
+  else if (is.null(dim(x)) && length(domain$names) == 1) x <- unname(x)
+  x <- check_points(x, domain$names, "x")
+  if (nrow(x) == 0) stop_argument("x", describe(x), "at least one arm")
+  known <- match_rows(x, domain$x)
+  twice <- duplicated(x)
+  if (!all(is.na(known)) || any(twice)) {
+    bad <- which(!is.na(known) | twice)[1]
+    stop_argument("x", sprintf("one with (%s), %s", paste(exact_words(unname(x[bad, ])), collapse = ", "),
+                               if (twice[bad]) "twice" else sprintf("which is arm %d", known[bad])), "new arms")
+  }
+  list(from = as.double(have), x = unname(x), labels = new_labels(named$values, domain, nrow(x)))
+}
+
+new_labels <- function(labels, domain, count) {
+  if (is.null(domain$labels) != is.null(labels)) {
+    stop_argument("x", if (is.null(labels)) "arms without names" else "arms with names",
+                  if (is.null(labels)) "arms with names, as the others have" else "without names, as the others are")
+  }
+  taken <- intersect(labels, domain$labels)
+  if (length(taken)) stop_argument("x", sprintf("one named %s", dQuote(taken[1], FALSE)), "arms with new names")
+  labels
+}
+
+new_means <- function(mean, config, count) {
+  if (length(config$mean) == 1) {
+    if (!is.null(mean)) stop_argument("mean", describe(mean), "NULL where the prior mean is one number")
+    return(NULL)
+  }
+  if (is.null(mean)) stop_argument("mean", "NULL", "a number for each new arm, as the others have")
+  mean <- check_numbers(mean, "mean", lengths = unique(c(1, count)), lower = -largest_number, upper = largest_number)
+  rep_len(as.double(mean), count)
+}
+
+# ---- settings in time ---------------------------------------------------------
+
+is_growth <- function(fit) is.list(fit) && !is.null(fit$arms)
+
+# The settings with the arms that came with some refits; those that the domain has already stay.
+grown_config <- function(config, refits) {
+  for (fit in Filter(is_growth, refits)) {
+    arms <- checked_arms(fit$arms, config)
+    have <- arm_count(config$domain)
+    new <- arms$from + seq_len(nrow(arms$x))
+    if (have == arms$from) {
+      config$domain <- joined_arms(config$domain, arms)
+      if (length(config$mean) > 1) config$mean <- c(config$mean, arms$mean)
+    } else if (have < max(new) || !identical(unname(config$domain$x[new, , drop = FALSE]), arms$x)) {
+      damaged("its arms are not those that its events tell of")
+    }
+  }
+  config
+}
+
+joined_arms <- function(domain, arms) {
+  colnames(arms$x) <- domain$names
+  domain$x <- rbind(domain$x, arms$x)
+  if (!is.null(domain$labels)) domain$labels <- c(domain$labels, arms$labels)
+  domain
+}
+
+# What comes from a file or a store may be anything.
+checked_arms <- function(arms, config) {
+  domain <- config$domain
+  whole <- inherits(domain, "finite_domain") && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
+    nrow(arms$x) > 0 && ncol(arms$x) == length(domain$names) && all(is.finite(arms$x)) && is.null(dimnames(arms$x)) &&
+    is.double(arms$from) && length(arms$from) == 1 && isTRUE(arms$from >= 1 && arms$from == round(arms$from))
+  if (!whole) damaged("an event has no arms")
+  count <- nrow(arms$x)
+  labelled <- is.null(domain$labels) && is.null(arms$labels) ||
+    is.character(arms$labels) && length(arms$labels) == count && !anyNA(arms$labels) && !is.null(domain$labels)
+  means <- if (length(config$mean) == 1) is.null(arms$mean)
+           else is.double(arms$mean) && length(arms$mean) == count && all(abs(arms$mean) <= largest_number)
+  if (!labelled || !isTRUE(means)) damaged("an event has arms without the names or means of the others")
+  arms
+}
+
+# The settings when there were `count` arms.
+first_arms <- function(config, count) {
+  if (count == arm_count(config$domain)) return(config)
+  rows <- seq_len(count)
+  config$domain$x <- config$domain$x[rows, , drop = FALSE]
+  config$domain$labels <- config$domain$labels[rows]
+  if (length(config$mean) > 1) config$mean <- config$mean[rows]
+  config
+}
+
+# The settings before any event.
+starting_config <- function(bandit) {
+  first <- Find(is_growth, bandit$refits)
+  if (is.null(first)) bandit$config else first_arms(bandit$config, first$arms$from)
+}
+
+# The settings in force from each refit on.
+configs_in_time <- function(config, refits) {
+  first <- Find(is_growth, refits)
+  count <- first$arms$from
+  lapply(refits, function(fit) {
+    if (is_growth(fit)) count <<- count + nrow(fit$arms$x)
+    refitted_config(if (is.null(count)) config else first_arms(config, count), fit)
+  })
+}
+
+# How many arms there were at each event.
+arms_in_time <- function(bandit) {
+  kind <- table_column(bandit$events, "kind")
+  more <- numeric(length(kind))
+  more[kind == event_kind[["arms"]]] <- vapply(Filter(is_growth, bandit$refits), function(fit) nrow(fit$arms$x), 0L)
+  place_count(starting_config(bandit)$domain) + cumsum(more)
+}
