@@ -29,7 +29,7 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
 check_can_grow <- function(bandit) {
   config <- bandit$config
   refuse <- function(what, why) stop_gpbandits("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
-  if (!inherits(config$domain, "finite_domain")) refuse(describe_domain(config$domain), "it is no set of arms")
+  if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is no set of arms")
   if (has_rule(bandit)) refuse(rule_of(bandit)$title, "it is a rule over several posteriors")
   if (has_matrix(config$kernel)) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")
   if (trait(config$policy, "intervals")) {
@@ -117,7 +117,7 @@ joined_arms <- function(domain, arms) {
 # What comes from a file or a store may be anything.
 checked_arms <- function(arms, config) {
   domain <- config$domain
-  whole <- inherits(domain, "finite_domain") && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
+  whole <- is_set_of_arms(domain) && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
     nrow(arms$x) > 0 && ncol(arms$x) == length(domain$names) && all(is.finite(arms$x)) && is.null(dimnames(arms$x)) &&
     is.double(arms$from) && length(arms$from) == 1 && isTRUE(arms$from >= 1 && arms$from == round(arms$from))
   if (!whole) damaged("an event has no arms")

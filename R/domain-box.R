@@ -296,3 +296,6 @@ same_places.box_domain <- function(domain, other) identical(other$type, "box") &
 same_box <- function(box, other) {
   identical(unname(c(box$lower, box$upper)), unname(c(other$lower, other$upper)))
 }
+
+# Real inputs on their own scale.
+is_plain_box <- function(domain) inherits(domain, "box_domain") && !any(domain$integer | domain$log)

@@ -250,3 +250,6 @@ log_inputs.finite_domain <- function(domain) rep(FALSE, length(domain$names))
 same_places.finite_domain <- function(domain, other) {
   identical(other$type, "finite") && identical(unname(domain$x), unname(other$x))
 }
+
+# Arms and nothing else: no search space, no product with a box.
+is_set_of_arms <- function(domain) inherits(domain, "finite_domain")

@@ -74,7 +74,7 @@ variance_reduced <- function(bandit, most) {
 
 # The coarsest grid of cells' centres that leaves f at most `loss` between them.
 cover_of_box <- function(domain, kernel, B, loss) {
-  if (!inherits(domain, "box_domain") || any(domain$integer | domain$log)) {
+  if (!is_plain_box(domain)) {
     stop_argument("domain", describe_domain(domain), "arms, or a box of real inputs on their own scale")
   }
   if (!falls_with_distance(kernel)) {

@@ -147,7 +147,7 @@ test_that("TS-RSR is PIMS with the pending queries known to the variance", {
 test_that("a search with several evaluations under way waits where the guard says so", {
   search <- list2env(list(redo = list(), todo = integer(), design = matrix(0, 0, 1), evaluations = 9, stopped = FALSE,
                           history = data.frame(reward = 1), scale = 1, centre = 0, origin = 0L, stop_when = NULL,
-                          begun = Sys.time(), time_limit = Inf))
+                          begun = Sys.time(), time_limit = Inf, resumed = 0L))
   search$bandit <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(width_constant(1)),
                              pending = pending_hallucinate(guard = 0.5))
   search$history$x1 <- 0.5
