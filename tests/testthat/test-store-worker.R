@@ -101,7 +101,6 @@ test_that("a query that nobody answers is failed after its attempts", {
     }
     expect_identical(bandit$suggest(worker = "3")$id, 2L)
     expect_identical(bandit$history()$status, c("failed", "pending"))
-    expect_match(refused(bandit$observe(1, 1)), "failed")
     bandit$withdraw(2)
     expect_identical(open_bandit(store_at(place))$history()$status, c("failed", "withdrawn"))
     bandit$suggest(worker = "4")
@@ -114,6 +113,8 @@ test_that("a query that nobody answers is failed after its attempts", {
     expect_identical(replica$history()$reward, c(NA, NA, 0.75, NA))
     expect_identical(tamper(place, "SELECT status FROM gpb_history ORDER BY id")$status,
                      c("failed", "withdrawn", "known", "failed"))
+    bandit$observe(1, 1)                                                     # a late answer is an answer
+    expect_identical(open_bandit(store_at(place))$history()$status[1], "known")
   })
 })
 
@@ -141,7 +142,9 @@ test_that("fleets over all kinds of places under kill -9, freezes, zombies and r
   full <- second_level()
   evaluations <- if (full) 1000 else 40
   blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")
-  on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else c("box", "open")) {
+  # (Not over open contexts: what was asked for a visitor is offered to nobody else, so that what a killed worker held
+  # stays open.)
+  on_databases(function(place) for (kind in if (full) c("box", "space") else if (place$kind == "sqlite") "space" else "box") {
     place <- if (place$kind == "sqlite") sqlite_place() else postgres_place()
     bandit <- fleet_bandit(place, evaluations, kind)
     seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, every = 0.5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
