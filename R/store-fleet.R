@@ -60,7 +60,8 @@ search_design <- function(domain, count, store) {
 
 # ---- workers ---------------------------------------------------------------------------
 
-# `grace`: seconds after the first worker has seen that all is answered. Who then has not ended is stopped or lost.
+# `grace`: once a worker has ended by itself, the seconds for which nobody may hold a query. Who has not ended then is
+# stopped or lost.
 run_fleet <- function(store, objective, workers, timeout, grace = 60) {
   crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
   on.exit(crew$stop())
@@ -76,7 +77,7 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60) {
   }
   tasks <- lapply(seq_len(workers), function(k) begin())
   failures <- seen <- 0
-  done <- NULL
+  idle <- NULL
   while (length(tasks)) {
     ended <- lapply(tasks, function(one) crew$ended(one$task))
     over <- !vapply(ended, is.null, NA)
@@ -93,10 +94,16 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60) {
                      argument = "workers")
     }
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
-    if (any(over & !lost)) done <- or_else(done, Sys.time())
-    if (!is.null(done) && seconds_since(done) > grace) break
-    if (!any(over)) Sys.sleep(0.05)
+    if (any(over & !lost) || (!is.null(idle) && somebody_works(store))) idle <- Sys.time()
+    if (!is.null(idle) && seconds_since(idle) > grace) break
+    if (!any(over)) Sys.sleep(if (is.null(idle)) 0.05 else min(0.2, grace))
   }
+}
+
+# Is there a lease that has not run out?
+somebody_works <- function(store) {
+  found <- patiently(sql_rows(store$link, head_row(store$link, store$name, open_now)), 300)
+  any(leases_in(found)$expires > found$now[1])
 }
 
 # A worker that is known to be dead needs no time to run out.

@@ -122,6 +122,35 @@ test_that("a worker that is stopped for good keeps neither its query nor the dri
   expect_identical(nrow(bandit$history()), 5L)
 })
 
+test_that("the driver waits for who still works when another worker has given up", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  place <- sqlite_place()
+  bandit <- store_makers$ucb(store = store_at(place))
+  tamper(place, "UPDATE gpb_bandit SET budget = 13")
+  let_go(bandit)
+  slow <- tempfile()
+  gpbandits:::run_fleet(store_at(place), eval(bquote(function(p) {
+    if (dir.create(.(slow), showWarnings = FALSE)) writeLines(paste(Sys.getpid()), file.path(.(slow), "pid"))
+    while (!file.exists(file.path(.(slow), "pid"))) Sys.sleep(0.01)
+    if (readLines(file.path(.(slow), "pid")) != Sys.getpid()) stop("always")
+    # The other one gives up after ten failures; this one takes longer than the driver would wait for nobody.
+    con <- .(place$connect)()
+    DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
+    while (DBI::dbGetQuery(con, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'failed'")$n < 10) Sys.sleep(0.05)
+    DBI::dbDisconnect(con)
+    Sys.sleep(1.5)
+    -(p[["x1"]] - 0.3)^2
+  }), globalenv()), workers = 2, timeout = Inf, grace = 0.3)
+  bandit$catch_up()
+  history <- bandit$history()
+  expect_identical(sum(history$status == "failed"), 10L)
+  told <- history$status == "known" & history$action != "given"
+  expect_identical(sum(told), 3L)
+  expect_identical(history$reward[told], -(history$x1[told] - 0.3)^2)
+})
+
 test_that("a search whose workers cannot begin ends with an error", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
