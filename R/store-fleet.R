@@ -193,6 +193,8 @@ new_store_maximum <- function(bandit, store, interrupted) {
   history <- history[shown, c(names, "reward", "status")]
   row.names(history) <- NULL
   tried <- history[history$status != "given", ]
-  hopeless <- if (nrow(tried) < as.double(log$head$budget) && all(is.na(tried$reward))) reason_of_failures(tried$status, 0)
+  # (A replica may have read its head before the search set its budget.)
+  budget <- as.double(sql_select(store$link, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
+  hopeless <- if (isTRUE(nrow(tried) < budget) && all(is.na(tried$reward))) reason_of_failures(tried$status, 0)
   new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless)
 }
