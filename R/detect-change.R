@@ -83,6 +83,7 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #' @param nu smoothness \eqn{\alpha}{alpha} that sets the rates; `NULL`: the kernel's, if it is [kernel_matern()].
 #' @param candidates values of \eqn{c} to try, numbers > 0.
 #' @param folds number of folds, at least 2.
+#' @param permutations number of shuffles.
 #' @param level probability that a sweep over all tails raises a false alarm, in (0, 1).
 #' @param ridge `NULL`, or the number \eqn{q\rho_q}{q rho_q} > 0 of one test.
 #' @return With a `ridge` a list of it and `threshold`, a number. Otherwise a list: `c`, `C`, the functions `ridge` and `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each

@@ -198,7 +198,8 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 #' gain <- max_information_gain(kernel_matern(2.5, 1), x, rounds = 20, noise_var = 1 + 2 / 20)[20]
 #' slater_condition(epsilon = 0.05, R = 0.1, gain = gain, epoch = 20, epochs = 18)
 #' # the data rates: noise uniform on +- .2, and the largest gain that 20 points can have
-#' slater_condition(epsilon = 2, R = 0.2 / sqrt(3), gain = 10 * log1p(1 / 1.1), epoch = 20, epochs = 18)
+#' slater_condition(epsilon = 2, R = 0.2 / sqrt(3), gain = 10 * log1p(1 / 1.1), epoch = 20,
+#'                  epochs = 18)
 #' @export
 slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count = 1, noise_var = NULL) {
   epsilon <- check_number(epsilon, lower = 0, open_lower = TRUE)
