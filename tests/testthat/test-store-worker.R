@@ -419,10 +419,11 @@ test_that("a worker that is stopped in an evaluation loses its query; what it te
         file.create(told)
         tools::pskill(Sys.getpid(), tools::SIGSTOP)
         0.25
-      }, lease = 0.9, worker = "zombie"), silent = TRUE)
+      }, lease = 2, worker = "zombie"), silent = TRUE)
       on.exit(tools::pskill(worker$pid, tools::SIGKILL))
       wait_for(file.exists(told) && gpbandits:::is_stopped(worker$pid))
-      wait_for(isTRUE(bandit$suggest(worker = "heir")$attempt == 2))             # its heartbeats have ceased
+      # Its heartbeats have ceased. (Where a process takes long to begin it may have lost its query once before.)
+      wait_for(isTRUE(bandit$suggest(worker = "heir")$attempt >= 2))
       if (first == "heir") bandit$observe(1, 0.75)
       let_go(bandit)
       tools::pskill(worker$pid, tools::SIGCONT)
