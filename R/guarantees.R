@@ -12,9 +12,10 @@
 #' | EI, PI | | none | [gp_ei()], [policy_pi()] | |
 #' | KernelUCB | norm | of its Sup version only | [gp_ucb()] | Valko 2013 |
 #' | IGP-UCB, GP-TS | norm | \eqn{\sqrt T(B\sqrt{\gamma_T} + \gamma_T)}{sqrt(T) (B sqrt(gamma_T) + gamma_T)}, with logarithms for TS | [igp_ucb()], [gp_ts()] | Chowdhury 2017 |
-#' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realised()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025 |
+#' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realised()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025; averaging derived |
 #' | growing ridge | norm, Matern | sublinear for every smoothness | [ridge_rate()] | Whitehouse 2023 |
 #' | IRGP-UCB, PIMS | prior, arms | expected regret, nothing to tune | [width_irgp()], [policy_pims()] | Takeno 2023, 2024 |
+#' | GP-EIMS | prior, arms | expected regret, nothing to tune | [policy_eims()] | Takeno 2025; bound derived |
 #' | maximum variance reduction | norm, points blind to rewards | simple regret \eqn{\sqrt{\gamma_T/T}}{sqrt(gamma_T / T)}, and how many experiments suffice | [policy_variance()], [width_fixed()], [plan_experiments()] | Vakili 2021; width derived |
 #' | MINI | as UCB | factor \eqn{C}, fewer switches | [policy_repeats()] | Calandriello 2022 |
 #' | max-value entropy, knowledge gradient | | none | [policy_mes()], [policy_kg()] | Wang 2017, Frazier 2009 |
@@ -28,6 +29,7 @@
 #' | LB-GP-UCB | norm, lengthscale unknown | \eqn{d\log g(T)} times that of the true one | [lb_gp_ucb()] | Ziomek 2024 |
 #' | A-GP-UCB | norm, lengthscale and norm unknown | \eqn{b(T)g(T)^d} times | [a_gp_ucb()] | Berkenkamp 2019 |
 #' | EC-GP-UCB | model wrong by \eqn{\epsilon}{epsilon} | regret plus \eqn{\epsilon T\sqrt{\gamma_T}}{epsilon T sqrt(gamma_T)} | [width_ec()] | Bogunovic 2021 |
+#' | corrupted rewards | as its base, total corruption \eqn{C} known | intervals wider by \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} | [width_corrupt()] | derived; order of Bogunovic 2020 |
 #' | clipped rewards | norm, heavy tails | \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))} | [rewards_clip()] | after Ray Chowdhury 2019 |
 #' | StableOpt | inputs perturbed | near the best worst case | [stable_opt()] | Bogunovic 2018 |
 #' | RAHBO | noise unknown, risk-averse | see the paper | [rahbo()] | Makarova 2021 |

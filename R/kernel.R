@@ -150,14 +150,15 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 #   prior_paths      can functions be drawn from it where arms cannot be counted?
 #   smoothness       nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family;
 #   gain_growth      a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
-#                    its rate of information, see gain_rate(); NULL where none is known;
+#                    its rate of information, see gain_rate(); NULL where none is known; sharp_growth: Vakili et al.'s;
 #   closed_form      does its square average over a box in closed form?
 #   unitless         its lengthscale has no unit; grows: its variance grows with the squares of the inputs;
 #   resolved         a function that completes its settings for the core;
 #   title            for people.
 kernel_traits <- list(
   composite = FALSE, multiplies = FALSE, of_arms = FALSE, own_function = FALSE, fitted = character(),
-  prior_paths = TRUE, smoothness = NULL, gain_growth = NULL, closed_form = FALSE, unitless = FALSE, grows = FALSE,
+  prior_paths = TRUE, smoothness = NULL, gain_growth = NULL,
+  sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
   resolved = function(kernel) function(settings, kernel, names) settings, title = NULL
 )
 
@@ -193,6 +194,9 @@ kernel_entries <- list(
       resolved = function(kernel) resolve_stationary,
       gain_growth = function(kernel) function(kernel, d) {
         c(factor = 1, log_power = 1, power = d * (d + 1) / (2 * kernel$nu + d * (d + 1)))
+      },
+      sharp_growth = function(kernel) function(kernel, d) {
+        c(factor = 1, log_power = 2 * kernel$nu / (2 * kernel$nu + d), power = d / (2 * kernel$nu + d))
       }
     )
   ),

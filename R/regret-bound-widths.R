@@ -16,10 +16,12 @@ width_values <- function(width, rounds) {
   cummax(rep_len(width, rounds))
 }
 
-regret_ucb <- function(rounds, gain, noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL) {
+regret_ucb <- function(rounds, gain, noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL,
+                       total = 0) {
   t <- seq_len(rounds)
   epsilon <- check_number(epsilon, lower = 0)
-  width <- width_values(width, rounds) + epsilon * sqrt((t - 1) / check_positive(noise_var, "noise_var"))
+  wrong <- epsilon * sqrt(t - 1) + check_number(total, lower = 0)
+  width <- width_values(width, rounds) + wrong / sqrt(check_positive(noise_var, "noise_var"))
   factor <- exp(check_number(guard, lower = 0)) * check_number(repeats, lower = 1)
   usual <- 2 * factor * width * sqrt(t * variance_sum(gain, noise_var, variance)) + 2 * epsilon * t
   if (is.null(B)) return(usual)
@@ -59,6 +61,15 @@ regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0
 regret_irgp <- function(rounds, gain, noise_var, arms, variance = 1) {
   arms <- check_count(arms, lower = 2)
   sqrt((2 + 2 * log(arms / 2)) * seq_len(rounds) * variance_sum(gain, noise_var, variance))
+}
+
+regret_eims <- function(rounds, gain, noise_var, arms, variance = 1, least = variance) {
+  spread <- variance_sum(gain, noise_var, variance)
+  least <- check_positive(least)
+  if (least > variance) stop_argument("least", describe(least), "at most `variance`")
+  t <- seq_len(rounds)
+  D <- 2 + 2 * log(check_count(arms, lower = 2) / 2)
+  sqrt(t * spread * (D + 2 * log(D + 3) + log(variance / least) + log1p((t - 1) * variance / noise_var)))
 }
 
 regret_straddle <- function(rounds, gain, noise_var, variance = 1) {

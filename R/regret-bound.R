@@ -139,8 +139,9 @@
 #' **Any width** \eqn{w_t} that holds in all rounds together with some probability (see [widths]; `width`: a number, one per round, or a function
 #' of \eqn{t}), \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}; with that probability, by \eqn{r_t\le 2w_t\sigma_{t-1}(x_t)}{r_t <= 2 w_t sd_{t-1}(x_t)} and
 #' \eqn{\sum\sigma^2\le c\gamma_T}{sum of sd^2 <= c gamma_T}:
-#' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL`): \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of
-#'   [pending_hallucinate()], \eqn{C} = `repeats` of [policy_repeats()] (where one play of a place shrinks its sd at most so); `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
+#' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL, total = 0`): \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of
+#'   [pending_hallucinate()], \eqn{C} = `repeats` of [policy_repeats()] (where one play of a place shrinks its sd at most so); `total` \eqn{= C} of [width_corrupt()] adds
+#'   \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} to the width, `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
 #'   \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)} to the width and \eqn{2\epsilon T}{2 epsilon T} to the bound. With `B`, a bound of \eqn{f}'s norm, the smaller of
 #'   this and \eqn{2B\sqrt v\,n_1 + 2w_T\sqrt{2\lambda T\gamma_T/\log 2}}{2 B sqrt(v) n1 + 2 w_T sqrt(2 lambda T gamma_T / log(2))}, \eqn{n_1 = 2\gamma_T/\log 2}{n1 = 2 gamma_T / log(2)}: no more than
 #'   \eqn{n_1} rounds have \eqn{\sigma^2 > \lambda}{sd^2 > lambda}, and the others' variances sum to \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)} at most (derived here, the idea after Iwazaki and
@@ -148,6 +149,9 @@
 #' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with `rewards_clip(moment = , rounds = T)`.
 #' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()], \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T
 #'   gamma_T)} (Takeno et al. 2023, 2024).
+#' * `"eims"` (`noise_var, arms, variance = 1, least = variance`): expected regret of [policy_eims()], \eqn{\sqrt{cT\gamma_T(D + 2\log(D+3) + \log(\frac{v}{v_0}(1+(T-1)v/\lambda)))}}{sqrt(c T
+#'   gamma_T (D + 2 log(D + 3) + log((v / v0) (1 + (T - 1) v / lambda))))}, \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{v_0\le k(x,x)\le v}{v0 <= k(x, x) <= v}, \eqn{v_0} = `least`
+#'   (derived here, see [policies]).
 #' * `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1`): [bpe()], \eqn{2B\sqrt v}{2 B sqrt(v)} a round in the first batch, then \eqn{4w\sqrt{c\gamma_N/N}}{4 w sqrt(c gamma_N / N)}, \eqn{N}
 #'   the size of the batch before, \eqn{w} its [width_fixed()].
 #' * `"mvr"` (`noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1`): the **simple** regret of the largest posterior mean after \eqn{N} rounds of [policy_variance()], with
@@ -199,7 +203,7 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "clip", "irgp",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "clip", "irgp", "eims",
                                      "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
@@ -467,7 +471,7 @@ regret_theorems <- function() list(
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
-  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, clip = regret_clip, irgp = regret_irgp,
+  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, clip = regret_clip, irgp = regret_irgp, eims = regret_eims,
   straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
   lb_gp_ucb = regret_lb,
   a_gp_ucb = regret_a_ucb

@@ -340,6 +340,19 @@ claim_blind <- function(width, bandit) {
                  as.integer(width$looks)))
 }
 
+# Rewards of which some are wrong: what its base claims, of the rewards as they should have been.
+claim_corrupt <- function(width, bandit) {
+  base <- width_claim(width$base, bandit)
+  if (is.na(base$probability)) return(base)
+  of_design <- !is.null(trait(width$base, "looks"))
+  of_draws <- trait(width$base, "counts_arms") && !of_design
+  base$assumptions <- c(base$assumptions, paste0(
+    sprintf("rewards are wrong by %g in all, by what does not know later noise", width$total),
+    if (of_design) " and does not steer the design", if (of_draws) " and knows f through the rewards alone"
+  ))
+  base
+}
+
 claim_box <- function(width, bandit) {
   domain <- bandit$config$domain
   sides <- input_sides(domain)

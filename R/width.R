@@ -51,12 +51,15 @@
 #'   narrower than `width_amm` later on. Derived here: with \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the mean errs by at most
 #'   \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)}, the noise by \eqn{R\|z\|\sqrt{2\log(2n\,\mathtt{looks}/\delta)}}{R |z| sqrt(2 log(2 n looks / delta))}, and Cauchy-Schwarz does the
 #'   rest (Vakili et al. 2021 add the two, which is never narrower).
-#' * `width_dmm`: the same martingale, kept point by point. With \eqn{\alpha_0 = \lambda}{alpha0 = lambda} and
-#'   \eqn{R_t^2 = \alpha_0 y'(K+\alpha_0 I)^{-1}y + R^2 L + 2R^2\log(1/\delta)}{R_t^2 = alpha0 y'(K + alpha0 I)^-1 y + R^2 L + 2 R^2 log(1/delta)}, the upper bound at
+#' * `width_dmm`: the same martingale, kept point by point, and averaged over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`. With
+#'   \eqn{A_j = \alpha_j y'(K+\alpha_j I)^{-1}y + R^2\log\det(I+K/\alpha_j)}{A_j = alpha_j y'(K + alpha_j I)^-1 y + R^2 log det(I + K / alpha_j)} and
+#'   \eqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} + 2R^2\log(1/\delta)}{R_t^2 = -2 R^2 log(mean of exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta)}, the upper bound at
 #'   \eqn{x} is the smallest over \eqn{\alpha}{alpha} of
 #'   \eqn{\mu_\alpha(x) + (\sigma_\alpha(x)/\sqrt\alpha)\sqrt{\max(0, R_t^2 + \alpha B^2 - \alpha y'(K+\alpha I)^{-1}y)}}{mu_alpha(x) + (sd_alpha(x) / sqrt(alpha)) sqrt(max(0, R_t^2 + alpha B^2 - alpha y'(K + alpha I)^-1 y))}.
 #'   UCB only; history's `width` is (upper bound - mean) / sd at the chosen point. Costs one posterior per
-#'   \eqn{\alpha}{alpha}.
+#'   \eqn{\alpha}{alpha} and \eqn{\alpha_j}{alpha_j}. One \eqn{\alpha_j = \lambda}{alpha_j = lambda} is Flynn and Reeb's bound (with `alpha` = \eqn{\lambda}{lambda} too it is AMM); the
+#'   mean of martingales is a martingale, so that no choice needs to be right (derived here). `alpha0` must be fixed before the data: not by a `noise_var` that is refitted.
+#'   The bounds hold in all rounds together, and so does their intersection.
 #' * `width_sdf`: \eqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{base_t + B_y * sum over the last m queries s of sd_{t-1}(x_s)}, `base` any width (Verma et al.);
 #'   \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward has not arrived.
 #'   The theorem takes \eqn{\lambda > 1}{lambda > 1} and \eqn{k \le 1}{k <= 1}; for every \eqn{\lambda > 0}{lambda > 0} and rewards within
@@ -65,6 +68,10 @@
 #'   everywhere, where `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
 #'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. With noise variances of their own the sum of \eqn{1/\lambda_s}{1 / lambda_s} stands for
 #'   \eqn{(t-1)/\lambda}{(t - 1) / lambda}. Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
+#' * `width_corrupt`: \eqn{w_t + C/\sqrt\lambda}{base_t + C / sqrt(lambda)}, for rewards \eqn{y_t = f(x_t) + \epsilon_t + c_t}{y_t = f(x_t) + e_t + c_t} of which some are
+#'   wrong, \eqn{\sum_t|c_t| \le C}{sum |c_t| <= C} = `total`, a number that is known beforehand; with noise variances of their own the smallest
+#'   \eqn{\lambda_s}{lambda_s} for \eqn{\lambda}{lambda}, if it is smaller. `base` is a width for the rewards as they should be: the mean moves by \eqn{\sum_sc_sz_s(x)}{sum c_s z_s(x)}, \eqn{z(x) =
+#'   (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, which is at most \eqn{C\max_s|z_s| \le C\sigma/\sqrt\lambda}{C max |z_s| <= C sd / sqrt(lambda)}.
 #' * `width_clip`: \eqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + v b^-alpha sqrt((t - 1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L)}, for rewards with heavy tails that
 #'   [rewards_clip()] has clipped to \eqn{\pm b}{+- b}: the second term is their bias, and clipped noise is \eqn{b}-sub-Gaussian.
 #' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
@@ -76,6 +83,10 @@
 #'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
 #'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
 #'   `width_fixed()`: the same assumptions, for points and looks that do not depend on rewards.
+#'   `width_corrupt()` (derived here): as its base, if the total is right. What is wrong with a reward may depend on \eqn{f}, the points and all noise so far, not on later noise; with
+#'   `width_fixed()` it must not steer the design, with `width_srinivas_finite()` it must know \eqn{f} through the rewards alone. UCB then has
+#'   \eqn{R_T \le 2(w_T + C/\sqrt\lambda)\sqrt{cT\gamma_T}}{R_T <= 2 (w_T + C / sqrt(lambda)) sqrt(c T gamma_T)}, [regret_bound()]'s `"ucb"` with `total`. `width_dmm()` is no base: wrong rewards move its
+#'   likelihood itself, as they do [width_clip()]'s range.
 #'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem covers hyperparameters fitted to the same data, and all that is said of all
 #'   rounds together takes for granted that when a reward arrives, fails or is withdrawn does not depend on its value.
 #'
@@ -93,7 +104,9 @@
 #' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
+#' @param alpha0 prior scales of the martingale, over which it is averaged; `NULL`: \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
 #' @param base a width.
+#' @param total \eqn{C}, the sum of the sizes of all that is wrong with the rewards, a number >= 0 in units of the reward.
 #' @param epsilon largest error of the model, in units of the reward, >= 0.
 #' @param clip the rule made by [rewards_clip()], with its moment.
 #' @param B_y bound on the range of the rewards, >= 0.
@@ -124,20 +137,22 @@ new_width <- function(type) new_part("bandit_width", type, parent.frame())
 #   model_error     bounds are its base's, for a function from which f may differ by so much;
 #   looks           bounds hold at so many times that are fixed beforehand (NULL: in all rounds);
 #   on_net          bounds hold on a net, and between its points with some slack, see slack_of();
+#   corruptible     its bounds bear rewards that are wrong by a known total, once that is added: a function of the
+#                   sizes of weights, not of the rewards themselves (NA: it claims nothing anyway);
 #   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
 #   allows          the settings of a bandit that its theorem is about, and others' are not;
 #   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
 width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, looks = NULL,
-                     on_net = FALSE,
+                     on_net = FALSE, corruptible = FALSE,
                      claim = function(width) claim_nothing, allows = NULL,
                      title = function(width) sprintf("width_%s()", width$type),
                      resolved = function(width) function(width, config) width)
 
 width_entries <- list(
-  constant = list(settings = alist(value = check_number(value, lower = 0))),
-  "function" = list(settings = alist(f = check_function(f))),
+  constant = list(settings = alist(value = check_number(value, lower = 0)), traits = list(corruptible = NA)),
+  "function" = list(settings = alist(f = check_function(f)), traits = list(corruptible = NA)),
   srinivas_finite = list(settings = alist(delta = check_delta(delta), scale = check_scale(scale)),
-                         traits = list(counts_arms = TRUE, claim = function(width) claim_finite)),
+                         traits = list(counts_arms = TRUE, corruptible = TRUE, claim = function(width) claim_finite)),
   irgp = list(traits = list(counts_arms = TRUE, drawn = TRUE)),
   srinivas_compact = list(
     settings = alist(delta = check_delta(delta), a = check_positive(a), b = check_positive(b), r = check_positive(r),
@@ -163,24 +178,26 @@ width_entries <- list(
   ),
   igp = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                               delta = check_delta(delta), gain = as_gain(gain)),
-             traits = list(claim = function(width) claim_gain)),
+             traits = list(corruptible = TRUE, claim = function(width) claim_gain)),
   gp_ts = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                                 delta = check_delta(delta), gain = as_gain(gain)),
                traits = list(claim = function(width) claim_gain)),
   realised = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                                    delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
-                  traits = list(claim = function(width) claim_norm)),
+                  traits = list(corruptible = TRUE, claim = function(width) claim_norm)),
   amm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                               delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
-             traits = list(claim = function(width) claim_norm)),
+             traits = list(corruptible = TRUE, claim = function(width) claim_norm)),
   fixed = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                                 delta = check_delta(delta), looks = check_count(looks)),
-               traits = list(counts_arms = TRUE, looks = function(width) width$looks,
+               traits = list(counts_arms = TRUE, corruptible = TRUE, looks = function(width) width$looks,
                              claim = function(width) claim_blind)),
   dmm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-                              delta = check_delta(delta), alpha = check_regularisers(alpha)),
+                              delta = check_delta(delta), alpha = check_regularisers(alpha, "alpha"),
+                              alpha0 = check_regularisers(alpha0, "alpha0")),
              traits = list(one_multiplier = FALSE, resolved = function(width) function(width, config) {
                if (is.null(width$alpha)) width$alpha <- config$noise_var * 4^(-3:3)
+               if (is.null(width$alpha0)) width$alpha0 <- config$noise_var * 4^(0:6)
                width
              })),
   sdf = list(settings = alist(base = check_base(base, "sdf"), B_y = check_number(B_y, lower = 0),
@@ -191,6 +208,10 @@ width_entries <- list(
             traits = list(drawn = function(width) trait(width$base, "drawn"),
                           counts_arms = function(width) trait(width$base, "counts_arms"),
                           model_error = function(width) width$epsilon)),
+  corrupt = list(settings = alist(base = check_corruptible(base), total = check_number(total, lower = 0)),
+                 traits = list(counts_arms = function(width) trait(width$base, "counts_arms"),
+                               looks = function(width) trait(width$base, "looks"),
+                               claim = function(width) claim_corrupt)),
   clip = list(settings = alist(B = check_number(B, lower = 0), b = check_number(b, lower = 0, open_lower = TRUE),
                                bias = check_number(bias, lower = 0), delta = check_delta(delta)),
               traits = list(claim = function(width) claim_clip, allows = "rewards",
@@ -209,10 +230,10 @@ check_delta <- function(delta) {
 
 check_scale <- function(scale) check_number(scale, "scale", lower = 0, open_lower = TRUE)
 
-check_regularisers <- function(alpha) {
+check_regularisers <- function(alpha, arg) {
   if (is.null(alpha)) return(NULL)
-  alpha <- check_numbers(alpha, "alpha", lower = 0, open_lower = TRUE)
-  if (length(alpha) == 0) stop_argument("alpha", describe(alpha), "at least one number > 0, or NULL")
+  alpha <- check_numbers(alpha, arg, lower = 0, open_lower = TRUE)
+  if (length(alpha) == 0) stop_argument(arg, describe(alpha), "at least one number > 0, or NULL")
   as.double(alpha)
 }
 
@@ -300,7 +321,7 @@ fixed_multiplier <- function(B, R, noise_var, places, delta, looks = 1) {
 
 #' @rdname widths
 #' @export
-width_dmm <- function(B, R, delta = 0.1, alpha = NULL) new_width("dmm")
+width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width("dmm")
 
 #' @rdname widths
 #' @export
@@ -326,6 +347,20 @@ check_base <- function(base, same) {
   base <- check_one_multiplier(base, "base")
   if (base$type == same) {
     stop_argument("base", trait(base, "title"), sprintf("a width other than width_%s()", same))
+  }
+  base
+}
+
+#' @rdname widths
+#' @export
+width_corrupt <- function(base, total) new_width("corrupt")
+
+# Bounds that go by the rewards' own likelihood (width_dmm()) are moved by what is wrong with them, not only widened.
+check_corruptible <- function(base) {
+  base <- as_width(base, "base")
+  if (isFALSE(trait(base, "corruptible"))) {
+    stop_argument("base", trait(base, "title"),
+                  "width_amm(), width_realised(), width_igp() or width_fixed(); width_srinivas_finite() or a number")
   }
   base
 }

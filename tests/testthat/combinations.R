@@ -22,6 +22,7 @@ policies <- list(
   variance = list(ours = function() policy_variance()),
   uniform = list(ours = function() policy_uniform()),
   pims = list(ours = function() policy_pims()),
+  eims = list(ours = function() policy_eims()),
   straddle = list(ours = function() policy_straddle(0.2, random = FALSE), width = function(R) ref_width_constant(1.96)),
   kg = list(ours = function() policy_kg()),
   repeats = list(ours = function() policy_repeats(policy_ucb(width_constant(1)), 1.5),
@@ -75,7 +76,7 @@ has_intervals <- function(row, domain) row$policy != "lse" || row$context == "no
 # The engine that "auto" does not take for so few rounds.
 other_engine <- function(e, domain) {
   if (!is_arms(domain) || identical(e$contexts, 1)) return("lowrank")
-  if (e$kind %in% c("ts", "pims")) "weights" else "played"
+  if (e$kind %in% c("ts", "pims", "eims")) "weights" else "played"
 }
 
 # Reward and constraints of inputs (a product's row, the point, the context), with a jump that change rules

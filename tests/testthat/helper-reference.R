@@ -239,10 +239,11 @@ ref_gain_spectral <- function() {
     ref_gain_spectral_value(e, info$lambda, info$t - 1)
   }
 }
-ref_gain_rate <- function(family, d, nu = NULL, scale = 1) {
+ref_gain_rate <- function(family, d, nu = NULL, scale = 1, sharp = FALSE) {
   function(info) {
     s <- info$t - 1
     if (s <= 1) return(0)
+    if (sharp && family == "matern") return(scale * s^(d / (2 * nu + d)) * log(s)^(2 * nu / (2 * nu + d)))
     scale * switch(family,
                    se = log(s)^(d + 1),
                    matern = s^(d * (d + 1) / (2 * nu + d * (d + 1))) * log(s),
@@ -289,23 +290,26 @@ ref_width_amm <- function(B, R, delta) {
 # Spec chowdhury.md: the smallest upper bound over the grid, point by point;
 # given as the number of sds that the bound is above the mean. Only real data count
 # (those that the mean knows), whatever the pending rule lets the variance know.
-ref_dmm_upper <- function(K, rows, y, lambda, B, R, delta, alpha, mean = 0) {
+ref_dmm_upper <- function(K, rows, y, lambda, B, R, delta, alpha, mean = 0, alpha0 = lambda * 4^(0:6)) {
   mean <- rep(mean, length.out = nrow(K))
   residual <- y - mean[rows]
   quadratic <- function(a) {
     if (length(rows) == 0) return(0)
     sum(residual * solve(K[rows, rows, drop = FALSE] + diag(a, length(rows)), residual))
   }
-  R2 <- lambda * quadratic(lambda) + R^2 * ref_logdet(K, rows, lambda) + 2 * R^2 * log(1 / delta)
+  cost <- vapply(alpha0, function(a) a * quadratic(a) + R^2 * ref_logdet(K, rows, a), 0)
+  R2 <- min(cost)
+  if (R > 0) R2 <- R2 - 2 * R^2 * log(delta * mean(exp((min(cost) - cost) / (2 * R^2))))
   bounds <- vapply(alpha, function(a) {
     p <- ref_posterior_at(K, rows, y, a, mean)
     p$mean + p$sd / sqrt(a) * sqrt(max(0, R2 + a * B^2 - a * quadratic(a)))
   }, numeric(nrow(K)))
   apply(matrix(bounds, nrow(K)), 1, min)
 }
-ref_width_dmm <- function(B, R, delta, alpha) {
+ref_width_dmm <- function(B, R, delta, alpha, alpha0 = NULL) {
   function(info) {
-    upper <- ref_dmm_upper(info$K, info$mean_rows, info$y, info$lambda, B, R, delta, alpha, info$prior_mean)
+    upper <- ref_dmm_upper(info$K, info$mean_rows, info$y, info$lambda, B, R, delta, alpha, info$prior_mean,
+                           if (is.null(alpha0)) info$lambda * 4^(0:6) else alpha0)
     (upper - info$mean) / info$sd
   }
 }
@@ -319,6 +323,7 @@ ref_width_sdf <- function(base, B_y = 1, over = "window") {
 ref_width_ec <- function(base, epsilon) {
   function(info) base(info) + epsilon * sqrt((info$t - 1) / info$lambda)
 }
+ref_width_corrupt <- function(base, total) function(info) base(info) + total / sqrt(info$lambda)
 ref_width_cpd <- function(D, nu, d, horizon) {
   function(info) sqrt(D * info$t^(d * (d + 1) / (2 * nu + d * (d + 1))) * log(horizon)^4)
 }
@@ -725,6 +730,9 @@ ref_max_entropy <- function(mean, sd, maxima) {
 
 # ---- probability of improvement from a sampled maximum ---------------------------
 ref_score_pims <- function(mean, sd, maximum) (mean - maximum) / sd
+
+# ---- expected improvement over a sampled maximum: its logarithm ----------------------
+ref_score_eims <- function(mean, sd, maximum) ref_log_ei(mean, sd, maximum)
 
 # ---- the specification's tiny example (guarantees.md) -----------------------------
 # Five arms, three rewards: everything there is a function of these.

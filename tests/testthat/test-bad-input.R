@@ -47,14 +47,15 @@ exports <- list(
   width_gp_ts = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
   width_realised = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
   width_amm = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
-  width_dmm = list(list(B = 1, R = 1, alpha = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability",
-                                                    alpha = "positives")),
+  width_dmm = list(list(B = 1, R = 1, alpha = 1, alpha0 = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability",
+                                                    alpha = "positives", alpha0 = "positives")),
   width_sdf = list(list(base = width_constant(1)), c(base = "width", B_y = "nonnegative", over = "word")),
   width_cpd = list(list(D = 1, nu = 2.5, d = 1, horizon = 10),
                    c(D = "nonnegative", nu = "positive", d = "count", horizon = "positive")),
   width_ec = list(list(base = width_constant(1), epsilon = 0.1), c(base = "width", epsilon = "nonnegative")),
+  width_corrupt = list(list(base = width_constant(1), total = 0.1), c(base = "width", total = "nonnegative")),
   ridge_rate = list(list(kernel = kernel_matern(), rounds = 10), c(kernel = "object", rounds = "count")),
-  gain_rate = list(list(), c(scale = "positive")),
+  gain_rate = list(list(), c(scale = "positive", source = "word")),
   policy_straddle = list(list(level = 0), c(level = "number", random = "flag")),
   stop_gap = list(list(tolerance = 1), c(tolerance = "positive")),
   stop_prb = list(list(tolerance = 1), c(tolerance = "positive", delta = "probability")),
@@ -154,7 +155,7 @@ exports <- list(
 # Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
-    (argument %in% c("alpha", "journal") && is.null(value)) ||
+    (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.
     (export == "gp_ucb_drift" && is.null(value) && argument == "gain")
 }

@@ -65,6 +65,29 @@ test_that("the DMM bound holds with the stated confidence, from above and from b
   }
 })
 
+test_that("the bound of corrupted rewards holds whatever is wrong, and AMM's alone does not", {
+  x <- seq(0, 1, length.out = 40)
+  K <- ref_kernel_se(0.2)(x)
+  missed <- function(seed) {
+    set.seed(seed)
+    f <- as.numeric(sample_rkhs(kernel_se(0.2), x, 0.05))
+    norm <- sqrt(sum(f * solve(K + diag(1e-8, 40), f)))
+    rows <- sample(40, 60, TRUE)
+    y <- f[rows] + rnorm(60, 0, 0.1)
+    at <- which.max(f[rows])
+    y[at] <- y[at] - 3
+    b <- gp_ucb(x, kernel_se(0.2), 0.01, width = width_corrupt(width_amm(norm, 0.1, 0.1), 3))
+    b$add(arm = rows, reward = y)
+    p <- b$posterior()
+    # (The check of the model sees that something is wrong.)
+    w <- suppressWarnings(b$certificate(), classes = "gpbandits_model")$width
+    c(any(abs(p$mean - f) > w * p$sd), any(abs(p$mean - f) > (w - 3 / 0.1) * p$sd))
+  }
+  found <- rowSums(vapply(seq_len(coverage_seeds), missed, c(TRUE, TRUE)))
+  expect_covers(found[1], 0.1)
+  expect_gt(found[2], coverage_seeds / 2)
+})
+
 test_that("a bound that is too narrow would be found out", {
   too_narrow <- coverage_misses(function(B, R) width_constant(1.5), 0.09)
   expect_lt(stats::binom.test(too_narrow, coverage_seeds, 0.1, "greater")$p.value, tol$p_value)
@@ -106,7 +129,7 @@ test_that("DMM with the bandit's own regulariser alone is AMM; more regularisers
     B <- stats::rexp(1)
     R <- sqrt(lambda) * exp(rnorm(1, sd = 0.5))
     n <- sample(30, 1)
-    found <- widths_on(list(width_amm(B, R, 0.1), width_dmm(B, R, 0.1, lambda), width_dmm(B, R, 0.1)), x,
+    found <- widths_on(list(width_amm(B, R, 0.1), width_dmm(B, R, 0.1, lambda, lambda), width_dmm(B, R, 0.1, alpha0 = lambda)), x,
                        kernel_se(0.2), lambda, sample(10, n, TRUE), rnorm(n, sd = R))
     upper <- vapply(found, function(h) h$mean + h$width * h$sd, 0)
     expect_identical(found[[2]]$arm, found[[1]]$arm)

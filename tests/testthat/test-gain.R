@@ -25,6 +25,18 @@ test_that("rates of growth", {
   expect_gain(gain_rate(0.5), ref_gain_rate("se", 2, scale = 0.5), kernel_se(0.3), ref_kernel_se(0.3), d = 2)
   expect_gain(gain_rate(), ref_gain_rate("matern", 2, 2.5), kernel_matern(2.5, 0.3),
               ref_kernel_matern(2.5, 0.3), d = 2)
+  for (kernel in list(c("se", 0), c("matern", 1.5), c("linear", 0))) {
+    nu <- as.numeric(kernel[2])
+    ours <- switch(kernel[1], se = kernel_se(0.3), matern = kernel_matern(nu, 0.3), linear = kernel_linear())
+    ref <- switch(kernel[1], se = ref_kernel_se(0.3), matern = ref_kernel_matern(nu, 0.3), linear = ref_kernel_linear())
+    expect_gain(gain_rate(0.7, "vakili"), ref_gain_rate(kernel[1], 2, nu, 0.7, sharp = TRUE), ours, ref, d = 2)
+  }
+  # The powers of the specification.
+  power <- function(trait, d) gpbandits:::trait(kernel_matern(2.5), trait)(kernel_matern(2.5), d)[["power"]]
+  expect_equal(vapply(1:3, power, 0, trait = "gain_growth"), c(.286, .545, .706), tolerance = 2e-3)
+  expect_equal(vapply(1:3, power, 0, trait = "sharp_growth"), c(.167, .286, .375), tolerance = 2e-3)
+  expect_output(print(gain_rate(source = "vakili")), "Vakili")
+  expect_error(gain_rate(source = "other"), "`source`", class = "gpbandits_error")
   expect_gain(gain_rate(2), ref_gain_rate("linear", 3, scale = 2), kernel_linear(), ref_kernel_linear(), d = 3)
 })
 

@@ -12,7 +12,7 @@ one_of_each <- function() {
       width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_box(0.1, 1, 1, 1, 1),
       width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realised(1, 1), width_amm(1, 1),
       width_fixed(1, 1, looks = 2),
-      width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
+      width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_corrupt(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
       width_cpd(1, 2.5, 1, 9)),
     bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, gain_realised(), gain_greedy(),
                        gain_spectral(), gain_rate()),
@@ -21,7 +21,7 @@ one_of_each <- function() {
                          k * kernel_linear()),
     bandit_policy = c(
       list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_kg(), policy_pi(), policy_mes(),
-           policy_pims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
+           policy_pims(), policy_eims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
            policy_variance(), policy_uniform(), gp_ucb_pe(x9, k, 0.1)$config$policy,
            gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy),
       lapply(one_of_each_rule(), function(rival) rival$config$policy)),
@@ -185,7 +185,7 @@ test_that("what goes by one multiplier refuses the others in one place, when it 
 test_that("what draws functions from the prior refuses kernels without, when it is made", {
   box <- list(u = c(0, 1))
   own <- kernel_se(0.3) + kernel_function(own_kernel)
-  for (policy in list(policy_ts(1), policy_pims())) {
+  for (policy in list(policy_ts(1), policy_pims(), policy_eims())) {
     expect_error(gp_bandit(box, own, 0.1, policy), "drawn from the prior", class = "gpbandits_error")
     expect_no_error(gp_bandit(x9, own, 0.1, policy)$suggest())
   }

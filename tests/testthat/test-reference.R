@@ -176,10 +176,10 @@ test_that("the widths are ordered as their theorems say", {
   amm <- ref_width_amm(1.5, 0.4, 0.1)(info)
   expect_lte(amm, realised)
   # More of the grid never widens the bound.
-  few <- ref_width_dmm(1.5, 0.4, 0.1, 0.3)(info)
-  many <- ref_width_dmm(1.5, 0.4, 0.1, c(0.03, 0.3, 3))(info)
+  few <- ref_width_dmm(1.5, 0.4, 0.1, 0.3, 0.3)(info)
+  many <- ref_width_dmm(1.5, 0.4, 0.1, c(0.03, 0.3, 3), 0.3)(info)
   expect_true(all(many <= few + tol$bound))
-  # At alpha = lambda the quadratic terms cancel and DMM is AMM.
+  # At alpha = alpha0 = lambda the quadratic terms cancel and DMM is AMM.
   expect_equal(few, rep(amm, 6), tolerance = tol$identity)
   info$sd <- 1:6 / 10
   info$window <- c(2, 2, 5)

@@ -277,6 +277,8 @@ test_that("bounds of any width that holds, by hand at round 3", {
                regret_bound("srinivas1", 4, gains, noise_var = 0.25, arms = 50))
   b <- 4^(1 / 4)
   w <- 1 + 1 / b * sqrt(2 / 1) + b * sqrt(2 * 0.9 + 2 * log(10))
+  expect_equal(regret_bound("ucb", 4, gains, noise_var = 0.25, width = 1, total = 0.5)[3],
+               regret_bound("ucb", 4, gains, noise_var = 0.25, width = 2)[3])
   expect_equal(regret_bound("clip", 4, gains, noise_var = 1, B = 1, moment = 1)[3], 2 * w * sqrt(2 / log(2) * 3 * 1.2))
 })
 

@@ -117,3 +117,60 @@ test_that("the growing ridge is the formula's", {
   expect_error(ridge_rate(kernel_se(), 0), class = "gpbandits_error")
   expect_error(ridge_rate(1, 10), class = "gpbandits_error")
 })
+
+test_that("EIMS: scores and choices of the tiny example are the specification's, and as often as draws say", {
+  tiny <- ref_tiny()
+  score <- exp(ref_score_eims(tiny$mean, tiny$sd, 1.3))
+  expect_equal(score, c(0, .020895, 2.36e-5, .003508, 0), tolerance = 1e-3)
+  expect_equal(which.max(score), 2)
+  set.seed(318)
+  maxima <- apply(ref_draw_normal(2e4, tiny$mean, tiny$cov), 1, max)
+  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_eims(tiny$mean, tiny$sd, m)), 1L), 5) / 2e4
+  seen <- tabulate(tiny_bandit(policy_eims())$suggest(4000)$arm, 5)
+  expect_gt(stats::chisq.test(seen[share > 0.002], p = share[share > 0.002], rescale.p = TRUE)$p.value, tol$p_value)
+  # Not PIMS's shares, which would be found out.
+  pims <- tabulate(vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, tiny$sd, m)), 1L), 5) / 2e4
+  expect_gt(max(abs(pims - share)), 0.03)
+  b <- tiny_bandit(policy_eims(), pending = pending_hallucinate())
+  b$add(arm = c(2, 2))
+  sd <- ref_posterior_at(tiny$K, c(tiny$rows, 2, 2), numeric(5), tiny$noise)$sd
+  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_eims(tiny$mean, sd, m)), 1L), 5) / 2e4
+  seen <- tabulate(vapply(1:120, function(k) as.integer(b$copy()$suggest()$arm), 1L), 5)
+  expect_gt(stats::chisq.test(seen[share > 0.01], p = share[share > 0.01], rescale.p = TRUE)$p.value, tol$p_value)
+})
+
+test_that("on a box EIMS plays where improvement over some maximum is largest", {
+  b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_eims())
+  x <- cbind(c(0.1, 0.35, 0.6, 0.95))
+  b$add(x = x, reward = sin(5 * x[, 1]))
+  grid <- seq(0, 1, length.out = 1001)
+  p <- b$posterior(x = cbind(x1 = grid))
+  set.seed(319)
+  choices <- b$copy()$suggest(40)$x1
+  g <- max(p$mean) + c(seq(-0.5, 0, 0.002), 10^seq(-4, 1, length.out = 400))
+  family <- grid[vapply(g, function(g) which.max(ref_score_eims(p$mean, p$sd, g)), 1L)]
+  expect_lt(max(vapply(choices, function(x) min(abs(x - family)), 0)), 0.02)
+})
+
+test_that("the expected regret of EIMS is below its bound", {
+  expect_equal(regret_bound("eims", 300, rep(20, 300), noise_var = 0.025, arms = 100)[300], 280.3, tolerance = 1e-4)
+  expect_equal(regret_bound("irgp", 300, rep(20, 300), noise_var = 0.025, arms = 100)[300], 178.2, tolerance = 1e-3)
+  wide <- regret_bound("eims", 9, 2, noise_var = 0.1, arms = 7, variance = 2, least = 0.5)
+  D <- 2 + 2 * log(3.5)
+  expect_equal(wide[9], sqrt(2 * 2 / log1p(20) * 2 * 9 * (D + 2 * log(D + 3) + log(4 * (1 + 8 * 20)))))
+  expect_error(regret_bound("eims", 9, 2, noise_var = 0.1, arms = 1), class = "gpbandits_error")
+  expect_error(regret_bound("eims", 9, 2, noise_var = 0.1, arms = 5, least = 2), "`least`", class = "gpbandits_error")
+  # The lemma that the proof rests on.
+  u <- seq(0, 6, 0.01)
+  expect_true(all((dnorm(u) - u * pnorm(-u)) * (u^2 + 3) >= dnorm(u)))
+  x <- seq(0, 1, length.out = 50)
+  gain <- max_information_gain(kernel_se(0.2), x, 60, 0.025, method = "spectral")
+  bound <- regret_bound("eims", 60, gain, noise_var = 0.025, arms = 50)
+  set.seed(320)
+  regret <- vapply(seq_len(by_level(6, 100)), function(r) {
+    f <- drop(sample_gp(kernel_se(0.2), x))
+    b <- gp_bandit(x, kernel_se(0.2), 0.025, policy_eims())
+    as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(sqrt(0.025))), 60))$cumulative_regret
+  }, numeric(60))
+  expect_true(all(rowMeans(regret) < bound))
+})

@@ -96,6 +96,34 @@ test_that("the tighter widths, with any regulariser", {
     expect_width(width_dmm(1.5, 0.3, 0.1, grid), ref_width_dmm(1.5, 0.3, 0.1, grid), lambda)
   }
   expect_width(width_dmm(1.5, 0.3, 0.1, 0.4), ref_width_dmm(1.5, 0.3, 0.1, 0.4), 0.1, mean = 0.7)
+  # Martingales of other prior scales, one or several, some of them among the band's; no noise.
+  for (alpha0 in list(0.1, 2, c(0.02, 0.4, 0.4, 3))) {
+    expect_width(width_dmm(1.5, 0.3, 0.1, c(0.05, 0.4), alpha0), ref_width_dmm(1.5, 0.3, 0.1, c(0.05, 0.4), alpha0), 0.1)
+  }
+  expect_width(width_dmm(1.5, 0, 0.1, 0.1), ref_width_dmm(1.5, 0, 0.1, 0.1), 0.1)
+  for (bad in list(0, -1, NA, numeric(), "a")) {
+    expect_error(width_dmm(1, 1, alpha0 = bad), "`alpha0`", class = "gpbandits_error")
+  }
+})
+
+test_that("averaged martingales give the specification's narrow bands", {
+  set.seed(11)
+  x <- seq(0, 1, length.out = 50)
+  K <- ref_kernel_se(0.2)(x)
+  half <- function(rows, y, ...) {
+    upper <- function(y) ref_dmm_upper(K, rows, y, 0.01, 2, 0.1, 0.1, 0.01 * 4^(-3:3), ...)
+    mean(upper(y) + upper(-y)) / 2
+  }
+  found <- vapply(1:6, function(r) {
+    f <- drop(K[, at <- sample(50, 8)] %*% (a <- rnorm(8)))
+    f <- 2 * f / sqrt(drop(a %*% K[at, at] %*% a))
+    rows <- sample(50, 80, TRUE)
+    y <- f[rows] + rnorm(80, 0, 0.1)
+    amm <- ref_width_amm(2, 0.1, 0.1)(list(K = K, rows = rows, lambda = 0.01, noise = 0.01))
+    c(mean(amm * ref_posterior_at(K, rows, y, 0.01)$sd), half(rows, y, alpha0 = 0.01), half(rows, y, alpha0 = 1), half(rows, y))
+  }, numeric(4))
+  # The specification's means over 15 draws: .239, .194, .521, .200.
+  expect_equal(rowMeans(found), c(.239, .194, .521, .200), tolerance = 0.1)
 })
 
 test_that("realised widths know the pending points where the pending rule says so", {
@@ -138,6 +166,43 @@ test_that("the width of a misspecified model", {
   expect_true(all(rowSums(abs(weights)) <= tiny$sd * sqrt(3 / 0.01) + tol$bound))
   expect_error(width_ec(width_dmm(1, 1, 0.1), 0.1), class = "gpbandits_error")
   expect_error(width_ec(width_constant(1), -1), class = "gpbandits_error")
+})
+
+test_that("the width of corrupted rewards: base + total / sqrt(lambda)", {
+  set.seed(309)
+  expect_width(width_corrupt(width_amm(1.5, 0.3, 0.1), 0.2), ref_width_corrupt(ref_width_amm(1.5, 0.3, 0.1), 0.2))
+  tiny <- ref_tiny()
+  z <- solve(tiny$K[tiny$rows, tiny$rows] + diag(0.01, 3), tiny$K[tiny$rows, ])
+  expect_equal(0.3 * apply(abs(z), 2, max)[1:3], c(.2968, .1765, .2966), tolerance = 1e-3)
+  expect_true(all(apply(abs(z), 2, max) <= tiny$sd / sqrt(0.01)))
+  w <- function(width, lambda = 0.01, ...) {
+    b <- gp_bandit(tiny$x, kernel_se(0.3), lambda, policy_variance(), ...)
+    b$add(arm = tiny$rows, reward = tiny$y)
+    b$certificate(stop_gap(1, width, at = if (width$base$type == "fixed") 3))
+  }
+  expect_equal(w(width_corrupt(width_realised(1, 0.1), 0.3))$width - w(width_corrupt(width_realised(1, 0.1), 0))$width, 3)
+  b <- gp_bandit(tiny$x, kernel_se(0.3), 0.01, policy_ei())
+  b$add(arm = 1:3, reward = 1:3, noise_var = c(0.0025, 0.04, NA))
+  expect_equal(b$certificate(stop_gap(1, width_corrupt(2, 0.3)))$width, 2 + 0.3 / sqrt(0.0025))
+  # What is claimed: the base's, of rewards as they should have been.
+  for (base in list(width_amm(1, 0.1, 0.2), width_realised(1, 0.1, 0.2), width_fixed(1, 0.1, 0.2), width_srinivas_finite(0.2))) {
+    found <- w(width_corrupt(base, 0.3))
+    expect_equal(found$probability, 0.8)
+    expect_match(found$assumptions, "wrong by 0.3 in all", all = FALSE)
+    expect_identical(any(grepl("steer the design", found$assumptions)), base$type == "fixed")
+    expect_identical(any(grepl("f through the rewards alone", found$assumptions)), base$type == "srinivas_finite")
+  }
+  expect_equal(w(width_corrupt(width_igp(1, 0.1, 0.2), 0.3), 1.1)$probability, 0.8)
+  expect_true(is.na(w(width_corrupt(width_constant(2), 0.3))$probability))
+  expect_true(is.na(w(width_corrupt(width_amm(1, 0.1), 0.3), refit = refit_every(5))$probability))
+  for (base in list(width_dmm(1, 0.1), width_irgp(), width_sdf(1), width_ec(width_amm(1, 0.1), 0.1), width_corrupt(2, 1),
+                    width_clip(1, rewards_clip(moment = 1, rounds = 9)))) {
+    expect_error(width_corrupt(base, 1), "`base`", class = "gpbandits_error")
+  }
+  expect_error(gp_ucb(box_domain(0, 1), kernel_se(1), 0.1, width = width_corrupt(width_fixed(1, 1), 1)), "count arms",
+               class = "gpbandits_error")
+  expect_error(run_bandit(gp_ucb(1:5, kernel_se(1), 0.1), bandit_problem(1:5, 1:5), 5,
+                          stop_when = stop_gap(1, width_corrupt(width_fixed(1, 1), 1))), "`stop_when`", class = "gpbandits_error")
 })
 
 test_that("Avanesov's width", {

@@ -102,10 +102,13 @@ using MakePolicy = PolicyPtr (*)(const Settings&, WidthPtr);
 PolicyPtr make_ucb(const Settings& policy, WidthPtr width) {
   if (width) return std::make_unique<UpperBoundPolicy>(std::move(width));
   const auto dmm = policy.part("width");
-  const VectorXd alpha = dmm->numbers("alpha");
+  const auto regularisers = [&dmm](const char* name) {
+    const VectorXd values = dmm->numbers(name);
+    return std::vector<double>(values.data(), values.data() + values.size());
+  };
   return std::make_unique<SmallestBoundPolicy>(
-      DmmBound{dmm->number("B"), dmm->number("R"), dmm->number("delta"),
-               std::vector<double>(alpha.data(), alpha.data() + alpha.size())});
+      DmmBound{dmm->number("B"), dmm->number("R"), dmm->number("delta"), regularisers("alpha"),
+               regularisers("alpha0")});
 }
 
 PolicyPtr make_ts(const Settings&, WidthPtr width) {
@@ -130,8 +133,9 @@ PolicyPtr make_own(const Settings& policy, WidthPtr) {
   return std::make_unique<OwnPolicy>(policy.acquisition("f"));
 }
 
-PolicyPtr make_pims(const Settings&, WidthPtr) {
-  return std::make_unique<SampledMaximumPolicy>();
+template <class ImprovementScore>
+PolicyPtr make_sampled_maximum(const Settings&, WidthPtr) {
+  return std::make_unique<SampledMaximumPolicy<ImprovementScore>>();
 }
 
 PolicyPtr make_pure_exploration(const Settings&, WidthPtr width) {
@@ -180,7 +184,8 @@ constexpr Entry kPolicies[] = {
     {"variance", make_greedy<DeviationScore>},
     {"mes", make_mes},
     {"function", make_own},
-    {"pims", make_pims},
+    {"pims", make_sampled_maximum<ImprovementProbabilityScore>},
+    {"eims", make_sampled_maximum<ExpectedImprovementScore>},
     {"ucb_pe", make_pure_exploration},
     {"straddle", make_straddle},
     {"level_set", make_level_set},

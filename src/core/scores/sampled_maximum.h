@@ -1,5 +1,5 @@
-// The most probable to exceed the largest value of a function drawn from the posterior (Takeno
-// et al. 2024).
+// Improvement over the largest value of a function drawn from the posterior: its probability
+// (PIMS, Takeno et al. 2024) or its expectation (GP-EIMS, Takeno et al. 2025).
 #ifndef GPB_SAMPLED_MAXIMUM_H
 #define GPB_SAMPLED_MAXIMUM_H
 
@@ -8,6 +8,7 @@
 
 namespace gpb {
 
+template <class ImprovementScore>
 class SampledMaximumPolicy final : public Policy {
  public:
   // The draw is from what the mean knows; pending queries that the variance knows lower sd alone.
@@ -16,7 +17,7 @@ class SampledMaximumPolicy final : public Policy {
     known.variance = known.mean;
     known.width = 1.0;
     const double maximum = round.largest(DrawnScore(known, rng));
-    return std::make_unique<ImprovementProbabilityScore>(round, maximum);
+    return std::make_unique<ImprovementScore>(round, maximum);
   }
 };
 

@@ -59,7 +59,7 @@ class UpperBoundPolicy final : public Policy {
 class SmallestBoundScore final : public Score {
  public:
   SmallestBoundScore(const Round& round, std::vector<double> multipliers)
-      : terms_(round.companions),
+      : terms_(round.companions.begin(), round.companions.begin() + multipliers.size()),
         multipliers_(std::move(multipliers)),
         prior_scale_(round.prior_scale) {}
 
@@ -102,8 +102,14 @@ class SmallestBoundScore final : public Score {
 
 class SmallestBoundPolicy final : public Policy {
  public:
-  explicit SmallestBoundPolicy(DmmBound bound) : bound_(std::move(bound)) {}
-  std::vector<double> companions() const override { return bound_.alpha; }
+  explicit SmallestBoundPolicy(DmmBound bound) : bound_(std::move(bound)), all_(bound_.alpha) {
+    for (const double alpha0 : bound_.alpha0) {
+      const auto found = std::find(all_.begin(), all_.end(), alpha0);
+      prior_scales_.push_back(static_cast<std::size_t>(found - all_.begin()));
+      if (found == all_.end()) all_.push_back(alpha0);
+    }
+  }
+  std::vector<double> companions() const override { return all_; }
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     return std::make_unique<SmallestBoundScore>(round, multipliers(round));
   }
@@ -119,17 +125,23 @@ class SmallestBoundPolicy final : public Policy {
   }
 
  private:
+  DmmTerm term(const Round& round, std::size_t k) const {
+    return {all_[k], round.companions[k]->quadratic(), round.companions[k]->log_det()};
+  }
   std::vector<double> multipliers(const Round& round) const {
+    std::vector<DmmTerm> prior_scales;
+    for (const std::size_t k : prior_scales_) prior_scales.push_back(term(round, k));
+    const double radius = bound_.radius(prior_scales, round.state);
     std::vector<double> out;
-    for (std::size_t k = 0; k < round.companions.size(); ++k) {
-      out.push_back(bound_.multiplier(bound_.alpha[k], round.companions[k]->quadratic(),
-                                      round.noise_var, round.mean->log_det(),
-                                      round.mean->quadratic(), round.state));
+    for (std::size_t k = 0; k < bound_.alpha.size(); ++k) {
+      out.push_back(bound_.multiplier(term(round, k), radius));
     }
     return out;
   }
 
   DmmBound bound_;
+  std::vector<double> all_;                // regularisers: those of the bound, then the others
+  std::vector<std::size_t> prior_scales_;  // where those of the martingales are among them
 };
 
 }  // namespace gpb

@@ -118,19 +118,36 @@ double MisspecifiedWidth::at(const WidthState& state) {
   return base_->at(state) + epsilon_ * std::sqrt(std::max(0.0, precision));
 }
 
+double CorruptedWidth::at(const WidthState& state) {
+  const double ratio = state.own_noise().largest_ratio;
+  return base_->at(state) + total_ * std::sqrt(ratio / state.noise_var);
+}
+
 double CpdWidth::at(const WidthState& state) {
   const double dd = d_ * (d_ + 1.0);
   const double log_horizon = std::log(horizon_);
   return std::sqrt(D_ * std::pow(state.t, dd / (2.0 * nu_ + dd))) * log_horizon * log_horizon;
 }
 
-double DmmBound::multiplier(double alpha_k, double quadratic, double alpha0, double log_det0,
-                            double quadratic0, const WidthState& state) const {
-  const double noise = R * state.noise_factor;
-  const double radius = alpha0 * quadratic0 + noise * noise * log_det0 +
-                        2.0 * noise * noise * std::log(1.0 / (delta * state.failure_factor));
-  const double left = radius + alpha_k * B * B - alpha_k * quadratic;
-  return std::sqrt(std::max(0.0, left) / alpha_k);
+// -2 R^2 log mean exp(-A_j / (2 R^2)) + 2 R^2 log(1 / delta), A_j = alpha_j y' (K + alpha_j I)^-1 y +
+// R^2 log det(I + K / alpha_j); without noise the least A_j.
+double DmmBound::radius(const std::vector<DmmTerm>& prior_scales, const WidthState& state) const {
+  const double noise = R * state.noise_factor, spread = 2.0 * noise * noise;
+  std::vector<double> cost;
+  for (const DmmTerm& term : prior_scales) {
+    cost.push_back(term.alpha * term.quadratic + 0.5 * spread * term.log_det);
+  }
+  const double least = *std::min_element(cost.begin(), cost.end());
+  if (!(spread > 0.0)) return least;
+  double sum = 0.0;
+  for (const double one : cost) sum += std::exp((least - one) / spread);
+  return least - spread * std::log(sum / static_cast<double>(cost.size())) +
+         spread * std::log(1.0 / (delta * state.failure_factor));
+}
+
+double DmmBound::multiplier(const DmmTerm& term, double radius) const {
+  const double left = radius + term.alpha * B * B - term.alpha * term.quadratic;
+  return std::sqrt(std::max(0.0, left) / term.alpha);
 }
 
 // ---- from settings ------------------------------------------------------------------------------
@@ -213,6 +230,9 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   }
   if (type == "ec") {
     return std::make_shared<MisspecifiedWidth>(base(), number("epsilon"));
+  }
+  if (type == "corrupt") {
+    return std::make_shared<CorruptedWidth>(base(), number("total"));
   }
   if (type == "cpd") {
     return std::make_shared<CpdWidth>(number("D"), number("nu"), number("d"), number("horizon"));

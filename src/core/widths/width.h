@@ -196,6 +196,18 @@ class MisspecifiedWidth : public Width {
   double epsilon_;
 };
 
+// Rewards that are wrong by so much in all: base_t + total / sqrt(lambda), with the smallest noise
+// variance that a reward came with, where that is smaller.
+class CorruptedWidth : public Width {
+ public:
+  CorruptedWidth(WidthPtr base, double total) : base_(std::move(base)), total_(total) {}
+  double at(const WidthState& state) override;
+
+ private:
+  WidthPtr base_;
+  double total_;
+};
+
 // Avanesov: sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).
 class CpdWidth : public Width {
  public:
@@ -210,12 +222,17 @@ class CpdWidth : public Width {
 // The dynamic mixture-martingale bound over a grid of regularisers: not one
 // multiplier but, per regulariser alpha, the half-width sd_alpha(x) * multiplier.
 // The bandit keeps one posterior per alpha and takes the smallest upper bound.
+// What it needs of one posterior: its regulariser, y' (K + alpha I)^-1 y and log det(I + K / alpha).
+struct DmmTerm {
+  double alpha, quadratic, log_det;
+};
+
 struct DmmBound {
   double B, R, delta;
-  std::vector<double> alpha;
-  // alpha0, log_det0 and quadratic0 belong to the bandit's own posterior.
-  double multiplier(double alpha, double quadratic, double alpha0, double log_det0,
-                    double quadratic0, const WidthState& state) const;
+  std::vector<double> alpha, alpha0;
+  // R_t^2, from the martingales of all alpha0, averaged.
+  double radius(const std::vector<DmmTerm>& prior_scales, const WidthState& state) const;
+  double multiplier(const DmmTerm& term, double radius) const;
 };
 
 }  // namespace gpb
