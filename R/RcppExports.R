@@ -49,16 +49,16 @@ cpp_bandit_drawn_maxima <- function(handle, context, draws) {
     .Call(`_gpbandits_cpp_bandit_drawn_maxima`, handle, context, draws)
 }
 
-cpp_bandit_observe <- function(handle, id, reward, constraints, time, noise_var) {
-    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time, noise_var))
+cpp_bandit_observe <- function(handle, id, reward, constraints, time, told) {
+    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time, told))
 }
 
-cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time, noise_var) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time, noise_var))
+cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time, told) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time, told))
 }
 
-cpp_bandit_amend <- function(handle, id, reward) {
-    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward))
+cpp_bandit_amend <- function(handle, id, reward, told) {
+    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward, told))
 }
 
 cpp_bandit_withdraw <- function(handle, id, failed) {

@@ -3,7 +3,7 @@
 # the tables say of the outcome is then compared with what the replay came to.
 
 # The format of a bandit's settings and log. Those from before formats had numbers count as 0.
-bandit_format <- 1L
+bandit_format <- 2L
 
 check_whole <- function(bandit) {
   as_damaged({
@@ -141,7 +141,11 @@ check_table <- function(table, columns, what) {
 
 # Columns that came with later versions, as the earlier ones would have them.
 upgrade_format <- function(bandit) {
-  if (!is.null(bandit$config$format)) return(invisible())
+  format <- or_else(bandit$config$format, 0L)
+  if (format == bandit_format) return(invisible())
+  add_column(bandit$events, "size", NA_real_)
+  add_column(bandit$events, "spread", NA_real_)
+  add_column(bandit$events, "other", NA_integer_)
   add_column(bandit$events, "noise_var", NA_real_)
   add_column(bandit$events, "arms", NA_character_)
   add_column(bandit$queries, "status", NA_integer_)

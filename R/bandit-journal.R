@@ -1,7 +1,7 @@
 # The journal: a bandit's event log in a file that only grows. A line is one change (what
 # happens at once or not at all), made of parts separated by ";", each a letter and values:
 #   q  a query: the columns of the log's queries that are known at the choice
-#   e  an event: kind, id, reward, time, constraint values
+#   e  an event: kind, id, reward, time, what was told beside the reward, constraint values
 #   a  the arms that could be played at a query, where it was not all of them: its id and the arms
 #   m  what a rival's rule remembers after the change
 #   f  a refit's parameters        x  the log was emptied
@@ -10,7 +10,7 @@
 # The first line holds the format's version, the state of R's random generator and the bandit's settings. Numbers are
 # written as hexadecimal fractions, which are exact; other R data as value_text() has them. All is ASCII.
 
-journal_format <- 3L
+journal_format <- 4L
 journal_magic <- "gpbandits-journal"
 
 #' Go on with a bandit from its journal, or take part in one in a store
@@ -244,7 +244,7 @@ journal_config <- function(contents, file, arg, trust) {
   }
   if (!identical(header[2], as.character(journal_format))) {
     earlier <- isTRUE(suppressWarnings(as.integer(header[2])) < journal_format)
-    why <- if (earlier) "an earlier version's, which held R objects: these are not read any more" else "a later version's"
+    why <- if (earlier) "an earlier version's: these are not read any more" else "a later version's"
     stop_argument(arg, sprintf("one of format %s, %s", header[2], why), sprintf("a journal of format %d", journal_format))
   }
   tryCatch({

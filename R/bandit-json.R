@@ -13,7 +13,8 @@
 #'     inputs `in.1`, ... (logarithms of logarithmic inputs, levels by number), `action` (1 policy, 2 explore, 3 given), `segment`, and, as they were at the choice, in the
 #'     model's units, `mean`, `sd`, `width`;
 #'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail), `id` of
-#'     the query, `reward`, `time`, `noise_var`, constraint values `g1`, ..., and `arms`, the eligible ones where not all were;
+#'     the query, `reward`, `time`, `noise_var`, `size` (of how many readings it is the mean), `spread`
+#'     (the sum of their squares about it), `other` (the query that it was compared with), constraint values `g1`, ..., and `arms`, the eligible ones where not all were;
 #'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one.
 #'
 #'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.

@@ -20,10 +20,16 @@ constraint_names <- function(config, letter) {
   paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 }
 
-# `arms`: those that could be played at a query, as the core writes them; NA for all.
+# `noise_var`: of the reward, where that is its own; `size`: of how many readings it is the mean (or trials, or exposure),
+# NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `arms`: those that
+# could be played at a query, as the core writes them; NA for all.
 event_columns <- function() {
-  list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), arms = character())
+  list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),
+       spread = double(), other = integer(), arms = character())
 }
+
+# What may be told beside a reward, as the log has it.
+told_columns <- c("noise_var", "size", "spread", "other")
 
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,
                 withdraw = 8L, fail = 9L, arms = 10L)

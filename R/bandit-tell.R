@@ -9,7 +9,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
     count <- length(id)
     time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
     warn_of_prior(bandit, reward, bandit$queries$arm[id])
-    return(tell(bandit, "reward", id, reward, no_columns(count), time, rep(NA_real_, count)))
+    return(tell(bandit, "reward", id, reward, no_columns(count), time, told_beside(count)))
   }
   if (is.data.frame(id)) {
     told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
@@ -19,26 +19,62 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...
   frame <- if (is.data.frame(id)) id
   id <- check_ids(bandit, told$id)
   if (!is.null(frame)) check_conditions_told(bandit, id, frame)
-  reward <- check_rewards(told$reward, length(id))
+  readings <- check_readings(bandit, told$reward, length(id))
+  reward <- readings$reward
   constraints <- check_constraint_values(told$constraints, bandit, length(id))
-  noise_var <- check_noise_vars(told$noise_var, length(id))
-  new <- check_untold(bandit, id, reward, constraints)
+  beside <- told_beside(length(id), check_noise_vars(told$noise_var, length(id)),
+                        or_else(readings$size, NA_real_), or_else(readings$spread, NA_real_))
+  new <- check_untold(bandit, id, reward, constraints, beside)
   if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   warn_of_prior(bandit, reward[new], bandit$queries$arm[id[new]])
-  tell(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new], noise_var[new])
+  tell(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new],
+       lapply(beside, `[`, new))
 }
 
-# An event of some queries: a reward, an amendment, a withdrawal or a failure.
-tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_, noise_var = NA_real_) {
-  if (has_rule(bandit)) return(rival_tell(bandit, kind, id, reward, constraints, time, noise_var))
+# An event of some queries: a reward, an amendment, a withdrawal or a failure. `beside`: see told_beside().
+tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
+                 beside = told_beside(length(id))) {
+  if (has_rule(bandit)) return(rival_tell(bandit, kind, id, reward, constraints, time, beside))
   transact(bandit, function(handle) switch(kind,
-    reward = cpp_bandit_observe(handle, id, reward, constraints, time, noise_var),
-    amend = cpp_bandit_amend(handle, id, reward),
+    reward = cpp_bandit_observe(handle, id, reward, constraints, time, beside),
+    amend = cpp_bandit_amend(handle, id, reward, beside),
     cpp_bandit_withdraw(handle, id, kind == "fail")
   ))
   rescale_if_due(bandit, told = TRUE)
 }
+
+# What may be told beside `count` rewards, as the log has it.
+told_beside <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_) {
+  list(noise_var = rep_len(noise_var, count), size = rep_len(size, count), spread = rep_len(spread, count),
+       other = rep_len(other, count))
+}
+
+# Rewards, one each; or, of one query, several readings, which teach what their mean does with a noise that is so many
+# times less. `spread`: the sum of their squares about it, which refits need.
+check_readings <- function(bandit, reward, count) {
+  if (count != 1 || !is.numeric(reward) || length(reward) < 2) return(list(reward = check_rewards(reward, count)))
+  if (has_rule(bandit)) {
+    stop_argument("reward", describe(reward), paste("one number for one id, by", rule_of(bandit)$title))
+  }
+  if (!is.null(bandit$config$outputs)) {
+    stop_argument("reward", describe(reward), "one number for one id, where `outputs` scales rewards")
+  }
+  reward <- check_rewards(reward, length(reward))
+  mean <- base::mean(reward)
+  list(reward = mean, size = as.double(length(reward)), spread = sum((reward - mean)^2))
+}
+
+# What was told last beside the rewards of some queries.
+last_beside <- function(bandit, ids) {
+  tells <- table_column(bandit$events, "kind") %in% event_kind[c("reward", "given", "amend")] &
+    !is.na(table_column(bandit$events, "reward"))
+  events <- which(tells)
+  last <- events[length(events) + 1L - match(ids, rev(table_column(bandit$events, "id")[events]))]
+  lapply(stats::setNames(told_columns, told_columns), function(name) table_column(bandit$events, name)[last])
+}
+
+same_numbers <- function(a, b) (is.na(a) & is.na(b)) | (a == b) %in% TRUE
 
 rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   g <- constraint_names(bandit$config, "g")
@@ -125,7 +161,7 @@ check_ids <- function(bandit, id) {
 
 # Which of the rewards are news: the same value again changes nothing, another one is refused. (What was given up as
 # failed may have a result after all.)
-check_untold <- function(bandit, id, reward, constraints) {
+check_untold <- function(bandit, id, reward, constraints, beside = NULL) {
   check_status(bandit, id, c("pending", "failed", "known", "lost"),
                "a pending query (`$add()` tells what came of another)")
   told <- !status_of(bandit, id) %in% c("pending", "failed")
@@ -133,6 +169,7 @@ check_untold <- function(bandit, id, reward, constraints) {
   for (j in seq_len(ncol(constraints))) {
     same <- same & get(paste0("g", j), envir = bandit$queries)[id] == constraints[, j]
   }
+  if (any(told) && !is.null(beside)) same <- same & same_numbers(last_beside(bandit, id)$size, beside$size)
   other <- which(told & !same)
   if (length(other)) {
     stop_argument("id", sprintf("%g, whose reward is already known (to be %s; `$amend()` changes it)", id[other[1]],
@@ -169,11 +206,15 @@ bandit_amend <- function(bandit, id, reward, ...) {
   if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, ...))
   check_dots_empty(..., allowed = c("id", "reward"))
   id <- check_ids(bandit, id)
-  reward <- check_rewards(reward, length(id))
+  readings <- check_readings(bandit, reward, length(id))
+  reward <- readings$reward
   check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
-  new <- bandit$queries$reward[id] != reward
+  beside <- told_beside(length(id), size = or_else(readings$size, NA_real_), spread = or_else(readings$spread, NA_real_))
+  before <- last_beside(bandit, id)
+  new <- bandit$queries$reward[id] != reward | !same_numbers(before$size, beside$size) |
+    !same_numbers(before$spread, beside$spread)
   if (!any(new)) return(invisible(bandit))
-  tell(bandit, "amend", id[new], reward[new])
+  tell(bandit, "amend", id[new], reward[new], beside = lapply(beside, `[`, new))
 }
 
 # `failed`: it was tried.
@@ -207,12 +248,12 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
     reward <- check_rewards(reward, count)
     constraints <- check_constraint_values(constraints, bandit, count)
   }
-  noise_var <- check_noise_vars(noise_var, count)
+  beside <- told_beside(count, check_noise_vars(noise_var, count))
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)
-  if (has_rule(bandit)) return(rival_give(bandit, places, contexts, reward, constraints, time, noise_var))
+  if (has_rule(bandit)) return(rival_give(bandit, places, contexts, reward, constraints, time, beside))
   given <- places_in_log(bandit$config, places, contexts)
-  transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, noise_var))
+  transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, beside))
   rescale_if_due(bandit, told = TRUE)
 }

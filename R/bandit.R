@@ -51,11 +51,13 @@
 #'   Inputs, arms and contexts in it must be those of the queries (within 1e-8 of an input's range); other columns, and
 #'   `NA`, say nothing.
 #'   `noise_var`: the noise variance of these rewards, where it is not the bandit's (one number, or one each). The same value
-#'   again changes nothing, another one is refused.
+#'   again changes nothing, another one is refused. One `id` and several rewards, `$observe(7, c(60, 62))`, are readings of one
+#'   query: they teach what their mean does with the noise variance \eqn{\lambda/m}{lambda / m} (a scale of noise \eqn{R} becomes
+#'   \eqn{R/\sqrt m}{R / sqrt(m)}), and refits see how far they are apart. Further readings: `$amend(7, c(60, 62, 61))`.
 #' * `$add_arms(x, mean = NULL)`: further arms, numbered on from those that there are; `x` as for [finite_domain()],
 #'   with names where the
 #'   arms have such, `mean` their prior means where the bandit has one per arm. An event like any other: see New arms.
-#' * `$amend(id, reward)`: a known reward was wrong. What a change rule has concluded from the old one stays.
+#' * `$amend(id, reward)`: a known reward was wrong (or, of one `id`, there are more readings). What a change rule has concluded from the old one stays.
 #' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
 #'   not been made (those that failed: unless `failures = "avoid"`). What has failed may have a result after all:
 #'   `$observe()` takes it.

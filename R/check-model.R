@@ -104,7 +104,7 @@ bandit_checked <- function(bandit) {
   map <- output_map(config)
   scaled <- if (is.null(map)) known$value else map_outputs(map, known$value)
   slope <- if (is.null(map)) rep(1, length(scaled)) else cpp_output_slopes(map, known$value)
-  noise <- ifelse(is.na(known$noise_var), config$noise_var, known$noise_var * slope^2)
+  noise <- noise_of(known, config, slope)
   prior <- known_prior_mean(bandit, known$id, config$mean)
   x <- known_inputs(bandit, known$id)
   decay <- if (identical(changes, "fade")) config$changes$rate
@@ -174,7 +174,7 @@ said_at_choice <- function(bandit, known) {
     map <- output_map(config)
     value <- if (is.null(map)) known$value[at] else map_outputs(map, known$value[at])
     slope <- if (is.null(map)) 1 else cpp_output_slopes(map, known$value[at])
-    noise <- ifelse(is.na(known$noise_var[at]), config$noise_var, known$noise_var[at] * slope^2)
+    noise <- noise_of(lapply(known, `[`, at), config, slope)
     z[before == k] <- (value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
   }
   z[is.finite(z)]

@@ -9,7 +9,7 @@
 #'
 #' What is fitted is what the posterior mean knows: after a restart (see [changes]) the new segment alone, under
 #' [constraints] the rewards less their penalties with the multipliers in force, with contexts a function of actions and
-#' contexts. A reward that was told with a `noise_var` of its own counts with that. A change detector keeps the kernel
+#' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every reading counts. A change detector keeps the kernel
 #' that it began with.
 #'
 #' @param rounds a whole number >= 1: queries between two refits.
@@ -137,6 +137,8 @@ fitted_parameters <- function(bandit, known, current) {
   outputs <- bandit$config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
   map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit))
+  known <- each_reading(known)
+  x <- x[known$row, , drop = FALSE]
   y <- if (is.null(map)) known$value else map_outputs(map, known$value)
   own <- if (is.null(map)) known$noise_var else known$noise_var * cpp_output_slopes(map, known$value)^2
   if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
@@ -152,6 +154,18 @@ fitted_parameters <- function(bandit, known, current) {
     warn_refit(bandit, e)
     current
   })
+}
+
+# Each mean of several readings as so many values of the same mean and spread: to the likelihood they are the readings
+# themselves. `row`: whose they are.
+each_reading <- function(known) {
+  row <- rep(seq_along(known$id), known$size)
+  if (length(row) == length(known$id)) return(c(known, list(row = row)))
+  number <- sequence(known$size)
+  m <- known$size[row]
+  # Two of them are off the mean, the others on it.
+  off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
+  list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row], row = row)
 }
 
 warn_refit <- function(bandit, error) {

@@ -314,7 +314,7 @@ teach_model <- function(model, rival, ids, values, noise_var) {
   places <- list(arm = rival$queries$arm[ids], inputs = inputs, context = contexts$row)
   transact(as.environment(model), function(handle) {
     cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_,
-                    rep_len(noise_var, length(ids)))
+                    told_beside(length(ids), noise_var))
   })
 }
 
@@ -407,12 +407,11 @@ rival_commit <- function(rival, queries, events, memory = rival$memory, stale = 
 
 # Rows of the log's events, with what becomes of their queries.
 rival_events <- function(rival, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
-                         noise_var = NA_real_) {
+                         beside = told_beside(length(id))) {
   count <- length(id)
   if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(rival$config))
-  events <- list(kind = rep(event_kind[[kind]], count), id = as.integer(id), reward = rep_len(as.double(reward), count),
-                 time = rep_len(time, count), noise_var = rep_len(noise_var, count),
-                 arms = rep(NA_character_, count), g = constraints)
+  events <- c(list(kind = rep(event_kind[[kind]], count), id = as.integer(id), reward = rep_len(as.double(reward), count),
+                   time = rep_len(time, count)), beside, list(arms = rep(NA_character_, count), g = constraints))
   events$status <- status_after(events)
   events
 }
@@ -445,21 +444,21 @@ rival_row <- function(rival, choice, contexts) {
                           kappa = matrix(as.double(kappa), 1), phase = match(choice$phase, phase_names(config)))))
 }
 
-rival_tell <- function(rival, kind, id, reward, constraints, time, noise_var) {
+rival_tell <- function(rival, kind, id, reward, constraints, time, beside) {
   amends <- rule_of(rival)$amends
   if (kind == "amend" && !is.null(amends)) stop_gpbandits("Cannot correct a reward: ", amends, ".", argument = "id")
-  events <- rival_events(rival, kind, id, reward, constraints, time, noise_var)
+  events <- rival_events(rival, kind, id, reward, constraints, time, beside)
   rival_commit(rival, NULL, events, stale = kind == "amend")
 }
 
 # `places`: as find_places() gives them.
-rival_give <- function(rival, places, contexts, reward, constraints, time, noise_var) {
+rival_give <- function(rival, places, contexts, reward, constraints, time, beside) {
   rival_change(rival, function(draft) for (k in seq_along(reward)) {
     heal(draft)
     choice <- list(place = subset_places(places, k), action = "given", phase = "given")
     rival_commit(draft, rival_row(draft, choice, subset_contexts(contexts, k)),
                  rival_events(draft, "given", table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE],
-                              time, noise_var[k]))
+                              time, lapply(beside, `[`, k)))
   })
 }
 

@@ -375,7 +375,7 @@ clip_story <- function(width) {
 # Has a reward that is known a noise variance of its own?
 has_own_noise <- function(bandit) {
   events <- bandit$events
-  own <- !is.na(table_column(events, "noise_var"))
+  own <- !is.na(table_column(events, "noise_var")) | !is.na(table_column(events, "size"))
   any(status_of(bandit, table_column(events, "id")[own]) == "known")
 }
 
@@ -521,7 +521,7 @@ emsr_change <- function(rule, bandit, known, last, context) {
                                     "a width, such as width_amm(B, R)")
   config <- current_config(bandit)
   known <- in_model_units(known, config)
-  noise_var <- ifelse(is.na(known$noise_var), config$noise_var, known$noise_var)
+  noise_var <- noise_of(known, config)
   before <- told_twin(bandit, width, known, -last)
   after <- told_twin(bandit, width, known, seq_along(known$id))
   old <- bandit_best(before, context)
@@ -534,6 +534,11 @@ emsr_change <- function(rule, bandit, known, last, context) {
   improvement <- improvement_between(bandit, known, noise_var, after, new, old, context)
   change <- abs(new$mean - old$mean) + improvement + gap * sqrt(kl / 2)
   reward_gap(config, new$mean - change, change)
+}
+
+# Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs.
+noise_of <- function(known, config, slope = 1) {
+  ifelse(is.na(known$noise_var), config$noise_var, known$noise_var * slope^2) / known$size
 }
 
 # What is known of rewards as the model has it, where outputs are scaled.
@@ -553,7 +558,8 @@ told_twin <- function(bandit, width, known, which) {
                                    mean = config$mean,
                                    contexts = if (!is.null(config$contexts)) config$contexts
                                               else if (length(config$context_names)) config$context_names))
-  if (length(known$id[which])) teach_model(twin, bandit, known$id[which], known$value[which], known$noise_var[which])
+  if (length(known$id[which])) teach_model(twin, bandit, known$id[which], known$value[which],
+                                            ifelse(known$size == 1, known$noise_var, noise_of(known, config))[which])
   twin
 }
 

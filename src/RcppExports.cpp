@@ -149,22 +149,22 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_observe
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time, const Rcpp::NumericVector& noise_var);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP noise_varSEXP) {
+void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time, const Rcpp::List& told);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type noise_var(noise_varSEXP);
-    cpp_bandit_observe(handle, id, reward, constraints, time, noise_var);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
+    cpp_bandit_observe(handle, id, reward, constraints, time, told);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::NumericVector& noise_var);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP noise_varSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& told);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
@@ -172,19 +172,20 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type noise_var(noise_varSEXP);
-    cpp_bandit_give(handle, places, contexts, reward, constraints, time, noise_var);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
+    cpp_bandit_give(handle, places, contexts, reward, constraints, time, told);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_amend
-void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Rcpp::List& told);
+RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP toldSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    cpp_bandit_amend(handle, id, reward);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
+    cpp_bandit_amend(handle, id, reward, told);
     return R_NilValue;
 END_RCPP
 }
@@ -985,7 +986,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
-    {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 3},
+    {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 3},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},

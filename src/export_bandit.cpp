@@ -262,15 +262,16 @@ Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, 
   return out;
 }
 
-// noise_var: of each reward, NA for the bandit's own.
+// `told`: what stands beside each reward, columns as in the log.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
                         const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                        const Rcpp::NumericVector& time, const Rcpp::NumericVector& noise_var) {
+                        const Rcpp::NumericVector& time, const Rcpp::List& told) {
+  const ToldFromR beside(told, id.size());
   BanditChange bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) {
     bandit->set_clock(time[k]);
-    bandit->observe(id[k], reward[k], constraints.row(k).transpose(), noise_var[k]);
+    bandit->observe(id[k], reward[k], constraints.row(k).transpose(), beside.at(k));
   }
 }
 
@@ -278,23 +279,25 @@ void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                     double time, const Rcpp::NumericVector& noise_var) {
+                     double time, const Rcpp::List& told) {
+  const ToldFromR beside(told, reward.size());
   const PlacesFromR place(places);
   const auto context = gpb::contexts_from_list(contexts);
   BanditChange bandit(handle);
   bandit->set_clock(time);
   for (R_xlen_t k = 0; k < place.size(); ++k) {
     bandit->give(place.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
-                 constraints.row(static_cast<Index>(k)).transpose(), noise_var[k]);
+                 constraints.row(static_cast<Index>(k)).transpose(), beside.at(k));
     if (k % 64 == 63) gpb::check_interrupt();
   }
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id,
-                      const Rcpp::NumericVector& reward) {
+                      const Rcpp::NumericVector& reward, const Rcpp::List& told) {
+  const ToldFromR beside(told, id.size());
   BanditChange bandit(handle);
-  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->amend(id[k], reward[k]);
+  for (R_xlen_t k = 0; k < id.size(); ++k) bandit->amend(id[k], reward[k], beside.at(k));
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -323,7 +326,7 @@ struct LogFromR {
         id(events["id"]),
         reward(events["reward"]),
         time(events["time"]),
-        noise_var(events["noise_var"]),
+        told(events, id.size()),
         arms(events["arms"]) {
     const R_xlen_t n = places.size(), m = kind.size();
     for (const R_xlen_t length : {static_cast<R_xlen_t>(contexts.size()), action.size(),
@@ -332,7 +335,7 @@ struct LogFromR {
       check_length(length, n);
     }
     for (const R_xlen_t length :
-         {id.size(), reward.size(), time.size(), noise_var.size(), arms.size()}) {
+         {id.size(), reward.size(), time.size(), arms.size()}) {
       check_length(length, m);
     }
   }
@@ -348,7 +351,7 @@ struct LogFromR {
 
   Event event(R_xlen_t e) const {
     const auto what = static_cast<EventKind>(kind[e]);
-    Event out{what, id[e], time[e], reward[e], noise_var[e], Eigen::VectorXd()};
+    Event out{what, id[e], time[e], reward[e], told.at(e), Eigen::VectorXd()};
     if (what == EventKind::reward || what == EventKind::given) {
       out.g = g.row(query_of(e)).transpose();
     }
@@ -385,7 +388,8 @@ struct LogFromR {
   Rcpp::NumericVector mean, sd, width;
   Eigen::MatrixXd g;
   Rcpp::IntegerVector kind, id;
-  Rcpp::NumericVector reward, time, noise_var;
+  Rcpp::NumericVector reward, time;
+  ToldFromR told;
   Rcpp::CharacterVector arms;  // those that were eligible, NA for all
 };
 
@@ -444,21 +448,26 @@ void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
   });
 }
 
-// What the mean knows: ids of the queries, their values (rewards, or what stands for them) and
-// their noise variances, NA for the bandit's own.
+// What the mean knows: ids of the queries, their values (rewards, or what stands for them), their
+// noise variances, NA for the bandit's own, and how many readings with what spread they are the means
+// of.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_known(SEXP handle) {
   BanditHandle bandit(handle);
   std::vector<int> id;
-  std::vector<double> value, noise_var;
+  std::vector<double> value, noise_var, size, spread;
   for (const Query& query : bandit->fold().queries()) {
     if (!bandit->fold().is_known(query)) continue;
     id.push_back(static_cast<int>(&query - bandit->fold().queries().data()) + 1);
     value.push_back(bandit->fold().known_value(query));
-    noise_var.push_back(or_na(bandit->fold().known_noise(query)));
+    const gpb::Told told = bandit->fold().known_told(query);
+    noise_var.push_back(or_na(told.noise_var));
+    size.push_back(told.times());
+    spread.push_back(std::isnan(told.spread) ? 0.0 : told.spread);
   }
   using Rcpp::_;
-  return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var);
+  return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
+                            _["size"] = size, _["spread"] = spread);
 }
 
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where

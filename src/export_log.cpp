@@ -321,12 +321,15 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   const Event* const first = bandit.events().data() + from;
   const R_xlen_t n = static_cast<R_xlen_t>(bandit.events().size()) - from;
   if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
-  Columns columns(n, 8, keep);
+  Columns columns(n, 11, keep);
   int* const kind = columns.integers("kind");
   int* const id = columns.integers("id");
   double* const reward = columns.numbers("reward");
   double* const time = columns.numbers("time");
   double* const noise_var = columns.numbers("noise_var");
+  double* const size = columns.numbers("size");
+  double* const spread = columns.numbers("spread");
+  int* const other = columns.integers("other");
   const SEXP arms = columns.add("arms", Rf_allocVector(STRSXP, n));
   int* const status = columns.integers("status");
   const int constraints = static_cast<int>(bandit.fold().multipliers().size());
@@ -338,7 +341,10 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
     id[k] = static_cast<int>(event.id);
     reward[k] = or_na(event.reward);
     time[k] = or_na(event.time);
-    noise_var[k] = or_na(event.noise_var);
+    noise_var[k] = or_na(event.told.noise_var);
+    size[k] = or_na(event.told.size);
+    spread[k] = or_na(event.told.spread);
+    other[k] = event.told.other > 0 ? static_cast<int>(event.told.other) : NA_INTEGER;
     SET_STRING_ELT(arms, k, eligible_at(event, bandit));
     status[k] =
         event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;

@@ -50,6 +50,27 @@ class PlacesFromR {
   Rcpp::NumericMatrix inputs_;
 };
 
+// What stands beside rewards as R gives it, columns of the log.
+class ToldFromR {
+ public:
+  ToldFromR(const Rcpp::List& columns, R_xlen_t length)
+      : noise_var_(columns["noise_var"]), size_(columns["size"]), spread_(columns["spread"]),
+        other_(columns["other"]) {
+    for (const R_xlen_t one : {noise_var_.size(), size_.size(), spread_.size(), other_.size()}) {
+      check_length(one, length);
+    }
+  }
+  gpb::Told at(R_xlen_t k) const {
+    gpb::Told out{noise_var_[k], size_[k], spread_[k], 0};
+    if (other_[k] != NA_INTEGER) out.other = other_[k];
+    return out;
+  }
+
+ private:
+  Rcpp::NumericVector noise_var_, size_, spread_;
+  Rcpp::IntegerVector other_;
+};
+
 // The core's object behind R's handle: a cache of the log in R.
 struct HeldBandit {
   HeldBandit(const Rcpp::List& config, gpb::HandleFunctions* handle)

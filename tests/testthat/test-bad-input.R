@@ -303,7 +303,7 @@ bad_calls <- function(bandit) {
   calls <- list(
     suggest = list(list(n = 1, context = context), list(n = c(bad_values$count, 2e9), context = bad_context, nn = list(1))),
     observe = list(list(id = 5, reward = 1),
-                   list(id = c(bad_values$numbers, ids), reward = c(bad_values$numbers, list(c(1, 2), numeric())),
+                   list(id = c(bad_values$numbers, ids), reward = c(bad_values$numbers, list(c(1, NA), c(1, Inf), numeric())),
                         constraints = bad_values$never, rewrd = list(1))),
     add = list(add, list(reward = c(bad_values$numbers, list(c(1, 2), numeric())), context = bad_context,
                          constraints = bad_values$never, rewards = list(1))),

@@ -280,3 +280,67 @@ test_that("journals keep corrections, withdrawals and noise", {
   expect_identical(again$posterior(), b$posterior())
   expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "known", "pending"))
 })
+
+# ---- several readings of one query -------------------------------------------------
+
+test_that("several readings of a query teach what they would one by one, on every engine", {
+  x <- seq(0, 1, length.out = 11)
+  makers <- list(
+    weights = function() gp_ucb(x, kernel_se(0.3, 4), 4, mean = 60, engine = "weights"),
+    played = function() gp_bandit(x, kernel_se(0.3, 4), 4, policy_ucb(width_constant(2)), mean = 60, engine = "played"),
+    box = function() gp_bandit(box_domain(0, 1), kernel_se(0.3, 4), 4, policy_ucb(width_constant(2)), mean = 60),
+    lowrank = function() gp_bandit(box_domain(0, 1), kernel_se(0.3, 4), 4, policy_ucb(width_constant(2)), mean = 60,
+                                   engine = "lowrank")
+  )
+  for (name in names(makers)) {
+    b <- makers[[name]]()
+    one_by_one <- makers[[name]]()
+    set.seed(3)
+    b$add(x = 0.2, reward = 58)
+    q <- b$suggest()
+    b$observe(q$id, c(60, 62))
+    one_by_one$add(x = 0.2, reward = 58)
+    one_by_one$add(x = rbind(q$x1, q$x1), reward = c(60, 62))
+    expect_equal(b$posterior(x = x), one_by_one$posterior(x = x), tolerance = 1e-6, info = name)
+    expect_identical(b$history()$reward[2], 61)
+    b$observe(2, c(60, 62))                                   # again: nothing
+    expect_error(b$observe(2, 61), "already known", class = "gpbandits_error")
+    b$amend(2, c(60, 62, 64))
+    one_by_one$add(x = q$x1, reward = 64)
+    expect_equal(b$posterior(x = x), one_by_one$posterior(x = x), tolerance = 1e-6, info = name)
+    expect_identical(from_json(as_json(b))$posterior(x = x), b$copy()$posterior(x = x), info = name)
+    b$amend(2, 61)
+    single <- makers[[name]]()
+    single$add(x = rbind(0.2, q$x1), reward = c(58, 61))
+    expect_equal(b$posterior(x = x), single$posterior(x = x), tolerance = 1e-6, info = name)
+  }
+})
+
+test_that("readings are in journals and refits, and widths and checks know their noise", {
+  x <- seq(0, 1, length.out = 11)
+  file <- tempfile()
+  on.exit(unlink(file))
+  made <- function(...) {
+    gp_bandit(x, kernel_se(0.3, 4), 1, policy_ucb(width_amm(1, 1, 0.1)), refit = refit_every(4, minimum = 3), ...)
+  }
+  b <- made(journal = file)
+  single <- made()
+  set.seed(5)
+  for (t in 1:4) {
+    y <- rnorm(3, sin(t))
+    at <- b$suggest()
+    b$observe(at$id, y)
+    single$add(arm = rep(at$arm, 3), reward = y)
+  }
+  known <- gpbandits:::cpp_bandit_known(as.environment(b)$handle)
+  expect_identical(known$size, rep(3, 4))
+  b$suggest()
+  single$suggest()
+  fit <- as.environment(b)$refits[[1]]
+  expect_equal(fit$noise_var, as.environment(single)$refits[[1]]$noise_var, tolerance = 1e-4)
+  expect_identical(open_bandit(file)$posterior(), b$copy()$posterior())
+  expect_s3_class(check_model(b$observe(5, c(1, 2))), "bandit_check")
+  b$suggest()
+  expect_error(b$observe(6, c(1, NA)), "reward", class = "gpbandits_error")
+  expect_error(rival_ckb(1:3, kernel_se(1), 1, count = 1)$observe(1, c(1, 2)), class = "gpbandits_error")
+})

@@ -42,6 +42,14 @@ void Bandit::check_own_noise(double noise_var) const {
   if (!std::isnan(noise_var)) check_noise(noise_var, scale * scale);
 }
 
+// Of a mean of several readings, too.
+void Bandit::check_own_noise(double reward, const Told& told) const {
+  if (!told.own_noise()) return;
+  const double of_one =
+      std::isnan(told.noise_var) ? beliefs_.noise_var : mapped_noise(reward, told.noise_var);
+  check_own_noise(of_one / told.times());
+}
+
 void Bandit::begin_anew(Index first) {
   known_->clear(first);
   if (all_) all_->clear(first);
@@ -59,8 +67,10 @@ void Bandit::advance() {
 
 double Bandit::weight(Index id) const {
   const Query& q = fold_.query(id);
-  const double own = fold_.known_noise(q);
-  return std::isnan(own) ? 1.0 : beliefs_.noise_var / mapped_noise(q.reward, own);
+  const Told told = fold_.known_told(q);
+  const double own = told.noise_var;
+  const double of_one = std::isnan(own) ? 1.0 : beliefs_.noise_var / mapped_noise(q.reward, own);
+  return of_one * told.times();
 }
 
 double Bandit::mapped_noise(double reward, double noise_var) const {
@@ -466,27 +476,28 @@ Index Bandit::explore(const Place& place, const Context& context) {
   return commit(query_at(place, context, Action::explore));
 }
 
-void Bandit::observe(Index id, double reward, const VectorXd& g, double noise_var) {
-  check_own_noise(mapped_noise(reward, noise_var));
-  const bool alarm = fold_.reward(id, reward, g, noise_var);
-  events_.push_back({EventKind::reward, id, fold_.clock(), reward, noise_var, g});
+void Bandit::observe(Index id, double reward, const VectorXd& g, const Told& told) {
+  check_own_noise(reward, told);
+  const bool alarm = fold_.reward(id, reward, g, told);
+  events_.push_back({EventKind::reward, id, fold_.clock(), reward, told, g});
   if (alarm) restart();
 }
 
 Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
-                   double noise_var) {
-  check_own_noise(mapped_noise(reward, noise_var));
+                   const Told& told) {
+  check_own_noise(reward, told);
   const Index id = fold_.ask(query_at(place, context, Action::given));
-  const bool alarm = !std::isnan(reward) && fold_.reward(id, reward, g, noise_var);
+  const bool alarm = !std::isnan(reward) && fold_.reward(id, reward, g, told);
   advance();
-  events_.push_back({EventKind::given, id, fold_.clock(), reward, noise_var, g});
+  events_.push_back({EventKind::given, id, fold_.clock(), reward, told, g});
   if (alarm) restart();
   return id;
 }
 
-void Bandit::amend(Index id, double reward) {
-  fold_.amend(id, reward);
-  events_.push_back({EventKind::amend, id, kNaN, reward});
+void Bandit::amend(Index id, double reward, const Told& told) {
+  check_own_noise(reward, told);
+  fold_.amend(id, reward, told);
+  events_.push_back({EventKind::amend, id, kNaN, reward, told});
 }
 
 void Bandit::withdraw(Index id, Status status) {
@@ -516,16 +527,16 @@ void Bandit::replay(const Event& event, Query query) {
       const Index id = fold_.ask(std::move(query));
       if (id != event.id) throw std::invalid_argument("queries are not in the order of their ids");
       if (event.kind == EventKind::given && !std::isnan(event.reward)) {
-        fold_.reward(id, event.reward, event.g, event.noise_var);
+        fold_.reward(id, event.reward, event.g, event.told);
       }
       advance();
       break;
     }
     case EventKind::reward:
-      fold_.reward(event.id, event.reward, event.g, event.noise_var);
+      fold_.reward(event.id, event.reward, event.g, event.told);
       break;
     case EventKind::amend:
-      fold_.amend(event.id, event.reward);
+      fold_.amend(event.id, event.reward, event.told);
       break;
     case EventKind::withdraw:
       fold_.withdraw(event.id, Status::withdrawn);

@@ -17,7 +17,7 @@ struct Event {
   Index id;  // 1-based; the last query for a restart, the end of an epoch, or a refit
   double time = kNaN;
   double reward = kNaN;
-  double noise_var = kNaN;
+  Told told = Told();
   VectorXd g = VectorXd();
 };
 
@@ -46,11 +46,11 @@ class Bandit final : private FoldListener {
   Index explore(const Place& place, const Context& context);
   // A query that the policy does not choose, once what is due has happened; not committed yet.
   Query query_at(const Place& place, const Context& context, Action action);
-  void observe(Index id, double reward, const VectorXd& g = VectorXd(), double noise_var = kNaN);
+  void observe(Index id, double reward, const VectorXd& g = VectorXd(), const Told& told = Told());
   // A point that the bandit did not ask for; its reward may be unknown (NaN).
   Index give(const Place& place, const Context& context, double reward,
-             const VectorXd& g = VectorXd(), double noise_var = kNaN);
-  void amend(Index id, double reward);
+             const VectorXd& g = VectorXd(), const Told& told = Told());
+  void amend(Index id, double reward, const Told& told);
   void withdraw(Index id, Status status);
   void restart();
   void refit(Beliefs beliefs);
@@ -113,6 +113,7 @@ class Bandit final : private FoldListener {
   double mapped_noise(double reward, double noise_var) const;
   // Throws where a noise variance is too little for the posterior's digits.
   void check_own_noise(double noise_var) const;
+  void check_own_noise(double reward, const Told& told) const;
   void make_posteriors();
   void exchange(Beliefs& beliefs, EventKind kind);
   void relocate();

@@ -29,6 +29,17 @@ void check_reward(double reward) {
   }
 }
 
+void check_told(const Told& told) {
+  const auto positive = [](double x) { return std::isnan(x) || (x > 0.0 && x <= kLargest); };
+  if (!positive(told.noise_var)) {
+    throw std::invalid_argument("a reward's noise variance must be a number > 0");
+  }
+  if (!positive(told.size)) throw std::invalid_argument("a reward's size must be a number > 0");
+  if (!std::isnan(told.spread) && !(told.spread >= 0.0 && told.spread <= kLargest)) {
+    throw std::invalid_argument("the spread of several rewards must be a number >= 0");
+  }
+}
+
 }  // namespace
 
 Forgetting Fold::forgetting() const {
@@ -102,7 +113,7 @@ double Fold::time_taken(Index id) const {
   return id == rounds() && !rules_.pending->by_clock() ? 0.0 : age(id);
 }
 
-bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) {
+bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) {
   Query& q = queries_[checked(id)];
   if (q.status != Status::pending && q.status != Status::failed) {
     throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
@@ -112,20 +123,18 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, double noise_var) 
   if (g.size() != wanted || !(g.array().abs() <= kLargest).all()) {
     throw std::invalid_argument("a reward needs a finite value for every constraint");
   }
-  if (!std::isnan(noise_var) && !(noise_var > 0.0 && noise_var <= kLargest)) {
-    throw std::invalid_argument("a reward's noise variance must be a number > 0");
-  }
+  check_told(told);
   if (q.status == Status::failed) take_back_failure(id);
   q.reward = reward;
   q.g = g;
-  q.noise_var = noise_var;
+  q.told = told;
   const bool late = time_taken(id) > rules_.pending->patience();
   q.status = late ? Status::lost : Status::known;
   awaited_.erase(id);
   if (!q.in_play) return false;
   if (!late) {
     ++known_rewards_;
-    if (!std::isnan(noise_var)) own_noise_.push_back(id);
+    if (told.own_noise()) own_noise_.push_back(id);
     listener_.learned(id, known_value(q));
     note_worst(known_value(q));
   }
@@ -146,14 +155,21 @@ bool Fold::raises_alarm(const Query& q, Index id) {
 }
 
 // What a change rule has made of the old value, it keeps.
-void Fold::amend(Index id, double reward) {
+void Fold::amend(Index id, double reward, const Told& told) {
   Query& q = queries_[checked(id)];
   if (q.status != Status::known && q.status != Status::lost) {
     throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
   }
   check_reward(reward);
+  check_told(told);
   q.reward = reward;
+  const double noise_var = q.told.noise_var;
+  q.told = told;
+  q.told.noise_var = noise_var;
   if (!q.in_play || q.status != Status::known) return;
+  const auto own = std::find(own_noise_.begin(), own_noise_.end(), id);
+  if (own != own_noise_.end() && !q.told.own_noise()) own_noise_.erase(own);
+  if (own == own_noise_.end() && q.told.own_noise()) own_noise_.push_back(id);
   listener_.learned(id, known_value(q));
   seek_worst();
 }

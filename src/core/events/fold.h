@@ -10,6 +10,7 @@
 #include "events/constraints.h"
 #include "events/pending.h"
 
+#include <cmath>
 #include <set>
 
 namespace gpb {
@@ -29,6 +30,18 @@ enum class EventKind : int {
   arms = 10      // there are more of them, after the others
 };
 
+// What may be told beside a reward.
+struct Told {
+  double noise_var = kNaN;  // of the reward, where that is its own
+  double size = kNaN;       // how many readings it is the mean of, or trials, or exposure; NaN for 1
+  double spread = kNaN;     // sum of squares of these readings about it
+  Index other = 0;          // the query that this one was compared with
+
+  double times() const { return std::isnan(size) ? 1.0 : size; }
+  // Does its posterior noise differ from the others'?
+  bool own_noise() const { return !std::isnan(noise_var) || times() != 1.0; }
+};
+
 struct Query {
   Place place;
   Context context;
@@ -39,7 +52,7 @@ struct Query {
   Status status = Status::pending;
   double reward = kNaN;
   VectorXd g;               // observed constraint values
-  double noise_var = kNaN;  // of its reward, where that is its own
+  Told told;
   bool in_play = true;      // belongs to the data since the restart or fresh epoch
   double time = kNaN;       // clock time of the choice, where there is a clock
   bool avoided = false;     // failed, and counts as the worst reward that is known
@@ -82,8 +95,9 @@ class Fold {
   Index ask(Query query);  // returns its id (1-based)
   // The reward of a pending query, or of one that was given up as failed: it comes after all. True
   // if the change rule raises the alarm.
-  bool reward(Index id, double reward, const VectorXd& g, double noise_var);
-  void amend(Index id, double reward);
+  bool reward(Index id, double reward, const VectorXd& g, const Told& told);
+  // (Its own noise variance stays.)
+  void amend(Index id, double reward, const Told& told);
   void withdraw(Index id, Status status);
   void restart();
   void end_epoch();
@@ -121,9 +135,9 @@ class Fold {
   // Does the mean know this query, and as what value?
   bool is_known(const Query& query) const;
   double known_value(const Query& query) const;
-  // The noise variance of that value, where it is its own; NaN elsewhere.
-  double known_noise(const Query& query) const {
-    return query.status == Status::known ? query.noise_var : kNaN;
+  // What was told beside that value.
+  Told known_told(const Query& query) const {
+    return query.status == Status::known ? query.told : Told();
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
