@@ -10,7 +10,7 @@
 # The first line holds the format's version, the state of R's random generator and the bandit's settings. Numbers are
 # written as hexadecimal fractions, which are exact; other R data as value_text() has them. All is ASCII.
 
-journal_format <- 4L
+journal_format <- 3L
 journal_magic <- "gpbandits-journal"
 
 #' Go on with a bandit from its journal, or take part in one in a store
@@ -244,7 +244,7 @@ journal_config <- function(contents, file, arg, trust) {
   }
   if (!identical(header[2], as.character(journal_format))) {
     earlier <- isTRUE(suppressWarnings(as.integer(header[2])) < journal_format)
-    why <- if (earlier) "an earlier version's: these are not read any more" else "a later version's"
+    why <- if (earlier) "an earlier version's, which held R objects: these are not read any more" else "a later version's"
     stop_argument(arg, sprintf("one of format %s, %s", header[2], why), sprintf("a journal of format %d", journal_format))
   }
   tryCatch({
@@ -293,7 +293,7 @@ replay_lines <- function(config, lines, seed, trust) {
     letter <- letter[kept]
     text <- text[kept]
   }
-  events <- text_as_rows(text[letter == "e"], journal_event_columns(config))
+  events <- text_as_events(text[letter == "e"], journal_event_columns(config))
   events$arms <- text_as_arms(text[letter == "a"], events)
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
   queries <- add_rewards(queries, events, constraint_names(config, "g"))
@@ -302,6 +302,15 @@ replay_lines <- function(config, lines, seed, trust) {
   if (any(letter == "m")) bandit$memory <- value_from_text(text[max(which(letter == "m"))])
   heal(as.environment(bandit))
   list(bandit = bandit, notes = notes, rng = rng)
+}
+
+# Rows of events, also as they were before replicates and comparisons.
+text_as_events <- function(text, columns) {
+  later <- names(columns) %in% later_event_columns
+  if (length(text) == 0 || lengths(strsplit(text[1], " ", fixed = TRUE)) != sum(!later)) return(text_as_rows(text, columns))
+  rows <- text_as_rows(text, columns[!later])
+  rows[names(columns)[later]] <- lapply(columns[later], function(column) column[rep(NA_integer_, length(text))])
+  rows[names(columns)]
 }
 
 note_from_text <- function(text) {

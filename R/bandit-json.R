@@ -148,6 +148,8 @@ check_json_head <- function(found) {
 bandit_from_json <- function(found) {
   config <- value_from_json(found$settings, FALSE)
   check_config(config)
+  lacking <- setdiff(later_event_columns, names(found$events))
+  found$events[lacking] <- list(vector("list", length(found$events$kind)))
   events <- columns_from_json(found$events, c(journal_event_columns(config), list(arms = character())))
   queries <- columns_from_json(found$queries, journal_query_columns(config))
   if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events are about queries that are not there")

@@ -28,6 +28,9 @@ event_columns <- function() {
        spread = double(), other = integer(), arms = character())
 }
 
+# Of these the log's first format had none.
+later_event_columns <- c("size", "spread", "other")
+
 # What may be told beside a reward, as the log has it.
 told_columns <- c("noise_var", "size", "spread", "other")
 

@@ -331,9 +331,9 @@ check_places <- function(config, q) {
   }
 }
 
-numbers_of <- function(text, columns, table) {
+numbers_of <- function(text, columns, table, read = text_as_rows) {
   if (length(columns) == 0) return(list())
-  tryCatch(suppressWarnings(text_as_rows(text, columns)), error = function(e) {
+  tryCatch(suppressWarnings(read(text, columns)), error = function(e) {
     stop_gpbandits("The store's table ", table, " has rows with too few or too many numbers.", argument = "store")
   })
 }
@@ -350,7 +350,7 @@ play_rows <- function(bandit, rows) {
   events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
                    time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters),
                                                            NA_character_)),
-              numbers_of(e$numbers, more_event_columns(config), "gpb_event"))
+              numbers_of(e$numbers, more_event_columns(config), "gpb_event", text_as_events))
   refits <- list()
   for (text in e$parameters[e$kind %in% names(believing)]) refits <- c(refits, list(stored_refit(text, bandit, refits)))
   in_time <- utils::tail(configs_in_time(config, c(bandit$refits, refits)), length(refits))
