@@ -1,4 +1,4 @@
-# What bandit_service() says about itself: an OpenAPI 3 schema, and a page made of it.
+# What bandit_service() says about itself to programs: an OpenAPI 3 schema.
 
 service_schema <- function() {
   number <- list(type = "number")
@@ -15,6 +15,9 @@ service_schema <- function() {
   by_name <- list(type = "object", additionalProperties = number,
                   description = "a number for each of the bandit's names")
   context <- list(oneOf = list(by_name, list(type = "array", items = number, description = "in the bandit's order")))
+  context_in_url <- c(service_parameter("context", by_name), style = "deepObject", explode = TRUE)
+  loose <- list(type = "object", additionalProperties = TRUE)
+  texts <- list(type = "array", items = text)
   done <- object(id = whole, status = text)
   given_up <- object(id = whole, reason = text, token = text, required = "id")
   rewarded <- function(...) object(id = whole, reward = number, token = text, ..., required = c("id", "reward"))
@@ -46,12 +49,21 @@ service_schema <- function() {
                           object(renewed = list(type = "integer"))),
       "/best" = get("The point with the largest posterior mean.",
                     object(arm = whole, point = point, mean = number, sd = number),
-                    c(service_parameter("context", by_name), style = "deepObject", explode = TRUE)),
+                    context_in_url),
       "/history" = get("One row per query.",
                        object(rows = list(type = "array", items = row), total = list(type = "integer")),
                        service_parameter("after", list(type = "integer", minimum = 0)),
                        service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
                        service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
+      "/model" = get("What there is to choose and to fill in.", loose),
+      "/slices" = get("Posterior mean and a band of two sd along each input through the recommended point.",
+                      object(slices = list(type = "array", items = loose)), context_in_url),
+      "/certificate" = get("How large the regret can still be, with what probability, on what assumptions.",
+                           object(gap = number, probability = number, assumptions = texts, point = point),
+                           context_in_url),
+      "/check" = get("Does the model fit the rewards?",
+                     object(rewards = whole, groups = whole, held = list(type = "integer"), verdict = text,
+                            advice = texts, tests = list(type = "array", items = loose))),
       "/health" = get("Is the service up? Needs no token.", object(status = text), open = TRUE)
     )
   )
@@ -70,16 +82,4 @@ service_path <- function(method, summary, answer, body = NULL, parameters = list
   if (length(parameters)) path$parameters <- parameters
   if (open) path$security <- list()
   stats::setNames(list(path), method)
-}
-
-service_page <- function() {
-  paths <- service_schema()$paths
-  rows <- vapply(names(paths), function(path) {
-    method <- names(paths[[path]])
-    sprintf("<tr><td><code>%s %s</code></td><td>%s</td></tr>", toupper(method), path, paths[[path]][[method]]$summary)
-  }, "")
-  paste0("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>gpbandits</title><h1>gpbandits</h1>",
-         "<p>JSON over HTTP; every request but <code>/health</code> needs ",
-         "<code>Authorization: Bearer &lt;token&gt;</code>. ",
-         "Schema: <a href=\"openapi.json\">openapi.json</a>.</p><table>", paste(rows, collapse = ""), "</table></html>")
 }

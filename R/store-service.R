@@ -1,7 +1,8 @@
 #' Serve a bandit over HTTP
 #'
-#' A door to a bandit in a store for programs in any language: JSON over HTTP, on package httpuv. `GET /` is a page that describes
-#' it, `GET /openapi.json` its OpenAPI 3 schema. Several services, workers and R sessions may work on one store.
+#' A door to a bandit in a store for people and for programs in any language. `GET /` is a page for a browser: what is known, what is open
+#' with boxes to fill in, and what the model says. Under it is JSON over HTTP, on package httpuv; `GET /openapi.json` is its OpenAPI 3 schema.
+#' Several services, workers and R sessions may work on one store.
 #'
 #' | request | body or query | answer |
 #' |---|---|---|
@@ -13,6 +14,10 @@
 #' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
 #' | `GET /best` | `?context[age]=..&context[hour]=..` where there are contexts | `{"point": {..}, "mean", "sd"}` |
 #' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total"}` |
+#' | `GET /model` | | what there is to choose and to fill in: inputs with their ranges or levels, contexts, constraints |
+#' | `GET /slices` | `context` as for `/best` | mean and band along each input through the recommended point, or of the best arms |
+#' | `GET /certificate` | `context` as for `/best` | `{"gap", "probability", "assumptions": [..], "point": {..}}`, of `$certificate()` |
+#' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}`, of [check_model()] |
 #' | `GET /health` | | `{"status": "ok"}`, without a token |
 #'
 #' A context is an object with a number for each of the bandit's names (in any order; unknown and missing names are errors), or an array in
@@ -23,14 +28,21 @@
 #' large), 503 (the database does not answer, or it took longer than `time_limit`: ask again). `/observe` may be repeated: the same
 #' reward again changes nothing. `HEAD` is answered as `GET`, without the body.
 #'
+#' @section The page: whoever opens `url` in a browser types the token and sees the campaign: the recommended point, the open experiments with a box
+#'   for each result, a form to ask for more, all that is known with its course, and on request pictures along the inputs, the
+#'   certificate and the check of the model. Wrong entries are corrected (`/amend`), experiments given up (`/fail`, `/withdraw`). What it asks for has no lease. It works on
+#'   a telephone, by keyboard and with screen readers. The token stays in the page's memory (no cookie, no storage) and is gone when it is loaded again; the page
+#'   loads nothing from anywhere else, and its Content-Security-Policy forbids it to, with scripts in a campaign's text besides. Between your browser and the service
+#'   the token is as safe as the way is: on one machine, or with TLS by a proxy.
+#'
 #' @section Decisions for visitors: a query that was asked in a context is a decision for somebody, and never given to anybody else: when its
 #'   lease runs out nothing happens, and its reward is taken whenever it comes. `"lease": null` says the same without contexts:
 #'   no lease, nothing to renew, and every call asks something new. Whoever asks again with the same `worker` in the same context, while
 #'   its lease lasts, gets the same query again, for an answer may be lost on its way: let `worker` be the visitor, or leave it out.
 #'   Answers that never come: `/withdraw`.
 #'
-#' @section Safety: the service listens on this machine only (`host = "127.0.0.1"`) unless you say otherwise; every request but `/health` and
-#'   the two descriptions needs the header `Authorization: Bearer <token>`. Bodies larger than `max_body` bytes are refused before
+#' @section Safety: the service listens on this machine only (`host = "127.0.0.1"`) unless you say otherwise; every request but `/health`,
+#'   the schema and the page's files (which hold no data) needs the header `Authorization: Bearer <token>`. Bodies larger than `max_body` bytes are refused before
 #'   they are read. Connections that have lasted longer than `time_limit` (half a request, nothing at all, an answer that is not
 #'   fetched) are ended, the oldest first where there are many, and so is work on a request; WebSockets are refused. (On Windows
 #'   R cannot end connections.) What comes from outside is data: text that is parsed as JSON, never an address or a path.
@@ -72,7 +84,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   bandit <- open_bandit(store)
   if (port == 0) port <- httpuv::randomPort(host = host)
   service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
-                  port = as.integer(port))
+                  port = as.integer(port), page = page_files())
   app <- list(onHeaders = function(request) for_method(request, checked_reply(refuse_early(service, request))),
               call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
               onWSOpen = function(socket) socket$close())
@@ -123,12 +135,15 @@ refuse_early <- function(service, request) {
   if (is.na(size) || size > service$max_body) {
     return(reply_error(413, sprintf("a body may have %d bytes", as.integer(service$max_body))))
   }
-  if (!request$PATH_INFO %in% c("/", "/openapi.json", "/health") && !has_token(service, request)) {
+  if (!request$PATH_INFO %in% open_doors && !has_token(service, request)) {
     return(reply_error(401, "the header Authorization: Bearer <token> is missing or wrong",
                        list("WWW-Authenticate" = "Bearer")))
   }
   NULL
 }
+
+# What says nothing of the campaign needs no token.
+open_doors <- c("/", "/page.css", "/page.js", "/openapi.json", "/health")
 
 # Takes equally long wherever the first difference is.
 has_token <- function(service, request) {
@@ -153,13 +168,15 @@ answer_request <- function(service, request) {
 service_doors <- function() {
   post <- function(answer) list(method = "POST", answer = answer)
   get <- function(answer) list(method = "GET", answer = answer)
-  plain <- function(answer) get(function(service, query) answer())
+  plain <- function(answer) get(function(service, query) answer(service))
+  file <- function(path) plain(function(service) service$page[[path]])
   list("/suggest" = post(serve_suggest), "/observe" = post(serve_observe), "/amend" = post(serve_amend),
        "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
        "/best" = get(serve_best), "/history" = get(serve_history),
-       "/health" = plain(function() reply(list(status = "ok"))),
-       "/openapi.json" = plain(function() reply(service_schema())),
-       "/" = plain(function() reply_page(service_page())))
+       "/model" = plain(serve_model), "/slices" = get(serve_slices), "/certificate" = get(serve_certificate),
+       "/check" = plain(serve_check), "/health" = plain(function(service) reply(list(status = "ok"))),
+       "/openapi.json" = plain(function(service) reply(service_schema())),
+       "/" = file("/"), "/page.css" = file("/page.css"), "/page.js" = file("/page.js"))
 }
 
 # Whatever goes wrong is an answer; what is not ours to tell is told as 500.
@@ -210,10 +227,6 @@ reply_error <- function(status, words, headers = list(), argument = NULL) {
   reply(c(list(error = words), if (!is.null(argument) && !is.na(argument)) list(argument = argument)),
         as.integer(status),
         headers)
-}
-
-reply_page <- function(text) {
-  list(status = 200L, headers = c(list("Content-Type" = "text/html; charset=utf-8"), every_answer), body = text)
 }
 
 # ---- doors ---------------------------------------------------------------------------
@@ -269,9 +282,9 @@ serve_heartbeat <- function(service, body) {
 }
 
 serve_best <- function(service, query) {
-  check_fields(query, c("context", grep("^context\\[", names(query), value = TRUE)))
+  check_fields(query, context_fields(query))
   service$bandit$catch_up()
-  best <- service$bandit$best(context = context_field(service, context_in_query(query)))
+  best <- service$bandit$best(context = page_context(service, query))
   inputs <- setdiff(names(best), c("arm", "mean", "sd"))
   reply(c(if (!is.null(best$arm)) list(arm = best$arm),
           list(point = as.list(best[1, inputs, drop = FALSE]), mean = best$mean, sd = best$sd)))

@@ -28,8 +28,9 @@ needs <- function(target) {
   # A server for the tests of stores; libpq-dev for RPostgres where Debian has no binary of it.
   if (target == "test") tools <- c("postgresql", if (length(absent("RPostgres"))) "libpq-dev")
   if (target %in% c("check", "vignettes")) tools <- c("pandoc", "qpdf")
-  # CI compiles the same files three times: for the tests, the vignettes, the check
-  if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- c(tools, "ccache")
+  # CI compiles the same files three times: for the tests, the vignettes, the check,
+  # and looks at the service's page, which takes a browser
+  if (target == "test" && nzchar(Sys.getenv("CI"))) tools <- c(tools, "ccache", "chromium")
   if (target == "vignettes") required <- c(required, "knitr", "rmarkdown")
   if (target == "site") {
     required <- c(required, "knitr", "rmarkdown", "pkgdown")

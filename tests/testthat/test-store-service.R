@@ -76,10 +76,11 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(curl(paste0(url, "/health"))$status, 200L)                # and it is still there
   schema <- read(curl(paste0(url, "/openapi.json")))
   expect_match(schema$openapi, "^3")
-  doors <- setdiff(names(gpbandits:::service_doors()), c("/", "/openapi.json"))
+  doors <- setdiff(names(gpbandits:::service_doors()), c("/", "/page.css", "/page.js", "/openapi.json"))
   expect_setequal(names(schema$paths), doors)
   for (door in doors) expect_named(schema$paths[[door]], tolower(gpbandits:::service_doors()[[door]]$method))
-  expect_match(curl(paste0(url, "/"))$body, "openapi.json")
+  for (path in c("/", "/page.css", "/page.js")) expect_identical(curl(paste0(url, path))$status, 200L)
+  for (path in c("/model", "/slices", "/certificate", "/check")) expect_identical(curl(paste0(url, path))$status, 401L)
 })
 
 test_that("a body is data: no address, no path, nothing of it in the answer", {

@@ -1,0 +1,120 @@
+# Headless Chromium, told what to do through DevTools' pipe: messages of JSON, each ended by a NUL, in on descriptor 3 and
+# out on 4. Nothing but base R and jsonlite is needed for that.
+
+chromium_binary <- function() {
+  found <- Sys.which(c("chromium", "chromium-browser", "google-chrome"))
+  unname(found[nzchar(found)])[1]
+}
+
+skip_without_browser <- function() {
+  skip_on_os(c("windows", "mac"))
+  skip_if(is.na(chromium_binary()), "Chromium is not installed")
+  skip_if_not(requireNamespace("jsonlite", quietly = TRUE), "jsonlite is not installed")
+}
+
+# `run(method, ...)`: a command of the protocol for the page; `js(code)`: its value in the page; `close()`.
+start_browser <- function(width = 1200, height = 900, seconds = 100) {
+  home <- tempfile("browser")
+  dir.create(home)
+  pipes <- file.path(home, c("in", "out"))
+  for (pipe in pipes) system2("mkfifo", shQuote(pipe))
+  flags <- c("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
+             "--disable-extensions", "--disable-background-networking", sprintf("--window-size=%d,%d", width, height),
+             paste0("--user-data-dir=", file.path(home, "profile")), "about:blank")
+  # It ends by itself after so many seconds, whatever becomes of us.
+  system(sprintf("timeout -k 5 %d %s %s 3<%s 4>%s >%s 2>&1 &", as.integer(seconds), shQuote(chromium_binary()),
+                 paste(shQuote(flags), collapse = " "), shQuote(pipes[1]), shQuote(pipes[2]), shQuote(file.path(home, "output"))))
+  browser <- new.env()
+  browser$to <- fifo(pipes[1], "wb", blocking = TRUE)
+  browser$from <- fifo(pipes[2], "rb", blocking = TRUE)
+  browser$last <- 0
+  browser$rest <- raw()
+  browser$events <- list()
+  target <- command_of(browser, "Target.createTarget", url = "about:blank")$targetId
+  browser$session <- command_of(browser, "Target.attachToTarget", targetId = target, flatten = TRUE)$sessionId
+  browser$run <- function(method, ...) command_of(browser, method, ...)
+  browser$js <- function(code) value_in_page(browser, code)
+  browser$close <- function() {
+    try(command_of(browser, "Browser.close"), silent = TRUE)
+    close(browser$to)
+    close(browser$from)
+    unlink(home, recursive = TRUE)
+  }
+  for (domain in c("Page", "Runtime", "Log")) browser$run(paste0(domain, ".enable"))
+  browser
+}
+
+command_of <- function(browser, method, ...) {
+  browser$last <- browser$last + 1
+  message <- list(id = browser$last, method = method, params = list(...))
+  if (!length(message$params)) message$params <- NULL
+  message$sessionId <- browser$session
+  writeBin(c(charToRaw(enc2utf8(as.character(jsonlite::toJSON(message, auto_unbox = TRUE, digits = NA)))), as.raw(0)), browser$to)
+  flush(browser$to)
+  repeat {
+    answer <- next_message(browser)
+    if (identical(as.double(answer$id), as.double(browser$last))) break
+    browser$events <- c(browser$events, list(answer))
+  }
+  if (!is.null(answer$error)) stop(method, ": ", answer$error$message)
+  answer$result
+}
+
+next_message <- function(browser) {
+  while (!any(end <- browser$rest == as.raw(0))) {
+    more <- readBin(browser$from, "raw", 65536)
+    if (!length(more)) stop("Chromium has ended")
+    browser$rest <- c(browser$rest, more)
+  }
+  at <- which(end)[1]
+  text <- rawToChar(browser$rest[seq_len(at - 1)])
+  browser$rest <- browser$rest[-seq_len(at)]
+  Encoding(text) <- "UTF-8"
+  jsonlite::parse_json(text)
+}
+
+value_in_page <- function(browser, code) {
+  found <- command_of(browser, "Runtime.evaluate", expression = code, returnByValue = TRUE, awaitPromise = TRUE)
+  if (!is.null(found$exceptionDetails)) stop(found$exceptionDetails$exception$description)
+  found$result$value
+}
+
+# Waits until an expression is true in the page, half a minute at most.
+wait_in_page <- function(browser, code) {
+  for (k in 1:600) {
+    if (isTRUE(browser$js(sprintf("Boolean(%s)", code)))) return(invisible(TRUE))
+    Sys.sleep(0.05)
+  }
+  stop("this has not come: ", code, "; the page says: ", browser$js("document.body.innerText"))
+}
+
+open_page <- function(browser, url) {
+  browser$run("Page.navigate", url = url)
+  wait_in_page(browser, sprintf("location.href.startsWith(%s) && document.readyState === 'complete'", shQuote(url, "cmd")))
+}
+
+# Keys as a person presses them. Without `text` a key such as Tab or Enter.
+type_text <- function(browser, text) browser$run("Input.insertText", text = text)
+
+press_key <- function(browser, key) {
+  code <- c(Tab = 9, Enter = 13, Escape = 27, " " = 32)[[key]]
+  text <- c(Enter = "\r", " " = " ")[key]
+  event <- list(key = key, code = if (key == " ") "Space" else key, windowsVirtualKeyCode = code)
+  if (!is.na(text)) event$text <- unname(text)
+  do.call(browser$run, c(list("Input.dispatchKeyEvent", type = "keyDown"), event))
+  do.call(browser$run, c(list("Input.dispatchKeyEvent", type = "keyUp"), event["key"]))
+}
+
+# What a screen reader is told: role and name of everything that has a name.
+accessible_names <- function(browser) {
+  nodes <- browser$run("Accessibility.getFullAXTree")$nodes
+  nodes <- Filter(function(node) !isTRUE(node$ignored), nodes)
+  data.frame(role = vapply(nodes, function(node) paste0(node$role$value, ""), ""),
+             name = vapply(nodes, function(node) paste0(node$name$value, ""), ""))
+}
+
+take_picture <- function(browser, file, width, height) {
+  browser$run("Emulation.setDeviceMetricsOverride", width = width, height = height, deviceScaleFactor = 1, mobile = width < 600)
+  shot <- browser$run("Page.captureScreenshot", format = "png", captureBeyondViewport = TRUE)
+  writeBin(jsonlite::base64_dec(shot$data), file)
+}

@@ -1,0 +1,281 @@
+# The page of bandit_service(), in headless Chromium, by the keys that a person presses.
+
+skip_without_page <- function() {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
+  skip_without_browser()
+}
+
+page_token <- "a secret of many letters"
+
+# Signs in as a person does: the token's box has the focus after one Tab beyond the skip link.
+sign_in <- function(browser, token) {
+  browser$js("document.getElementById('token').focus()")
+  type_text(browser, token)
+  press_key(browser, "Enter")
+}
+
+enter_result <- function(browser, id, text) {
+  browser$js(sprintf("document.getElementById('result-%d-reward').select()", id))
+  type_text(browser, text)
+  press_key(browser, "Enter")
+}
+
+has_focus <- function(browser, what) browser$js(sprintf("document.activeElement.matches(\"%s\")", what))
+
+press_button <- function(browser, label) {
+  browser$js(sprintf("document.querySelector('button[aria-label=\"%s\"]').focus()", label))
+  press_key(browser, "Enter")
+}
+
+status_of_page <- function(browser) browser$js("document.getElementById('status').textContent")
+
+wait_for_status <- function(browser, words) {
+  wait_in_page(browser, sprintf("document.getElementById('status').textContent.includes(\"%s\")", words))
+}
+
+# What went wrong in the page, or was forbidden to it.
+faults_of_page <- function(browser) {
+  Filter(function(event) event$method %in% c("Runtime.exceptionThrown", "Log.entryAdded") &&
+           !identical(event$params$entry$source, "network"), browser$events)
+}
+
+open_panel <- function(browser, id) {
+  browser$js(sprintf("document.getElementById('%s').open = true; ''", id))
+  wait_in_page(browser, sprintf("document.querySelector('#%s .inside').innerText.length > 20", id))
+  browser$js(sprintf("document.querySelector('#%s .inside').innerText", id))
+}
+
+fits_width <- function(browser, width) {
+  browser$run("Emulation.setDeviceMetricsOverride", width = width, height = 800, deviceScaleFactor = 1, mobile = TRUE)
+  browser$js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+}
+
+test_that("the page's files hold nothing, load nothing from elsewhere, and say so", {
+  files <- gpbandits:::page_files()
+  expect_named(files, c("/", "/page.css", "/page.js"))
+  for (file in files) {
+    expect_match(file$headers[["Content-Security-Policy"]], "^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
+    expect_false(grepl("unsafe", file$headers[["Content-Security-Policy"]]))
+    expect_false(grepl("(src|href)=\"(https?:)?//|@import|url\\(|innerHTML|insertAdjacentHTML|document.write|eval\\(|localStorage|sessionStorage|cookie",
+                       sub("// The page.*?\n\"use strict\"", "", file$body)))
+    expect_identical(file$headers[["Cache-Control"]], "no-store")
+  }
+  expect_false(grepl("style=|onclick=|<script>", files[["/"]]$body))
+  expect_lt(sum(nchar(vapply(files, `[[`, "", "body"))), 45000)
+})
+
+test_that("a whole campaign by keyboard: a token refused, a wrong entry corrected, given up, looked at", {
+  skip_without_page()
+  place <- sqlite_place()
+  evil <- "<img src=x onerror=\"window.hurt = 1\">"
+  space <- search_space(temperature = param_real(20, 90), solvent = param_factor(c("water", evil)))
+  truth <- function(p) 5 - ((p$temperature - 60) / 30)^2
+  kernel <- kernel_se(20, dims = "temperature") + kernel_categorical(0.9, dims = "solvent")
+  bandit <- gp_ucb(space, kernel, 0.01, width = width_constant(2), mean = 3, store = store_at(place, seed = 1))
+  for (k in 1:3) {
+    query <- bandit$suggest()
+    bandit$observe(query$id, truth(query), token = query$token)
+  }
+  let_go(bandit)
+  service <- start_service(place, page_token)
+  on.exit(service$end())
+  browser <- start_browser()
+  on.exit(browser$close(), add = TRUE, after = FALSE)
+  open_page(browser, service$url)
+
+  # A token refused: it is said, nothing is shown, and it is tried again.
+  sign_in(browser, "a secret of many lettera")
+  wait_in_page(browser, "document.getElementById('alert').textContent.includes('refused')")
+  expect_true(browser$js("document.getElementById('campaign').hidden"))
+  expect_identical(browser$js("document.getElementById('known').innerText"), "")
+  expect_true(has_focus(browser, "#token"))
+  expect_identical(browser$js("document.getElementById('token').value"), "")
+  sign_in(browser, page_token)
+  wait_for_status(browser, "Known: 3")
+  expect_identical(browser$js("document.querySelector('h1').textContent"), "b")
+  expect_identical(browser$js("document.title"), "b (gpbandits)")
+
+  # The token is in no element, cookie or storage.
+  expect_identical(browser$js("document.cookie + localStorage.length + sessionStorage.length"), "00")
+  expect_false(browser$js(sprintf("document.documentElement.outerHTML.includes('%s')", page_token)))
+  expect_false(browser$js(sprintf("Array.from(document.querySelectorAll('input')).some((i) => i.value.includes('%s'))", page_token)))
+
+  # Asking: the number of experiments is checked, then boxes are there, the first with the focus.
+  browser$js("document.getElementById('count').select()")
+  type_text(browser, "two")
+  press_key(browser, "Enter")
+  expect_identical(browser$js("document.getElementById('count-fault').textContent"), "Write a whole number.")
+  expect_identical(browser$js("document.getElementById('count').getAttribute('aria-invalid')"), "true")
+  browser$js("document.getElementById('count').select()")
+  type_text(browser, "4")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "4 experiments are open: 4, 5, 6, 7")
+  expect_true(has_focus(browser, "#result-4-reward"))
+
+  # What is no number is not sent; a wrong number is saved, and corrected.
+  enter_result(browser, 4, "4,2")
+  expect_match(browser$js("document.getElementById('result-4-reward-fault').textContent"), "with a point before decimals")
+  enter_result(browser, 4, "42")
+  wait_for_status(browser, "42 is saved")
+  expect_true(has_focus(browser, "#result-5-reward"))
+  press_button(browser, "Correct the result of experiment 4")
+  expect_identical(browser$js("document.activeElement.value"), "42")
+  type_text(browser, "4.2")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "corrected from 42 to 4.2")
+  expect_true(has_focus(browser, "#correct-4"))
+
+  # One begun in error is left as it was by Escape, one failed, one withdrawn, one answered.
+  press_button(browser, "Experiment 5 failed")
+  press_key(browser, "Escape")
+  expect_identical(browser$js("document.querySelectorAll('#open tbody tr').length"), 3L)
+  press_button(browser, "Experiment 5 failed")
+  type_text(browser, "broken flask")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "5 is marked as failed")
+  press_button(browser, "Withdraw experiment 6")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "6 is withdrawn")
+  enter_result(browser, 7, "-1.5e-1")
+  wait_for_status(browser, "-0.15 is saved")
+  expect_false(browser$js("document.getElementById('open-none').hidden"))
+
+  # A reward that another one gave meanwhile, and gave differently: refused, and said.
+  replica <- open_bandit(store_at(place))
+  history <- replica$history()
+  expect_identical(history$status, c(rep("known", 4), "failed", "withdrawn", "known"))
+  expect_identical(history$reward[c(4, 7)], c(4.2, -0.15))
+  expect_identical(tamper(place, "SELECT reason FROM gpb_lease WHERE query = 5")$reason, "broken flask")
+  browser$js("document.getElementById('leave').click(); ''")
+  expect_true(browser$js("document.getElementById('campaign').hidden && document.getElementById('known').innerText === ''"))
+  sign_in(browser, page_token)
+  wait_for_status(browser, "Known: 5")
+  browser$js("document.getElementById('ask').requestSubmit(); ''")
+  wait_for_status(browser, "Experiment 8 is open")
+  replica$catch_up()
+  replica$observe(8, 1)
+  enter_result(browser, 8, "2")
+  wait_in_page(browser, "document.getElementById('alert').textContent.includes('amend')")
+  replica$amend(8, 2)
+  let_go(replica)
+  enter_result(browser, 8, "2")
+  wait_for_status(browser, "2 is saved")
+
+  # What is known and what the model says, in pictures with words.
+  best <- replica$best()
+  said <- browser$js("Array.from(document.querySelectorAll('#best dd')).map((d) => d.textContent).join('|')")
+  expect_identical(said, paste(format(signif(best$temperature, 6), digits = 6), best$solvent, sep = "|"))
+  expect_match(browser$js("document.querySelector('#progress title').textContent"), "^6 results so far; the best is")
+  slices <- open_panel(browser, "slices")
+  expect_match(slices, "temperature: expected to be best at")
+  expect_identical(browser$js("document.querySelectorAll('#slices svg[role=img] > title').length"), 2L)
+  certificate <- suppressWarnings(replica$certificate(), classes = "gpbandits_model")
+  expect_match(open_panel(browser, "certificate"), paste("At most", format(signif(certificate$gap, 6), digits = 6)), fixed = TRUE)
+  expect_match(tolower(open_panel(browser, "check")), tolower(check_model(replica)$verdict), fixed = TRUE)
+
+  # Text of the campaign is text; nothing went wrong or was forbidden.
+  expect_true(browser$js("document.body.innerText.includes('onerror')"))
+  expect_true(browser$js("window.hurt === undefined && document.querySelector('img') === null"))
+  expect_identical(faults_of_page(browser), list())
+
+  # For a screen reader: landmarks, one heading of the first level, tables with heads, names for all there is to press.
+  names <- accessible_names(browser)
+  expect_true(all(c("banner", "main", "contentinfo", "region", "status", "table", "columnheader") %in% names$role))
+  for (role in c("button", "textbox", "link", "region", "table", "image", "combobox")) {
+    expect_true(all(nzchar(names$name[names$role == role])), info = role)
+  }
+  expect_true("Correct the result of experiment 4" %in% names$name)
+  expect_identical(browser$js("document.querySelectorAll('h1').length"), 1L)
+  for (width in c(320, 390, 768)) expect_true(fits_width(browser, width), info = width)
+
+  # Loaded again, it knows no token.
+  browser$run("Page.reload")
+  wait_in_page(browser, "document.readyState === 'complete' && !document.getElementById('door').hidden")
+  expect_true(browser$js("document.getElementById('campaign').hidden"))
+
+  # The service ends while the page is open: it is said what may have happened.
+  sign_in(browser, page_token)
+  wait_for_status(browser, "Known: 6")
+  service$end()
+  browser$js("document.getElementById('ask').requestSubmit(); ''")
+  wait_in_page(browser, "document.getElementById('alert').textContent.includes('does not answer')")
+})
+
+test_that("contexts, limits and arms have their boxes and pictures", {
+  skip_without_page()
+  skip_if_not(second_level(), "at the second level")
+  place <- sqlite_place()
+  bandit <- gp_ucb(cbind(dose = 1:4 / 4, time = c(1, 2, 1, 2)), kernel_se(c(0.5, 1, 1)), 0.01, contexts = "age",
+                   constraints = constraints_noisy(1, 3, 0.5), store = store_at(place, seed = 1))
+  for (k in 1:4) {
+    query <- bandit$suggest(context = k / 4)
+    bandit$observe(query$id, query$dose, constraints = -0.5, token = query$token)
+  }
+  let_go(bandit)
+  service <- start_service(place, page_token)
+  on.exit(service$end())
+  browser <- start_browser()
+  on.exit(browser$close(), add = TRUE, after = FALSE)
+  open_page(browser, service$url)
+  sign_in(browser, page_token)
+  wait_for_status(browser, "Known: 4")
+  # Nothing is asked without a context.
+  browser$js("document.getElementById('ask').requestSubmit(); ''")
+  expect_match(browser$js("document.querySelector('#context .fault').textContent"), "Write a number")
+  browser$js("document.querySelector('#context input').focus()")
+  type_text(browser, "0.5")
+  press_key(browser, "Enter")
+  wait_in_page(browser, "document.querySelectorAll('#best dd').length > 0")
+  replica <- open_bandit(store_at(place))
+  expect_match(browser$js("document.getElementById('best').innerText"), paste0("arm\n", replica$best(context = 0.5)$arm))
+  browser$js("document.getElementById('ask').requestSubmit(); ''")
+  wait_for_status(browser, "Experiment 5 is open")
+  enter_result(browser, 5, "0.7")
+  expect_match(browser$js("document.getElementById('result-5-g1-fault').textContent"), "Write a number")
+  browser$js("document.getElementById('result-5-g1').focus()")
+  type_text(browser, "-0.25")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "0.7 is saved")
+  replica$catch_up()
+  expect_identical(unlist(replica$history()[5, c("reward", "g1", "age")]), c(reward = 0.7, g1 = -0.25, age = 0.5))
+  expect_match(open_panel(browser, "slices"), "arm: expected to be best at")
+  expect_identical(faults_of_page(browser), list())
+})
+
+test_that("the doors under the page say what the bandit says", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
+  place <- sqlite_place()
+  space <- search_space(u = param_real(0, 2), rule = param_factor(c("a", "b")), whole = param_logical())
+  kernel <- kernel_se(0.5, dims = "u") + kernel_categorical(0.5, dims = c("rule", "whole"))
+  bandit <- gp_ucb(space, kernel, 0.01, width = width_constant(2), outputs = scale_outputs(direction = "minimize"),
+                   store = store_at(place, seed = 1))
+  service <- list(bandit = bandit, store = store_at(place))
+  read <- function(answer) jsonlite::parse_json(answer$body, simplifyVector = TRUE)
+  door <- function(name, query = "") {
+    gpbandits:::checked_reply(gpbandits:::service_doors()[[name]]$answer(service, gpbandits:::query_of(list(QUERY_STRING = query))))
+  }
+  model <- read(door("/model"))
+  expect_identical(model$direction, "minimize")
+  expect_identical(model$inputs$name, c("u", "rule", "whole"))
+  expect_identical(model$inputs$kind, c("number", "levels", "logical"))
+  expect_identical(unlist(model$inputs[1, c("lower", "upper")]), c(lower = 0L, upper = 2L))
+  expect_identical(model$requests[["/fail"]], c("id", "reason", "token"))
+  # What cannot be said yet is an answer, in words.
+  for (path in c("/certificate", "/check")) expect_identical(door(path)$status, 400L, info = path)
+  expect_identical(door("/slices", "contxt=1")$status, 400L)
+  for (k in 1:5) {
+    query <- bandit$suggest()
+    bandit$observe(query$id, 0.1 * k + (query$u - 1)^2 + (query$rule == "a"))
+  }
+  drawn <- gpbandits:::through_best_view(bandit, "slices", NULL, 2, 81)
+  slices <- read(door("/slices"))$slices
+  expect_equal(slices$mean[[1]], drawn$data$mean[drawn$data$input == "u"])
+  expect_equal(slices$lower[[2]], drawn$data$lower[drawn$data$input == "rule"])
+  expect_identical(slices$levels[[2]], c("a", "b"))
+  expect_equal(read(door("/certificate"))$gap, bandit$certificate()$gap)
+  check <- check_model(bandit)
+  expect_identical(read(door("/check"))[c("rewards", "held", "verdict")], unclass(check)[c("rewards", "held", "verdict")])
+})
