@@ -35,10 +35,12 @@ as_search_space <- function(x, ...) {
 as_search_space.default <- function(x, ...) {
   check_dots_empty(...)
   if (inherits(x, "search_domain")) return(x)
-  if (!is.list(x) || is.data.frame(x) || length(x) == 0 || is.null(names(x))) {
-    stop_argument("x", describe(x), "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+  if (!is.list(x) || is.data.frame(x) || length(x) == 0 || !are_names(names(x))) {
+    stop_argument("x", if (is.list(x) && !is.null(names(x))) paste("with the names", quoted(names(x))) else describe(x), "a search_space(), a paradox ParamSet, dials parameters, or a named list")
   }
-  do.call(search_space, as.list(x))
+  # (An input may be called `where`, too.)
+  constraints <- names(x) == "where" & !vapply(x, speaks_of_parameter, NA)
+  space_of_list(as.list(x)[!constraints], if (any(constraints)) x[["where"]])
 }
 
 # ---- paradox ---------------------------------------------------------------------------
@@ -49,6 +51,24 @@ as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
   check_dots_empty(...)
   check_flag(transformed)
   needs_package("paradox", "x")
+  params <- from_elsewhere({
+    facts <- facts_of_param_set(x, transformed)
+    params <- lapply(facts, paradox_param)
+    for (id in names(params)) params[[id]]["when"] <- list(paradox_condition(x$deps, id, facts))
+    params
+  }, "x", "a broken ParamSet", "one that paradox has made")
+  search_domain(params)
+}
+
+# Reads an object of another package's: where that fails it is none.
+from_elsewhere <- function(code, arg, given, allowed) {
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "gpbandits_error")) stop(e)
+    stop_argument(arg, sprintf("%s (%s)", given, readable(conditionMessage(e))), allowed)
+  })
+}
+
+facts_of_param_set <- function(x, transformed) {
   if (transformed && !is.null(x$extra_trafo)) {
     stop_argument("x", "a ParamSet with a transformation of all parameters together",
                   "one with a transformation for each (or apply it in the objective)")
@@ -56,14 +76,11 @@ as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
   ids <- x$ids()
   if (length(ids) == 0) stop_argument("x", "an empty ParamSet", "one with parameters")
   trafos <- stats::setNames(x$params$.trafo, x$params$id)
-  facts <- lapply(stats::setNames(ids, ids), function(id) {
+  lapply(stats::setNames(ids, ids), function(id) {
     trafo <- if (transformed) trafos[[id]]
     list(id = id, class = x$class[[id]], lower = x$lower[[id]], upper = x$upper[[id]], levels = x$levels[[id]],
          trafo = if (is.function(trafo)) trafo)
   })
-  params <- lapply(facts, paradox_param)
-  for (id in ids) params[[id]]["when"] <- list(paradox_condition(x$deps, id, facts))
-  search_domain(params)
 }
 
 needs_package <- function(package, arg) {
@@ -155,8 +172,10 @@ paradox_condition <- function(deps, id, facts) {
 #' @export
 as_search_space.parameters <- function(x, ...) {
   check_dots_empty(...)
-  if (!all(c("id", "object") %in% names(x)) || length(x$id) == 0) stop_argument("x", describe(x), "dials parameters")
-  params <- Map(dials_param, x$object, x$id)
+  whole <- is.list(x) && all(c("id", "object") %in% names(x)) && is.character(x$id) && is.list(x$object) &&
+    length(x$id) > 0 && length(x$id) == length(x$object)
+  if (!whole) stop_argument("x", describe(x), "dials parameters")
+  params <- from_elsewhere(Map(dials_param, x$object, x$id), "x", "broken dials parameters", "some that dials has made")
   search_domain(stats::setNames(params, x$id))
 }
 

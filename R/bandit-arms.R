@@ -123,7 +123,7 @@ checked_arms <- function(arms, config) {
   if (!whole) damaged("an event has no arms")
   count <- nrow(arms$x)
   labelled <- is.null(domain$labels) && is.null(arms$labels) ||
-    is.character(arms$labels) && length(arms$labels) == count && !anyNA(arms$labels) && !is.null(domain$labels)
+    are_names(arms$labels) && length(arms$labels) == count && !is.null(domain$labels)
   means <- if (length(config$mean) == 1) is.null(arms$mean)
            else is.double(arms$mean) && length(arms$mean) == count && all(abs(arms$mean) <= largest_number)
   if (!labelled || !isTRUE(means)) damaged("an event has arms without the names or means of the others")

@@ -94,12 +94,12 @@ journal_path <- function(file, arg = "journal", links = 40) {
   file <- path.expand(check_string(file, arg))
   directory <- dirname(file)
   if (!dir.exists(directory)) stop_argument(arg, describe(file), "a file in a directory that exists")
-  if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", file), "a file")
+  if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", quoted(file)), "a file")
   path <- file.path(normalizePath(directory), basename(file))
   target <- Sys.readlink(path)
   if (is.na(target) || !nzchar(target)) return(path)
   # The file that a link leads to, which need not exist yet.
-  if (links == 0) stop_argument(arg, sprintf("a link without end (%s)", file), "a file")
+  if (links == 0) stop_argument(arg, sprintf("a link without end (%s)", quoted(file)), "a file")
   journal_path(if (startsWith(target, "/")) target else file.path(dirname(path), target), arg, links - 1)
 }
 
@@ -110,7 +110,7 @@ start_journal <- function(bandit, file, trust = FALSE) {
                   "given with `trust = TRUE` for such settings: resuming runs them")
   }
   if (file.exists(path) && file.size(path) > 0) {
-    stop_argument("journal", sprintf("%s, which exists", dQuote(file, FALSE)),
+    stop_argument("journal", sprintf("%s, which exists", quoted(file)),
                   "a new file (open_bandit() goes on with one that exists)")
   }
   seed <- current_seed()
@@ -240,7 +240,7 @@ read_journal <- function(file, arg, trust) {
 journal_config <- function(contents, file, arg, trust) {
   header <- header_parts(contents$lines)
   if (length(header) < 2 || header[1] != journal_magic) {
-    stop_argument(arg, sprintf("%s, which is none", dQuote(file, FALSE)), "a bandit's journal")
+    stop_argument(arg, sprintf("%s, which is none", quoted(file)), "a bandit's journal")
   }
   if (!identical(header[2], as.character(journal_format))) {
     earlier <- isTRUE(suppressWarnings(as.integer(header[2])) < journal_format)
@@ -378,7 +378,7 @@ check_same_settings <- function(theirs, ours, file, arg) {
     identical(comparable(theirs[[name]]), comparable(ours[[name]]))
   }, NA)
   if (all(same)) return(invisible())
-  stop_argument(arg, sprintf("%s, of a bandit with another %s", dQuote(file, FALSE),
+  stop_argument(arg, sprintf("%s, of a bandit with another %s", quoted(file),
                              paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")),
                 "a journal of this bandit")
 }

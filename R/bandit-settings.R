@@ -3,8 +3,8 @@ check_contexts <- function(contexts, domain) {
   if (is.null(contexts)) return(list(table = NULL, names = character()))
   table <- NULL
   if (is.character(contexts)) {
-    names <- contexts
-  } else if (is.numeric(contexts) && is.null(dim(contexts)) && length(contexts) == 1) {
+    names <- check_names(contexts, "contexts")
+  } else if (is_number(contexts) && is.null(dim(contexts)) && length(contexts) == 1) {
     names <- paste0("z", seq_len(check_count(contexts)))
   } else {
     table <- check_matrix(contexts, "contexts")

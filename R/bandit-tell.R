@@ -111,11 +111,12 @@ check_conditions_told <- function(bandit, id, data) {
 }
 
 told_words <- function(value) {
-  if (is.numeric(value) && !is.na(value)) exact_words(unname(value)) else as.character(value)
+  if (is.numeric(value) && !is.na(value)) exact_words(unname(value)) else readable(as.character(value))
 }
 
 # A logical per row. Numbers agree as arms do: up to 1e-8 of the input's range, on its own scale.
 agrees_with_query <- function(config, name, given, asked) {
+  if (is.character(given) || is.factor(given)) given <- as_text(as.character(given))
   silent <- is.na(given)
   if (is.logical(asked)) given <- as.logical(given)
   if (name == "arm") {
@@ -194,7 +195,7 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   if (is.null(noise_var)) return(rep(NA_real_, count))
   known <- !is.na(noise_var)
   checked <- check_numbers(noise_var[known], arg, lower = 0, open_lower = TRUE, upper = largest_number)
-  if (!is.numeric(noise_var) || !length(noise_var) %in% c(1, count)) {
+  if (!is_number(noise_var) || !length(noise_var) %in% c(1, count)) {
     stop_argument(arg, describe(noise_var),
                   sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }

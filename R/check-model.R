@@ -423,25 +423,27 @@ describe_check <- function(check) {
 }
 
 check_entry_of_model <- list(settings = alist(
-  rewards = check_count(rewards, lower = 0), by = check_string(by), tests = check_data_frame(tests), data = check_data_frame(data)
+  rewards = check_count(rewards, lower = 0), groups = check_count(groups, lower = 0), held = check_count(held, lower = 0),
+  by = check_string(by), fitted = check_flag(fitted), tests = check_data_frame(tests), data = check_data_frame(data)
 ))
 
 #' @rdname check_model
 #' @param x a `bandit_check`.
 #' @export
 print.bandit_check <- function(x, ...) {
-  check_class(x, "bandit_check")
-  cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
-  tests <- x$tests
-  words <- c(scale = "mean square of what came as a surprise", largest = "the largest surprise",
-             noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
-  for (i in which(!is.na(tests$statistic))) {
-    cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
-                words[[tests$test[i]]]))
-  }
-  if (x$fitted) cat("  (parameters were fitted: surprises are those of the choices since, by those of the time)\n")
-  if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
-  invisible(x)
+  read_part(x, "bandit_check", {
+    cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
+    tests <- x$tests
+    words <- c(scale = "mean square of what came as a surprise", largest = "the largest surprise",
+               noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
+    for (i in which(!is.na(tests$statistic))) {
+      cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
+                  words[[tests$test[i]]]))
+    }
+    if (x$fitted) cat("  (parameters were fitted: surprises are those of the choices since, by those of the time)\n")
+    if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
+    invisible(x)
+  })
 }
 
 #' @rdname check_model

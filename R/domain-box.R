@@ -61,7 +61,7 @@ which_inputs <- function(x, names, arg) {
   allowed <- sprintf("TRUE, FALSE, %d flags, or names or numbers of inputs", d)
   if (is.logical(x) && length(x) %in% c(1, d) && !anyNA(x)) return(rep_len(x, d))
   if (is.character(x) && all(x %in% names)) return(names %in% x)
-  if (is.numeric(x) && all(x %in% seq_len(d))) return(seq_len(d) %in% x)
+  if (is_number(x) && all(x %in% seq_len(d))) return(seq_len(d) %in% x)
   stop_argument(arg, describe(x), allowed)
 }
 

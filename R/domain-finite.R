@@ -36,6 +36,7 @@ finite_domain <- function(x) {
 }
 
 arms_domain <- function(x, arg) {
+  if (is.data.frame(x)) check_data_frame(x, arg)
   labels <- labels_of_rows(x, arg)
   if (is.data.frame(x)) x <- x[setdiff(names(x), labels$column)]
   x <- check_matrix(x, arg)
@@ -60,8 +61,8 @@ remade.finite_domain <- function(domain) {
   labels <- domain$labels
   if (!is.null(labels)) {
     name <- domain$label_name
-    if (!is.character(labels) || length(labels) != nrow(x) || anyNA(labels) || anyDuplicated(labels) ||
-        !is.character(name) || length(name) != 1 || is.na(name) || name %in% domain$names) {
+    if (!are_names(labels) || length(labels) != nrow(x) || !are_names(name) || length(name) != 1 ||
+        name %in% domain$names) {
       stop("its labels do not fit its arms")
     }
     again[c("labels", "label_name")] <- list(labels, name)
@@ -76,8 +77,9 @@ labels_of_rows <- function(x, arg) {
     column <- names(x)[vapply(x, function(values) is.character(values) || is.factor(values), NA)]
     if (length(column) == 1) {
       values <- as.character(x[[column]])
-      if (anyNA(values) || anyDuplicated(values) || !all(nzchar(values))) {
-        stop_argument(arg, sprintf("one with equal or missing labels in the column %s", dQuote(column, FALSE)),
+      if (!are_names(values)) {
+        stop_argument(arg, sprintf("one with labels in the column %s that are equal, missing or no text",
+                                   quoted(column)),
                       "numbers, with at most one column of distinct labels")
       }
       return(list(values = values, name = column, column = column))
@@ -86,7 +88,11 @@ labels_of_rows <- function(x, arg) {
   } else {
     values <- if (is.null(dim(x))) names(x) else rownames(x)
     # Numbers of rows, from a data.frame that a matrix was made of, are no names; nor are some that agree.
-    if (anyNA(values) || anyDuplicated(values) || !all(nzchar(values)) || all(grepl("^[0-9]+$", values))) return(NULL)
+    if (anyNA(values) || anyDuplicated(values) || !all(nzchar(values))) return(NULL)
+    if (is_text(values) && all(grepl("^[0-9]+$", values))) return(NULL)
+  }
+  if (length(values) && !are_names(values)) {
+    stop_argument(arg, paste("one with the names", quoted(values)), "one whose names are text, or without names")
   }
   if (length(values)) list(values = values, name = "label", column = character())
 }

@@ -77,8 +77,9 @@
 #' found <- maximize_bandit(f, space, evaluations = 12)
 #' found$par
 #' @export
-search_space <- function(..., where = NULL) {
-  params <- list(...)
+search_space <- function(..., where = NULL) space_of_list(list(...), where)
+
+space_of_list <- function(params, where = NULL) {
   allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical()"
   if (length(params) == 0) stop_argument("...", "empty", allowed)
   names <- names(params)
@@ -176,9 +177,8 @@ check_levels <- function(levels) {
   allowed <- "distinct levels: characters, a factor, or numbers"
   if (missing(levels)) stop_argument("levels", "missing", allowed)
   if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
-  numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels))
-  plain <- (is.character(levels) && !is.object(levels) && is_text(levels)) || is.factor(levels) || numbers
-  if (!plain || length(levels) == 0 || anyNA(levels) || anyDuplicated(levels)) {
+  numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels)) && !anyDuplicated(levels)
+  if (length(levels) == 0 || !(numbers || are_names(if (is.factor(levels)) base::levels(levels) else levels))) {
     stop_argument("levels", describe(levels), allowed)
   }
   if (is.factor(levels)) levels else as.vector(levels)
@@ -194,7 +194,7 @@ as_param <- function(x, name) {
   if (is.logical(x) && setequal(x, c(TRUE, FALSE))) return(param_logical())
   if (is.factor(x)) return(param_factor(unique(x)))
   if (is.character(x) && is_text(x)) return(param_factor(unique(x)))
-  if (is.numeric(x) && length(x) == 2) {
+  if (is_number(x) && length(x) == 2) {
     return(tryCatch(param_real(x[1], x[2]), gpbandits_error = function(e) {
       stop_argument(name, describe(x), "c(lower, upper), lower < upper")
     }))
@@ -205,7 +205,7 @@ as_param <- function(x, name) {
 
 # Does an element of a list stand for a parameter?
 speaks_of_parameter <- function(x) {
-  inherits(x, "bandit_param") || is.character(x) || is.factor(x) || is.logical(x) || (is.numeric(x) && length(x) == 2)
+  inherits(x, "bandit_param") || is.character(x) || is.factor(x) || is.logical(x) || (is_number(x) && length(x) == 2)
 }
 
 is_categorical <- function(param) param$type == "logical" || (param$type == "factor" && !param$ordered)
@@ -283,7 +283,7 @@ read_column <- function(param, column, name, arg) {
     refuse(known & is.na(code), sprintf("one of %s in %s", paste(levels, collapse = ", "), name))
     return(as.double(code))
   }
-  if (!is.numeric(column)) refuse(known, sprintf("numbers in %s", name))
+  if (!is_number(column)) refuse(known, sprintf("numbers in %s", name))
   refuse(known & !is.finite(column), sprintf("finite numbers in %s", name))
   if (param$type == "integer") refuse(known & column != round(column), sprintf("whole numbers in %s", name))
   as.double(column)

@@ -217,13 +217,13 @@ as_domain <- function(domain, arg = "domain") {
   if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
   if (is.list(domain) && !is.data.frame(domain)) {
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&
-      all(vapply(domain, function(p) is.numeric(p) && length(p) == 2, logical(1)))
+      all(vapply(domain, function(p) is_number(p) && length(p) == 2, logical(1)))
     if (pairs) return(box_of_pairs(domain, arg))
     spoken <- length(domain) > 0 && !is.null(names(domain)) && all(vapply(domain, speaks_of_parameter, NA))
     if (!spoken) stop_argument(arg, describe(domain), allowed)
-    return(do.call(search_space, as.list(domain)))
+    return(space_of_list(as.list(domain)))
   }
-  if (!is.numeric(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
+  if (!is_number(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
   if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")
   arms_domain(domain, arg)
 }
@@ -256,8 +256,7 @@ same_domain <- function(made, found) {
 
 check_input_names <- function(names, d, arg) {
   if (is.null(names)) return(paste0("x", seq_len(d)))
-  if (!is.character(names) || is.object(names) || length(names) != d || anyNA(names) || !is_text(names) || !all(nzchar(names)) ||
-      anyDuplicated(names)) {
+  if (!are_names(names) || length(names) != d) {
     given <- if (is.character(names)) paste("with the names", quoted(names)) else describe(names)
     stop_argument(arg, given,
                   if (d == 1) "one input with a name" else sprintf("%d inputs, each with a name of its own", d))

@@ -98,13 +98,24 @@ exact_words <- function(x) {
   }, "")
 }
 
-# Strings as messages can show them: whatever their bytes are, and not too long.
+# Text of strings that may be none: bytes that no encoding knows stand in it as <ff>.
+as_text <- function(x) {
+  Encoding(x)[Encoding(x) == "bytes"] <- "unknown"
+  broken <- !is.na(x) & !validEnc(x)
+  x[broken] <- iconv(x[broken], "ASCII", "ASCII", sub = "byte")
+  x
+}
+
+# What a stranger's error says, whatever that is, as one string.
+one_text <- function(x) as_text(paste(as.character(x), collapse = " "))
+
+# Strings as messages can show them: whatever their bytes are, in one line, and not too long.
 readable <- function(x) {
   if (!length(x)) return(x)
+  x <- as_text(x)
   known <- !is.na(x)
-  Encoding(x)[Encoding(x) == "bytes"] <- "unknown"
-  valid <- validEnc(x)
-  x[known & !valid] <- iconv(x[known & !valid], "ASCII", "ASCII", sub = "byte")
+  odd <- known & grepl("[[:cntrl:]]", x)
+  x[odd] <- encodeString(x[odd])
   long <- known & nchar(x, "chars") > 80
   x[long] <- paste0(substr(x[long], 1, 77), "...")
   x
@@ -170,30 +181,36 @@ check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower
 
 check_flag <- function(x, arg = deparse(substitute(x))) {
   if (missing(x)) stop_argument(arg, "missing", "TRUE or FALSE")
-  if (!is.logical(x) || length(x) != 1 || is.na(x)) stop_argument(arg, describe(x), "TRUE or FALSE")
-  x
+  if (!is.logical(x) || is.object(x) || length(x) != 1 || is.na(x)) stop_argument(arg, describe(x), "TRUE or FALSE")
+  as.vector(x)
 }
 
 check_choice <- function(x, choices, arg = deparse(substitute(x))) {
   allowed <- paste("one of", paste(dQuote(choices, FALSE), collapse = ", "))
   if (missing(x)) stop_argument(arg, "missing", allowed)
   if (identical(x, choices)) return(choices[1])
-  if (!is.character(x) || length(x) != 1 || is.na(x) || !is_text(x) || !x %in% choices) {
+  if (!is_text(x) || length(x) != 1 || !x %in% choices) {
     stop_argument(arg, describe(x), allowed)
   }
-  x
+  as.vector(x)
 }
 
 check_string <- function(x, arg = deparse(substitute(x))) {
   if (missing(x)) stop_argument(arg, "missing", "one string")
-  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !is_text(x) || !nzchar(x)) {
-    stop_argument(arg, describe(x), "one string")
-  }
-  x
+  if (!is_text(x) || length(x) != 1 || !nzchar(x)) stop_argument(arg, describe(x), "one string")
+  as.vector(x)
 }
 
-# Strings in a known encoding.
-is_text <- function(x) all(validEnc(x) & Encoding(x) != "bytes")
+# Is this text: strings in a known encoding (UTF-8, Latin-1, the session's), all there?
+is_text <- function(x) is.character(x) && !is.object(x) && !anyNA(x) && all(validEnc(x) & Encoding(x) != "bytes")
+
+# Can these be names of inputs and arms, or levels: distinct text, none of it empty or with control characters?
+are_names <- function(x) is_text(x) && all(nzchar(x)) && !anyDuplicated(x) && !any(grepl("[[:cntrl:]]", x))
+
+check_names <- function(x, arg, allowed = "distinct names, of text") {
+  if (!are_names(x) || length(x) == 0) stop_argument(arg, describe(x), allowed)
+  as.vector(x)
+}
 
 check_function <- function(x, arg = deparse(substitute(x))) {
   if (missing(x)) stop_argument(arg, "missing", "a function")
@@ -243,7 +260,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
 
 # A data.frame that is one: rectangular, with names.
 check_data_frame <- function(x, arg = deparse(substitute(x))) {
-  whole <- is.data.frame(x) && is.list(x) && is.character(names(x)) && length(names(x)) == length(x) &&
+  whole <- is.data.frame(x) && is.list(x) && is_text(names(x)) && length(names(x)) == length(x) &&
     all(vapply(unclass(x), NROW, 1L) == .row_names_info(x, 2L))
   if (!whole) stop_argument(arg, if (is.data.frame(x)) "a broken one" else describe(x), "a data.frame")
   x
@@ -260,6 +277,7 @@ by_name <- function(x, names, arg) {
   if (length(dim(x)) == 1) x <- stats::setNames(as.vector(x), base::names(x))
   given <- if (is.null(dim(x))) base::names(x) else colnames(x)
   if (is.null(given) || identical(given, names) || made_up(given)) return(x)
+  if (!is_text(given)) stop_argument(arg, paste("one with the names", quoted(given)), "one whose names are text")
   if (is.null(dim(x)) && length(names) == 1 && all(given == names)) return(unname(x))
   if (anyDuplicated(given) || !setequal(given, names)) {
     stop_argument(arg, paste("one with the names", quoted(given)),
@@ -283,7 +301,7 @@ quoted <- function(names, most = 8) {
 call_user <- function(code, arg, where) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_gpbandits("`", arg, "` failed ", where, ": ", conditionMessage(e), argument = arg)
+    stop_gpbandits("`", arg, "` failed ", where, ": ", one_text(conditionMessage(e)), argument = arg)
   })
 }
 

@@ -209,7 +209,7 @@ checked_log <- function(log, config, draws) {
   log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
   if (nrow(log) < 2) stop_argument("log", sprintf("one with %d known reward(s)", nrow(log)), "a log with at least two")
   p <- log$propensity
-  if (!is.numeric(p) || anyNA(p) || any(p <= 0 | p > 1)) {
+  if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
     stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
                   "a log with the probability of each choice (`$history(draws = 200)` of a randomised bandit)")
   }

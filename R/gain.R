@@ -125,7 +125,7 @@ checked_function <- function(f, arg) {
   force(f)  # callers store the result where f came from
   function(t, ...) {
     value <- call_user(f(t, ...), arg, sprintf("at %g", t))
-    if (!is.numeric(value) || length(value) != 1 || !is.finite(value) || value < 0) {
+    if (!is_number(value) || length(value) != 1 || !is.finite(value) || value < 0) {
       stop_argument(arg, sprintf("a function that returned %s at %g", describe(value), t),
                     "a function that returns one finite number >= 0")
     }

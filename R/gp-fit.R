@@ -109,7 +109,7 @@ gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, 
 }
 
 check_fit_mean <- function(mean) {
-  if (!is.numeric(mean)) stop_argument("mean", describe(mean), "one finite number or \"fit\"")
+  if (!is_number(mean)) stop_argument("mean", describe(mean), "one finite number or \"fit\"")
   check_number(mean)
 }
 
@@ -148,12 +148,13 @@ log_prior <- function(parameters, problem) {
 #' @rdname gp_fit
 #' @export
 print.gp_fit <- function(x, ...) {
-  check_class(x, "gp_regression")
-  print.gp_regression(x)
-  cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
-              switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
-                     constant = ": y is constant, the parameters were kept")))
-  invisible(x)
+  read_part(x, "gp_fit", {
+    print.gp_regression(x)
+    cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
+                switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
+                       constant = ": y is constant, the parameters were kept")))
+    invisible(x)
+  })
 }
 
 # ---- ranges -----------------------------------------------------------------

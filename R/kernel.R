@@ -292,7 +292,7 @@ check_positive <- function(x, arg = deparse(substitute(x))) {
 # the argument as it stands in the call; `given`: the names of the call's arguments.
 check_smoothness <- function(nu, written, given) {
   named <- "nu" %in% all.vars(written) || any(startsWith("nu", given[nzchar(given)]))
-  if (named || !is.numeric(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) {
+  if (named || !is_number(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) {
     return(invisible())
   }
   stop_argument("nu", sprintf("%s without its name", describe(nu)),
@@ -312,9 +312,9 @@ check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
 check_dims <- function(dims, arg = "dims") {
   if (is.null(dims)) return(NULL)
   allowed <- "NULL (all inputs), or distinct numbers or names of inputs"
-  named <- is.character(dims) && !anyNA(dims) && all(nzchar(dims))
-  numbered <- is.numeric(dims) && all(is.finite(dims)) && all(dims >= 1) && all(dims == round(dims))
-  if (!(named || numbered) || length(dims) == 0 || anyDuplicated(dims)) {
+  named <- are_names(dims)
+  numbered <- is_number(dims) && all(is.finite(dims)) && all(dims >= 1) && all(dims == round(dims))
+  if (!(named || (numbered && !anyDuplicated(dims))) || length(dims) == 0) {
     stop_argument(arg, describe(dims), allowed)
   }
   if (named) as.vector(dims) else as.vector(dims, "double")
@@ -345,7 +345,7 @@ check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
 # The names that rows and columns of a matrix have, if these name arms (numbers of rows are no names).
 names_of_arms <- function(K) {
   rows <- rownames(K)
-  if (!is.null(rows) && !all(grepl("^[0-9]*$", rows)) && !anyDuplicated(rows) && identical(rows, colnames(K))) rows
+  if (are_names(rows) && !all(grepl("^[0-9]*$", rows)) && identical(rows, colnames(K))) rows
 }
 
 # A kernel whose matrices have their rows in the order of the arms, where both have names.
@@ -518,7 +518,7 @@ checked_gram <- function(f, names) {
   function(X, Y) {
     colnames(X) <- colnames(Y) <- names
     K <- call_user(f(X, Y), "f", sprintf("(in kernel_function(), for %d and %d points)", nrow(X), nrow(Y)))
-    if (!is.numeric(K) || length(K) != nrow(X) * nrow(Y) || (is.matrix(K) && nrow(K) != nrow(X)) ||
+    if (!is_number(K) || length(K) != nrow(X) * nrow(Y) || (is.matrix(K) && nrow(K) != nrow(X)) ||
         !all(is.finite(K))) {
       stop_argument("f", sprintf("a function that returned %s for %d and %d points", describe(K), nrow(X), nrow(Y)),
                     "a function that returns the matrix of covariances, all finite, nrow(X) x nrow(Y)")

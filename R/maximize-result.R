@@ -81,9 +81,10 @@ NULL
 #' @rdname bandit_maximum
 #' @export
 print.bandit_maximum <- function(x, ...) {
-  check_class(x, "bandit_maximum")
-  cat(maximum_story(x), sep = "\n")
-  invisible(x)
+  read_part(x, "bandit_maximum", {
+    cat(maximum_story(x), sep = "\n")
+    invisible(x)
+  })
 }
 
 maximum_story <- function(x) {
@@ -111,39 +112,42 @@ describe_point <- function(point) {
 #' @rdname bandit_maximum
 #' @export
 summary.bandit_maximum <- function(object, ...) {
-  check_class(object, "bandit_maximum")
-  check_dots_empty(...)
-  history <- object$history
-  config <- current_config(frame_of(object$bandit))
-  order <- order(output_sign(config) * history$reward, decreasing = TRUE, na.last = NA)
-  status <- history$status
-  counts <- c(evaluated = sum(status == "ok"), given = sum(status == "given"), failed = sum(is.na(history$reward)))
-  structure(list(story = maximum_story(object), best = c(as.list(object$par), mean = object$value, sd = object$sd),
-                 top = history[utils::head(order, 5), ], counts = counts,
-                 reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
-                 model = list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var,
-                              outputs = describe_outputs(config)),
-                 certificate = object$certificate), class = "summary_bandit_maximum")
+  read_part(object, "bandit_maximum", {
+    check_dots_empty(...)
+    history <- object$history
+    config <- current_config(frame_of(object$bandit))
+    order <- order(output_sign(config) * history$reward, decreasing = TRUE, na.last = NA)
+    status <- history$status
+    counts <- c(evaluated = sum(status == "ok"), given = sum(status == "given"), failed = sum(is.na(history$reward)))
+    structure(list(story = maximum_story(object), best = c(as.list(object$par), mean = object$value, sd = object$sd),
+                   top = history[utils::head(order, 5), ], counts = counts,
+                   reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
+                   model = list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var,
+                                outputs = describe_outputs(config)),
+                   certificate = object$certificate), class = "summary_bandit_maximum")
+  })
 }
 
 #' @export
 print.summary_bandit_maximum <- function(x, ...) {
-  cat(x$story, sep = "\n")
-  cat(sprintf("  evaluations  %d succeeded, %d failed, %d given\n", x$counts[["evaluated"]], x$counts[["failed"]],
-              x$counts[["given"]]))
-  for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
-  cat(sprintf("  outputs      %s\n", x$model$outputs))
-  parameters <- c(x$model$parameters, noise_var = x$model$noise_var)
-  shown <- paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
-  cat(sprintf("  model        %s\n", shown))
-  if (!is.null(x$certificate)) {
-    cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
-  }
-  if (nrow(x$top)) {
-    cat("  best evaluations:\n")
-    print(x$top, row.names = FALSE, digits = 5)
-  }
-  invisible(x)
+  read_part(x, "summary_bandit_maximum", {
+    cat(x$story, sep = "\n")
+    cat(sprintf("  evaluations  %d succeeded, %d failed, %d given\n", x$counts[["evaluated"]], x$counts[["failed"]],
+                x$counts[["given"]]))
+    for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
+    cat(sprintf("  outputs      %s\n", x$model$outputs))
+    parameters <- c(x$model$parameters, noise_var = x$model$noise_var)
+    shown <- paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
+    cat(sprintf("  model        %s\n", shown))
+    if (!is.null(x$certificate)) {
+      cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
+    }
+    if (nrow(x$top)) {
+      cat("  best evaluations:\n")
+      print(x$top, row.names = FALSE, digits = 5)
+    }
+    invisible(x)
+  })
 }
 
 #' @rdname bandit_maximum

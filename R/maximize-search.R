@@ -183,9 +183,9 @@ evaluation_line <- function(search) {
 # Whatever came of an evaluation: its reward, or NA and why.
 read_outcome <- function(outcome, attempts) {
   status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
-            else if (!is.null(outcome$error)) paste("error:", outcome$error)
+            else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
   value <- outcome$value
-  if (is.null(status) && is.numeric(value) && length(value) == 1 && is.finite(value)) {
+  if (is.null(status) && is_number(value) && length(value) == 1 && is.finite(value)) {
     return(list(reward = as.double(value), status = "ok"))
   }
   list(reward = NA_real_, status = if (is.null(status)) paste("returned", describe(value)) else status)

@@ -88,6 +88,15 @@ fault_of_part <- function(x, class) {
   }, error = function(e) sub("[.]$", "", conditionMessage(e)))
 }
 
+# Reads an object of a class: a result, a summary, which may be forged or changed by anybody. What its entry does not say
+# of it, or where it has none, shows in the reading.
+read_part <- function(x, class, code, arg = deparse(substitute(x))) {
+  check_class(x, class, arg)
+  as_ours(code, function(words) {
+    stop_argument(arg, paste0("changed (", readable(words), ")"), "as its constructor makes it")
+  })
+}
+
 check_part_fields <- function(fields, family) {
   kind <- NULL
   if (!is.null(family$tag)) {

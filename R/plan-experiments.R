@@ -16,7 +16,7 @@
 #' @param tolerance the regret that one is content with, a number > 0.
 #' @param B,R,delta,looks as in [width_fixed()].
 #' @param cover on a box, the share of the tolerance that may be lost between the places, in (0, 1).
-#' @param most give up beyond so many experiments.
+#' @param most give up beyond so many experiments, at most 1e6.
 #' @param ... must be empty.
 #' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places, in the order in which they were chosen, for
 #'   `gp_bandit(design = )`), `width`, `sd` (the largest left), `tolerance`, `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`.
@@ -39,7 +39,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
   domain <- as_domain(domain)
   tolerance <- check_tolerance(tolerance)
   width <- width_fixed(B, R, delta, looks)
-  most <- check_count(most)
+  most <- check_count(most, upper = 1e6)
   cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
   grid <- if (can_count(domain)) list(domain = domain, between = 0)
@@ -110,10 +110,12 @@ falls_with_distance <- function(kernel) {
 
 #' @export
 print.bandit_plan <- function(x, ...) {
-  cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
-              x$tolerance, x$probability))
-  cat(sprintf("  at %d of %d places%s; width %.4g, largest sd left %.4g\n",
-              nrow(unique(x$design)), x$places,
-              if (x$between > 0) sprintf(" that cover the box (%.3g between them)", x$between) else "", x$width, x$sd))
-  invisible(x)
+  read_part(x, "bandit_plan", {
+    cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
+                x$tolerance, x$probability))
+    cat(sprintf("  at %d of %d places%s; width %.4g, largest sd left %.4g\n",
+                nrow(unique(x$design)), x$places,
+                if (x$between > 0) sprintf(" that cover the box (%.3g between them)", x$between) else "", x$width, x$sd))
+    invisible(x)
+  })
 }

@@ -127,12 +127,12 @@ truth_values <- function(truth, places, context, finite) {
   if (is.function(truth)) {
     inputs <- if (is.null(context)) places else cbind(places, context[rep(1, n), , drop = FALSE])
     values <- truth(inputs)
-    if (!is.numeric(values) || length(values) != n || any(!is.finite(values))) {
+    if (!is_number(values) || length(values) != n || any(!is.finite(values))) {
       stop_argument("truth", paste("a function that returned", describe(values)), allowed)
     }
     return(as.double(values))
   }
-  if (!finite || !is.numeric(truth) || length(truth) != n || any(!is.finite(truth))) {
+  if (!finite || !is_number(truth) || length(truth) != n || any(!is.finite(truth))) {
     stop_argument("truth", describe(truth), allowed)
   }
   as.double(truth)
@@ -222,7 +222,7 @@ changes_within <- function(change_points, rounds) change_points[change_points < 
 run_bound <- function(bound, which, rounds) {
   n <- length(rounds)
   allowed <- sprintf("numbers >= 0, one per round (%d), or one number", n)
-  if (!is.numeric(bound) || !length(bound) %in% c(1, n) || any(bound < 0, na.rm = TRUE)) {
+  if (!is_number(bound) || !length(bound) %in% c(1, n) || any(bound < 0, na.rm = TRUE)) {
     stop_argument("bound", describe(bound), allowed)
   }
   bound <- rep_len(as.double(bound), n)

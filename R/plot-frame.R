@@ -9,7 +9,7 @@ check_frame <- function(legend, xlim, ylim, xlab, ylab, main) {
   }
   for (arg in c("xlab", "ylab", "main")) {
     value <- get(arg)
-    if (!is.null(value) && !is.language(value) && !(is.character(value) && length(value) == 1)) {
+    if (!is.null(value) && !is.language(value) && !(is_text(value) && length(value) == 1)) {
       stop_argument(arg, describe(value), "one string, an expression or NULL")
     }
   }

@@ -49,7 +49,7 @@ row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) spri
 
 # The same for data.frames, whose columns may be text or have NA.
 match_frames <- function(given, known) {
-  numbers <- all(vapply(known, function(column) is.numeric(column) && !anyNA(column), NA))
+  numbers <- all(vapply(known, function(column) is_number(column) && !anyNA(column), NA))
   if (numbers) return(match_rows(as.matrix(given), as.matrix(known)))
   key <- function(x) if (is.double(x)) sprintf("%a", x) else as.character(x)
   keys <- function(frame) do.call(paste, lapply(unname(as.list(frame)), key))

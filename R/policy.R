@@ -280,7 +280,7 @@ check_cost_here <- function(config) {
 }
 
 check_costs <- function(costs, count) {
-  if (!is.numeric(costs) || length(costs) != count || any(!is.finite(costs) | costs <= 0)) {
+  if (!is_number(costs) || length(costs) != count || any(!is.finite(costs) | costs <= 0)) {
     stop_argument("cost", paste("a function that returned", describe(costs)),
                   sprintf("a finite cost > 0 for each of %d points", count))
   }

@@ -97,7 +97,7 @@ scale_settings <- function(domain, kernel, contexts, growth, default, rounds) {
 # How many candidates there are in round t.
 scales_at <- function(settings, t) {
   g <- call_user(settings$growth(min(t, settings$rounds)), "growth", sprintf("in round %g", t))
-  if (!is.numeric(g) || length(g) != 1 || !isTRUE(g >= 1)) {
+  if (!is_number(g) || length(g) != 1 || !isTRUE(g >= 1)) {
     stop_argument("growth", paste("a function that returned", describe(g)), "a number >= 1")
   }
   min(1 + floor(settings$d * log(g) + 1e-9), length(scale_phases))

@@ -91,16 +91,16 @@ safe_phases <- c("maximiser", "expander", "both", "safe")
 # share delta.
 check_safety <- function(safety, count) {
   if (is.null(safety)) {
-    count <- if (is.null(count)) 0 else check_count(count, lower = 0)
+    count <- if (is.null(count)) 0 else check_count(count, lower = 0, upper = most_constraints)
     return(list(models = 1, count = count, functions = 1))
   }
-  number <- if (is.character(safety)) suppressWarnings(as.integer(sub("^g", "", safety))) else safety
-  if (!is.numeric(number) || length(number) == 0 || anyNA(number) || any(number < 1 | number != round(number)) ||
+  number <- if (is_text(safety)) suppressWarnings(as.integer(sub("^g", "", safety))) else safety
+  if (!is_number(number) || length(number) == 0 || anyNA(number) || any(number < 1 | number != round(number)) ||
       anyDuplicated(number)) {
     stop_argument("safety", describe(safety),
                   "NULL, or distinct constraint columns: \"g1\", \"g2\", ..., or their numbers")
   }
-  count <- if (is.null(count)) max(number) else check_count(count, lower = max(number))
+  count <- if (is.null(count)) max(number) else check_count(count, lower = max(number), upper = most_constraints)
   list(models = 1 + number, count = count, functions = 1 + length(number))
 }
 

@@ -91,6 +91,7 @@ bandit_problem <- function(domain, reward, noise = noise_gaussian(0), delay = NU
 problem_entry <- list(settings = alist(
   domain = check_domain(domain, "domain"), noise = check_class(noise, "bandit_noise"),
   delay = if (!is.null(delay)) check_class(delay, "bandit_delay"), change_points = check_change_points(change_points),
+  context_names = if (length(context_names)) check_names(context_names, "context_names"),
   periods = check_count(periods), constraint_count = check_count(constraint_count, lower = 0)
 ))
 
@@ -99,7 +100,7 @@ problem_entry <- list(settings = alist(
 check_change_points <- function(change_points) {
   if (is.null(change_points)) return(numeric())
   allowed <- "increasing whole numbers >= 1"
-  if (!is.numeric(change_points) || anyNA(change_points) || any(!is.finite(change_points)) ||
+  if (!is_number(change_points) || anyNA(change_points) || any(!is.finite(change_points)) ||
       any(change_points != round(change_points)) || any(change_points < 1) ||
       is.unsorted(change_points, strictly = TRUE)) {
     stop_argument("change_points", describe(change_points), allowed)
@@ -254,7 +255,7 @@ probe_inputs <- function(problem) {
 
 evaluate_reward <- function(f, inputs, arg = "reward") {
   value <- evaluate_function(f, inputs, arg)
-  if (!is.numeric(value) || length(value) != nrow(inputs) || any(!is.finite(value))) {
+  if (!is_number(value) || length(value) != nrow(inputs) || any(!is.finite(value))) {
     stop_argument(arg, paste("a function that returned", describe(value)),
                   sprintf("a vectorised function (one finite number per row of its input; %d rows were given)",
                           nrow(inputs)))
@@ -266,8 +267,8 @@ evaluate_reward <- function(f, inputs, arg = "reward") {
 evaluate_constraints <- function(f, inputs, m = NULL) {
   value <- evaluate_function(f, inputs, "constraints")
   if (is.data.frame(value)) value <- as.matrix(value)
-  if (is.numeric(value) && length(dim(value)) != 2) value <- matrix(value, ncol = 1)
-  if (!is.numeric(value) || nrow(value) != nrow(inputs) || ncol(value) < 1 ||
+  if (is_number(value) && length(dim(value)) != 2) value <- matrix(value, ncol = 1)
+  if (!is_number(value) || nrow(value) != nrow(inputs) || ncol(value) < 1 ||
       any(!is.finite(value)) || (!is.null(m) && ncol(value) != m)) {
     stop_argument("constraints", paste("a function that returned", describe(value)),
                   sprintf(paste("a vectorised function (a row of %s finite value(s) per row of its input;",

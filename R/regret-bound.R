@@ -242,13 +242,13 @@ gain_values <- function(gain, rounds) {
     f <- gain
     gain <- vapply(seq_len(rounds), function(s) {
       value <- call_user(f(s), "gain", sprintf("at s = %d", s))
-      if (!is.numeric(value) || length(value) != 1) {
+      if (!is_number(value) || length(value) != 1) {
         stop_argument("gain", sprintf("a function that returned %s at %d", describe(value), s), allowed)
       }
       as.double(value)
     }, 0)
   }
-  if (!is.numeric(gain)) stop_argument("gain", describe(gain), allowed)
+  if (!is_number(gain)) stop_argument("gain", describe(gain), allowed)
   if (length(gain) == 1) gain <- rep(as.double(gain), rounds)
   gain <- as.double(gain)
   if (length(gain) < rounds || !all(is.finite(gain)) || any(gain < 0) ||

@@ -63,7 +63,7 @@ rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations =
 
 check_evaluations <- function(x, arg) {
   allowed <- "two whole numbers >= 1: in the first outer round, and in each later one"
-  if (!is.numeric(x) || length(x) != 2 || any(!is.finite(x)) || any(x < 1 | x != round(x))) {
+  if (!is_number(x) || length(x) != 2 || any(!is.finite(x)) || any(x < 1 | x != round(x))) {
     stop_argument(arg, describe(x), allowed)
   }
   as.double(x)

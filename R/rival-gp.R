@@ -96,7 +96,7 @@ gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constr
   domain <- as_domain(domain)
   check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ...")
   noise_var <- check_positive(noise_var, "noise_var")
-  count <- check_count(count, "count", lower = least)
+  count <- check_count(count, "count", lower = least, upper = most_constraints)
   kernels <- each_constraint(constraint_kernels, kernel, count, "bandit_kernel", "constraint_kernels",
                              "kernel_se(), kernel_matern(), ...")
   widths <- if (!is.null(width)) {

@@ -197,7 +197,7 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), fra
   contexts <- check_contexts(contexts, domain)
   width <- if (length(models)) models[[1]]$width
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
-                   constraints = list(count = check_count(count, "count", lower = least)), pending = pending_ignore(),
+                   constraints = list(count = check_count(count, "count", lower = least, upper = most_constraints)), pending = pending_ignore(),
                    policy = new_policy(rule),
                    model_settings = models),
               if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)

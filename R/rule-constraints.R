@@ -18,7 +18,7 @@
 #' known at every past point. `reuse = FALSE` is the paper's letter, a fresh posterior in each epoch; a small feasible region is
 #' then seldom found in one epoch, and the multipliers run away.
 #'
-#' @param count number of constraints \eqn{m}.
+#' @param count number of constraints \eqn{m}, at most 1000.
 #' @param epoch rounds in an epoch, \eqn{S}.
 #' @param penalty `penalty_exponential(c)` or `penalty_polynomial(c, power)`.
 #' @param step step of the multipliers > 0, of order \eqn{1/\sqrt{L}}{1/sqrt(L)}.
@@ -51,7 +51,10 @@ constraints_noisy <- function(count = 1, epoch, step, reuse = TRUE, epochs = NUL
 
 new_constraints <- function(kind) new_part("bandit_constraints", kind, parent.frame())
 
-constraint_settings <- alist(count = check_count(count), epoch = check_count(epoch), reuse = check_flag(reuse),
+# (Each is a column of the history and a multiplier beside another.)
+most_constraints <- 1000
+
+constraint_settings <- alist(count = check_count(count, upper = most_constraints), epoch = check_count(epoch), reuse = check_flag(reuse),
                              epochs = if (!is.null(epochs)) check_count(epochs))
 constraint_entries <- list(
   noiseless = list(settings = c(constraint_settings, alist(

@@ -70,8 +70,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
 check_bandit_makers <- function(bandits) {
   allowed <- "a named list of functions of a problem, with distinct names"
   if (missing(bandits)) stop_argument("bandits", "missing", allowed)
-  ok <- is.list(bandits) && length(bandits) > 0 && !is.null(names(bandits)) &&
-    all(nzchar(names(bandits))) && !anyDuplicated(names(bandits)) &&
+  ok <- is.list(bandits) && length(bandits) > 0 && are_names(names(bandits)) &&
     all(vapply(bandits, is.function, logical(1)))
   if (!ok) stop_argument("bandits", describe(bandits), allowed)
 }
@@ -157,7 +156,7 @@ user_has_plan <- function() {
 }
 
 comparison_entry <- list(settings = alist(
-  results = check_results(results), names = check_input_names(names, length(names), "names"),
+  results = check_results(results), names = check_names(names, "names"),
   rounds = check_count(rounds), replications = check_count(replications), every = check_count(every),
   elapsed = check_number(elapsed)
 ))
@@ -171,19 +170,20 @@ check_results <- function(results) {
 
 #' @export
 as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_class(x, "bandit_comparison")
-  kept <- kept_rounds(x)
-  parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
-  columns <- unique(unlist(lapply(parts, names)))
-  # Column by column: binding thousands of small data frames takes many seconds.
-  values <- lapply(stats::setNames(columns, columns), function(column) {
-    unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
+  read_part(x, "bandit_comparison", {
+    kept <- kept_rounds(x)
+    parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
+    columns <- unique(unlist(lapply(parts, names)))
+    # Column by column: binding thousands of small data frames takes many seconds.
+    values <- lapply(stats::setNames(columns, columns), function(column) {
+      unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
+    })
+    out <- data.frame(bandit = factor(rep(x$names, each = x$replications * length(kept)), levels = x$names),
+                      replication = rep(rep(seq_len(x$replications), each = length(kept)), length(x$names)),
+                      round = kept, values)
+    out$average_regret <- out$cumulative_regret / out$round
+    out
   })
-  out <- data.frame(bandit = factor(rep(x$names, each = x$replications * length(kept)), levels = x$names),
-                    replication = rep(rep(seq_len(x$replications), each = length(kept)), length(x$names)),
-                    round = kept, values)
-  out$average_regret <- out$cumulative_regret / out$round
-  out
 }
 
 kept_rounds <- function(x) unique(c(seq(x$every, x$rounds, by = x$every), x$rounds))

@@ -211,7 +211,7 @@ offer_points <- function(bandit, x) {
 
 # Tokens are looked for among the leases of their queries: those have an index.
 tokens_in_sql <- function(id, token, link) {
-  if (!is.character(token) || length(token) == 0 || !is.numeric(id)) return(NULL)
+  if (!is_text(token) || length(token) == 0 || !is_number(id)) return(NULL)
   id <- unique(id[is.finite(id) & id >= 1 & id < 2^31])
   paste0("l.query IN (", paste(c(0L, as.integer(id)), collapse = ", "), ") AND l.token IN (",
          paste(sql_literal(token, link), collapse = ", "), ")")
@@ -220,14 +220,14 @@ tokens_in_sql <- function(id, token, link) {
 # A token must be one that was given out for its query, however long ago.
 check_tokens <- function(bandit, id, token) {
   if (is.null(token)) return(invisible())
-  if (!is.character(token) || length(token) != length(id) || anyNA(token)) {
+  if (!is_text(token) || length(token) != length(id)) {
     stop_argument("token", describe(token), sprintf("NULL, or %d token(s) from $suggest()", length(id)))
   }
   id <- check_numbers(id, "id")
   found <- bandit$journal$leases
   wrong <- which(is.na(match(paste(id, token), paste(found$query, found$token))))
   if (length(wrong)) {
-    stop_argument("token", sprintf("%s for query %g", dQuote(token[wrong[1]], FALSE), id[wrong[1]]),
+    stop_argument("token", sprintf("%s for query %g", quoted(token[wrong[1]]), id[wrong[1]]),
                   "the token that $suggest() gave with the query")
   }
 }
@@ -249,7 +249,7 @@ check_tokens <- function(bandit, id, token) {
 #' @export
 store_heartbeat <- function(store, token) {
   check_store(store)
-  if (!is.character(token) || length(token) == 0 || anyNA(token)) {
+  if (!is_text(token) || length(token) == 0) {
     stop_argument("token", describe(token), "a token, or several")
   }
   link <- store$link

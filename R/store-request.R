@@ -97,13 +97,13 @@ whole_field <- function(fields, name, default, lower, upper) {
 context_field <- function(service, value) {
   if (is.null(value)) return(NULL)
   given <- names(value)
-  if (!is.null(given)) value <- unname(check_names(value, service$bandit$config$context_names, "context"))
+  if (!is.null(given)) value <- unname(by_names_given(value, service$bandit$config$context_names, "context"))
   numbers <- numbers_field(list(context = value), "context")
   matrix(numbers, 1, length(numbers))
 }
 
 # The values in the order of `names`, which are all there must be.
-check_names <- function(values, names, arg) {
+by_names_given <- function(values, names, arg) {
   unknown <- setdiff(base::names(values), names)
   missing <- setdiff(names, base::names(values))
   if (length(unknown) || length(missing)) {

@@ -107,7 +107,7 @@ check_tuning <- function(iter, objective, initial, control) {
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
     allowed <- "a whole number >= 1, or results of tune_grid()"
-    if (!is.numeric(initial)) stop_argument("initial", describe(initial), allowed)
+    if (!is_number(initial)) stop_argument("initial", describe(initial), allowed)
     check_count(initial)
   }
   if (!is.null(control)) check_class(control, "control_bayes", hint = "tune::control_bayes()")
@@ -124,7 +124,7 @@ tuning_policy <- function(objective) {
   }
   field <- if (inherits(objective, "conf_bound")) "kappa" else "trade_off"
   value <- objective[[field]]
-  if (!is.numeric(value)) {
+  if (!is_number(value)) {
     stop_argument("objective", sprintf("one whose `%s` is a function", field),
                   sprintf("one whose `%s` is a number", field))
   }

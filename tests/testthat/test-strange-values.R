@@ -23,6 +23,53 @@ test_that("strings are shown whatever their bytes are, and are no names unless t
   expect_identical(box_domain(0, 1, names = latin)$names, latin)
 })
 
+test_that("names, labels, levels and paths are text: doors that refuse what is none, in words that are", {
+  bytes <- "\xff\xfe"
+  Encoding(bytes) <- "bytes"
+  x <- (0:4) / 4
+  make <- function(...) gp_ucb(..., kernel = kernel_se(0.25), noise_var = 0.01)
+  b <- make(data.frame(x = x, n = letters[1:5]))
+  b$suggest()
+  space <- gp_ei(search_space(a = c(0, 1), b = c("u", "v")), kernel_se(0.3, dims = "a"), 0.1)
+  found <- maximize_bandit(function(p) p[["u"]], list(u = c(0, 1)), evaluations = 3, design = 3)
+  named <- function(x, name) stats::setNames(x, name)
+  row_named <- function(name) matrix(x, dimnames = list(c(name, letters[2:5]), "u"))
+  # Not as names, labels and levels, which may have no control characters either.
+  names_of <- list(
+    label = function(bad) make(data.frame(x = x, n = c(bad, letters[2:5]))),
+    column = function(bad) make(named(data.frame(x, letters[1:5]), c("u", bad))), input = function(bad) make(named(list(c(0, 1)), bad)),
+    side = function(bad) box_domain(c(a = 0), named(1, bad)), context = function(bad) make(x, contexts = bad),
+    contexts = function(bad) make(x, contexts = matrix(1:2, dimnames = list(NULL, bad))), level = function(bad) param_factor(c(bad, "b")),
+    condition = function(bad) search_space(a = c("u", "v"), b = param_real(0, 1, when = bad)), dims = function(bad) kernel_se(1, dims = bad),
+    given = function(bad) b$add(named(data.frame(0.25), bad), reward = 1), asked = function(bad) b$posterior(named(data.frame(0.25), bad)),
+    arms = function(bad) b$suggest(arms = bad), arm = function(bad) b$add(arm = bad, reward = 1),
+    new_arm = function(bad) b$add_arms(data.frame(x = 0.3, n = bad)), read = function(bad) space$posterior(data.frame(a = 0.5, b = bad)),
+    told = function(bad) b$observe(data.frame(id = 1, reward = 1, n = bad)), line = function(bad) compare_bandits(named(list(function(p) b), bad), 1, 1, 1, 1),
+    picture = function(bad) plot(found, inputs = bad), points = function(bad) predict(found, named(data.frame(0.5), bad)),
+    periods = function(bad) bandit_problem(x, function(z) z[, 1], contexts = matrix(1:2, dimnames = list(NULL, bad))),
+    list = function(bad) as_search_space(named(list(c(0, 1)), bad)), safety = function(bad) safe_opt(x, kernel_se(1), 0.1, 0, seed = 1, safety = bad)
+  )
+  rows <- list(row = function(bad) make(row_named(bad)), vector = function(bad) make(named(x, c(bad, letters[2:5]))))
+  # Nor anywhere else, where a line may be broken.
+  others <- list(
+    journal = function(bad) make(x, journal = bad), open = function(bad) open_bandit(bad), json = function(bad) from_json(bad),
+    reason = function(bad) b$fail(1, reason = bad), id = function(bad) b$observe(bad, 1), title = function(bad) plot(b, main = bad)
+  )
+  doors <- c(names_of, rows, others)
+  for (bad in list(bytes, "\xff\xfe", NA_character_, "a\nb")) for (door in names(doors)) {
+    if (identical(bad, "a\nb") && door %in% names(others) || is.na(bad) && door %in% c(names(rows), "told", "condition")) next
+    error <- tryCatch(doors[[door]](bad), error = identity)
+    expect_s3_class(error, "gpbandits_error")
+    if (!inherits(error, "gpbandits_error")) fail(sprintf("%s (%s): %s", door, deparse(bad), conditionMessage(error)))
+    expect_true(validUTF8(conditionMessage(error)) && !grepl("[[:cntrl:]]", conditionMessage(error)), info = door)
+  }
+  expect_identical(b$history()$status, "pending")
+  # What an objective says in bytes is kept, as text.
+  said <- maximize_bandit(function(p) if (p[["u"]] > 0.5) stop(simpleError("\xff\xfe")) else 1, list(u = c(0, 1)), evaluations = 4, design = 4)
+  expect_match(said$history$status, "^(ok|error: <ff><fe>)$")
+  expect_true(any(said$history$status != "ok"))
+})
+
 test_that("numbers and data.frames of a broken or foreign class are refused", {
   for (bad in list(structure(1, class = "data.frame"), structure("a", class = "integer64"), structure(1, class = "units"),
                    structure(99L, levels = "a", class = "factor"), as.Date("2026-01-01"))) {
@@ -56,4 +103,87 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
     refused(max_information_gain(kernel_se(1), forged, 3, 0.1))
     refused(print(forged))
   }
+})
+
+# ---- objects of ours in which somebody has changed a field ---------------------------------
+
+made_here <- function() {
+  set.seed(1)
+  problem <- bandit_problem(safe_x, sin(3 * safe_x), noise_gaussian(0.1))
+  run <- run_bandit(gp_ucb(safe_x, safe_kernel, 0.01), problem, 4)
+  found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5)
+  fit <- gp_fit(safe_x, sin(3 * safe_x), safe_kernel)
+  list(
+    run, summary(run), summary(run$bandit), found, summary(found), fit, summary(fit), gp_regression(safe_x, sin(3 * safe_x), safe_kernel, 0.01),
+    check_model(run$bandit), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
+    compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.01)), problem, 3, 2, seed = 1),
+    safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_window(3), constraints_noiseless(epoch = 2),
+    penalty_exponential(), stop_gap(1), param_real(0, 1), rewards_clip(1), refit_every(3), noise_gaussian(1), delay_fixed(1), scale_outputs(),
+    finite_domain(safe_x), box_domain(0, 1), product_domain(1:2, list(u = c(0, 1))), search_space(a = c(0, 1), b = c("u", "v"))
+  )
+}
+
+# Our methods for an object, by generic.
+methods_for <- function(object) {
+  generics <- c("print", "summary", "plot", "predict", "as.data.frame", "residuals", "logLik", "nobs", "update", "simulate")
+  found <- lapply(stats::setNames(generics, generics), function(generic) {
+    for (class in class(object)) {
+      method <- utils::getS3method(generic, class, optional = TRUE)
+      if (!is.null(method)) return(if (identical(topenv(environment(method)), asNamespace("gpbandits"))) method)
+    }
+  })
+  Filter(is.function, found)
+}
+
+foreign_errors <- function(object, what) {
+  said <- lapply(methods_for(object), function(method) {
+    tryCatch({
+      utils::capture.output(suppressWarnings(method(object)))
+      NULL
+    }, gpbandits_error = function(e) NULL, error = conditionMessage)
+  })
+  said <- unlist(said)
+  if (length(said)) paste(class(object)[1], what, names(said), said)
+}
+
+test_that("an object of any class with a field changed, or without one, is read or refused by name", {
+  skip_on_cran()
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  odd <- by_level(list(NULL, "a", mean), list(NULL, NA, "a", list(), mean, 1:3, -1, new.env(), factor("a"), "\xff"))
+  strange <- unlist(lapply(made_here(), function(object) {
+    fields <- unclass(object)
+    c(foreign_errors(object, "as it is"), unlist(lapply(names(fields), function(name) {
+      changed <- c(list(fields[setdiff(names(fields), name)]), lapply(odd, function(value) {
+        fields[name] <- list(value)
+        fields
+      }))
+      unlist(lapply(changed, function(fields) foreign_errors(structure(fields, class = class(object)), name)))
+    })))
+  }))
+  expect_identical(unique(strange), NULL)
+  # What an entry declares is refused, not printed as if it were nothing.
+  found <- made_here()[[4]]
+  found$bandit <- NULL
+  expect_match(conditionMessage(refused(print(found))), "lacks \"bandit\"")
+})
+
+test_that("what other packages' objects only call themselves is refused", {
+  for (body in list(list(), new.env(), 1, "a", list(ids = 1))) for (class in c("ParamSet", "parameters")) {
+    if (class == "ParamSet") skip_if_not_installed("paradox")
+    refused(as_search_space(structure(body, class = class)))
+  }
+})
+
+test_that("numbers that only call themselves something, and counts without measure", {
+  broken <- structure(1, class = "data.frame")
+  refused(bandit_problem(safe_x, safe_x, change_points = broken))
+  refused(kernel_function(function(X, Y) 1, dims = broken))
+  refused(auto_bandit(safe_x, failures = structure("avoid", class = "integer64")))
+  refused(box_domain(0, 1, log = structure(TRUE, class = "units")))
+  refused(gp_ucb(safe_x, safe_kernel, 0.1, contexts = broken))
+  refused(search_space(a = structure(c(0, 1), class = "integer64")))
+  expect_match(conditionMessage(refused(constraints_noiseless(count = 1e6, epoch = 2))), "<= 1000")
+  expect_match(conditionMessage(refused(plan_experiments(safe_x, safe_kernel, 0.1, 1, B = 1, R = 1, most = 1e9))), "<= 1e\\+06")
+  refused(plan_experiments(safe_x, safe_kernel, 0.1, 1, B = 1, R = NULL))
 })
