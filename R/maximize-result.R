@@ -5,7 +5,8 @@ maximum_of_search <- function(search) {
     stop_certificate(search$stop_when, as.environment(search$bandit), NULL)
   }
   new_maximum(search$history, search$bandit, interrupted = search$interrupted, stopped = search$stopped,
-              out_of_time = search$out_of_time, certificate = certificate, hopeless = search$hopeless)
+              out_of_time = search$out_of_time, certificate = certificate, hopeless = search$hopeless,
+              race = race_report(search))
 }
 
 maximum_entry <- list(settings = alist(history = check_data_frame(history), bandit = check_bandit(bandit),
@@ -13,7 +14,7 @@ maximum_entry <- list(settings = alist(history = check_data_frame(history), band
 
 new_maximum <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
-  seen <- best_row(history$reward, bandit$config)
+  seen <- best_row(full_readings(history), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
   structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = best$mean,
                  sd = best$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
@@ -33,6 +34,7 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
     belief$mean <- (1 - share) * belief$mean + share * reading
     belief
   }
+  history$reward <- full_readings(history)
   seen <- history[!is.na(history$reward), c(names, "reward")]
   seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
   is_better <- function(value) output_sign(bandit$config) * (value - best$mean) > 0
@@ -89,8 +91,9 @@ print.bandit_maximum <- function(x, ...) {
 
 maximum_story <- function(x) {
   failed <- sum(is.na(x$history$reward))
-  head <- sprintf("%s found with %d evaluations%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum",
-                  sum(x$history$status != "given"), if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
+  effort <- if (is.null(x$race)) sprintf("%d evaluations", sum(x$history$status != "given")) else describe_race(x$race)
+  head <- sprintf("%s found with %s%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum", effort,
+                  if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   if (is.null(x$par)) {
     return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", x$history$status[1]))))
   }
@@ -116,7 +119,7 @@ summary.bandit_maximum <- function(object, ...) {
     check_dots_empty(...)
     history <- object$history
     config <- current_config(frame_of(object$bandit))
-    order <- order(output_sign(config) * history$reward, decreasing = TRUE, na.last = NA)
+    order <- order(output_sign(config) * full_readings(history), decreasing = TRUE, na.last = NA)
     status <- history$status
     counts <- c(evaluated = sum(status == "ok"), given = sum(status == "given"), failed = sum(is.na(history$reward)))
     structure(list(story = maximum_story(object), best = c(as.list(object$par), mean = object$value, sd = object$sd),
@@ -124,7 +127,7 @@ summary.bandit_maximum <- function(object, ...) {
                    reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
                    model = list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var,
                                 outputs = describe_outputs(config)),
-                   certificate = object$certificate), class = "summary_bandit_maximum")
+                   certificate = object$certificate, race = object$race), class = "summary_bandit_maximum")
   })
 }
 
@@ -132,8 +135,9 @@ summary.bandit_maximum <- function(object, ...) {
 print.summary_bandit_maximum <- function(x, ...) {
   read_part(x, "summary_bandit_maximum", {
     cat(x$story, sep = "\n")
-    cat(sprintf("  evaluations  %d succeeded, %d failed, %d given\n", x$counts[["evaluated"]], x$counts[["failed"]],
-                x$counts[["given"]]))
+    cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",
+                x$counts[["evaluated"]], x$counts[["failed"]], x$counts[["given"]]))
+    if (!is.null(x$race)) cat(race_line(x$race))
     for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
     cat(sprintf("  outputs      %s\n", x$model$outputs))
     parameters <- c(x$model$parameters, noise_var = x$model$noise_var)
@@ -155,7 +159,7 @@ print.summary_bandit_maximum <- function(x, ...) {
 as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_class(x, "bandit_maximum")
   frame <- x$history
-  frame$best <- best_so_far(frame$reward, x$direction)
+  frame$best <- best_so_far(full_readings(frame), x$direction)
   frame
 }
 

@@ -3,7 +3,7 @@
 # tells what each was: 0 known, -k point k of the design, otherwise the bandit's query. What the bandit
 # has not been told yet is seen by comparing the two. `todo`: points of the design; `redo`: tasks given back.
 
-open_search <- function(bandit, known, design, journal) {
+open_search <- function(bandit, known, design, journal, race = NULL) {
   found <- list(notes = list())
   if (!is.null(journal)) {
     path <- journal_path(journal)
@@ -17,45 +17,61 @@ open_search <- function(bandit, known, design, journal) {
   }
   if (length(found$notes)) {
     restore_rng(found$rng)
-    return(resumed_search(bandit, known, found$notes, journal))
+    return(resumed_search(bandit, known, found$notes, race))
   }
   if (table_size(bandit$queries)) {
     stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
                   "a journal of maximize_bandit()")
   }
   points <- initial_design(bandit$config$domain, design)
-  journal_note(bandit, "start", list(design = points, known = known))
-  new_search(bandit, known, points)
+  journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
+  new_search(bandit, known, points, race)
 }
 
-new_search <- function(bandit, known, points) {
+new_search <- function(bandit, known, points, race) {
   history <- known_history(known, bandit$config$domain)
-  list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(), history = history,
-                origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE, out_of_time = FALSE,
-                # Not before the design has ended: what is bad, and failures count as, is known only then.
-                telling = table_size(bandit$queries) > 0,
-                begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
+  search <- list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(),
+                          history = history, origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE,
+                          out_of_time = FALSE, verbose = FALSE,
+                          # Not before the design has ended: what is bad, and failures count as, is known only then.
+                          telling = table_size(bandit$queries) > 0,
+                          begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
+  if (!is.null(race)) begin_race(search, race)
+  search
 }
 
-resumed_search <- function(bandit, known, notes, journal) {
+resumed_search <- function(bandit, known, notes, race) {
   named <- function(name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
   start <- named("start")[[1]]
   if (!identical(start$known, known)) {
     stop_argument("initial", "other points than those in the journal", "as it was when the journal was begun")
   }
-  search <- new_search(bandit, known, start$design)
-  for (row in named("evaluation")) add_row(search, row)
-  search$resumed <- nrow(search$history)
-  search$todo <- setdiff(search$todo, -search$origin)
+  if (!identical(start$race, race)) {
+    stop_argument("race", "another one than in the journal", "as it was when the journal was begun")
+  }
+  search <- new_search(bandit, known, start$design, race)
   # What was under way when the process ended is evaluated again.
-  search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
+  if (is_race(search)) {
+    resume_race(search, notes)
+  } else {
+    for (row in named("evaluation")) add_row(search, row)
+    search$todo <- setdiff(search$todo, -search$origin)
+    search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
+  }
+  search$resumed <- nrow(search$history)
   settle(search)
   search
 }
 
 asked_queries <- function(bandit) which(table_column(bandit$queries, "action") != match("given", action_names))
 
-evaluated <- function(search) sum(search$origin != 0)
+evaluated <- function(search) if (is_race(search)) length(search$looks) else sum(search$origin != 0)
+
+# Evaluations that have begun.
+begun <- function(search) {
+  if (is_race(search)) return(folds_begun(search))
+  nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
+}
 
 new_task <- function(origin, domain, row) list(origin = origin, attempts = 0, point = one_point(domain, row))
 
@@ -84,16 +100,21 @@ reason_of_failures <- function(reasons, design) {
           if (length(distinct) == 1) "all for one reason" else "the first", distinct[1])
 }
 
-# The next point to evaluate, NULL if there is none (yet).
+# The next evaluation, NULL if there is none (yet).
 next_task <- function(search, busy) {
   if (!is.null(why_hopeless(search))) return(NULL)
+  if (is_race(search)) search$redo <- Filter(function(task) setting_of(search, task$origin)$state == "racing", search$redo)
   if (length(search$redo) && !is_out_of_time(search)) {
     task <- search$redo[[1]]
     search$redo <- search$redo[-1]
     return(task)
   }
-  begun <- nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
-  if (begun >= search$evaluations || is_out_of_time(search)) return(NULL)
+  if (begun(search) >= search$evaluations || is_out_of_time(search)) return(NULL)
+  if (is_race(search)) next_fold(search, busy) else next_point(search, busy)
+}
+
+# The next point that has not been tried: of the design, then of the bandit; NULL if there is none (yet).
+next_point <- function(search, busy) {
   if (length(search$todo)) {
     k <- search$todo[1]
     search$todo <- search$todo[-1]
@@ -147,26 +168,32 @@ take_outcome <- function(search, task, outcome, bar) {
       return(invisible())
     }
   }
-  row <- c(list(origin = task$origin, point = task$point), read_outcome(outcome, task$attempts))
-  journal_note(search$bandit, "evaluation", row)
-  add_row(search, row)
-  check_signature(search$objective, outcome$error)
-  if (search$verbose) message(evaluation_line(search))
+  found <- read_outcome(outcome, task$attempts)
+  if (is_race(search)) {
+    take_fold(search, c(list(origin = task$origin, fold = task$fold), found))
+  } else {
+    row <- c(list(origin = task$origin, point = task$point), found)
+    journal_note(search$bandit, "evaluation", row)
+    add_row(search, row)
+    if (search$verbose) message(evaluation_line(search))
+  }
+  check_signature(search$objective, outcome$error, is_race(search))
   if (!is.null(bar)) bar()
 }
 
 # R's own words, in its language, for an objective that wants more than one argument: no point will do.
-check_signature <- function(objective, error) {
+check_signature <- function(objective, error, race = FALSE) {
   if (is.null(error)) return(invisible())
   wants <- formals(args(objective))
   required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
-  required <- setdiff(utils::tail(required, -1), "...")
+  required <- setdiff(utils::tail(required, if (race) -2 else -1), "...")
   missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
   said <- vapply(required, missing_words, "")
   unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
   if (error %in% said || startsWith(error, unused)) {
     stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
-                  "a function of one point (a vector or list with the names of the inputs)")
+                  sprintf("a function of one point (a vector or list with the names of the inputs)%s",
+                          if (race) " and of the number of a fold" else ""))
   }
 }
 
@@ -195,6 +222,7 @@ add_row <- function(search, row) {
   frame <- data.frame(as.list(row$point), check.names = FALSE)
   frame$reward <- row$reward
   frame$status <- row$status
+  for (name in names(row$more)) frame[[name]] <- row$more[[name]]
   search$history <- rbind(search$history, frame)
   search$origin <- c(search$origin, as.integer(row$origin))
 }
@@ -209,11 +237,12 @@ settle <- function(search) {
   given <- which(search$origin <= 0)
   given <- given[seq_along(given) > told]
   if (length(given)) {
-    bandit$add(x = search$history[given, bandit$config$domain$names, drop = FALSE], reward = reward[given])
+    bandit$add(x = search$history[given, bandit$config$domain$names, drop = FALSE], reward = reward[given],
+               noise_var = told_noise(search, given))
   }
   asked <- which(search$origin > 0)
   asked <- asked[is.na(bandit$queries$reward[search$origin[asked]])]
-  if (length(asked)) bandit$observe(search$origin[asked], reward[asked])
+  if (length(asked)) bandit$observe(search$origin[asked], reward[asked], noise_var = told_noise(search, asked))
 }
 
 # A failure counts as the worst so far; NA while no reward is known.
@@ -230,7 +259,13 @@ close_search <- function(search, pool, bar) {
     take_outcomes(search, pool, bar)
   }
   search$telling <- TRUE
-  settle(search)
+  if (is_kept(search$bandit)) {
+    settle(search)
+    end_race(search)
+  } else {
+    end_race(search)
+    settle(search)
+  }
   rescale_if_due(as.environment(search$bandit))
   if (search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations) {
     return(invisible())

@@ -8,8 +8,8 @@
 # Runs where the evaluation runs, perhaps on a machine without this package: base R only. R's time limit
 # ends computations, not sleep. A worker on our machine therefore tells, in `whereabouts`, whom to
 # interrupt; in this process (`whereabouts` NULL) an interrupt is the user's. `workspace`: what the objective
-# needs of the user's workspace.
-evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, workspace = list()) {
+# needs of the user's workspace. `fold`: in a race.
+evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, workspace = list(), fold = NULL) {
   list2env(workspace, envir = globalenv())
   started <- proc.time()[["elapsed"]]
   if (is.finite(timeout)) on.exit(setTimeLimit(elapsed = Inf))
@@ -19,7 +19,7 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
   }
   evaluate <- function() tryCatch({
     if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
-    list(value = objective(point))
+    list(value = if (is.null(fold)) objective(point) else objective(point, fold))
   }, error = function(e) list(error = conditionMessage(e)))
   if (is.null(whereabouts)) outcome <- evaluate()
   else outcome <- tryCatch(evaluate(), interrupt = function(i) list(lost = "interrupted"))
@@ -35,7 +35,8 @@ local_pool <- function(objective, timeout) {
   ended <- list()
   list(free = function() length(ended) == 0, busy = function() length(ended),
        submit = function(task) {
-         ended <<- list(list(task = task, outcome = evaluate_objective(objective, task$point, timeout)))
+         ended <<- list(list(task = task, outcome = evaluate_objective(objective, task$point, timeout,
+                                                                                  fold = task$fold)))
        },
        wait = function() NULL, look = function() NULL,
        take = function() {
@@ -120,7 +121,7 @@ pool_submit <- function(pool, task) {
   whereabouts <- tempfile("worker")
   # A call that holds all it needs: future sends every global in a message of its own, at 50 ms each.
   call <- as.call(list(evaluate_objective, pool$objective, task$point, pool$timeout, whereabouts,
-                       pool$needs$globals))
+                       pool$needs$globals, task$fold))
   # An evaluation that has begun is known to the pool, whatever comes.
   begin <- function() {
     f <- future::future(call, substitute = FALSE, seed = pool$stream, globals = FALSE, packages = pool$needs$packages)

@@ -72,12 +72,14 @@
 #'   stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the design; evaluations under way
 #'   are waited for. The answer of a rule is the result's `certificate`.
 #' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for.
+#' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations` counts folds (at least those of one
+#'   point), and points that cannot win are not evaluated on all of them.
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
 #'   below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
-#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`).
+#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`), `race` (`NULL`, or what [race_folds()] says).
 #' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
 #'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
 #'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
@@ -99,7 +101,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             refit = default_refit(), prior_noise = default_prior_noise,
                             prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
                             workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
-                            time_limit = Inf, verbose = FALSE, progress = interactive()) {
+                            time_limit = Inf, race = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
   evaluations <- check_count(evaluations)
@@ -107,12 +109,13 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_flag(verbose)
   check_stop(stop_when)
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
+  race <- check_race(race)
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
-                                     time_limit = if (time_limit < Inf) time_limit))
+                                     time_limit = if (time_limit < Inf) time_limit, race = race))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
-  design <- design_size(design, domain, evaluations, workers)
+  design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
   known <- check_initial(initial, domain)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, ...)
@@ -120,7 +123,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }
-  search <- open_search(bandit, known, design, journal)
+  search <- open_search(bandit, known, design, journal, race)
   list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = attempts,
                 time_limit = time_limit, verbose = verbose), search)
   pool <- if (workers == 1) local_pool(objective, timeout) else future_pool(objective, workers, timeout)
@@ -186,6 +189,15 @@ progress_is_handled <- function() {
   if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
   around <- list(progressr::with_progress, progressr::without_progress)
   any(vapply(seq_len(sys.nframe()), function(k) any(vapply(around, identical, NA, sys.function(k))), NA))
+}
+
+# Points that can be evaluated on all folds.
+settings_within_budget <- function(evaluations, race) {
+  if (is.null(race)) return(evaluations)
+  if (evaluations < race$folds) {
+    stop_argument("evaluations", exact_words(evaluations), sprintf("at least the %g folds of a race", race$folds))
+  }
+  floor(evaluations / race$folds)
 }
 
 design_size <- function(design, domain, evaluations, workers) {

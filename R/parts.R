@@ -27,6 +27,7 @@ family_of <- function(class) {
     bandit_param = list(tag = "type", entries = param_entries),
     bandit_rewards = list(entries = rewards_entry),
     bandit_refit = list(entries = refit_entry),
+    bandit_race = list(entries = race_entry),
     bandit_outputs = list(entries = outputs_entry),
     bandit_noise = list(entries = noise_entry),
     bandit_delay = list(entries = delay_entry),

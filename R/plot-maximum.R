@@ -1,6 +1,7 @@
 #' Plot what a search found
 #'
-#' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge.
+#' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge, settings that a race stopped have a
+#'   sign of their own.
 #' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others as recommended.
 #' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the points evaluated lie
 #'   where their two inputs say.
@@ -126,6 +127,7 @@ progress_points <- function(data, direction, shown) {
   failed <- is.na(data$reward)
   at <- clamped_known(data$reward, shown)
   kind <- ifelse(failed, "failed", ifelse(at == data$reward, "reward", "beyond the axis"))
+  kind[kind == "reward" & data$status == "stopped"] <- "stopped"
   at[failed] <- shown[if (identical(direction, "minimize")) 2 else 1]
   data.frame(evaluation = data$evaluation, at = at, kind = kind)
 }
@@ -138,13 +140,15 @@ draw_progress <- function(data, direction, ylim) {
   key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2),
                key_entry("reward", mark$seen, pch = 16, size = 0.8),
                if ("beyond the axis" %in% points$kind) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
+               if ("stopped" %in% points$kind) key_entry("stopped", mark$seen, pch = 6, size = 0.8),
                if ("failed" %in% points$kind) key_entry("failed", mark$pending, pch = 4, size = 0.9))
   open_picture(frame, data$evaluation, ylim, key)
   # (The first may be a disaster, far beyond the axis.)
   graphics::lines(data$evaluation, clamped_known(data$best, ylim), type = "s", col = mark$mean, lwd = 2)
   failed <- points$kind == "failed"
   tried <- points[!failed, ]
-  graphics::points(tried$evaluation, tried$at, pch = ifelse(tried$kind == "reward", 16, 1), cex = 0.8,
+  graphics::points(tried$evaluation, tried$at, cex = 0.8,
+                   pch = c(reward = 16, "beyond the axis" = 1, stopped = 6)[tried$kind],
                    col = grDevices::adjustcolor(mark$seen, 0.6))
   graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }

@@ -62,6 +62,7 @@ exports <- list(
   stop_stalled = list(list(n = 3), c(n = "count")),
   policy_ucb = list(list(width = width_constant(1)), c(width = "width")),
   policy_ts = list(list(width = width_constant(1)), c(width = "width")),
+  race_folds = list(list(folds = 5), c(folds = "count", alpha = "probability", burn_in = "count")),
   policy_ei = list(list(), c(xi = "nonnegative")),
   policy_pi = list(list(), c(xi = "nonnegative")),
   pending_censor = list(list(m = 3), c(m = "count0_infinite", value = "number", unit = "word")),

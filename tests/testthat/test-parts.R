@@ -34,6 +34,7 @@ one_of_each <- function() {
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical()),
     bandit_rewards = list(rewards_clip(1)),
     bandit_refit = list(refit_every(3)),
+    bandit_race = list(race_folds(5)),
     bandit_outputs = list(scale_outputs()),
     bandit_noise = list(noise_gaussian(1)),
     bandit_delay = list(delay_fixed(1))

@@ -1,0 +1,274 @@
+# Races over folds: the rule against plain R and the specification's numbers, then whole searches.
+
+race10 <- race_folds(10)
+
+# A row per complete setting and the raced one's rewards from differences to the first.
+raced <- function(d, complete, order = seq_along(d)) {
+  reward <- rep(NA_real_, ncol(complete))
+  reward[order] <- complete[which.max(rowMeans(complete)), order] + d
+  reward
+}
+
+test_that("the exact rule and what a stopped setting is told are those of the specification", {
+  one <- matrix(rnorm(10), 1)
+  reward <- raced(c(-0.3, -0.5, -0.4), one)
+  expect_true(is_out_of_race(race10, reward, one))
+  # -.4 + .399802 < 0, and hardly so.
+  expect_equal(qt(1 - 0.05 / 7, 2) * 0.1 * sqrt(1 / 3 - 1 / 10), 0.399802, tolerance = 1e-5)
+  expect_false(is_out_of_race(race10, raced(c(-0.3, -0.5, -0.4) + 3e-4, one), one))
+  expect_false(is_out_of_race(race10, raced(c(-0.3, -0.5), one), one))
+  told <- worth_on_folds(reward, one)
+  expect_equal(told$var, 0.002333, tolerance = 1e-3)
+  expect_equal(told$mean, mean(one) - 0.4)
+})
+
+test_that("the pooled variance is twice the residual mean square of a two-way table, with its degrees of freedom", {
+  set.seed(1)
+  complete <- matrix(rnorm(50, sd = 0.2), 5) + rep(rnorm(10), each = 5)
+  frame <- data.frame(y = as.vector(complete), s = factor(row(complete)), k = factor(col(complete)))
+  table <- anova(lm(y ~ s + k, frame))
+  expect_equal(pooled_difference(complete), 2 * table["Residuals", "Mean Sq"])
+  expect_equal(table["Residuals", "Df"], 4 * 9)
+  # Two folds are enough, and the stop is at the bound.
+  bound <- qt(1 - 0.05 / 8, 36) * sqrt(pooled_difference(complete)) * sqrt(1 / 2 - 1 / 10)
+  expect_true(is_out_of_race(race10, raced(rep(-bound - 1e-9, 2), complete), complete))
+  expect_false(is_out_of_race(race10, raced(rep(-bound + 1e-9, 2), complete), complete))
+  expect_false(is_out_of_race(race10, raced(-9, complete), complete))
+  told <- worth_on_folds(raced(rep(-1, 2), complete), complete)
+  expect_equal(told$var, pooled_difference(complete) / 2 * (1 + 1 / 5) * (1 / 2 - 1 / 10))
+  best <- complete[which.max(rowMeans(complete)), ]
+  expect_equal(told$mean, mean((best - 1 - colMeans(complete) + mean(complete))[1:2]))
+})
+
+test_that("one fold alone decides nothing", {
+  # Nine of -1 and one of +20: while one setting is complete, equal differences say nothing.
+  flat <- matrix(0, 1, 10)
+  for (at in c(1, 5, 10)) {
+    d <- replace(rep(-1, 10), at, 20)
+    for (k in 3:9) expect_false(is_out_of_race(race10, raced(d[1:k], flat), flat))
+  }
+  # One bad fold among those seen, where the pooled spread would stop at once.
+  set.seed(2)
+  complete <- matrix(rnorm(80, sd = 0.1), 8)
+  d <- c(-3, 0.05, 0.02)
+  v <- sqrt(pooled_difference(complete))
+  expect_lt(mean(d) + qt(1 - 0.05 / 8, 63) * v * sqrt(1 / 3 - 1 / 10), 0)
+  expect_false(is_out_of_race(race10, raced(d, complete), complete))
+  # A setting that was complete and stood out on one fold makes all later stops dearer.
+  third <- complete[1:3, ]
+  expect_true(is_out_of_race(race10, raced(c(-1, -1.1, -0.9), third), third))
+  third[2, 7] <- 20
+  wild <- rep(NA_real_, 10)
+  wild[1:3] <- third[which.max(rowMeans(third)), 1:3] - c(1, 1.1, 0.9)
+  expect_false(is_out_of_race(race10, wild, third))
+})
+
+# Races of settings one after the other, on a table of rewards: folds spent, winners there were, winners stopped.
+race_through <- function(table, race) {
+  complete <- table[1, , drop = FALSE]
+  spent <- ncol(table)
+  wins <- dropped <- 0
+  for (s in 2:nrow(table)) {
+    wins_here <- mean(table[s, ]) > max(rowMeans(complete))
+    reward <- rep(NA_real_, ncol(table))
+    for (fold in sample.int(ncol(table))) {
+      reward[fold] <- table[s, fold]
+      spent <- spent + 1
+      if (is_out_of_race(race, reward, complete)) break
+    }
+    wins <- wins + wins_here
+    if (anyNA(reward)) dropped <- dropped + wins_here
+    else complete <- rbind(complete, table[s, ])
+  }
+  c(spent = spent, wins = wins, dropped = dropped)
+}
+
+test_that("winners are stopped no more often than alpha says, and folds are saved", {
+  skip_on_cran()
+  set.seed(3)
+  # The specification's simulation: sd of folds 1, errors .5, settings .3.
+  total <- rowSums(replicate(60, {
+    table <- matrix(rnorm(300, sd = 0.5), 30) + rnorm(30, sd = 0.3) + rep(rnorm(10), each = 30)
+    race_through(table, race10)
+  }))
+  expect_lt(total[["spent"]] / (60 * 300), 0.72)
+  expect_gt(total[["wins"]], 100)
+  # alpha is 5 of a hundred: so many of this many would be chance of a hundredth.
+  expect_lte(total[["dropped"]], qbinom(0.99, total[["wins"]], 0.05))
+  # The exact rule by itself, against an incumbent that was not raced: the worst case, a setting that is as good.
+  stopped <- replicate(1500, {
+    one <- matrix(rnorm(10), 1)
+    d <- rnorm(10)
+    d <- d - mean(d)
+    any(vapply(3:9, function(k) is_out_of_race(race10, raced(d[1:k], one), one), NA))
+  })
+  expect_lte(mean(stopped), 0.05)
+})
+
+# Folds differ more than settings do.
+hard <- c(0, 2, -1, 0.5, -1.5)
+noisy <- function(p, fold) -(p[["x"]] - 2.2)^2 + hard[fold] + rnorm(1, sd = 0.05)
+
+test_that("a search over folds finds what the mean over all folds has, with fewer evaluations than a search without a race", {
+  set.seed(4)
+  calls <- 0
+  found <- maximize_bandit(function(p, fold) {
+    calls <<- calls + 1
+    noisy(p, fold)
+  }, list(x = c(1, 3)), 60, race = race_folds(5))
+  expect_equal(calls, 60)
+  expect_lt(abs(found$par[["x"]] - 2.2), 0.15)
+  race <- found$race
+  expect_equal(race$spent, 60)
+  expect_equal(nrow(race$folds), 60)
+  expect_equal(race$settings, nrow(found$history))
+  expect_equal(race$complete + race$stopped + race$failed + race$unfinished, race$settings)
+  expect_gt(race$stopped, 2)
+  expect_gt(race$settings, 12)
+  expect_equal(race$saved, sum(5 - found$history$folds[found$history$status == "stopped"]))
+  # Each setting's folds are distinct, and what is said of it is what they say.
+  by_setting <- split(race$folds, race$folds$setting)
+  expect_true(all(vapply(by_setting, function(one) !anyDuplicated(one$fold), NA)))
+  ok <- which(found$history$status == "ok")
+  expect_equal(found$history$reward[ok], vapply(by_setting[ok], function(one) mean(one$reward), 0), ignore_attr = TRUE)
+  expect_true(all(found$history$fold_var[ok] == 0))
+  # A stopped setting is estimated without the luck of its folds.
+  stopped <- found$history[found$history$status == "stopped", ]
+  expect_lt(max(abs(stopped$reward - -(stopped$x - 2.2)^2)), 0.3)
+  expect_gt(min(stopped$fold_var), 0)
+  expect_true(found$best_seen$status == "ok")
+  expect_false(is.unsorted(as.data.frame(found)$best, na.rm = TRUE))
+  expect_output(print(found), "60 folds of \\d+ settings \\(\\d+ complete, \\d+ stopped early: \\d+ folds saved")
+  expect_output(print(summary(found)), "settings +\\d+ succeeded.*race +60 evaluations of a fold")
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_s3_class(plot(found, "progress")$progress, "data.frame")
+})
+
+test_that("what a stopped setting told has its own noise in the bandit, and the bandit replays", {
+  set.seed(5)
+  found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5))
+  stopped <- which(found$history$status == "stopped")
+  expect_gt(length(stopped), 0)
+  events <- as.environment(found$bandit)$events
+  own <- table_column(events, "noise_var")
+  expect_equal(sum(!is.na(own)), sum(found$history$status %in% c("stopped", "unfinished")))
+  expect_true(all(own[!is.na(own)] > sort(found$history$fold_var[stopped])[1]))
+  at <- matrix(seq(1, 3, length.out = 9))
+  expect_equal(found$bandit$copy()$posterior(at), found$bandit$posterior(at), tolerance = tol$replay)
+  expect_identical(found$bandit$copy()$history(), found$bandit$history())
+  expect_lt(abs(found$par[["x"]] - 2.2), 0.2)
+})
+
+test_that("the same seed gives the same race, with folds in a new order for each setting", {
+  run <- function() {
+    set.seed(6)
+    maximize_bandit(noisy, 1:12 / 4, 40, race = race_folds(5))
+  }
+  noisy <- function(p, fold) -(p[["x1"]] - 2.2)^2 + hard[fold] + rnorm(1, sd = 0.05)
+  first <- run()
+  expect_identical(first$history, run()$history)
+  orders <- vapply(split(first$race$folds$fold, first$race$folds$setting), function(one) paste(one[1:2], collapse = " "), "")
+  expect_gt(length(unique(orders)), 2)
+})
+
+test_that("a fold that fails is the setting's failure", {
+  set.seed(7)
+  found <- maximize_bandit(function(p, fold) {
+    if (p[["x"]] < 1.5 && fold == 2) return(NA)
+    noisy(p, fold)
+  }, list(x = c(1, 3)), 60, race = race_folds(5))
+  failed <- is.na(found$history$reward)
+  expect_true(any(failed))
+  expect_true(all(grepl("^fold 2: returned", found$history$status[failed])))
+  expect_equal(found$race$failed, sum(failed))
+  expect_true(all(found$history$folds[failed] < 5))
+  expect_output(print(found), "failed")
+  expect_lt(abs(found$par[["x"]] - 2.2), 0.3)
+  expect_warning(none <- maximize_bandit(function(p, fold) stop("never"), list(x = c(0, 1)), 60, race = race_folds(3)),
+                 class = "gpbandits_hopeless")
+  expect_null(none$par)
+})
+
+test_that("a stop rule, a time limit and an interrupt in the middle of a setting keep what there is", {
+  set.seed(8)
+  ruled <- maximize_bandit(noisy, list(x = c(1, 3)), 200, race = race_folds(5),
+                           stop_when = function(search) nrow(search$history) >= 6)
+  expect_true(ruled$stopped)
+  expect_equal(nrow(ruled$history), 6)
+  expect_lt(ruled$race$spent, 31)
+  timed <- maximize_bandit(function(p, fold) {
+    Sys.sleep(0.02)
+    noisy(p, fold)
+  }, list(x = c(1, 3)), 2000, race = race_folds(5), time_limit = 0.15)
+  expect_true(timed$out_of_time)
+  expect_equal(sum(timed$history$folds), timed$race$spent)
+  calls <- 0
+  cut <- maximize_bandit(function(p, fold) {
+    calls <<- calls + 1
+    if (calls == 13) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    noisy(p, fold)
+  }, list(x = c(1, 3)), 100, race = race_folds(5))
+  expect_true(cut$interrupted)
+  expect_equal(cut$race$spent, 12)
+  expect_equal(nrow(cut$bandit$suggest()), 1)
+})
+
+test_that("a journal goes on in the middle of a setting as if nothing had happened", {
+  file <- tempfile("journal")
+  run <- function(evaluations, journal = NULL, f = noisy) {
+    maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5), design = 3, journal = journal)
+  }
+  set.seed(9)
+  whole <- run(44)
+  set.seed(9)
+  part <- run(23, file)
+  expect_equal(part$race$spent, 23)
+  set.seed(1)
+  expect_identical(run(44, file)$history, whole$history)
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 50, race = race_folds(6), journal = file), "race",
+               class = "gpbandits_error")
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 50, journal = file), "race", class = "gpbandits_error")
+  # A process that dies within an evaluation.
+  file <- tempfile("journal")
+  calls <- 0
+  set.seed(9)
+  gone <- withRestarts(run(44, file, function(p, fold) {
+    calls <<- calls + 1
+    if (calls == 30) invokeRestart("abort_here")
+    noisy(p, fold)
+  }), abort_here = function() "gone")
+  expect_identical(gone, "gone")
+  expect_identical(run(44, file)$history, whole$history)
+})
+
+test_that("two workers take folds of one setting or of two, and the race is whole", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not_installed("future")
+  old <- future::plan("multisession", workers = 2)
+  on.exit(future::plan(old))
+  f <- function(p, fold) -(p[["x"]] - 2.2)^2 + c(0, 2, -1, 0.5, -1.5)[fold] + rnorm(1, sd = 0.05)
+  environment(f) <- globalenv()
+  set.seed(10)
+  found <- maximize_bandit(f, list(x = c(1, 3)), 50, race = race_folds(5), workers = 2)
+  expect_equal(found$race$spent, 50)
+  expect_gt(found$race$stopped, 0)
+  expect_false(anyNA(found$race$folds$reward))
+  pairs <- paste(found$race$folds$setting, found$race$folds$fold)
+  expect_false(anyDuplicated(pairs[!is.na(found$race$folds$setting)]) > 0)
+  expect_lt(abs(found$par[["x"]] - 2.2), 0.3)
+})
+
+test_that("bad races are refused", {
+  for (bad in list(list(2), list(5, burn_in = 5), list(5, burn_in = 1), list(5, alpha = 0), list(5, alpha = 1), list("a"))) {
+    expect_error(do.call(race_folds, bad), class = "gpbandits_error")
+  }
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 20, race = 5), "race", class = "gpbandits_error")
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 4, race = race_folds(5)), "evaluations", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p) 1, list(x = c(1, 3)), 20, race = race_folds(5)), "fold", class = "gpbandits_error")
+  forged <- race_folds(5)
+  forged$alpha <- 7
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 20, race = forged), "race", class = "gpbandits_error")
+  expect_output(print(race_folds(5)), "race over 5 folds, alpha = 0.05, burn-in 3")
+})
