@@ -14,6 +14,12 @@
 #' why a place was played: `"maximiser"`, `"expander"`, `"both"` or, where neither is left, `"safe"`. `$safe(context = NULL)` says all this of every place, as a data.frame with a row each: `arm` or inputs,
 #' `safe`, `maximiser`, `expander`, and the bounds of \eqn{f}, `lower`, `upper`.
 #'
+#' With `by = "data"` (LoSBO, Fiedler et al. 2024) neither a norm nor the model says what is safe, but rewards do: a place is safe if for every \eqn{j} some
+#' place \eqn{x_s} that was played has \eqn{y_s - E_j - L_j\|x-x_s\|\ge h_j}{y_s - E_j - L_j |x - x_s| >= h_j}, where the noise is at most \eqn{E_j} = `noise_bound`, always; or, for
+#' noise that is `R`-sub-Gaussian, \eqn{\bar y_p - R\sqrt{2\log(p(p+1)m(m+1)/\delta)/m} - L_j\|x-x_p\|\ge h_j}{mean(y_p) - R sqrt(2 log(p (p + 1) m (m + 1) / delta) / m) - L_j |x - x_p| >= h_j}, \eqn{\bar y_p}{mean(y_p)} the mean of
+#' \eqn{m} rewards of the \eqn{p}-th place (in the order of their first rewards; once reached such a bound stays). The model then only chooses among safe places, so that its kernel, its
+#' `width` (2 unless it is given) and refits (`refit`) are free.
+#'
 #' On a box places are the seed and about 250 spread points per input (at most 1000). A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
 #' ignored, which is safe.
 #'
@@ -21,7 +27,15 @@
 #'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or, on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
 #'   Lipschitz constants the papers also bound how long it takes to find the best place that can be reached safely; without them safety is proven, completeness
 #'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()]; `$draw()`, refits and pending rules are not supported. SafeOpt takes
+#'
+#'   `by = "data"`: with `noise_bound` no unsafe place is **ever** played, whatever the model, width or fit; with `R` with probability at least \eqn{1-\delta}{1 - delta} (derived here: a union bound over
+#'   \eqn{p} and \eqn{m}, shared by the \eqn{g_j}). It takes seeds that are safe, Lipschitz constants and noise bounds that hold, and rewards whose arrival does not depend on their
+#'   value (for `noise_bound` not even that).
+#'
+#'   By the model, safety rests on `B`, and **nothing bounds a norm from above**: a `B` that is too small is unsafe, and data may show it too late or never. `stop_if_refuted = TRUE` asks
+#'   [norm_check()] before every query; once it finds `B` too small, a warning of class `gpbandits_refuted` says so and only seeds are played (until `$amend()` changes a reward). It
+#'   helps little: in 40 runs with a norm of 10 that was told to be 2.5, a share of .175 was unsafe, .15 with it; told 10, none; with a width of 2, .35.
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()]; `$draw()` and pending rules are not supported, refits with `by = "data"` only. SafeOpt takes
 #'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt has none:
 #'   its first stage ends once.
 #' @inheritParams gp_bandit
@@ -33,6 +47,10 @@
 #' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers, or names `"g1"`, ...; their values are told by
 #'   `$observe(id, reward, constraints = )`.
 #' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their logarithms, where these are logarithmic).
+#' @param by what says that a place is safe: `"model"`, or `"data"` (with `lipschitz` and one of `noise_bound`, `R`).
+#' @param noise_bound \eqn{E}: the noise is never larger than that, a number >= 0 or one per safety function. (`R` of `by = "data"` may be one per safety function, too.)
+#' @param stop_if_refuted with `by = "model"`: play seeds only, once data refute `B`?
+#' @param refit with `by = "data"`: `NULL`, or [refit_every()].
 #' @param method `"safeopt"`, or `"stageopt"`: safety and maximisation one after the other.
 #' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
 #' @param count number of constraint columns; by default as many as `safety` names.
@@ -42,7 +60,7 @@
 #' @aliases stage_opt safe_set
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
-#'   (2016) <https://arxiv.org/abs/1602.04450>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <https://arxiv.org/abs/1806.07555>.
+#'   (2016) <https://arxiv.org/abs/1602.04450>; Fiedler, Menn, Kreiskoether and Trimpe (2024) <https://arxiv.org/abs/2403.12948>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <https://arxiv.org/abs/1806.07555>.
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' f <- sin(9 * x) + x
@@ -52,23 +70,63 @@
 #' run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 30)
 #' min(as.data.frame(run)$f)
 #' sum(b$safe()$safe)
+#' # by rewards alone: |f'| is at most 10, the noise at most 0.1
+#' d <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, by = "data",
+#'               lipschitz = 10, noise_bound = 0.1)
+#' run <- run_bandit(d, bandit_problem(x, f, noise_uniform(0.1)), 30)
+#' min(as.data.frame(run)$f)
 #' @export
-safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c("safeopt", "stageopt"), B, R,
-                     delta = 0.1, width = NULL, safety = NULL, lipschitz = NULL, accuracy = NULL, count = NULL, mean = 0,
+safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c("safeopt", "stageopt"),
+                     by = c("model", "data"), B, R, delta = 0.1, width = NULL, safety = NULL, lipschitz = NULL,
+                     noise_bound = NULL, stop_if_refuted = FALSE, accuracy = NULL, count = NULL, mean = 0,
                      constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                     constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(safe_opt)))
+                     constraint_mean = 0, refit = NULL, contexts = NULL, journal = NULL) {
+  check_dots_empty(..., allowed = names(formals(safe_opt)))
   stages <- check_choice(method, c("safeopt", "stageopt")) == "stageopt"
+  by <- check_choice(by, c("model", "data"))
   if (stages && !is.null(contexts)) {
-    stop_argument("contexts", describe(contexts), "NULL with method = \"stageopt\": its first stage ends once, whatever the context")
+    stop_argument("contexts", describe(contexts),
+                  "NULL with method = \"stageopt\": its first stage ends once, whatever the context")
   }
   if (!stages && !is.null(accuracy)) {
     stop_argument("accuracy", describe(accuracy), "NULL with method = \"safeopt\", which has no stages")
   }
+  of_data <- by == "data"
+  check_data_alone(of_data, lipschitz, noise_bound, missing(R), stop_if_refuted, refit, contexts)
+  if (of_data && !missing(B)) {
+    stop_argument("B", describe(B), "left out with by = \"data\": give a `width`, which is free")
+  }
+  if (of_data && is.null(width)) width <- width_constant(2)
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
+  noise <- if (of_data) list(bound = noise_bound, R = if (!missing(R)) R, delta = delta)
   new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, journal, contexts,
-                 accuracy)
+                 accuracy, by, noise, refit, stop_if_refuted)
+}
+
+# What only the data's rule takes, and what it needs.
+check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_refuted, refit, contexts) {
+  check_flag(stop_if_refuted)
+  if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
+  if (!of_data) {
+    if (!is.null(noise_bound)) {
+      stop_argument("noise_bound", describe(noise_bound), "NULL with by = \"model\"")
+    }
+    if (!is.null(refit)) {
+      stop_argument("refit", "given with by = \"model\"",
+                    "left out: what the model calls safe needs a kernel that stays")
+    }
+    return(invisible())
+  }
+  if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with by = \"data\"", "FALSE: no norm is used")
+  if (!is.null(contexts)) stop_argument("contexts", describe(contexts), "NULL with by = \"data\"")
+  if (is.null(lipschitz)) {
+    stop_argument("lipschitz", "NULL with by = \"data\"", "one number >= 0, or one per safety function")
+  }
+  if (is.null(noise_bound) == no_scale) {
+    stop_argument("noise_bound", if (no_scale) "NULL, without `R`" else "given together with `R`",
+                  "given with by = \"data\", or `R`: one of the two")
+  }
 }
 
 # Models and safety functions from the arguments.
@@ -83,7 +141,7 @@ safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, co
     list(safety = safety))
 }
 
-safe_phases <- c("maximiser", "expander", "both", "safe")
+safe_phases <- c("maximiser", "expander", "both", "safe", "refuted")
 
 # ---- settings -----------------------------------------------------------------
 
@@ -107,8 +165,17 @@ check_safety <- function(safety, count) {
 safe_settings <- alist(
   safety = check_numbers(safety, lower = 1), threshold = check_numbers(threshold, lengths = length(safety)),
   seed = check_seed_places(seed),
-  lipschitz = if (!is.null(lipschitz)) check_numbers(lipschitz, lengths = length(safety), lower = 0)
+  lipschitz = if (!is.null(lipschitz)) check_numbers(lipschitz, lengths = length(safety), lower = 0),
+  by = check_choice(by, c("model", "data")), stop_if_refuted = check_flag(stop_if_refuted),
+  noise = if (!is.null(noise)) check_safe_noise(noise, length(safety))
 )
+
+# What is known of the noise, where rewards alone say what is safe: its largest size, or its scale.
+check_safe_noise <- function(noise, size) {
+  one_each <- function(x, arg) as.double(rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), lower = 0), size))
+  list(bound = if (!is.null(noise$bound)) one_each(noise$bound, "noise_bound"),
+       R = if (!is.null(noise$R)) one_each(noise$R, "R"), delta = check_delta(noise$delta))
+}
 
 check_seed_places <- function(seed) {
   whole <- is.list(seed) && is.integer(seed$arm) && is.matrix(seed$inputs) && is.double(seed$inputs) &&
@@ -119,7 +186,8 @@ check_seed_places <- function(seed) {
 
 check_tolerance_of_stage <- function(accuracy) check_number(accuracy, "accuracy", lower = 0, open_lower = TRUE)
 
-new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, contexts = NULL, accuracy = NULL) {
+new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, contexts, accuracy, by, noise, refit,
+                           stop_if_refuted) {
   safety <- parts$safety$models
   size <- length(safety)
   one_each <- function(x, arg, ...) rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), ...), size)
@@ -130,7 +198,13 @@ new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, con
   threshold <- one_each(threshold, "threshold")
   seed <- check_seed(seed, parts$domain)
   if (!is.null(lipschitz)) lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
-  new_rival(rule, parts$domain, parts$safety$count, contexts, parts$models, journal = journal, least = 0)
+  widths <- lapply(parts$models[safety], function(one) norm_width(one$width))
+  if (stop_if_refuted && any(vapply(widths, is.null, NA))) {
+    stop_argument("stop_if_refuted", "TRUE with a width that knows no norm", "FALSE, or with `B` and `R`")
+  }
+  models <- parts$models
+  if (!is.null(refit)) models <- lapply(models, function(one) c(one, list(refit = refit)))
+  new_rival(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0)
 }
 
 # What takes time or memory of the order of their number squared.
@@ -171,10 +245,14 @@ safe_state <- function(rival, context) {
   bounds <- lapply(models_of(rival), model_bounds, places, context)
   distance <- if (!is.null(config$lipschitz)) unname(as.matrix(stats::dist(places$inputs)))
   seed <- is_seed(config, places)
-  safe <- safe_places(bounds[config$safety], seed, config$threshold, config$lipschitz, distance)
+  refuted <- is_refuted(rival)
+  safe <- if (refuted) seed
+          else if (config$by == "data") safe_by_data(rival, places, seed)
+          else safe_places(bounds[config$safety], seed, config$threshold, config$lipschitz, distance)
   f <- bounds[[1]]
   list(places = places, bounds = bounds, safe = safe, maximiser = safe & f$upper >= max(f$lower[safe]),
-       expander = expanders(rival, places, bounds[config$safety], safe, distance, context))
+       expander = if (refuted) logical(length(safe))
+                  else expanders(rival, places, bounds[config$safety], safe, distance, context), refuted = refuted)
 }
 
 is_seed <- function(config, places) {
@@ -193,6 +271,77 @@ safe_places <- function(bounds, seed, threshold, lipschitz, distance) {
     if (identical(grown, safe)) return(safe)
     safe <- grown
   }
+}
+
+# By rewards alone: every safety function has a reward that is high enough and near enough.
+safe_by_data <- function(rival, places, seed) {
+  config <- rival$config
+  certified <- lapply(seq_along(config$safety), function(j) {
+    played <- data_bounds(rival, j)
+    out <- logical(place_total(places))
+    for (p in seq_along(played$lower)) {
+      distance <- sqrt(colSums((t(places$inputs) - played$inputs[p, ])^2))
+      out <- out | played$lower[p] - config$lipschitz[j] * distance >= config$threshold[j]
+    }
+    out
+  })
+  seed | Reduce(`&`, certified)
+}
+
+# Lower bounds of the j-th safety function where it is known, place by place in the order of their first values.
+data_bounds <- function(rival, j) {
+  config <- rival$config
+  model <- config$safety[j]
+  ids <- rival$events$id[teaching(rival, model)]
+  if (!length(ids)) return(list(inputs = matrix(0, 0, length(config$domain$names)), lower = numeric()))
+  value <- get(if (model == 1) "reward" else paste0("g", model - 1), envir = rival$queries)[ids]
+  inputs <- logged_places(rival, ids)$inputs
+  keys <- row_keys(inputs + 0)
+  first <- match(unique(keys), keys)
+  place <- match(keys, unique(keys))
+  noise <- config$noise
+  lower <- if (!is.null(noise$bound)) value - noise$bound[j]
+           else mean_bounds(value, place, noise$R[j], noise$delta / length(config$safety))
+  list(inputs = inputs[first, , drop = FALSE], lower = vapply(seq_along(first), function(p) max(lower[place == p]), 0))
+}
+
+# Of the mean of the first m values of the p-th place, for each value: together they hold with probability 1 - delta, as
+# 1 / (p (p + 1) m (m + 1)) sum to 1.
+mean_bounds <- function(value, place, R, delta) {
+  m <- stats::ave(value, place, FUN = seq_along)
+  mean <- stats::ave(value, place, FUN = cumsum) / m
+  mean - R * sqrt(2 * log(place * (place + 1) * m * (m + 1) / delta) / m)
+}
+
+# ---- a norm that is too small --------------------------------------------------
+
+# Have the data refuted it, before or now? (A corrected reward begins anew.)
+is_refuted <- function(rival) {
+  if (!rival$config$stop_if_refuted) return(FALSE)
+  was_refuted(rival, rival$memory) || any(test_norms(rival))
+}
+
+was_refuted <- function(rival, memory) isTRUE(memory$refuted == amendments(rival))
+
+amendments <- function(rival) sum(table_column(rival$events, "kind") == event_kind[["amend"]])
+
+# Of the safety functions, each by its share of delta.
+test_norms <- function(rival) {
+  models <- models_of(rival)[rival$config$safety]
+  vapply(models, function(model) {
+    model <- as.environment(model)
+    test <- test_norm(model, NULL, NULL, norm_width(model$config$policy$width)$delta, NULL, NULL)
+    test$B < test$lower
+  }, NA)
+}
+
+# The memory after a choice, with a warning where a norm has just been refuted.
+remember_refuted <- function(rival, state, memory) {
+  if (!state$refuted || was_refuted(rival, memory)) return(memory)
+  memory$refuted <- amendments(rival)
+  warn_once(rival, "refuted", "The data refute `B`: the norm is larger, and no place but the seeds is known to be ",
+            "safe. Only seeds are played from now on. See ?norm_check.")
+  memory
 }
 
 # Safe places whose observation may make an unsafe one safe, for all safety functions at once.
@@ -239,11 +388,12 @@ first_largest <- function(score, among, scale) {
   which(score >= max(score) - 1e-9 * scale)[1]
 }
 
-safe_choice <- function(rival, state, at, memory = list()) {
-  # 1: maximiser, 2: expander, 3: both; 4: neither is left.
+safe_choice <- function(rival, state, at, memory = rival$memory) {
+  # 1: maximiser, 2: expander, 3: both; 4: neither is left; 5: seeds only.
   kind <- state$maximiser[at] + 2 * state$expander[at]
-  list(place = subset_places(state$places, at), memory = memory, phase = safe_phases[if (kind == 0) 4 else kind],
-       width = state$bounds[[1]]$width)
+  kind <- if (state$refuted) 5 else if (kind == 0) 4 else kind
+  list(place = subset_places(state$places, at), memory = remember_refuted(rival, state, memory),
+       phase = safe_phases[kind], width = state$bounds[[1]]$width)
 }
 
 propose_safe_opt <- function(rival, context) {

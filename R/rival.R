@@ -182,7 +182,7 @@ check_rival_dots <- function(..., allowed, no_contexts = NULL) {
   if ("contexts" %in% given && !is.null(no_contexts)) {
     stop_argument("contexts", "given", paste0("left out: ", no_contexts))
   }
-  if ("refit" %in% given) {
+  if ("refit" %in% given && !"refit" %in% allowed) {
     stop_argument("refit", "given", "left out: its rule goes by kernels that stay; gp_fit() fits one beforehand")
   }
   check_dots_empty(..., allowed = allowed)

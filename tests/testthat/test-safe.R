@@ -246,3 +246,210 @@ test_that("StageOpt expands by default down to half of a prior standard deviatio
   expect_identical(phases(NULL), phases(1))
   for (other in c(0.5, 2)) expect_false(identical(phases(NULL), phases(other)))
 })
+
+# ---- safety by rewards alone ----------------------------------------------------
+
+# The specification's rules, written down once more: bounds of places played, then of all.
+ref_data_safe <- function(x, h, L, seed, arm, y, E = NULL, R = NULL, delta = 0.1) {
+  lower <- rep(-Inf, length(x))
+  rank <- m <- total <- numeric(length(x))
+  for (k in seq_along(arm)) {
+    i <- arm[k]
+    if (m[i] == 0) rank[i] <- sum(m > 0) + 1
+    m[i] <- m[i] + 1
+    total[i] <- total[i] + y[k]
+    now <- if (!is.null(E)) y[k] - E
+           else total[i] / m[i] - R * sqrt(2 * log(rank[i] * (rank[i] + 1) * m[i] * (m[i] + 1) / delta) / m[i])
+    lower[i] <- max(lower[i], now)
+  }
+  seq_along(x) %in% seed | apply(outer(lower, rep(1, length(x))) - L * abs(outer(x, x, "-")), 2, max) >= h
+}
+
+test_that("the safe set of rewards alone is that of its formula, with either noise", {
+  x <- seq(0, 1, length.out = 30)
+  for (noise in list(list(noise_bound = 0.1), list(R = 0.1))) {
+    set.seed(451)
+    f <- sin(6 * x)
+    b <- do.call(safe_opt, c(list(x, kernel_se(0.2), 0.01, threshold = -0.2, seed = c(8, 9), by = "data", lipschitz = 7), noise))
+    arm <- integer()
+    y <- numeric()
+    for (t in 1:40) {
+      ref <- ref_data_safe(x, -0.2, 7, 8:9, arm, y, E = noise$noise_bound, R = noise$R)
+      expect_equal(b$safe()$safe, ref)
+      arm[t] <- b$suggest()$arm
+      expect_true(ref[arm[t]])
+      y[t] <- f[arm[t]] + runif(1, -0.1, 0.1)
+      b$observe(t, y[t])
+    }
+    expect_gt(sum(ref), 8)
+    expect_equal(b$history()$width, rep(2, 40))
+    expect_true(b$best()$arm %in% which(ref))
+    expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
+    # What is added counts, and a corrected reward is the corrected one.
+    b$add(arm = 20, reward = 0.7)
+    arm <- c(arm, 20)
+    y <- c(y, 0.7)
+    b$amend(3, y[3] <- -5)
+    expect_equal(b$safe()$safe, ref_data_safe(x, -0.2, 7, 8:9, arm, y, E = noise$noise_bound, R = noise$R))
+  }
+})
+
+test_that("several safety functions each need a reward that is near enough; inputs are measured in all directions", {
+  set.seed(452)
+  grid <- as.matrix(expand.grid(u = seq(0, 1, 0.25), v = seq(0, 2, 0.5)))
+  g <- cbind(1 - grid[, "u"], 2 - grid[, "v"])
+  b <- safe_opt(grid, kernel_se(1), 0.01, threshold = c(0.2, 0.4), seed = 1, by = "data", lipschitz = c(1, 1.5),
+                noise_bound = c(0.1, 0.2), safety = 1:2)
+  n <- 12
+  arm <- integer()
+  for (t in seq_len(n)) {
+    arm[t] <- b$suggest()$arm
+    b$observe(t, sum(grid[arm[t], ]), constraints = g[arm[t], ])
+  }
+  distance <- as.matrix(stats::dist(grid))
+  ok <- function(j, L, E, h) apply(g[arm, j] - E - L * distance[arm, , drop = FALSE], 2, max) >= h
+  expect_equal(b$safe()$safe, unname(seq_len(25) == 1 | (ok(1, 1, 0.1, 0.2) & ok(2, 1.5, 0.2, 0.4))))
+  expect_true(all(g[arm, 1] >= 0.2 & g[arm, 2] >= 0.4))
+  expect_gt(length(unique(arm)), 3)
+})
+
+test_that("by rewards alone no unsafe place is ever played, whatever the model, its width or its fit", {
+  x <- seq(0, 1, length.out = 40)
+  K <- ref_kernel_se(0.15)(x)
+  lives <- by_level(6, 60)
+  unsafe <- matrix(0, 2, lives)
+  reached <- numeric()
+  for (k in seq_len(lives)) for (bounded in c(TRUE, FALSE)) {
+    set.seed(460 + k)
+    f <- drop(K[, at <- sample(40, 8)] %*% (a <- rnorm(8)))
+    f <- 2 * f / sqrt(drop(a %*% K[at, at] %*% a))
+    L <- max(abs(diff(f)) / diff(x))
+    h <- unname(stats::quantile(f, 0.3))
+    noise <- if (bounded) noise_uniform(0.1) else noise_gaussian(0.1)
+    # A model that is wrong in every way, refitted or not.
+    b <- do.call(safe_opt, c(list(x, kernel_se(0.6, 0.1), 1e-3, threshold = h, seed = which.max(f), by = "data", lipschitz = L,
+                                  width = 0.1, refit = if (k %% 2) refit_every(10)), if (bounded) list(noise_bound = 0.1) else list(R = 0.1)))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise), 40))
+    unsafe[1 + !bounded, k] <- any(run$f < h)
+    reached <- c(reached, sum(b$safe()$safe) / sum(f >= h))
+  }
+  expect_identical(sum(unsafe[1, ]), 0)
+  expect_gt(stats::binom.test(sum(unsafe[2, ]), lives, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(mean(reached), 0.2)
+})
+
+test_that("safety by data asks for what it needs and refuses what it does not", {
+  x <- 1:5
+  make <- function(...) safe_opt(x, kernel_se(1), 0.1, threshold = 0, seed = 2, ...)
+  refused <- function(argument, ...) {
+    caught <- expect_error(make(...), class = "gpbandits_error")
+    expect_identical(caught$argument, argument)
+  }
+  refused("lipschitz", by = "data", noise_bound = 1)
+  refused("noise_bound", by = "data", lipschitz = 1)
+  refused("noise_bound", by = "data", lipschitz = 1, noise_bound = 1, R = 1)
+  refused("noise_bound", by = "data", lipschitz = 1, noise_bound = -1)
+  refused("R", by = "data", lipschitz = 1, R = -1)
+  refused("B", by = "data", lipschitz = 1, noise_bound = 1, B = 1)
+  refused("contexts", by = "data", lipschitz = 1, noise_bound = 1, contexts = 1)
+  refused("stop_if_refuted", by = "data", lipschitz = 1, noise_bound = 1, stop_if_refuted = TRUE)
+  refused("stop_if_refuted", width = 2, stop_if_refuted = TRUE)
+  refused("noise_bound", width = 2, noise_bound = 1)
+  refused("refit", width = 2, refit = refit_every(3))
+  refused("by", width = 2, by = "rewards")
+})
+
+# ---- norms ------------------------------------------------------------------------
+
+ref_norm_lower <- function(K, rows, y, R, delta, lambda, alpha = lambda * 4^(-3:6), alpha0 = lambda, own = NULL) {
+  w <- if (is.null(own)) rep(1, length(y)) else lambda / own
+  k <- K[rows, rows] * sqrt(outer(w, w))
+  y <- y * sqrt(w)
+  A <- function(a) sum(y * solve(k + diag(a, length(y)), y))
+  cost <- vapply(alpha0, function(a) a * A(a) + R^2 * as.numeric(determinant(diag(length(y)) + k / a)$modulus), 0)
+  R2 <- -2 * R^2 * log(mean(exp(-cost / (2 * R^2)))) + 2 * R^2 * log(1 / delta)
+  sqrt(max(0, vapply(alpha, function(a) A(a) - R2 / a, 0)))
+}
+
+test_that("the norm's lower bound is the specification's and its formula's", {
+  tiny <- ref_tiny()
+  b <- gp_ucb(tiny$x, kernel_se(0.3), 0.01, width = width_amm(0.6, 0.1))
+  expect_equal(norm_check(b)$lower, c(f = 0))
+  b$add(arm = tiny$rows, reward = tiny$y)
+  found <- norm_check(b)
+  expect_equal(found$lower, c(f = .656851), tolerance = 1e-6)
+  expect_identical(unname(found$refuted), TRUE)
+  expect_equal(found$probability, 0.9)
+  expect_output(print(found), "at least 0.6569: 0.6, which was told, is refuted", fixed = TRUE)
+  expect_false(norm_check(b, B = 0.7)$refuted)
+  set.seed(470)
+  x <- sort(runif(12))
+  K <- ref_kernel_matern(1.5, 0.3)(x)
+  rows <- sample(12, 30, TRUE)
+  y <- 2 * cos(5 * x[rows]) + rnorm(30, 0, 0.2)
+  own <- ifelse(runif(30) < 0.5, 0.05, 0.2)
+  b <- gp_bandit(x, kernel_matern(1.5, 0.3), 0.04, policy_ei(), mean = 0.5)
+  b$add(arm = rows, reward = y, noise_var = own)
+  expect_equal(norm_check(b, R = 0.2, delta = 0.05)$lower[["f"]], ref_norm_lower(K, rows, y - 0.5, 0.2, 0.05, 0.04, own = own))
+  expect_equal(norm_check(b, alpha0 = 0.04 * 4^(0:6), alpha = c(0.1, 1))$lower[["f"]],
+               ref_norm_lower(K, rows, y - 0.5, 0.2, 0.1, 0.04, c(0.1, 1), 0.04 * 4^(0:6), own))
+  expect_true(is.na(norm_check(b)$B) && is.na(norm_check(b)$refuted))
+  fitted <- gp_ucb(x, kernel_se(0.3), 0.04, refit = refit_every(5))
+  fitted$add(arm = rows, reward = y)
+  expect_true(is.na(norm_check(fitted)$probability))
+  safe <- safe_opt(x, kernel_se(0.3), 0.04, threshold = -9, seed = 3, safety = 1, B = 1, R = 0.2)
+  safe$add(arm = rows, reward = y, constraints = matrix(2 * y))
+  both <- norm_check(safe)
+  S <- ref_kernel_se(0.3)(x)
+  expect_equal(both$lower, c(f = ref_norm_lower(S, rows, y, 0.2, 0.05, 0.04), g1 = ref_norm_lower(S, rows, 2 * y, 0.2, 0.05, 0.04)))
+  for (bad in list(list(B = -1), list(R = NA), list(delta = 1), list(alpha = 0), list(alpha0 = -1), list(x = 1))) {
+    expect_error(do.call(norm_check, c(list(b), bad)), class = "gpbandits_error")
+  }
+  expect_error(norm_check(1), "`bandit`", class = "gpbandits_error")
+  expect_error(norm_check(rival_oco(list(u = c(0, 1)))), class = "gpbandits_error")
+})
+
+test_that("the lower bound is below the norm in all rounds, and finds out what is far too small", {
+  x <- seq(0, 1, length.out = 40)
+  K <- ref_kernel_se(0.15)(x)
+  lives <- by_level(10, 150)
+  found <- vapply(seq_len(lives), function(k) {
+    set.seed(480 + k)
+    f <- drop(K[, at <- sample(40, 8)] %*% (a <- rnorm(8)))
+    f <- 3 * f / sqrt(drop(a %*% K[at, at] %*% a))
+    b <- gp_ucb(x, kernel_se(0.15), 0.01, width = width_amm(3, 0.1), pending = pending_hallucinate())
+    worst <- 0
+    for (t in 1:12) {
+      rows <- if (k %% 2) sample(40, 5, TRUE) else b$suggest(5)$arm
+      if (k %% 2) b$add(arm = rows, reward = f[rows] + rnorm(5, 0, 0.1))
+      else b$observe(5 * t - 4:0, f[rows] + rnorm(5, 0, 0.1))
+      worst <- max(worst, norm_check(b)$lower)
+    }
+    c(worst, norm_check(b, B = 2)$refuted)
+  }, c(0, 0))
+  expect_gt(stats::binom.test(sum(found[1, ] > 3), lives, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(mean(found[2, (seq_len(lives) %% 2) == 1]), 0.9)
+})
+
+test_that("a norm that is refuted leaves the seeds, says so once, and a corrected reward begins anew", {
+  x <- seq(0, 1, length.out = 40)
+  f <- 4 * sin(9 * x)
+  make <- function(...) safe_opt(x, kernel_se(0.15), 0.01, threshold = -1, seed = c(5, 9), B = 0.5, R = 0.1, ...)
+  set.seed(471)
+  b <- make(stop_if_refuted = TRUE)
+  expect_equal(b$suggest()$arm, make()$suggest()$arm)
+  b$observe(1, f[b$history()$arm[1]])
+  b$add(arm = c(5, 9, 7), reward = f[c(5, 9, 7)])
+  expect_warning(q <- b$suggest(), class = "gpbandits_refuted")
+  expect_true(q$arm %in% c(5, 9))
+  expect_equal(b$history()$phase[5], "refuted")
+  expect_equal(which(b$safe()$safe), c(5, 9))
+  expect_false(any(b$safe()$expander))
+  expect_no_warning(b$suggest(2))
+  expect_true(all(b$history()$arm[6:7] %in% c(5, 9)))
+  again <- unserialize(serialize(b, NULL))
+  expect_no_warning(expect_equal(again$suggest(), b$suggest()))
+  for (id in 1:4) b$amend(id, 0.01 * id)
+  expect_equal(b$suggest()$arm %in% which(b$safe()$safe), TRUE)
+  expect_false(identical(b$history()$phase[9], "refuted"))
+})
