@@ -1,8 +1,8 @@
-bandit_suggest <- function(bandit, n, context, time, arms, ...) {
-  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, ...))
+bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
+  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, fixed, ...))
   check_dots_empty(...)
   if (!identical(n, 1)) n <- check_count(n, upper = 1e6)   # (the check is a twentieth of a query)
-  contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
+  contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
   if (n > 1) warn_of_repeats(bandit, n)
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   first <- table_size(bandit$queries)
@@ -55,12 +55,12 @@ ask_design <- function(bandit, contexts, time) {
 # The design's next places, in some of the contexts, as the core takes them.
 next_of_design <- function(bandit, contexts, rows) {
   places <- subset_places(bandit$config$design, explored_queries(bandit) + seq_along(rows))
-  places_in_log(bandit$config, places, subset_contexts(contexts, rows))
+  places_in_log(bandit$config, moved_places(bandit, places, contexts), subset_contexts(contexts, rows))
 }
 
 subset_contexts <- function(contexts, rows) {
   c(list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE]),
-    if (!is.null(contexts$eligible)) contexts["eligible"])
+    contexts[intersect(c("eligible", "fixed"), names(contexts))])
 }
 
 # Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.

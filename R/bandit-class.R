@@ -9,9 +9,9 @@ GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
   methods = list(
-    suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, ...) {
-      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now."
-      bandit_suggest(own_fields(), n, context, time, arms, ...)
+    suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
+      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now; `fixed`: a named list of inputs that are not to be chosen."
+      bandit_suggest(own_fields(), n, context, time, arms, fixed, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
       "Rewards of earlier queries by their ids, any order, any time; or a data.frame with columns id and reward."
@@ -64,9 +64,9 @@ GPBandit <- setRefClass("GPBandit",
       "Which places are safe, possible maximisers, expanders (safe_opt())."
       bandit_safe(own_fields(), context, ...)
     },
-    best = function(context = NULL, ...) {
-      "The recommended point: largest posterior mean."
-      bandit_best(own_fields(), context, ...)
+    best = function(context = NULL, fixed = NULL, ...) {
+      "The recommended point: largest posterior mean (with `fixed` inputs: of those that have them)."
+      bandit_best(own_fields(), context, fixed, ...)
     },
     history = function(draws = NULL) {
       "A data.frame, one row per query."

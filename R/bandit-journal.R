@@ -2,7 +2,7 @@
 # happens at once or not at all), made of parts separated by ";", each a letter and values:
 #   q  a query: the columns of the log's queries that are known at the choice
 #   e  an event: kind, id, reward, time, what was told beside the reward, constraint values
-#   a  the arms that could be played at a query, where it was not all of them: its id and the arms
+#   a  what could be played at a query, where it was not everything: its id, and the arms and the inputs that were fixed
 #   m  what a rival's rule remembers after the change
 #   f  a refit's parameters        x  the log was emptied
 #   r  the state of R's random generator after the change; p: only its position moved

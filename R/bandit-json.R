@@ -14,7 +14,8 @@
 #'     model's units, `mean`, `sd`, `width`;
 #'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail), `id` of
 #'     the query, `reward`, `time`, `noise_var`, `size` (of how many readings it is the mean), `spread`
-#'     (the sum of their squares about it), `other` (the query that it was compared with), constraint values `g1`, ..., and `arms`, the eligible ones where not all were;
+#'     (the sum of their squares about it), `other` (the query that it was compared with), constraint values `g1`, ..., and `arms`, the eligible ones where not all were
+#'     (`"1-3,7"`; `"|2=0.5"`: the second model input was fixed);
 #'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one.
 #'
 #'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.

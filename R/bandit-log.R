@@ -21,8 +21,8 @@ constraint_names <- function(config, letter) {
 }
 
 # `noise_var`: of the reward, where that is its own; `size`: of how many readings it is the mean (or trials, or exposure),
-# NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `arms`: those that
-# could be played at a query, as the core writes them; NA for all.
+# NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `arms`: what
+# could be played at a query, arms and inputs that were fixed, as the core writes it; NA for everything.
 event_columns <- function() {
   list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),
        spread = double(), other = integer(), arms = character())

@@ -85,11 +85,11 @@ drawing_twin <- function(bandit) {
   heal(twin)
 }
 
-bandit_best <- function(bandit, context, ...) {
-  check_dots_empty(..., allowed = "context")
+bandit_best <- function(bandit, context, fixed = NULL, ...) {
+  check_dots_empty(..., allowed = c("context", "fixed"))
   heal(bandit)
   config <- bandit$config
-  contexts <- contexts_for(bandit, context, 1L)
+  contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)
   found <- if (has_rule(bandit)) rival_best(bandit, contexts)
            else core(cpp_bandit_best(bandit$handle, contexts))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)

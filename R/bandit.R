@@ -42,10 +42,11 @@
 #' Repeats of one point together have the noise `noise_var` / repeats; below 1e-13 of the prior variance it counts as that much.
 #'
 #' @section Methods:
-#' * `$suggest(n = 1, context = NULL, time = NULL, arms = NULL)`: plays the next `n` queries and returns a data.frame, one row
+#' * `$suggest(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL)`: plays the next `n` queries and returns a data.frame, one row
 #'   each: `id` (the round), `arm` (finite domains, rows of products) and the inputs. `n > 1` is the same as asking `n` times in a
 #'   row with nothing observed between. `arms`: numbers or names of the arms (of a product: rows) that can be played now; the others do
-#'   not exist for these queries (nor does their best mean, for EI and PI). It stands in the log.
+#'   not exist for these queries (nor does their best mean, for EI and PI). It stands in the log. `fixed`: a named list of inputs that are
+#'   not to be chosen, `list(solvent = "water")`: see Fixed inputs.
 #' * `$observe(id, reward, constraints = NULL, time = NULL, noise_var = NULL)`: rewards of earlier queries, any order, any time,
 #'   vectorised; or `$observe(data)`, a data.frame with columns `id` and `reward` (`g1`.. and `noise_var` if there are such).
 #'   Inputs, arms and contexts in it must be those of the queries (within 1e-8 of an input's range); other columns, and
@@ -67,7 +68,7 @@
 #' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`), or
 #'   at arms by their numbers.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
-#' * `$best(context = NULL)`: the recommended point, where the posterior mean is largest.
+#' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
 #'   a list, see [stopping]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
 #' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`, `expander`, `lower`, `upper`.
@@ -96,6 +97,17 @@
 #' file, and no journal (see [open_bandit()]); a setting that is no value but would be computed when it is looked at is refused. What remains: functions
 #' among the settings are code and run when they are used, and `readRDS()` is R's own, which before R 4.4 can run what a file tells it to. From people whom
 #' you do not trust take text: [as_json()], a journal, or a bandit in a store.
+#'
+#' @section Fixed inputs: `$suggest(fixed = list(solvent = "water"))` chooses the other inputs only: candidates and climbs
+#'   lie on the slice where the named inputs have these values, and where inputs that need not exist are named they do. EI and PI
+#'   compare with the largest posterior mean at the points played, moved into the slice (those that cannot be played there do not
+#'   count); over arms those with the values are eligible. Points of a `design` are moved into the slice, too.
+#'   Values are a number, a level or a logical for each input; arms may be named by their labels. What was fixed stands
+#'   in the log, with journals, stores and copies. Errors: unknown inputs, values outside of their bounds or
+#'   levels, or with which no point satisfies `where`; rules of their own ([bpe()] and the like), and on boxes policies that keep
+#'   intervals. A slice that is chosen by what is known (past rewards too, not the noise to come) is a context: with [policy_ucb()] the
+#'   regret against the slice's best is at most twice width times sd in each round in which the width's interval holds (derived here;
+#'   under prior widths the slice must not depend on f but through rewards).
 #'
 #' @section New arms: after `$add_arms()` the bandit knows what one would that had all arms from its beginning and
 #'   could play only the

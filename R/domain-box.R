@@ -129,6 +129,16 @@ within_bounds <- function(box, x, arg) {
 }
 
 #' @export
+slice_of.box_domain <- function(domain, values) {
+  at <- match(names(values), domain$names)
+  x <- matrix((domain$lower + domain$upper) / 2, 1, dimnames = list(NULL, domain$names))
+  x[, domain$integer] <- domain$lower[domain$integer]
+  x[at] <- vapply(names(values), function(name) fixed_number(values[[name]], name), 0)
+  u <- to_model_inputs(domain, points_in_box(domain, x, "fixed"))
+  list(fixed = fixed_inputs(at, u[at]))
+}
+
+#' @export
 arms_at.box_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 
 #' @export

@@ -142,6 +142,26 @@ nearest_rows <- function(x, inputs) {
 }
 
 #' @export
+fixable_inputs.finite_domain <- function(domain) c(domain$names, domain$label_name)
+
+#' @export
+slice_of.finite_domain <- function(domain, values) {
+  here <- rep(TRUE, nrow(domain$x))
+  for (name in names(values)) here <- here & arms_with(domain, name, values[[name]])
+  if (!any(here)) {
+    stop_argument("fixed", value_words(values), "values that some arm has")
+  }
+  list(eligible = here)
+}
+
+arms_with <- function(domain, name, value) {
+  if (identical(name, domain$label_name)) return(domain$labels == as.character(value))
+  value <- fixed_number(value, name)
+  column <- domain$x[, match(name, domain$names)]
+  abs(column - value) <= 1e-8 * max(diff(range(column)), abs(value) * 1e-8)
+}
+
+#' @export
 sample_places.finite_domain <- function(domain, count) {
   arm_places(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
 }

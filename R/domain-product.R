@@ -93,6 +93,17 @@ find_by_row <- function(domain, x, arm, arg) {
 }
 
 #' @export
+fixable_inputs.product_domain <- function(domain) c(fixable_inputs(domain$rows), domain$box$names)
+
+#' @export
+slice_of.product_domain <- function(domain, values) {
+  in_box <- names(values) %in% domain$box$names
+  box <- if (any(in_box)) slice_of(domain$box, values[in_box])$fixed
+  if (!is.null(box)) box$at <- box$at + length(domain$rows$names)
+  c(if (!all(in_box)) slice_of(domain$rows, values[!in_box]), if (!is.null(box)) list(fixed = box))
+}
+
+#' @export
 arms_at.product_domain <- function(domain, x) arms_at(domain$rows, row_part(domain, x))
 
 #' @export

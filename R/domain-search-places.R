@@ -76,6 +76,7 @@ search_candidates <- function(rules) {
 
 playable <- function(rules, u) {
   found <- settled_places(rules, u)
+  for (column in rules$required) found$feasible <- found$feasible & found$inputs[, column] > 0.5
   inputs <- found$inputs[found$feasible, , drop = FALSE]
   if (!has_rules(rules$domain) && !any(rules$domain$box$integer)) return(inputs)
   inputs[!duplicated(inputs), , drop = FALSE]

@@ -333,6 +333,33 @@ find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   unnumbered(model_of_codes(domain, codes))
 }
 
+# The space with these inputs' bounds at their values. Points in which one of them does not exist are none of the slice.
+#' @export
+slice_of.search_domain <- function(domain, values) {
+  at <- match(names(values), domain$names)
+  codes <- vapply(names(values), function(name) {
+    code <- read_column(domain$params[[name]], values[[name]], name, "fixed")
+    if (is.na(code)) stop_argument("fixed", sprintf("%s = NA", name), "a value for each input that is named")
+    code
+  }, 0)
+  x <- matrix(domain$box$lower, 1)
+  x[at] <- codes
+  codes <- within_bounds(domain$box, x, "fixed")[at]
+  # As they come back from their logarithms.
+  digits <- domain$box$log[at] & codes != domain$box$lower[at] & codes != domain$box$upper[at]
+  codes[digits] <- signif(codes[digits], 15)
+  slice <- domain
+  slice$box$lower[at] <- slice$box$upper[at] <- codes
+  rules <- search_rules(slice)
+  rules$required <- length(domain$names) + which(domain$conditional %in% at)
+  candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
+    if (!identical(e$argument, "where")) stop(e)
+    stop_argument("fixed", value_words(values), paste("values with which some point satisfies `where`, and exists",
+                                                      "(none of 65,536 that were tried does)"))
+  })
+  list(fixed = c(fixed_inputs(at, unname(rules$bounds[1, at])), list(candidates = candidates)))
+}
+
 typed_words <- function(domain, codes) {
   values <- vapply(typed_columns(domain, codes), function(value) as.character(value)[1], "")
   paste(domain$names, "=", values, collapse = ", ")

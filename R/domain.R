@@ -63,6 +63,16 @@ maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, 
   UseMethod("maximise_over")
 }
 
+# Where some inputs are fixed (`values`: a named list, one value each, the names checked): a list of `eligible`, a flag
+# per arm or row (NULL: all), and `fixed` as the core takes it (NULL where the arms say it all), see contexts_from_list().
+slice_of <- function(domain, values) UseMethod("slice_of")
+
+# The names by which inputs can be fixed: arms may go by their labels, too.
+fixable_inputs <- function(domain) UseMethod("fixable_inputs")
+
+#' @export
+fixable_inputs.default <- function(domain) domain$names
+
 # ---- in and out ---------------------------------------------------------------
 
 to_model_inputs <- function(domain, x) UseMethod("to_model_inputs")

@@ -2,12 +2,12 @@
 # state "open" (under way), "kept" (its asker's for good: no lease), "offered" (waits for a worker; attempt 0 if it
 # never had one), "taken" (was offered), "expired", "done", "withdrawn" or "failed".
 
-store_suggest <- function(bandit, n, context, time, arms, worker = NULL, lease = 60, ...) {
+store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = 60, ...) {
   check_dots_empty(..., allowed = c("worker", "lease"))
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
   if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
-  contexts <- with_arms(contexts_for(bandit, context, n), bandit, arms)
+  contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
@@ -62,9 +62,10 @@ free_leases <- function(bandit, found, contexts) {
   some_leases(free, is_eligible(bandit, free$query, contexts))
 }
 
-# Are these queries at an arm that is eligible now?
+# Are these queries at an arm that is eligible now, and where inputs are fixed now?
 is_eligible <- function(bandit, ids, contexts) {
-  if (is.null(contexts$eligible)) rep(TRUE, length(ids)) else contexts$eligible[bandit$queries$arm[ids] + 1L]
+  here <- in_slice(bandit, ids, contexts$fixed)
+  if (is.null(contexts$eligible)) here else here & contexts$eligible[bandit$queries$arm[ids] + 1L]
 }
 
 # The call that each of these queries answers: the first query in a context the first call in it, and so on.

@@ -88,6 +88,17 @@ arms_field <- function(fields, name) {
   if (any(vapply(as.list(fields[[name]]), is.character, NA))) texts_field(fields, name) else numbers_field(fields, name)
 }
 
+# An object with a number, a text or a truth value each.
+fixed_field <- function(fields) {
+  value <- fields[["fixed"]]
+  if (is.null(value)) return(NULL)
+  single <- function(one) is_json_number(one) || is_json_text(one) || (is.logical(one) && length(one) == 1 && !is.na(one))
+  if (!is.list(value) || is.null(names(value)) || !all(vapply(value, single, NA))) {
+    stop_argument("fixed", in_json_words(value), "an object with a value each, for some of the inputs")
+  }
+  value
+}
+
 # A whole number; `default` where there is none.
 whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)

@@ -6,7 +6,7 @@
 #'
 #' | request | body or query | answer |
 #' |---|---|---|
-#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..]}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
+#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
 #' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..]}` | `{"id", "status"}` |
 #' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`: a known reward was wrong | `{"id", "status"}` |
 #' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
@@ -21,7 +21,8 @@
 #' | `GET /health` | | `{"status": "ok"}`, without a token |
 #'
 #' A context is an object with a number for each of the bandit's names (in any order; unknown and missing names are errors), or an array in
-#' the bandit's order (`?context=0.2,0.5`). `arms`: numbers or labels of the arms that are eligible now. Rows of `/history` are those of
+#' the bandit's order (`?context=0.2,0.5`). `arms`: numbers or labels of the arms that are eligible now. `fixed`:
+#' an object with values of inputs that are not to be chosen. Rows of `/history` are those of
 #' `$history(draws)`, with `propensity` where choices are randomised.
 #'
 #' An error is `{"error": "..", "argument": ".."}` with status 400 (what was asked is wrong), 401 (no or a wrong token), 404, 405, 411, 413 (body too
@@ -232,9 +233,10 @@ reply_error <- function(status, words, headers = list(), argument = NULL) {
 # ---- doors ---------------------------------------------------------------------------
 
 serve_suggest <- function(service, body) {
-  check_fields(body, c("n", "worker", "lease", "context", "arms"))
+  check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
   found <- service$bandit$suggest(whole_field(body, "n", 1, 1, 1000),
                                   context = context_field(service, body[["context"]]), arms = arms_field(body, "arms"),
+                                  fixed = fixed_field(body),
                                   worker = text_field(body, "worker"), lease = lease_field(body))
   inputs <- setdiff(names(found), c("id", "token", "attempt", "arm"))
   reply(list(queries = lapply(seq_len(nrow(found)), function(k) {

@@ -48,6 +48,21 @@ FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   return out;
 }
 
+namespace {
+
+FixedInputs fixed_from_list(const Rcpp::List& list) {
+  auto out = std::make_shared<Fixed>();
+  for (const int input : Rcpp::as<std::vector<int>>(list["at"])) out->at.push_back(input);
+  out->values = Rcpp::as<Eigen::VectorXd>(list["values"]);
+  check_length(out->values.size(), static_cast<R_xlen_t>(out->at.size()));
+  if (list.containsElementNamed("candidates")) {
+    out->candidates = Rcpp::as<Eigen::MatrixXd>(list["candidates"]);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
   const Rcpp::IntegerVector row = contexts["row"];
   const Rcpp::NumericMatrix values = contexts["values"];
@@ -57,11 +72,14 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
     const auto flags = Rcpp::as<std::vector<int>>(contexts["eligible"]);
     eligible = std::make_shared<const std::vector<char>>(flags.begin(), flags.end());
   }
+  const FixedInputs fixed =
+      contexts.containsElementNamed("fixed") ? fixed_from_list(contexts["fixed"]) : nullptr;
   std::vector<Context> out(static_cast<std::size_t>(row.size()));
   for (int k = 0; k < row.size(); ++k) {
     Context& context = out[static_cast<std::size_t>(k)];
     context.row = row[k];
     context.eligible = eligible;
+    context.fixed = fixed;
     context.values.resize(values.ncol());
     for (int c = 0; c < values.ncol(); ++c) context.values[c] = values(k, c);
   }
@@ -375,8 +393,10 @@ struct LogFromR {
     out.sd = sd[k];
     out.width = width[k];
     if (STRING_ELT(arms, e) != NA_STRING) {
-      out.context.eligible =
-          gpb::arm_set_of(Rcpp::as<std::string>(arms[e]), space.numbered_arms());
+      gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), out.context);
+      if (out.context.fixed && !out.context.fixed->holds(out.place.x)) {
+        throw std::invalid_argument("a query is not where its inputs were fixed");
+      }
     }
     return out;
   }

@@ -308,12 +308,13 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   return columns.list();
 }
 
-// The arms that were eligible at an event, as the log writes them; NA for all, or where it is no
+// What could be played at an event, as the log writes it; NA for everything, or where it is no
 // query.
-SEXP eligible_at(const Event& event, const gpb::Bandit& bandit) {
+SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
   if (event.kind != EventKind::query) return NA_STRING;
-  const gpb::ArmSet& arms = bandit.fold().query(event.id).context.eligible;
-  return arms ? Rf_mkChar(gpb::arm_set_text(*arms).c_str()) : NA_STRING;
+  const gpb::Context& context = bandit.fold().query(event.id).context;
+  if (!context.eligible && !context.fixed) return NA_STRING;
+  return Rf_mkChar(gpb::offer_text(context).c_str());
 }
 
 // Events from this one (0-based) on; `status`: what has become of their queries.
@@ -345,7 +346,7 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
     size[k] = or_na(event.told.size);
     spread[k] = or_na(event.told.spread);
     other[k] = event.told.other > 0 ? static_cast<int>(event.told.other) : NA_INTEGER;
-    SET_STRING_ELT(arms, k, eligible_at(event, bandit));
+    SET_STRING_ELT(arms, k, offer_at(event, bandit));
     status[k] =
         event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;
     for (int j = 0; j < constraints; ++j) {

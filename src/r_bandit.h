@@ -14,8 +14,9 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle);
 FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle);
 
 // Contexts of several queries as R gives them: `row` a number of a known context
-// (0-based) each, `values` a row each (no columns where the rows say it all), and perhaps
-// `eligible`, a flag per arm for all of them.
+// (0-based) each, `values` a row each (no columns where the rows say it all), and perhaps for all
+// of them `eligible`, a flag per arm, and `fixed`, inputs that are not to be chosen: numbers (0-based)
+// among the kernel's inputs `at`, `values`, and where the space is told them `candidates`.
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 
 }  // namespace gpb

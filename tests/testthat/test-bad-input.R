@@ -302,11 +302,12 @@ bad_calls <- function(bandit) {
   box <- bandit$config$domain$type == "box"
   context <- context_of(bandit)
   bad_context <- if (is.null(context)) bad_values$never else c(not_numbers, list(NaN, c(1, 2), matrix(1, 3, 1), Inf))
+  bad_fixed <- list(3, "a", list(), list(1), list(nobody = 1), c(nobody = 1), list(x = NULL), NaN, mean)
   place <- if (box) list(x = 0.5) else list(arm = 2)
   add <- c(place, list(reward = 1, context = context))
   ids <- list(0, 7, -1, 1.5, 1, 1e10)   # 5 and 6 are pending of 6
   calls <- list(
-    suggest = list(list(n = 1, context = context), list(n = c(bad_values$count, 2e9), context = bad_context, nn = list(1))),
+    suggest = list(list(n = 1, context = context), list(n = c(bad_values$count, 2e9), context = bad_context, fixed = bad_fixed, nn = list(1))),
     observe = list(list(id = 5, reward = 1),
                    list(id = c(bad_values$numbers, ids), reward = c(bad_values$numbers, list(c(1, NA), c(1, Inf), numeric())),
                         constraints = bad_values$never, rewrd = list(1))),
@@ -314,7 +315,7 @@ bad_calls <- function(bandit) {
                          constraints = bad_values$never, rewards = list(1))),
     posterior = list(list(x = 0.5, context = context), list(x = c(bad_values$points[-1], list(matrix(0, 1, 2))),
                                                             context = bad_context, newdata = list(1))),
-    best = list(list(context = context), list(context = bad_context, x = list(1))),
+    best = list(list(context = context), list(context = bad_context, fixed = bad_fixed, x = list(1))),
     draw = list(list(n = 1, context = context), list(n = bad_values$count, context = bad_context, x = list(1)))
   )
   calls$add[[2]][[names(place)]] <- if (box) c(bad_values$points, list(2, -1, matrix(0.5, 1, 2)))

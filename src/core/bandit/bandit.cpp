@@ -239,6 +239,7 @@ double Bandit::recent_sd(bool pending_only) const {
 // Largest posterior mean among the places played in this context, pending ones too; the largest
 // prior mean if there are none.
 double Bandit::incumbent(const Context& context) const {
+  if (context.fixed) return incumbent_of_slice(context);
   std::vector<const Place*> places;
   std::vector<Index> slots;
   for (const Index id : played_) {
@@ -250,6 +251,17 @@ double Bandit::incumbent(const Context& context) const {
   }
   if (places.empty()) return space().largest_prior_mean(context);
   return mean().largest_mean_at(places, slots);
+}
+
+// The same of the places played in this context, moved to where inputs are fixed.
+double Bandit::incumbent_of_slice(const Context& context) const {
+  std::vector<const Place*> places;
+  for (const Index id : played_) {
+    const Place& place = fold_.query(id).place;
+    if (space().in_context(place, context)) places.push_back(&place);
+  }
+  const Points X = space().moved(places, context);
+  return X.rows() > 0 ? mean().mean_of(X).maxCoeff() : space().largest_prior_mean(context);
 }
 
 double Bandit::value(const Score& score, const Place& place, const Context& context) const {
@@ -421,7 +433,8 @@ Index Bandit::to_repeat(const Context& context) const {
   const Index due = repetition_.due();
   if (due == 0) return 0;
   const Place& place = fold_.query(due).place;
-  const bool barred = context.eligible && !context.allows(place.arm);
+  const bool barred = (context.eligible && !context.allows(place.arm)) ||
+                      (context.fixed && !context.fixed->holds(place.x));
   return barred || !space().in_context(place, context) ? 0 : due;
 }
 

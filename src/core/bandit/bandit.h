@@ -107,6 +107,7 @@ class Bandit final : private FoldListener {
   double guarded(double width) const;
   void check_eligible(const std::vector<char>& arms) const;
   double incumbent(const Context& context) const;
+  double incumbent_of_slice(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
   // A reward's noise variance, among values.

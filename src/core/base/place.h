@@ -20,15 +20,42 @@ struct Place {
   static Place point(VectorXd x) { return {Kind::point, -1, -1, std::move(x)}; }
 };
 
+// Inputs that are not to be chosen now.
+struct Fixed {
+  std::vector<Index> at;  // which of the kernel's inputs, in order
+  VectorXd values;        // theirs
+  // Places to begin a search with, where a space is told them from outside. (No part of the log.)
+  Points candidates;
+  bool same_as(const Fixed& other) const { return at == other.at && values == other.values; }
+  bool holds(const VectorXd& inputs) const {
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (at[k] >= inputs.size() || inputs[at[k]] != values[static_cast<Index>(k)]) return false;
+    }
+    return true;
+  }
+};
+using FixedInputs = std::shared_ptr<const Fixed>;
+
 // The circumstances of a round.
 struct Context {
   Index row = 0;    // which of the known contexts
   VectorXd values;  // its values, where they are not tabulated
   // The arms, or rows of a product, that can be played now; null: all.
   ArmSet eligible;
+  FixedInputs fixed;  // null: none
 
   bool allows(Index arm) const { return !eligible || (*eligible)[static_cast<std::size_t>(arm)]; }
 };
+
+inline bool same_fixed(const FixedInputs& a, const FixedInputs& b) {
+  return a == b || (a && b && a->same_as(*b));
+}
+
+// What could be played at a query, as the log writes it: "1-3,7" are arms (from 1), "|2=0.5" an input (from 1)
+// that was fixed, "1-3|2=0.5,4=1" both. Nothing where all could.
+std::string offer_text(const Context& context);
+// Throws unless the text is of that form, with some of so many arms.
+void read_offer(const std::string& text, Index arms, Context& context);
 
 }  // namespace gpb
 

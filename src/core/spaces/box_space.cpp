@@ -29,6 +29,7 @@ constexpr Index kNeighbours = 24;      // fresh points around the best place
 
 // Spread over the unit cube, and its corners: the variance is often largest there.
 MatrixXd candidate_points(Index d, Index rows) {
+  if (d == 0) return MatrixXd(1, 0);
   const Index wanted = std::min<Index>(2048, 256 * (d + 1));
   const Index inner = std::min(wanted, std::max(kFewest, kMostCandidates / rows));
   const Index corners = d <= kCornered ? Index(1) << d : 0;
@@ -55,11 +56,68 @@ VectorXd Box::uniform(Rng& rng) const {
   VectorXd x(inputs());
   for (Index c = 0; c < inputs(); ++c) {
     const auto k = static_cast<std::size_t>(c);
-    const double slack = integer[k] && !logarithmic[k] ? 0.5 : 0.0;
+    const double slack = integer[k] && !logarithmic[k] && moves(c) ? 0.5 : 0.0;
     x[c] = lower[c] - slack + rng.uniform() * (upper[c] - lower[c] + 2.0 * slack);
   }
   return x;
 }
+
+Box Box::slice(const Fixed& fixed, Index first) const {
+  Box out = *this;
+  for (std::size_t k = 0; k < fixed.at.size(); ++k) {
+    const Index c = fixed.at[k] - first;
+    if (c < 0 || c >= inputs()) throw std::invalid_argument("an input cannot be fixed here");
+    out.lower[c] = out.upper[c] = fixed.values[static_cast<Index>(k)];
+  }
+  return out;
+}
+
+// ---- charts -----------------------------------------------------------------
+
+Chart::Chart(Box box) : box_(std::move(box)) {
+  for (Index c = 0; c < box_.inputs(); ++c) {
+    if (box_.moves(c)) moving_.push_back(c);
+  }
+}
+
+VectorXd Chart::inputs(const VectorXd& u) const {
+  VectorXd x = box_.lower;
+  for (std::size_t k = 0; k < moving_.size(); ++k) {
+    const Index c = moving_[k];
+    x[c] = box_.lower[c] + u[static_cast<Index>(k)] * (box_.upper[c] - box_.lower[c]);
+  }
+  return x;
+}
+
+VectorXd Chart::coordinates_of(const VectorXd& x) const {
+  VectorXd u(coordinates());
+  for (std::size_t k = 0; k < moving_.size(); ++k) {
+    const Index c = moving_[k];
+    const double share = (x[c] - box_.lower[c]) / (box_.upper[c] - box_.lower[c]);
+    u[static_cast<Index>(k)] = std::min(std::max(share, 0.0), 1.0);
+  }
+  return u;
+}
+
+VectorXd Chart::slope(const VectorXd& by_inputs) const {
+  VectorXd out(coordinates());
+  for (std::size_t k = 0; k < moving_.size(); ++k) {
+    const Index c = moving_[k];
+    out[static_cast<Index>(k)] = by_inputs[c] * (box_.upper[c] - box_.lower[c]);
+  }
+  return out;
+}
+
+double Chart::distance(const VectorXd& x, const VectorXd& y) const {
+  VectorXd gap(coordinates());
+  for (std::size_t k = 0; k < moving_.size(); ++k) {
+    const Index c = moving_[k];
+    gap[static_cast<Index>(k)] = (x[c] - y[c]) / (box_.upper[c] - box_.lower[c]);
+  }
+  return gap.norm();
+}
+
+// ---- a box space ------------------------------------------------------------
 
 BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
                    VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize)
@@ -67,18 +125,13 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
       rows_(std::move(rows)),
       numbered_(numbered),
       box_(std::move(box)),
+      chart_(box_),
       contexts_(contexts),
       prior_mean_(std::move(prior_mean)),
       engine_(engine),
       minimize_(std::move(minimize)) {
-  const Index d = box_.inputs();
   if (rows_.rows() < 1) throw std::invalid_argument("a product needs at least one row");
-  actions_ = candidate_points(d, rows_.rows());
-  for (Index i = 0; i < actions_.rows(); ++i) {
-    const VectorXd scaled =
-        box_.lower.array() + actions_.row(i).transpose().array() * box_.side().array();
-    actions_.row(i) = box_.snap(scaled).transpose();
-  }
+  spread();
   Context origin;
   origin.values = VectorXd::Zero(contexts_);
   VectorXd variance(actions_.rows() * rows_.rows());
@@ -89,6 +142,19 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
 std::unique_ptr<Posterior> BoxSpace::make_posterior(double noise_var,
                                                     const Forgetting& forgetting) const {
   return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
+}
+
+// The candidates of one row.
+void BoxSpace::spread() {
+  const MatrixXd u = candidate_points(chart_.coordinates(), rows_.rows());
+  actions_.resize(u.rows(), box_.inputs());
+  for (Index i = 0; i < u.rows(); ++i) {
+    actions_.row(i) = chart_.box().snap(chart_.inputs(u.row(i).transpose())).transpose();
+  }
+}
+
+Chart BoxSpace::chart_of(const Context& context) const {
+  return Chart(context.fixed ? box_.slice(*context.fixed, rows_.cols()) : box_);
 }
 
 // ---- places -----------------------------------------------------------------
@@ -132,6 +198,28 @@ bool BoxSpace::in_context(const Place& place, const Context& context) const {
   return contexts_ == 0 || place.x.segment(first, contexts_) == context.values;
 }
 
+// A point of a row that cannot be played now counts where only one can.
+Points BoxSpace::moved(const std::vector<const Place*>& places, const Context& context) const {
+  const Box slice = chart_of(context).box();
+  Index allowed = 0, last = 0;
+  for (Index row = 0; row < rows_.rows(); ++row) {
+    if (!context.allows(row)) continue;
+    ++allowed;
+    last = row;
+  }
+  std::vector<Spot> spots;
+  for (const Place* place : places) {
+    Spot spot = spot_of(*place);
+    if (!context.allows(spot.row)) {
+      if (allowed != 1) continue;
+      spot.row = last;
+    }
+    spot.actions = slice.snap(spot.actions);
+    spots.push_back(std::move(spot));
+  }
+  return inputs_of(spots, context);
+}
+
 double BoxSpace::largest_prior_mean(const Context& context) const {
   return largest_of_arms(prior_mean_, context, rows_.rows());
 }
@@ -141,12 +229,19 @@ double BoxSpace::prior_mean(const Place& place) const { return prior_mean_.at(pl
 Place BoxSpace::uniform(const Context& context, Rng& rng) const {
   Spot spot;
   if (rows_.rows() > 1) spot.row = draw_arm(context, rows_.rows(), rng);
-  spot.actions = box_.snap(box_.uniform(rng));
+  const Box here = chart_of(context).box();
+  spot.actions = here.snap(here.uniform(rng));
   return place_of(spot, context);
 }
 
 const Candidates& BoxSpace::candidates(const Context& context) {
-  if (candidates_.token && context_ == context.values) return candidates_;
+  const bool same_slice = same_fixed(fixed_, context.fixed);
+  if (candidates_.token && same_slice && context_ == context.values) return candidates_;
+  if (!same_slice) {
+    chart_ = chart_of(context);
+    fixed_ = context.fixed;
+    spread();
+  }
   const Index each = actions_.rows();
   candidates_.complete = false;
   candidates_.token = std::make_shared<const char>('\0');
@@ -167,7 +262,6 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
   VectorXd scores;
   score.values(candidates_, scores);
   const Index each = actions_.rows();
-  const VectorXd side = box_.side();
   const auto wanted =
       static_cast<std::size_t>(std::min(kMostStarts, kStarts + rows_.rows() - 1));
   std::vector<Spot> out;
@@ -184,11 +278,10 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
     }
     if (best < 0) break;
     const Index row = best / each;
-    const auto actions = actions_.row(best % each);
-    out.push_back({row, actions.transpose()});
+    const VectorXd actions = actions_.row(best % each).transpose();
+    out.push_back({row, actions});
     for (Index i = 0; i < each; ++i) {
-      const auto gap = (actions_.row(i) - actions).transpose().array() / side.array();
-      if (gap.matrix().norm() <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
+      if (chart_.distance(actions_.row(i).transpose(), actions) <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
     }
   }
   const Place* place = known.best();
@@ -201,15 +294,16 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
 // The best of a place and of points around it, at shrinking distances.
 BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
                                         const Context& context) const {
-  const Index d = box_.inputs();
-  const VectorXd side = box_.side();
+  const Box& box = chart_.box();
+  const Index d = box.inputs();
+  const VectorXd side = box.side();
   const MatrixXd offsets = golden_points(kNeighbours, d).array() - 0.5;
   MatrixXd actions(kNeighbours + 1, d);
-  actions.row(0) = box_.snap(centre.actions).transpose();
+  actions.row(0) = box.snap(centre.actions).transpose();
   for (Index i = 0; i < kNeighbours; ++i) {
     const double reach = 0.2 * std::pow(0.1, static_cast<double>(i % 4));
     const auto step = offsets.row(i).transpose().array() * side.array();
-    actions.row(i + 1) = box_.snap(centre.actions + (reach * step).matrix()).transpose();
+    actions.row(i + 1) = box.snap(centre.actions + (reach * step).matrix()).transpose();
   }
   Index best = 0;
   score.sketches(inputs_of(centre.row, actions, context)).maxCoeff(&best);
@@ -218,23 +312,19 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
 
 BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score, Height height,
                                const Context& context) const {
-  const VectorXd side = box_.side();
   const Index own = rows_.cols(), d = box_.inputs();
-  const auto actions_at = [&](const VectorXd& u) {
-    return VectorXd(box_.lower.array() + u.array() * side.array());
-  };
   // The minimiser's tolerances are absolute: scores are climbed from 0 in their own unit.
   const double unit = score.unit();
-  if (!std::isfinite(from)) return start;
-  VectorXd u = ((start.actions - box_.lower).array() / side.array()).cwiseMax(0.0).cwiseMin(1.0);
+  if (!std::isfinite(from) || chart_.coordinates() == 0) return start;
+  VectorXd u = chart_.coordinates_of(start.actions);
   minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
     VectorXd slope;
-    const VectorXd x = input_of({start.row, actions_at(at)}, context);
+    const VectorXd x = input_of({start.row, chart_.inputs(at)}, context);
     const double value = (score.*height)(x, &slope);
-    gradient = -(slope.segment(own, d).array() * side.array()).matrix() / unit;
+    gradient = -chart_.slope(slope.segment(own, d)) / unit;
     return -(value - from) / unit;
   });
-  return {start.row, box_.snap(actions_at(u))};
+  return {start.row, chart_.box().snap(chart_.inputs(u))};
 }
 
 Points BoxSpace::inputs_of(const std::vector<Spot>& spots, const Context& context) const {

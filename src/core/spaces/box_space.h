@@ -7,22 +7,10 @@
 
 #include "base/minimizer.h"
 #include "posteriors/open_posterior.h"
+#include "spaces/chart.h"
 #include "spaces/space.h"
 
 namespace gpb {
-
-// The actions' box as the kernel sees it: logarithmic inputs are given by their logarithms.
-struct Box {
-  VectorXd lower, upper;
-  std::vector<char> integer;      // whole numbers only (before the logarithm)
-  std::vector<char> logarithmic;
-  Index inputs() const { return lower.size(); }
-  VectorXd side() const { return upper - lower; }
-  // The nearest point of the box that is allowed.
-  VectorXd snap(VectorXd x) const;
-  // A point to be snapped: uniform, whole numbers and levels each with the same probability.
-  VectorXd uniform(Rng& rng) const;
-};
 
 class BoxSpace final : public Space {
  public:
@@ -37,6 +25,7 @@ class BoxSpace final : public Space {
   Place uniform(const Context& context, Rng& rng) const override;
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place& place, const Context& context) const override;
+  Points moved(const std::vector<const Place*>& places, const Context& context) const override;
   VectorXd inputs(const Place& place) const override { return place.x; }
   double prior_mean(const Place& place) const override;
   double largest_prior_mean(const Context& context) const override;
@@ -50,6 +39,8 @@ class BoxSpace final : public Space {
     Index row = 0;
     VectorXd actions;
   };
+  void spread();
+  Chart chart_of(const Context& context) const;
   VectorXd input_of(const Spot& spot, const Context& context) const;
   Points inputs_of(Index row, const MatrixXd& actions, const Context& context) const;
   std::vector<Spot> starts(const Score& score, const Context& context,
@@ -67,6 +58,8 @@ class BoxSpace final : public Space {
   MatrixXd rows_;
   bool numbered_;
   Box box_;
+  Chart chart_;        // of the latest candidates:
+  FixedInputs fixed_;  // the box where these are fixed
   Index contexts_;
   PriorMean prior_mean_;
   OpenEngine engine_;

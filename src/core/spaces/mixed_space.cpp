@@ -30,28 +30,36 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
       prior_mean_(std::move(prior_mean)),
       engine_(engine),
       minimize_(std::move(minimize)) {
-  const Points& X = setting_.candidates;
+  slice_.box = setting_.box;
+  look_at(setting_.candidates);
+  Context origin;
+  origin.values = VectorXd::Zero(setting_.contexts);
+  VectorXd variance(places_.rows());
+  kernel_->diagonal(candidates(origin).X, variance);
+  prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
+}
+
+// Other candidates, of the slice that there is.
+void MixedSpace::look_at(const Points& candidates) {
+  const Points& X = candidates;
   if (X.rows() < 1 || X.cols() != setting_.width) {
     throw std::invalid_argument("a search space needs candidates");
   }
-  const MatrixXd first = X.topRows(1).leftCols(setting_.box.inputs());
+  places_ = X;
+  const Index d = setting_.box.inputs();
+  const MatrixXd first = X.topRows(1).leftCols(d);
   constrained_ = settled(first).excess.cols() > 0;
   std::map<std::vector<double>, Index> seen;
+  group_.clear();
   for (Index i = 0; i < X.rows(); ++i) {
     std::vector<double> levels;
     for (Index c = 0; c < X.cols(); ++c) {
-      const bool indicator = c >= setting_.box.inputs();
-      if (indicator || setting_.categorical[static_cast<std::size_t>(c)]) levels.push_back(X(i, c));
+      if (c >= d || setting_.categorical[static_cast<std::size_t>(c)]) levels.push_back(X(i, c));
     }
     const auto next = static_cast<Index>(seen.size());
     group_.push_back(seen.emplace(std::move(levels), next).first->second);
   }
   groups_ = static_cast<Index>(seen.size());
-  Context origin;
-  origin.values = VectorXd::Zero(setting_.contexts);
-  VectorXd variance(X.rows());
-  kernel_->diagonal(candidates(origin).X, variance);
-  prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
 }
 
 std::unique_ptr<Posterior> MixedSpace::make_posterior(double noise_var,
@@ -61,20 +69,55 @@ std::unique_ptr<Posterior> MixedSpace::make_posterior(double noise_var,
 
 // ---- points and places --------------------------------------------------------
 
-Settled MixedSpace::settled(const MatrixXd& points) const {
-  if (!setting_.settle) {
-    Settled out{points, MatrixXd(points.rows(), 0)};
-    for (Index i = 0; i < points.rows(); ++i) {
-      out.inputs.row(i) = setting_.box.snap(points.row(i).transpose()).transpose();
-    }
-    return out;
+MixedSpace::Slice MixedSpace::slice_of(const Context& context) const {
+  Slice out{setting_.box, {}};
+  if (!context.fixed) return out;
+  out.box = setting_.box.slice(*context.fixed, 0);
+  for (const Index input : context.fixed->at) {
+    const Index column = setting_.indicator[static_cast<std::size_t>(input)];
+    if (column >= 0) out.required.push_back(column);
   }
-  auto told = setting_.settle(points);
+  return out;
+}
+
+Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
+  MatrixXd inside = points;
+  const bool whole = !setting_.settle;
+  for (Index i = 0; i < points.rows(); ++i) {
+    if (whole) inside.row(i) = slice.box.snap(points.row(i).transpose()).transpose();
+    else inside.row(i) = slice.box.clamp(points.row(i).transpose()).transpose();
+  }
+  if (whole) return {inside, MatrixXd(points.rows(), 0)};
+  auto told = setting_.settle(inside);
   if (told.first.rows() != points.rows() || told.first.cols() != setting_.width ||
       told.second.rows() != points.rows()) {
     throw std::invalid_argument("a search space's rules say something else than what was asked");
   }
-  return {std::move(told.first), std::move(told.second)};
+  Settled out{std::move(told.first), std::move(told.second)};
+  const Index known = out.excess.cols();
+  out.excess.conservativeResize(points.rows(), known + static_cast<Index>(slice.required.size()));
+  for (std::size_t k = 0; k < slice.required.size(); ++k) {
+    out.excess.col(known + static_cast<Index>(k)) =
+        1.0 - 2.0 * out.inputs.col(slice.required[k]).array();
+  }
+  return out;
+}
+
+// Places that are played elsewhere.
+Points MixedSpace::moved(const std::vector<const Place*>& places, const Context& context) const {
+  MatrixXd points(static_cast<Index>(places.size()), setting_.box.inputs());
+  for (Index i = 0; i < points.rows(); ++i) {
+    const VectorXd& x = places[static_cast<std::size_t>(i)]->x;
+    points.row(i) = x.head(setting_.box.inputs()).transpose();
+  }
+  if (points.rows() == 0) return Points(0, setting_.width + setting_.contexts);
+  const Settled found = settled(points, slice_of(context));
+  Points kept(points.rows(), setting_.width);
+  Index count = 0;
+  for (Index i = 0; i < points.rows(); ++i) {
+    if (found.playable(i)) kept.row(count++) = found.inputs.row(i);
+  }
+  return in_context(kept.topRows(count), context);
 }
 
 Points MixedSpace::in_context(const Points& inputs, const Context& context) const {
@@ -85,10 +128,16 @@ Points MixedSpace::in_context(const Points& inputs, const Context& context) cons
 }
 
 const Candidates& MixedSpace::candidates(const Context& context) {
-  if (candidates_.token && context_ == context.values) return candidates_;
+  const bool same_slice = same_fixed(fixed_, context.fixed);
+  if (candidates_.token && same_slice && context_ == context.values) return candidates_;
+  if (!same_slice) {
+    slice_ = slice_of(context);
+    fixed_ = context.fixed;
+    look_at(fixed_ ? fixed_->candidates : setting_.candidates);
+  }
   candidates_.complete = false;
   candidates_.token = std::make_shared<const char>('\0');
-  candidates_.X = in_context(setting_.candidates, context);
+  candidates_.X = in_context(places_, context);
   context_ = context.values;
   return candidates_;
 }
@@ -106,19 +155,21 @@ bool MixedSpace::in_context(const Place& place, const Context& context) const {
 
 // Points of the box until one may be played.
 Place MixedSpace::uniform(const Context& context, Rng& rng) const {
+  const Slice slice = slice_of(context);
   MatrixXd points(setting_.settle ? kTries : 1, setting_.box.inputs());
   for (int draw = 0; draw < kMostDraws; ++draw) {
     for (Index i = 0; i < points.rows(); ++i) {
-      points.row(i) = setting_.box.uniform(rng).transpose();
+      points.row(i) = slice.box.uniform(rng).transpose();
     }
-    const Settled found = settled(points);
+    const Settled found = settled(points, slice);
     for (Index i = 0; i < points.rows(); ++i) {
       if (!found.playable(i)) continue;
       return Place::point(in_context(found.inputs.row(i), context).row(0).transpose());
     }
   }
-  const Index i = rng.index(setting_.candidates.rows());
-  return Place::point(in_context(setting_.candidates.row(i), context).row(0).transpose());
+  const Points& spare = context.fixed ? context.fixed->candidates : setting_.candidates;
+  const Index i = rng.index(spare.rows());
+  return Place::point(in_context(spare.row(i), context).row(0).transpose());
 }
 
 bool MixedSpace::exists(const Spot& spot, Index input) const {
@@ -129,10 +180,9 @@ bool MixedSpace::exists(const Spot& spot, Index input) const {
 // The inputs that a climb moves.
 std::vector<Index> MixedSpace::free_inputs(const Spot& spot) const {
   std::vector<Index> out;
-  for (Index c = 0; c < setting_.box.inputs(); ++c) {
+  for (Index c = 0; c < slice_.box.inputs(); ++c) {
     const bool number = !setting_.categorical[static_cast<std::size_t>(c)];
-    const bool varies = setting_.box.upper[c] > setting_.box.lower[c];
-    if (number && varies && exists(spot, c)) out.push_back(c);
+    if (number && slice_.box.moves(c) && exists(spot, c)) out.push_back(c);
   }
   return out;
 }
@@ -147,9 +197,9 @@ VectorXd MixedSpace::picked(const VectorXd& values, const std::vector<Index>& at
 
 bool MixedSpace::far_apart(Index a, Index b) const {
   if (group_[static_cast<std::size_t>(a)] != group_[static_cast<std::size_t>(b)]) return true;
-  const Index d = setting_.box.inputs();
-  const VectorXd side = setting_.box.side().array().max(1e-300);
-  const VectorXd gap = (setting_.candidates.row(a) - setting_.candidates.row(b)).head(d);
+  const Index d = slice_.box.inputs();
+  const VectorXd side = slice_.box.side().array().max(1e-300);
+  const VectorXd gap = (places_.row(a) - places_.row(b)).head(d);
   return gap.cwiseQuotient(side).norm() > kApart;
 }
 
@@ -208,7 +258,7 @@ void MixedSpace::offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& po
 MatrixXd MixedSpace::stacked(const std::vector<MatrixXd>& points) const {
   Index rows = 0;
   for (const MatrixXd& part : points) rows += part.rows();
-  MatrixXd out(rows, setting_.box.inputs());
+  MatrixXd out(rows, slice_.box.inputs());
   Index row = 0;
   for (const MatrixXd& part : points) {
     if (part.rows() > 0) out.middleRows(row, part.rows()) = part;
@@ -244,7 +294,7 @@ void MixedSpace::exchange(std::vector<Spot>& spots, const Query& query) const {
 }
 
 MatrixXd MixedSpace::exchanges(const Spot& spot) const {
-  const Box& box = setting_.box;
+  const Box& box = slice_.box;
   const VectorXd here = point_of(spot);
   std::vector<std::pair<Index, double>> changes;
   for (Index c = 0; c < box.inputs(); ++c) {
@@ -276,7 +326,7 @@ void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const 
   const auto d = static_cast<Index>(free.size());
   if (d == 0) return;
   const MatrixXd offsets = 2.0 * golden_points(kAround, d).array() - 1.0;
-  const VectorXd side = picked(setting_.box.side(), free);
+  const VectorXd side = picked(slice_.box.side(), free);
   std::vector<Spot> best{spot};
   for (double reach = 0.1; reach > 1e-5; reach *= 0.1) {
     for (Index turn = 0; turn < turns; ++turn) {
@@ -302,7 +352,7 @@ Place MixedSpace::maximise(const Score& score, const Context& context, const Obs
   score.values(candidates_, scores);
   std::vector<Spot> spots;
   for (const Index i : starts(scores)) {
-    const VectorXd inputs = setting_.candidates.row(i).transpose();
+    const VectorXd inputs = places_.row(i).transpose();
     spots.push_back({inputs, score.at(in_context(inputs.transpose(), context)).value()});
   }
   if (const Place* place = known.best()) {
@@ -377,8 +427,8 @@ MixedSpace::Way MixedSpace::way_from(Spot& spot) const {
   way.spot = &spot;
   way.free = free_inputs(spot);
   way.from = point_of(spot);
-  way.lower = picked(setting_.box.lower, way.free);
-  way.side = picked(setting_.box.side(), way.free);
+  way.lower = picked(slice_.box.lower, way.free);
+  way.side = picked(slice_.box.side(), way.free);
   const VectorXd u = (picked(way.from, way.free) - way.lower).cwiseQuotient(way.side);
   way.start = way.at = u.cwiseMax(0.0).cwiseMin(1.0);
   return way;
@@ -443,7 +493,7 @@ std::vector<MixedSpace::Way*> MixedSpace::linearised(const std::vector<Way*>& wa
 // In sides of the box.
 double MixedSpace::difference_step(const Way& way, Index i) const {
   const Index input = way.free[static_cast<std::size_t>(i)];
-  const bool whole = setting_.box.integer[static_cast<std::size_t>(input)];
+  const bool whole = slice_.box.integer[static_cast<std::size_t>(input)];
   return whole ? std::max(kSmallStep, 1.0 / way.side[i]) : kSmallStep;
 }
 
@@ -471,7 +521,7 @@ void MixedSpace::pull_back(const std::vector<Way*>& ways) const {
     std::vector<MatrixXd> points;
     for (Index w = 0; w < count; ++w) {
       const Way& way = *ways[static_cast<std::size_t>(w)];
-      MatrixXd line(kParts, setting_.box.inputs());
+      MatrixXd line(kParts, slice_.box.inputs());
       for (Index i = 0; i < kParts; ++i) {
         const double share = good[w] + width * static_cast<double>(i + 1) / kParts;
         line.row(i) = way.point(way.start + share * (way.at - way.start)).transpose();

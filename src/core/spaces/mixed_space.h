@@ -42,6 +42,7 @@ class MixedSpace final : public Space {
   Place uniform(const Context& context, Rng& rng) const override;
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place& place, const Context& context) const override;
+  Points moved(const std::vector<const Place*>& places, const Context& context) const override;
   VectorXd inputs(const Place& place) const override { return place.x; }
   double prior_mean(const Place& place) const override { return prior_mean_.at(place.x); }
   double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
@@ -60,9 +61,17 @@ class MixedSpace final : public Space {
     const Score& score;
     const Context& context;
   };
-  Settled settled(const MatrixXd& points) const;
+  // Where a search goes on now: all of the space, or where some inputs are fixed.
+  struct Slice {
+    Box box;
+    std::vector<Index> required;  // indicators of the inputs that are fixed, and so must exist
+  };
+  Slice slice_of(const Context& context) const;
+  Settled settled(const MatrixXd& points, const Slice& slice) const;
+  Settled settled(const MatrixXd& points) const { return settled(points, slice_); }
+  void look_at(const Points& candidates);
   Points in_context(const Points& inputs, const Context& context) const;
-  VectorXd point_of(const Spot& spot) const { return spot.inputs.head(setting_.box.inputs()); }
+  VectorXd point_of(const Spot& spot) const { return spot.inputs.head(slice_.box.inputs()); }
   bool exists(const Spot& spot, Index input) const;
   std::vector<Index> free_inputs(const Spot& spot) const;
   static VectorXd picked(const VectorXd& values, const std::vector<Index>& at);
@@ -94,7 +103,10 @@ class MixedSpace final : public Space {
   OpenEngine engine_;
   BoxMinimizer minimize_;
   double prior_scale_ = 1.0;
+  Slice slice_;  // of the latest candidates:
+  FixedInputs fixed_;
   bool constrained_ = false;
+  Points places_;             // the candidates without their context
   std::vector<Index> group_;  // of each candidate: those with the same levels and inputs
   Index groups_ = 0;
   Candidates candidates_;

@@ -26,6 +26,11 @@ class Space {
   // that no table has. Throws where there is no such place.
   virtual Place place(Index arm, Index context, const VectorXd& inputs) const = 0;
   virtual bool in_context(const Place& place, const Context& context) const = 0;
+  // The kernel's inputs of places in this context whose inputs are moved to where they are fixed;
+  // without those that cannot be played there. Only where inputs can be fixed.
+  virtual Points moved(const std::vector<const Place*>& /*places*/, const Context&) const {
+    throw std::logic_error("no inputs can be fixed in this space");
+  }
   // The kernel's inputs of a place.
   virtual VectorXd inputs(const Place& place) const = 0;
   virtual double prior_mean(const Place& place) const = 0;

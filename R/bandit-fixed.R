@@ -1,0 +1,77 @@
+# Inputs that are fixed while asking: $suggest(fixed = ), $best(fixed = ). What of the domain is left is told by
+# slice_of(); it goes along with the contexts, and the core's log has it beside the eligible arms.
+
+with_fixed <- function(contexts, bandit, fixed) {
+  if (is.null(fixed)) return(contexts)
+  if (has_rule(bandit)) stop_argument("fixed", describe(fixed), paste("NULL for", rule_of(bandit)$title))
+  domain <- bandit$config$domain
+  slice <- slice_of(domain, check_fixed(fixed, fixable_inputs(domain)))
+  if (!is.null(slice$fixed) && trait(bandit$config$policy, "intervals")) {
+    stop_argument("fixed", describe(fixed),
+                  "NULL for a policy that keeps intervals at the places that it began with")
+  }
+  if (!is.null(slice$eligible)) {
+    both <- if (is.null(contexts$eligible)) slice$eligible else slice$eligible & contexts$eligible
+    if (!any(both)) stop_argument("fixed", value_words(fixed), "values that some of the `arms` have")
+    contexts$eligible <- if (!all(both)) both
+  }
+  contexts$fixed <- slice$fixed
+  contexts
+}
+
+# A named list of one value each.
+check_fixed <- function(fixed, names) {
+  allowed <- sprintf("NULL, or a named list with a value for some of the inputs %s", quoted(names))
+  plain <- is.list(fixed) || (is.atomic(fixed) && is.null(dim(fixed)))
+  if (!plain || length(fixed) == 0 || is.null(names(fixed))) stop_argument("fixed", describe(fixed), allowed)
+  values <- as.list(fixed)
+  unknown <- setdiff(names(values), names)
+  if (length(unknown)) stop_argument("fixed", paste("one with", quoted(unknown)), allowed)
+  if (anyDuplicated(names(values))) stop_argument("fixed", "a name that stands twice", allowed)
+  single <- vapply(values, function(value) is.atomic(value) && is.null(dim(value)) && length(value) == 1, NA)
+  if (!all(single)) {
+    stop_argument("fixed", sprintf("%s = %s", names(values)[!single][1], describe(values[!single][[1]])), "one value each")
+  }
+  values
+}
+
+fixed_number <- function(value, name) {
+  if (!is.numeric(value) || !is.finite(value)) {
+    stop_argument("fixed", sprintf("%s = %s", name, describe(value)), sprintf("a number for %s", name))
+  }
+  as.double(value)
+}
+
+# In the order of the inputs, as the core takes them: numbers from 0, model inputs.
+fixed_inputs <- function(at, values) list(at = as.integer(sort(at) - 1L), values = as.double(values[order(at)]))
+
+value_words <- function(values) {
+  paste(names(values), "=", vapply(values, function(value) format(value, digits = 10), ""), collapse = ", ")
+}
+
+# Are these queries where the inputs are fixed now?
+in_slice <- function(bandit, ids, fixed) {
+  here <- rep(TRUE, length(ids))
+  for (k in seq_along(fixed$at)) {
+    here <- here & bandit$queries[[paste0("in.", fixed$at[k] + 1L)]][ids] == fixed$values[k]
+  }
+  here
+}
+
+# Places of a design where the inputs are fixed: moved there; those that cannot be played there become others that can.
+moved_places <- function(bandit, places, contexts) {
+  if (is.null(contexts$fixed)) return(places)
+  config <- bandit$config
+  fixed <- contexts$fixed
+  inputs <- places$inputs
+  for (k in seq_along(fixed$at)) inputs[, fixed$at[k] + 1L] <- fixed$values[k]
+  moved <- nearest_places(config$domain, inputs)
+  at <- fixed$at + 1L
+  there <- abs(moved$inputs[, at, drop = FALSE] - rep(fixed$values, each = nrow(inputs)))
+  there[is.na(from_model_inputs(config$domain, moved$inputs)[, at])] <- Inf
+  elsewhere <- which(rowSums(there > 1e-9 * pmax(1, abs(rep(fixed$values, each = nrow(inputs))))) > 0)
+  spare <- fixed$candidates
+  for (i in elsewhere) moved$inputs[i, ] <- spare[sample.int(nrow(spare), 1), ]
+  moved$inputs[, at] <- rep(fixed$values, each = nrow(inputs))
+  moved
+}

@@ -1,0 +1,46 @@
+// A chart: what a search moves, and what the kernel sees of it. Coordinates run from 0 to 1 and belong to
+// the inputs that can move; an input that is fixed has none.
+#ifndef GPB_CHART_H
+#define GPB_CHART_H
+
+#include "base/place.h"
+
+namespace gpb {
+
+// The actions' box as the kernel sees it: logarithmic inputs are given by their logarithms.
+struct Box {
+  VectorXd lower, upper;
+  std::vector<char> integer;      // whole numbers only (before the logarithm)
+  std::vector<char> logarithmic;
+  Index inputs() const { return lower.size(); }
+  VectorXd side() const { return upper - lower; }
+  bool moves(Index input) const { return upper[input] > lower[input]; }
+  VectorXd clamp(const VectorXd& x) const { return x.cwiseMax(lower).cwiseMin(upper); }
+  // The nearest point of the box that is allowed.
+  VectorXd snap(VectorXd x) const;
+  // A point to be snapped: uniform, whole numbers and levels each with the same probability.
+  VectorXd uniform(Rng& rng) const;
+  // The same box where some inputs (of the kernel; the box's begin with `first`) are fixed.
+  Box slice(const Fixed& fixed, Index first) const;
+};
+
+class Chart {
+ public:
+  explicit Chart(Box box);
+  const Box& box() const { return box_; }
+  Index coordinates() const { return static_cast<Index>(moving_.size()); }
+  VectorXd inputs(const VectorXd& u) const;
+  VectorXd coordinates_of(const VectorXd& x) const;
+  // From the derivative by the box's inputs that by the coordinates.
+  VectorXd slope(const VectorXd& by_inputs) const;
+  // How far apart two points are, in sides of the box.
+  double distance(const VectorXd& x, const VectorXd& y) const;
+
+ private:
+  Box box_;
+  std::vector<Index> moving_;  // inputs that can move
+};
+
+}  // namespace gpb
+
+#endif
