@@ -111,7 +111,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   race <- check_race(race)
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
-                                     time_limit = if (time_limit < Inf) time_limit, race = race))
+                                     time_limit = if (time_limit < Inf) time_limit))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
@@ -120,7 +120,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, ...)
   if (!is.null(store)) {
-    search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations)
+    search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations,
+                   race = race)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }
   search <- open_search(bandit, known, design, journal, race)

@@ -18,7 +18,8 @@
 #' `noise_var` + \eqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K)}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K)}: it is neither failed nor the worst. It is never recommended for its own readings, nor `best_seen`. A
 #' setting one of whose folds fails has failed.
 #'
-#' With several workers folds of one setting run side by side where all of them are needed in any case; otherwise every worker has a setting of its own.
+#' With several workers folds of one setting run side by side where all of them are needed in any case; otherwise every worker has a setting of its own; in a store
+#' ([work_on()]) always.
 #' @param folds \eqn{K}, a whole number >= 3.
 #' @param alpha the probability, in (0, 1), with which a setting may be stopped that would have won.
 #' @param burn_in so many folds are evaluated before the exact rule is asked: a whole number >= 2 and < `folds` (by

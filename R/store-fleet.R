@@ -1,7 +1,7 @@
 # maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
 # only keeps them company.
 
-# `search`: `points` (the design), `known` (points with rewards), `evaluations`.
+# `search`: `points` (the design), `known` (points with rewards), `evaluations`, `race`.
 maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts) {
   check_store(store)
   workers <- check_count(workers)
@@ -26,7 +26,9 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
 open_search_in <- function(store, bandit, search) {
   config <- bandit$config
   known <- search$known$reward
-  config$search <- list(known = if (all(is.na(known))) 0L else length(known))
+  config$search <- c(list(known = if (all(is.na(known))) 0L else length(known)),
+                     if (!is.null(search$race)) list(race = search$race))
+  if (!is.null(search$race)) make_fold_table(store$link)
   bandit$config <- config
   ours <- tryCatch({
     start_store(as.environment(bandit), store)
@@ -190,11 +192,19 @@ new_store_maximum <- function(bandit, store, interrupted) {
   failed <- history$id %in% leases$query[leases$state == "failed"]
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
   history$status <- ifelse(history$id <= known, "given", ifelse(failed, reason, "ok"))
+  ids <- history$id[shown]
   history <- history[shown, c(names, "reward", "status")]
   row.names(history) <- NULL
+  race <- race_of_store(bandit)
+  if (!is.null(race)) {
+    folds <- stored_folds(log, race)
+    history <- raced_history(history, ids, folds)
+    race <- race_report_of_store(race, history, ids, folds)
+  }
   tried <- history[history$status != "given", ]
   # (A replica may have read its head before the search set its budget.)
   budget <- as.double(sql_select(store$link, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
-  hopeless <- if (isTRUE(nrow(tried) < budget) && all(is.na(tried$reward))) reason_of_failures(tried$status, 0)
-  new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless)
+  spent <- if (is.null(race)) nrow(tried) else race$spent
+  hopeless <- if (isTRUE(spent < budget) && all(is.na(tried$reward))) reason_of_failures(tried$status, 0)
+  new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless, race = race)
 }

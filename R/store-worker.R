@@ -18,9 +18,12 @@
 #' evaluations fail for one reason, while nobody has succeeded in any, ends with a warning of class
 #' `gpbandits_hopeless` that says why.
 #'
+#' In a search with [race_folds()] a worker takes a setting and evaluates its folds, `objective(point, fold)`, one after the other, against the complete
+#' settings that all workers share; what each fold gave is in the store at once, and whoever takes the setting over goes on from there.
+#'
 #' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker without
 #'   heartbeats from a second process).
-#' @param objective a function of one point that returns the reward, as for [maximize_bandit()]; where the bandit has constraints, a list
+#' @param objective a function of one point (in a race: and of a fold) that returns the reward, as for [maximize_bandit()]; where the bandit has constraints, a list
 #'   with `reward` and `constraints`.
 #' @param until `NULL`, or a function of this worker's replica (a [GPBandit][gp_bandit], up to date): `TRUE` ends the loop.
 #'   With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at all.
@@ -59,24 +62,31 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
       patiently(bandit$catch_up(), patience)
       if (isTRUE(call_user(until(bandit), "until", "for a worker's replica"))) break
     }
+    race <- race_of_store(bandit)
+    if (!is.null(race) && race_has_ended(bandit, patience)) break
     query <- patiently(bandit$suggest(worker = worker, lease = lease), patience)
     if (nrow(query) == 0) {
       if (nothing_left(bandit, patience)) break
       next
     }
     pulse$token(query$token)
-    outcome <- with_stream(parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)),
-                           evaluate_objective(objective, query_task(query$id, bandit)$point, timeout))
-    status <- patiently(answer_query(bandit, query, outcome), patience)
+    status <- if (is.null(race)) evaluate_query(bandit, query, objective, timeout, patience)
+              else race_query(bandit, query, objective, timeout, patience)
     pulse$token("")
     answered <- answered + 1
-    failures <- if (identical(status, "ok")) character() else c(failures, status)
+    failures <- if (status %in% c("ok", "spent")) character() else c(failures, status)
     if (is_hopeless_worker(bandit, failures)) {
       warn_of_failures(reason_of_failures(failures, Inf))
       break
     }
   }, interrupt = function(i) give_back(bandit, worker))
   invisible(answered)
+}
+
+evaluate_query <- function(bandit, query, objective, timeout, patience) {
+  outcome <- with_stream(parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)),
+                         evaluate_objective(objective, query_task(query$id, bandit)$point, timeout))
+  patiently(answer_query(bandit, query, outcome), patience)
 }
 
 worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getpid(), format(Sys.time(), "%H%M%S"))

@@ -272,3 +272,66 @@ test_that("bad races are refused", {
   expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 20, race = forged), "race", class = "gpbandits_error")
   expect_output(print(race_folds(5)), "race over 5 folds, alpha = 0.05, burn-in 3")
 })
+
+# ---- in a store -------------------------------------------------------------------------
+
+race_in <- function(place, evaluations = 50, objective = noisy, ...) {
+  maximize_bandit(objective, list(x = c(1, 3)), evaluations, design = 4, race = race_folds(5),
+                  store = store_at(place, seed = 7), ...)
+}
+
+test_that("a race in a store keeps its budget of folds, and goes on", {
+  skip_on_cran()
+  on_databases(heavy = TRUE, function(place) {
+    calls <- 0
+    counted <- function(p, fold) {
+      calls <<- calls + 1
+      noisy(p, fold)
+    }
+    found <- race_in(place, 50, counted)
+    expect_equal(calls, 50)
+    race <- found$race
+    expect_equal(race$spent, 50)
+    expect_gt(race$stopped, 0)
+    expect_equal(race$complete + race$stopped + race$unfinished, nrow(found$history))
+    expect_lt(abs(found$par[["x"]] - 2.2), 0.2)
+    by_setting <- split(race$folds, race$folds$setting)
+    expect_true(all(vapply(by_setting, function(one) !anyDuplicated(one$fold), NA)))
+    ok <- which(found$history$status == "ok")
+    expect_equal(found$history$reward[ok], vapply(by_setting[as.character(ok)], function(one) mean(one$reward), 0),
+                 ignore_attr = TRUE)
+    own <- table_column(as.environment(found$bandit)$events, "noise_var")
+    expect_equal(sum(!is.na(own)), race$stopped + race$unfinished)
+    again <- race_in(place, 70, counted)
+    expect_equal(calls, 70)
+    expect_identical(utils::head(again$history, nrow(found$history)), found$history)
+    expect_match(refused(maximize_bandit(noisy, list(x = c(1, 3)), 80, design = 4, store = store_at(place, seed = 7))), "search|race")
+  })
+})
+
+test_that("a worker that dies within a setting leaves its folds to the next, and a fold that fails fails the setting", {
+  skip_on_cran()
+  place <- sqlite_place()
+  calls <- 0
+  dies <- function(p, fold) {
+    calls <<- calls + 1
+    if (calls == 8) invokeRestart("gone")
+    noisy(p, fold)
+  }
+  expect_identical(withRestarts(race_in(place, 50, dies), gone = function() "dead"), "dead")
+  before <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'ok' ORDER BY query, fold")
+  expect_equal(nrow(before), 7)
+  # Its lease is given up, as after its time.
+  tamper(place, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open'")
+  found <- race_in(place, 50)
+  expect_equal(found$race$spent, 50)
+  after <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'ok' ORDER BY query, fold")
+  kept <- merge(before, after, by = c("query", "fold"))
+  expect_identical(kept$reward.x, kept$reward.y)
+  expect_equal(nrow(kept), 7)
+  failing <- race_in(sqlite_place(), 40, function(p, fold) if (p[["x"]] < 2 && fold == 3) NaN else noisy(p, fold))
+  expect_gt(failing$race$failed, 0)
+  expect_true(all(grepl("^fold 3: ", failing$history$status[is.na(failing$history$reward)])))
+  tamper(place, "UPDATE gpb_fold SET fold = 77 WHERE fold = 1 AND query = 1")
+  expect_match(refused(race_in(place, 60)), "gpb_fold")
+})
