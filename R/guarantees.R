@@ -44,7 +44,8 @@
 #' | GP-AUCB's guard | as UCB | factor \eqn{e^C}{exp(C)} | [pending_hallucinate()] | Desautels 2014 |
 #' | GP-UCB-PE | prior, batches, arms | best of batch; all queries, delays too: factor \eqn{5e^G/2}{5 exp(G) / 2} | [gp_ucb_pe()] | Contal 2013; derived |
 #' | TS-RSR | prior, batches | see the paper; PIMS one by one | [ts_rsr()] | Ren 2024 |
-#' | BPE | norm, batches, delays | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)} | [bpe()] | Li 2022 |
+#' | BPE | norm, batches | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)} | [bpe()] | Li 2022 |
+#' | BPE, delays that may depend on rewards | norm | the same, plus the wait of each batch | [bpe()] | after Vakili 2023; derived |
 #' | local penalisation | batches | none | [pending_penalise()] | Gonzalez 2016 |
 #'
 #' **Change**

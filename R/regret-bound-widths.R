@@ -39,13 +39,10 @@ small_ridge <- function(gain, noise_var) {
 
 # Maximum variance reduction: 2 w times the largest sd that can be left, which is at most the mean of those played.
 regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1) {
-  t <- seq_len(rounds)
   B <- check_number(B, lower = 0)
   width <- fixed_multiplier(B, check_number(R, lower = 0), check_positive(noise_var, "noise_var"), check_count(arms),
                             check_delta(delta), check_count(looks))
-  few <- small_ridge(gain, noise_var)
-  left <- pmin(variance_sum(gain, noise_var, variance) / t, ifelse(t > few$rounds, few$sum / (t - few$rounds), Inf),
-               variance)
+  left <- largest_left(gain, noise_var, variance)
   cummin(pmin(2 * width * sqrt(left), 2 * B * sqrt(variance)))
 }
 
@@ -84,16 +81,26 @@ regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
   2 * regret_lse(rounds, gain, noise_var, width, variance)
 }
 
-# The first batch costs what it may; a survivor of a batch of N costs at most 4 w sqrt(c gamma_N / N).
-regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1) {
+# The first batch costs what it may; a survivor of a batch of N costs at most 4 w times the largest sd that is left. Each
+# lasts `wait` rounds longer than it has points.
+regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0) {
   sizes <- bpe_sizes(rounds)
   B <- check_number(B, lower = 0)
   width <- fixed_multiplier(B, check_number(R, lower = 0), check_positive(noise_var, "noise_var"), check_count(arms),
                             check_delta(delta), length(sizes))
+  wait <- check_numbers(wait, lengths = unique(c(1, length(sizes))), lower = 0)
+  lasts <- ceiling(sizes + wait)
   worst <- 2 * B * sqrt(check_positive(variance))
-  spread <- variance_sum(gain, noise_var, variance)
-  survivor <- 4 * width * sqrt(spread[sizes] / sizes)
-  cumsum(rep(pmin(worst, c(worst, survivor[-length(sizes)])), sizes))
+  survivor <- 4 * width * sqrt(largest_left(gain, noise_var, variance)[sizes])
+  cost <- cummin(pmin(worst, c(worst, survivor[-length(sizes)])))
+  cumsum(rep(cost, lasts))[seq_len(rounds)]
+}
+
+# The largest variance that maximum variance reduction can leave after 1..T plays: at most the mean of those played.
+largest_left <- function(gain, noise_var, variance) {
+  t <- seq_len(length(gain) - 1)
+  few <- small_ridge(gain, noise_var)
+  pmin(variance_sum(gain, noise_var, variance) / t, ifelse(t > few$rounds, few$sum / (t - few$rounds), Inf), variance)
 }
 
 regret_lb <- function(rounds, gain, B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL) {

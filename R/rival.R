@@ -129,12 +129,12 @@ rival_rules <- list(
   ), scales_rule),
   bpe = list(
     title = "BPE (batched pure exploration)",
-    settings = alist(rounds = check_count(rounds)),
-    phases = function(count) "policy",
-    begin = function(config) list(batch = 0, start = 0L, queue = integer(), alive = NULL),
+    settings = alist(rounds = check_count(rounds), wait = check_choice(wait, c("rewards", "rounds")),
+                     extra = check_count(extra, lower = 0)),
+    phases = function(count) c("policy", "free"),
+    begin = function(config) list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL),
     propose = function(rival, context) propose_bpe(rival),
-    recommend = function(rival, context) recommend_bpe(rival),
-    random = FALSE
+    recommend = function(rival, context) recommend_bpe(rival)
   ),
   rahbo = list(
     title = "RAHBO (risk-averse)",

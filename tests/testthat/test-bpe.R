@@ -8,13 +8,13 @@ test_that("batch sizes and the width are the specification's", {
 })
 
 # One BPE life: batches by variance, eliminations by each batch's own rewards known by then.
-test_that("choices of BPE are the oracle's, with delays too", {
+test_that("choices of BPE by rounds are the oracle's, with delays too", {
   for (late in c(0, 3)) {
     set.seed(441)
     x <- sort(runif(25))
     K <- ref_kernel_se(0.15)(x)
     f <- sin(6 * x)
-    b <- bpe(x, kernel_se(0.15), 0.04, rounds = 60, B = 1, R = 0.1, width = 1.5)
+    b <- bpe(x, kernel_se(0.15), 0.04, rounds = 60, B = 1, R = 0.1, width = 1.5, wait = "rounds")
     alive <- 1:25
     arm <- integer()
     y <- numeric()
@@ -43,6 +43,125 @@ test_that("choices of BPE are the oracle's, with delays too", {
     expect_equal(b$posterior()$mean, p$mean, tolerance = tol$engine)
     b$suggest()
     expect_equal(b$best()$arm, alive[which.max(p$mean[alive])])
+  }
+})
+
+test_that("by rewards a batch decides by exactly its own, plays freely while it waits, and asks again for what is lost", {
+  set.seed(444)
+  x <- sort(runif(25))
+  K <- ref_kernel_se(0.15)(x)
+  f <- sin(6 * x)
+  b <- bpe(x, kernel_se(0.15), 0.04, rounds = 60, B = 1, R = 0.1, width = 1.5)
+  alive <- 1:25
+  free <- 0
+  for (size in bpe_sizes(60)) {
+    batch <- integer()
+    for (k in seq_len(size)) {
+      sd <- ref_posterior_at(K, batch, numeric(length(batch)), 0.04)$sd
+      batch[k] <- alive[ref_argmax(sd[alive], 1e-9)]
+    }
+    first <- nrow(b$history())
+    seat <- integer()
+    for (k in seq_len(size)) {
+      q <- b$suggest()
+      expect_equal(q$arm, batch[k])
+      seat[k] <- q$id
+      # Two of them get lost, one after the other, and take their seats again.
+      if (k == 3) {
+        b$withdraw(seat[1])
+        b$fail(seat[2])
+        q <- b$suggest(2)
+        expect_equal(q$arm, batch[1:2])
+        b$fail(q$id[1])
+        seat[1:2] <- c(b$suggest()$id, q$id[2])
+        expect_equal(b$history()$arm[seat[1]], batch[1])
+      }
+    }
+    y <- f[batch] + rnorm(size, sd = 0.2)
+    # Rewards come in any order; until the last, others are played among what is left.
+    for (k in sample(size)) {
+      if (size - k < 4) {
+        q <- b$suggest()
+        expect_true(q$arm %in% alive)
+        expect_equal(b$history()$phase[q$id], "free")
+        if (k %% 2) b$observe(q$id, 5)
+        free <- free + 1
+      }
+      b$observe(seat[k], y[k])
+    }
+    expect_equal(unserialize(serialize(b, NULL))$copy()$suggest(), b$copy()$suggest())
+    p <- ref_posterior_at(K, batch, y, 0.04)
+    alive <- alive[(p$mean + 1.5 * p$sd)[alive] >= max((p$mean - 1.5 * p$sd)[alive])]
+  }
+  expect_gt(free, 8)
+  expect_lt(length(alive), 20)
+  b$suggest()
+  expect_equal(b$memory$alive, alive)
+  expect_true(b$best()$arm %in% alive)
+})
+
+# Bad rewards of good arms and good ones of bad arms are late: a batch that does not wait sees the world upside down.
+test_that("delays may depend on rewards where a batch waits for its own, and may not where it does not", {
+  x <- seq(0, 1, length.out = 5)
+  f <- c(0, 0.02, 0.04, 0.02, 0)
+  lives <- by_level(3, 60)
+  lost <- function(wait) sum(vapply(seq_len(lives), function(seed) {
+    set.seed(500 + seed)
+    b <- bpe(x, kernel_se(0.3), 0.01, rounds = 1000, B = 1, R = 0.1, wait = wait)
+    for (size in bpe_sizes(1000)[1:3]) {
+      q <- b$suggest(size)
+      noise <- rnorm(size, sd = 0.1)
+      late <- (noise > 0) == (q$arm == 3)
+      b$observe(q$id[!late], (f[q$arm] + noise)[!late])
+      if (wait == "rewards") {
+        b$suggest(2)
+        b$observe(q$id[late], (f[q$arm] + noise)[late])
+      }
+    }
+    b$suggest()
+    !3 %in% b$memory$alive
+  }, TRUE))
+  expect_gt(stats::binom.test(lost("rewards"), lives, 0.1, "greater")$p.value, tol$p_value)
+  expect_gt(lost("rounds"), lives / 2)
+})
+
+test_that("with delays BPE's regret is below its bound, and the bound is a sum, batch by batch", {
+  gain <- function(s) log1p(s)
+  sizes <- bpe_sizes(40)
+  ask <- function(wait) regret_bound("bpe", 40, gain, noise_var = 0.25, B = 1, R = 0.1, arms = 30, wait = wait)
+  cost <- diff(c(0, ask(0)))[c(1, 8, 25)]
+  expect_equal(ask(5), cumsum(rep(cost, sizes + 5))[1:40])
+  expect_equal(ask(c(1, 2, 3)), cumsum(rep(cost, sizes + 1:3))[1:40])
+  expect_error(ask(-1), "`wait`", class = "gpbandits_error")
+  expect_error(ask(1:2), "`wait`", class = "gpbandits_error")
+  x <- seq(0, 1, length.out = 20)
+  K <- ref_kernel_se(0.25)(x)
+  known <- max_information_gain(kernel_se(0.25), x, 200, 0.01, method = "spectral")
+  for (seed in seq_len(by_level(1, 12))) {
+    set.seed(540 + seed)
+    f <- drop(K[, at <- sample(20, 8)] %*% (a <- rnorm(8)))
+    f <- f / sqrt(drop(a %*% K[at, at] %*% a))
+    b <- bpe(x, kernel_se(0.25), 0.01, rounds = 200, B = 1, R = 0.1)
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1), delay = delay_geometric(20)), 200))
+    expect_true(which.max(f) %in% b$memory$alive)
+    first <- which(run$phase == "policy" & c("free", run$phase[-200]) == "free")
+    waited <- diff(c(first, 201)) - bpe_sizes(200)[seq_along(first)]
+    bound <- regret_bound("bpe", 200, known, noise_var = 0.01, B = 1, R = 0.1, arms = 20,
+                          wait = c(pmax(0, waited), rep(0, 9))[seq_along(bpe_sizes(200))])
+    expect_true(all(run$cumulative_regret <= bound + 1e-9))
+    expect_gt(sum(run$phase == "free"), 10)
+  }
+})
+
+test_that("BPE by rounds plays longer batches where it is told, and refuses what is none", {
+  b <- bpe(1:9, kernel_se(1), 0.1, rounds = 20, B = 1, R = 0.1, wait = "rounds", extra = 3)
+  b$suggest(bpe_sizes(20)[1] + 3)
+  expect_equal(b$memory$batch, 1)
+  b$suggest()
+  expect_equal(b$memory$batch, 2)
+  expect_true(all(b$history()$phase == "policy"))
+  for (bad in list(list(wait = "always"), list(extra = 2), list(extra = -1, wait = "rounds"), list(extra = 1.5, wait = "rounds"))) {
+    expect_error(do.call(bpe, c(list(1:9, kernel_se(1), 0.1, rounds = 20, B = 1, R = 0.1), bad)), class = "gpbandits_error")
   }
 })
 

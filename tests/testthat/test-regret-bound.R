@@ -290,6 +290,13 @@ test_that("the bound of pure exploration in batches, batch by batch", {
   each <- function(n) min(2, 4 * w * sqrt(2 / log(1 + 1 / 0.25) * log(1 + n) / n))
   bound <- regret_bound("bpe", 40, gain, noise_var = 0.25, B = 1, R = 0.1, arms = 30)
   expect_equal(bound[c(7, 24, 40)], cumsum(c(2 * 7, 17 * each(7), 16 * each(17))))
+  # Where the ridge is small, by the smaller variance that a batch can leave.
+  w <- sqrt(1 + 2 * 0.01^2 / 1e-4 * log(2 * 30 * length(bpe_sizes(900)) / 0.1))
+  sizes <- bpe_sizes(900)
+  few <- 2 * 5 / log(2)
+  bound <- regret_bound("bpe", 900, 5, noise_var = 1e-4, B = 1, R = 0.01, arms = 30)
+  left <- sqrt(pmin(2 / log1p(1e4) * 5 / sizes, ifelse(sizes > few, few * 1e-4 / (sizes - few), 1), 1))
+  expect_equal(bound[900], sum(c(2, pmin(2, 4 * w * left[-length(sizes)])) * sizes))
 })
 
 test_that("unknown lengthscales cost their factor", {
