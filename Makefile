@@ -21,7 +21,7 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test fuzz check bench build-time vignettes site coverage lint document sanitize clean
+.PHONY: help demo test fuzz check bench build-time vignettes site pictures coverage lint document sanitize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,12 @@ site: ## build the site into build/site, and look at it with headless Chromium
 	@Rscript tools/setup.R site
 	@$(MAKE) -s $(STAMP)
 	@Rscript tools/site.R
+
+pictures: ## the front page's: logo, badges, decision tree, cheat sheet, volcano, into man/figures
+	@Rscript tools/setup.R demo
+	@$(MAKE) -s $(STAMP)
+	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
+	@Rscript tools/pictures.R volcano
 
 coverage: ## share of the lines that the tests run, R and C++ (report: build/coverage.txt)
 	@Rscript tools/setup.R coverage
