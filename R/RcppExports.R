@@ -81,6 +81,10 @@ cpp_bandit_known <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_known`, handle)
 }
 
+cpp_bandit_sites <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_sites`, handle)
+}
+
 cpp_bandit_arm_posterior <- function(handle, arm, context) {
     .Call(`_gpbandits_cpp_bandit_arm_posterior`, handle, arm, context)
 }

@@ -50,6 +50,9 @@ check_config <- function(config) {
       if (!is.null(config[[part]])) check_class(config[[part]], paste0("bandit_", part), part)
     }
     check_refit(config$refit, config)
+    if (has_likelihood(config) && !trait(config$rewards, "noise") && !identical(config$noise_var, 1)) {
+      damaged("its rewards have no noise variance")
+    }
     check_together(config)
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)

@@ -11,7 +11,8 @@ bandit_story <- function(bandit) {
     sprintf("  policy     %s", describe_policy(config$policy)),
     if (!is.null(config$outputs)) sprintf("  outputs    %s", describe_outputs(config)),
     if (has_posterior(bandit)) {
-      sprintf("  prior      mean %s, noise variance %g", describe_prior_mean(config$mean), config$noise_var)
+      sprintf("  prior      mean %s%s", describe_prior_mean(config$mean),
+              if (has_likelihood(config) && !trait(config$rewards, "noise")) "" else sprintf(", noise variance %g", config$noise_var))
     },
     sprintf("  rounds     %d (%d pending)%s", size, pending,
             if (facts$segment > 1) sprintf(", segment %d", facts$segment) else "")
@@ -22,7 +23,7 @@ bandit_story <- function(bandit) {
   if (isTRUE(facts$refutations > 0)) {
     lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
   }
-  if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    clipped to +- %g", config$rewards$b))
+  if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
   if (has_rule(bandit)) lines <- c(lines, rival_story(bandit))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines

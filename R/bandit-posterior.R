@@ -1,9 +1,13 @@
 # `x`: points by their inputs (of a product: of the box alone, where `arm` gives the rows); `arm`: by their numbers.
-bandit_posterior <- function(bandit, x, context, arm = NULL, ..., arg = "x") {
-  check_dots_empty(..., allowed = c("x", "context", "arm"))
+bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level = 0.95, ..., arg = "x") {
+  check_dots_empty(..., allowed = c("x", "context", "arm", "scale", "level"))
   heal(bandit)
-  places <- asked_places(bandit$config$domain, x, arm, arg)
-  posterior_at(bandit, places, context)
+  config <- bandit$config
+  scale <- check_choice(or_else(scale, c("reward", "latent")), c("reward", "latent"), "scale")
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  places <- asked_places(config$domain, x, arm, arg)
+  if (!has_likelihood(config)) return(posterior_at(bandit, places, context))
+  in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, scale, level)
 }
 
 # Where a posterior is asked for: unlike places that are played these may lie outside the domain.
@@ -70,6 +74,7 @@ bandit_draw <- function(bandit, n, context, ...) {
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
   config <- current_config(bandit)
+  if (has_likelihood(config)) drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
   if (!is_scale_known(config)) drawn[] <- NA_real_
   else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, config$noise_var)
   drawn
@@ -98,7 +103,8 @@ bandit_best <- function(bandit, context, fixed = NULL, ...) {
   if (!is_level_known(current_config(bandit))) return(cbind(frame, data.frame(mean = NA_real_, sd = NA_real_))[0, ])
   places <- places_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
-  cbind(frame, posterior_at(bandit, places, context))
+  if (!has_likelihood(config)) return(cbind(frame, posterior_at(bandit, places, context)))
+  cbind(frame, in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, level = 0.95))
 }
 
 # Places as the core gives them, with the context's values behind their inputs.

@@ -44,6 +44,7 @@ is_tabulated_space <- function(config) core_space_kind(config$domain, config) ==
 
 # The settings as the core takes them.
 core_config <- function(config) {
+  if (is_reflected(config)) config$mean <- -config$mean
   kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
   common <- list(
     space = core_space(config$domain, config), kernel = kernel, noise_var = config$noise_var,
@@ -53,6 +54,7 @@ core_config <- function(config) {
     accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
   )
   if (!is.null(config$rewards)) common$clip <- config$rewards$b
+  common$likelihood <- core_likelihood(config)
   if (!is.null(config$failures)) common$failures <- output_sign(config)
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))

@@ -1,9 +1,14 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
-bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, ...) {
-  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, ...))
-  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var"))
+bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, ...) {
+  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size, ...))
+  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
   if (missing(reward) && !is.data.frame(id)) stop_argument("reward", "missing", "a number for each id")
+  if (has_likelihood(bandit$config)) {
+    check_no_noise(noise_var, constraints)
+    return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
+  }
+  check_no_size_here(size)
   if (is.null(constraints) && is.null(noise_var) && constraint_count(bandit$config) == 0 &&
         !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward)) {
     count <- length(id)
@@ -190,6 +195,10 @@ check_status <- function(bandit, id, allowed, words) {
   }
 }
 
+check_no_size_here <- function(size) {
+  if (!is.null(size)) stop_argument("size", describe(size), "left out, where rewards are readings of f")
+}
+
 # One per reward, NA for the bandit's own.
 check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   if (is.null(noise_var)) return(rep(NA_real_, count))
@@ -203,9 +212,11 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   rep_len(as.double(noise_var), count)
 }
 
-bandit_amend <- function(bandit, id, reward, ...) {
-  if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, ...))
-  check_dots_empty(..., allowed = c("id", "reward"))
+bandit_amend <- function(bandit, id, reward, size = NULL, ...) {
+  if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, size = size, ...))
+  check_dots_empty(..., allowed = c("id", "reward", "size"))
+  if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
+  check_no_size_here(size)
   id <- check_ids(bandit, id)
   readings <- check_readings(bandit, reward, length(id))
   reward <- readings$reward
@@ -231,13 +242,13 @@ bandit_withdraw <- function(bandit, id, failed, ...) {
 }
 
 # Without a reward the point is pending: somebody else is trying it.
-bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, ...) {
+bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, size = NULL, ...) {
   if (needs_transaction(bandit)) {
     force_arguments()
     return(in_store(bandit, bandit_add(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
-                                       noise_var, ...)))
+                                       noise_var, size = size, ...)))
   }
-  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var"))
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size"))
   places <- find_places(bandit$config$domain, x, arm)
   count <- place_total(places)
   contexts <- contexts_for(bandit, context, count)
@@ -246,10 +257,17 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
     reward <- rep(NA_real_, count)
     constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   } else {
-    reward <- check_rewards(reward, count)
     constraints <- check_constraint_values(constraints, bandit, count)
+    if (has_likelihood(bandit$config)) {
+      told <- check_told_outcomes(bandit, reward, size, count)
+      reward <- told$reward
+      size <- told$size
+    } else {
+      reward <- check_rewards(reward, count)
+    }
   }
-  beside <- told_beside(count, check_noise_vars(noise_var, count))
+  if (has_likelihood(bandit$config)) check_no_noise(noise_var, NULL) else check_no_size_here(size)
+  beside <- told_beside(count, check_noise_vars(noise_var, count), or_else(size, NA_real_))
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)

@@ -27,6 +27,7 @@ at_the_edge <- 3
 # `arm`: 0-based, of each reward, where the prior mean differs by arm.
 warn_of_prior <- function(bandit, reward, arm) {
   config <- bandit$config
+  if (has_likelihood(config)) return(invisible())
   # (As a rule it does: then this is all that takes time.)
   if (cpp_bandit_allows(bandit$handle, reward, config$mean, arm, config$noise_var, at_the_edge)) return(invisible())
   if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) {

@@ -66,7 +66,7 @@
 #'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
 #'   else is trying it.
 #' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`), or
-#'   at arms by their numbers.
+#'   at arms by their numbers. With [rewards_binary()] and its kind also `lower`, `upper`, and the arguments `scale`, `level`.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
 #' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
@@ -131,13 +131,14 @@
 #'   or a [search_space()].
 #' @param kernel prior covariance, see [kernel_se()].
 #' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared) and at
-#'   least 1e-12 of the largest prior variance, see Accuracy.
+#'   least 1e-12 of the largest prior variance, see Accuracy. Left out where `rewards` have none.
 #' @param policy one of the [policies].
 #' @param mean prior mean: a number, or one per arm (of a product: per row), in their order or with their names.
 #' @param pending one of the [pending] rules.
 #' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
 #' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].
-#' @param rewards `NULL`, or [rewards_clip()] where noise has heavy tails.
+#' @param rewards `NULL`; [rewards_clip()] where noise has heavy tails; or what rewards are where they are no readings with Gaussian noise:
+#'   [rewards_binary()], [rewards_counts()], [rewards_ordinal()], [rewards_robust()].
 #' @param refit `NULL` for a fixed kernel, or [refit_every()].
 #' @param contexts a matrix with one row per context that can occur; or, where they are not known
 #'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
@@ -201,10 +202,11 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                       journal = NULL, store = NULL, trust = FALSE, design = NULL, failures = c("forget", "avoid"), ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   domain <- as_domain(domain)
+  if (!is.null(rewards)) check_class(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
   config <- list(
     domain = domain,
     kernel = in_order_of_arms(check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."), domain),
-    noise_var = check_positive(noise_var),
+    noise_var = check_noise_for(rewards, noise_var),
     policy = check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
     mean = mean,
     pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
@@ -225,7 +227,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     if (!is.null(outputs)) {
       stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
     }
-    config$rewards <- check_class(rewards, "bandit_rewards", hint = "rewards_clip()")
+    config$rewards <- rewards
   }
   check_free_names(config$domain$names, "domain")
   config$refit <- check_refit(refit, config)
@@ -264,6 +266,7 @@ check_failures <- function(failures, config) {
 
 # What parts ask of each other.
 check_together <- function(config) {
+  check_likelihood(config)
   policy <- config$policy
   if (trait(policy, "draws")) {
     if (config$engine == "played") {

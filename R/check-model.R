@@ -93,6 +93,10 @@ bandit_checked <- function(bandit) {
   if (has_rule(bandit)) return(rule_checked(bandit))
   heal(bandit)
   config <- current_config(bandit)
+  if (has_likelihood(config)) {
+    stop_argument("object", paste("a bandit whose rewards are", trait(config$rewards, "title")),
+                  "one whose rewards are readings with Gaussian noise")
+  }
   changes <- config$changes$kind
   if (identical(changes, "weights")) {
     stop_argument("object", "a bandit with change_weights()",

@@ -232,6 +232,7 @@ expected_rewards <- function(map, value, noise_var) {
 
 # A data.frame with columns `mean` and `sd` of the model, in the user's units. `config`: the one in force.
 in_user_units <- function(frame, config) {
+  if (has_likelihood(config)) return(in_scale_of_rewards(frame, config))
   map <- output_map(config)
   if (is.null(map) || nrow(frame) == 0) return(frame)
   if (map$distinct < 2) {

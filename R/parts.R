@@ -25,7 +25,7 @@ family_of <- function(class) {
     bandit_penalty = list(tag = "kind", entries = penalty_entries),
     bandit_stop = list(tag = "kind", entries = stop_entries, traits = stop_traits, words = "title"),
     bandit_param = list(tag = "type", entries = param_entries),
-    bandit_rewards = list(entries = rewards_entry),
+    bandit_rewards = list(tag = "kind", entries = rewards_entries, traits = rewards_traits),
     bandit_refit = list(entries = refit_entry),
     bandit_race = list(entries = race_entry),
     bandit_outputs = list(entries = outputs_entry),

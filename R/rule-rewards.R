@@ -31,11 +31,8 @@ rewards_clip <- function(b = NULL, moment = NULL, alpha = 1, rounds = NULL) {
     if (is.null(moment)) stop_argument("moment", "NULL", "a number > 0, where `b` is not given")
     b <- moment^(1 / (1 + alpha)) * check_count(rounds)^(1 / (2 * (1 + alpha)))
   }
-  new_part("bandit_rewards")
+  new_part("bandit_rewards", "clip")
 }
-
-rewards_entry <- list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
-                                       alpha = check_tail(alpha)))
 
 check_tail <- function(alpha) check_number(alpha, "alpha", lower = 0, upper = 1, open_lower = TRUE)
 
@@ -44,6 +41,6 @@ check_moment <- function(moment) if (!is.null(moment)) check_number(moment, "mom
 #' @export
 print.bandit_rewards <- function(x, ...) {
   check_class(x, "bandit_rewards")
-  cat(sprintf("<rewards clipped to +- %g>\n", x$b))
+  cat(sprintf("<rewards: %s>\n", trait(x, "title")))
   invisible(x)
 }

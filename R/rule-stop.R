@@ -390,7 +390,10 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
     },
-    if (is_there("rewards")) "rewards are clipped: no theorem but width_clip()'s",
+    if (is_there("rewards")) {
+      if (has_likelihood(config)) paste("no theorem covers this width where rewards are", trait(config$rewards, "title"))
+      else "rewards are clipped: no theorem but width_clip()'s"
+    },
     if (is_there("changes")) "f changes over time: no theorem",
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
 }
@@ -498,6 +501,9 @@ certify_draws <- function(rule, bandit, context) {
 }
 
 certify_emsr <- function(rule, bandit, context) {
+  if (has_likelihood(bandit$config)) {
+    stop_argument("rule", "stop_emsr()", "another rule where rewards are no readings with Gaussian noise")
+  }
   heal(bandit)
   known <- cpp_bandit_known(bandit$handle)
   last <- match(last_told(bandit), known$id)

@@ -44,6 +44,7 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
   check_same_domain(bandit$config, problem)
   check_stop_in_run(stop_when, bandit$config)
   check_idle(bandit)
+  check_run_rewards(bandit$config)
   play(bandit, problem, rounds, problem_draws(problem, rounds), progress, stop_when)
 }
 
@@ -245,4 +246,11 @@ run_entry <- list(settings = alist(
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {
   check_class(x, "bandit_run")
   with_propensity(x$data, x$bandit, draws)
+}
+
+# A problem's rewards are its function's values with noise added.
+check_run_rewards <- function(config) {
+  if (!has_likelihood(config) || trait(config$rewards, "noise")) return(invisible())
+  stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
+                "one whose rewards are readings of a function: others are asked and told by `$suggest()` and `$observe()`")
 }

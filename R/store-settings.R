@@ -23,6 +23,7 @@ check_stored_settings <- function(config) {
                    dQuote(strange[1], FALSE), ".", argument = "store")
   }
   arguments <- config[intersect(known, names(config))]
+  if (inherits(config$rewards, "bandit_rewards") && !trait(config$rewards, "noise")) arguments$noise_var <- NULL
   arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts
                                 else if (length(config$context_names)) config$context_names)
   tryCatch(do.call(gp_bandit, arguments)$config, error = function(e) {

@@ -112,6 +112,11 @@
 #' @param B_y bound on the range of the rewards, >= 0.
 #' @param over sum over the last `m` queries (the paper's) or over pending ones only.
 #' @param D,nu,horizon constants of Avanesov's width: scale, the kernel's smoothness, rounds in all.
+#' @section Rewards in an interval: rewards in \[0, 1\] (yes or no, a share, a rating) are 1/2-sub-Gaussian about their expectation \eqn{p(x)}, whatever
+#'   their distribution. So `gp_bandit(noise_var = 0.25, mean = 0.5, policy = policy_ucb(width_amm(B, R = 0.5, delta)))` has the band of `width_amm()`, and
+#'   `width_igp()` its regret, if the RKHS norm of \eqn{p - 0.5} is at most `B`. Of \eqn{k} successes in \eqn{n} trials tell the share \eqn{k/n}
+#'   with `noise_var` \eqn{0.25/n}{0.25 / n}. Nothing else is assumed, not even that trials are independent of each other given \eqn{f}; rare events
+#'   (chances below .05) are learnt slowly: [rewards_binary()] does better there.
 #' @return An object of class `bandit_width`.
 #' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
 #'   finite in some round stops that round and leaves the bandit as it was.
@@ -123,6 +128,12 @@
 #' @examples
 #' width_srinivas_finite(delta = 0.1, scale = 1 / 5)
 #' width_amm(B = 1, R = 0.1, delta = 0.05)
+#' # Seven successes of ten trials, as a reward in [0, 1]:
+#' b <- gp_bandit(1:5, kernel_se(2, 0.25), noise_var = 0.25, mean = 0.5,
+#'                policy = policy_ucb(width_amm(B = 1, R = 0.5)))
+#' b$observe(b$suggest()$id, 7 / 10, noise_var = 0.25 / 10)
+#' b$posterior(arm = 1)
+#'
 #' width_function(function(t) sqrt(2 * log(1 + t)))
 #' width_function(function(t, state) 1 + sqrt(state$log_det + 2 * log(10)))
 #' @name widths
@@ -139,18 +150,19 @@ new_width <- function(type) new_part("bandit_width", type, parent.frame())
 #   on_net          bounds hold on a net, and between its points with some slack, see slack_of();
 #   corruptible     its bounds bear rewards that are wrong by a known total, once that is added: a function of the
 #                   sizes of weights, not of the rewards themselves (NA: it claims nothing anyway);
+#   any_rewards     it makes sense of rewards whose noise is not Gaussian;
 #   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
 #   allows          the settings of a bandit that its theorem is about, and others' are not;
 #   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
 width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, looks = NULL,
-                     on_net = FALSE, corruptible = FALSE,
+                     on_net = FALSE, corruptible = FALSE, any_rewards = FALSE,
                      claim = function(width) claim_nothing, allows = NULL,
                      title = function(width) sprintf("width_%s()", width$type),
                      resolved = function(width) function(width, config) width)
 
 width_entries <- list(
-  constant = list(settings = alist(value = check_number(value, lower = 0)), traits = list(corruptible = NA)),
-  "function" = list(settings = alist(f = check_function(f)), traits = list(corruptible = NA)),
+  constant = list(settings = alist(value = check_number(value, lower = 0)), traits = list(corruptible = NA, any_rewards = TRUE)),
+  "function" = list(settings = alist(f = check_function(f)), traits = list(corruptible = NA, any_rewards = TRUE)),
   srinivas_finite = list(settings = alist(delta = check_delta(delta), scale = check_scale(scale)),
                          traits = list(counts_arms = TRUE, corruptible = TRUE, claim = function(width) claim_finite)),
   irgp = list(traits = list(counts_arms = TRUE, drawn = TRUE)),

@@ -244,6 +244,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_sites
+Rcpp::List cpp_bandit_sites(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_sites(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_sites(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_arm_posterior
 Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
 RcppExport SEXP _gpbandits_cpp_bandit_arm_posterior(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
@@ -992,6 +1002,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
+    {"_gpbandits_cpp_bandit_sites", (DL_FUNC) &_gpbandits_cpp_bandit_sites, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_proposals", (DL_FUNC) &_gpbandits_cpp_bandit_proposals, 3},

@@ -31,6 +31,11 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
     width = make_width(*policy->part("width"), out.space->arm_setting(), out.noise_var);
   }
   out.policy = make_policy(*policy, std::move(width));
+  if (settings.has("likelihood")) {
+    const auto likelihood = settings.part("likelihood");
+    out.likelihood = make_likelihood(*likelihood, out.noise_var);
+    out.compares = likelihood->flag("compares");
+  }
   if (settings.has("outputs")) out.outputs = make_output_map(*settings.part("outputs"));
   return out;
 }
@@ -488,6 +493,18 @@ Rcpp::List cpp_bandit_known(SEXP handle) {
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
                             _["size"] = size, _["spread"] = spread);
+}
+
+// What the likelihood of the bandit's rewards has made of them: sites and the core's f there.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_sites(SEXP handle) {
+  BanditHandle bandit(handle);
+  const gpb::SiteFit& fit = bandit->known().fit();
+  using Rcpp::_;
+  return Rcpp::List::create(_["f"] = fit.f, _["weight"] = fit.weight, _["weighted"] = fit.weighted,
+                            _["log_evidence"] = fit.log_evidence,
+                            _["information"] = bandit->known().information(),
+                            _["steps"] = fit.steps);
 }
 
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where

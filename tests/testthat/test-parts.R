@@ -32,7 +32,7 @@ one_of_each <- function() {
     bandit_penalty = list(penalty_exponential(), penalty_polynomial()),
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical()),
-    bandit_rewards = list(rewards_clip(1)),
+    bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_robust()),
     bandit_refit = list(refit_every(3)),
     bandit_race = list(race_folds(5)),
     bandit_outputs = list(scale_outputs()),

@@ -23,8 +23,8 @@ void Bandit::make_posteriors() {
   check_own_noise(beliefs_.noise_var);
   const Forgetting forgetting = fold_.forgetting();
   const auto made = [&](double noise_var) {
-    return std::make_unique<Observations>(space().make_posterior(noise_var, forgetting),
-                                          forgetting);
+    return std::make_unique<Observations>(space().make_posterior(noise_var, forgetting), forgetting,
+                                          beliefs_.likelihood, beliefs_.compares);
   };
   known_ = made(beliefs_.noise_var);
   all_.reset();
@@ -44,7 +44,7 @@ void Bandit::check_own_noise(double noise_var) const {
 
 // Of a mean of several readings, too.
 void Bandit::check_own_noise(double reward, const Told& told) const {
-  if (!told.own_noise()) return;
+  if (!told.own_noise() || beliefs_.likelihood) return;
   const double of_one =
       std::isnan(told.noise_var) ? beliefs_.noise_var : mapped_noise(reward, told.noise_var);
   check_own_noise(of_one / told.times());
@@ -67,6 +67,7 @@ void Bandit::advance() {
 
 double Bandit::weight(Index id) const {
   const Query& q = fold_.query(id);
+  if (beliefs_.likelihood) return 1.0;
   const Told told = fold_.known_told(q);
   const double own = told.noise_var;
   const double of_one = std::isnan(own) ? 1.0 : beliefs_.noise_var / mapped_noise(q.reward, own);
@@ -116,16 +117,24 @@ void Bandit::asked(Index id) {
   note(id);
   const Place& place = fold_.query(id).place;
   // Its value does not touch the variance, which is all that is asked of this posterior.
-  if (all_) all_->put(id, place, space().prior_mean(place), 1.0);
+  if (all_) all_->put(id, place, {space().prior_mean(place), 1.0, 1.0, nullptr, true});
+}
+
+Reading Bandit::reading(Index id, double reward) const {
+  const Query& q = fold_.query(id);
+  if (!beliefs_.likelihood) return {beliefs_.outputs.value(reward), weight(id), 1.0, nullptr, false};
+  const Told told = fold_.known_told(q);
+  return {reward, 1.0, told.times(), told.other > 0 ? &fold_.query(told.other).place : nullptr, false};
 }
 
 void Bandit::learned(Index id, double reward) {
   const Place& place = fold_.query(id).place;
-  const double value = beliefs_.outputs.value(reward);
-  const double w = weight(id);
-  known_->put(id, place, value, w);
-  for (auto& companion : companions_) companion->put(id, place, value, w);
-  if (all_) all_->put(id, place, space().prior_mean(place), w);
+  Reading told = reading(id, reward);
+  known_->put(id, place, told);
+  for (auto& companion : companions_) companion->put(id, place, told);
+  if (!all_) return;
+  if (!beliefs_.likelihood) told.value = space().prior_mean(place);
+  all_->put(id, place, told);
 }
 
 void Bandit::dropped(Index id) {

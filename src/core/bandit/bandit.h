@@ -5,6 +5,7 @@
 #define GPB_BANDIT_H
 
 #include "events/fold.h"
+#include "events/observations.h"
 #include "events/output_map.h"
 #include "events/repetition.h"
 #include "spaces/space.h"
@@ -29,6 +30,9 @@ struct Beliefs {
   OutputMap outputs;
   // Each choice is played again until its sd has shrunk up to so many times.
   double repeats = 1.0;
+  // What rewards say of f where their noise is not Gaussian; are they comparisons?
+  LikelihoodPtr likelihood;
+  bool compares = false;
 };
 
 class Bandit final : private FoldListener {
@@ -81,6 +85,8 @@ class Bandit final : private FoldListener {
   Space& space() { return *beliefs_.space; }
   const std::vector<Event>& events() const { return events_; }
   const Posterior& mean() const { return known_->posterior(); }
+  // What a likelihood made of the rewards.
+  const Observations& known() const { return *known_; }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
   // 1/2 log det(I + K/lambda) of the pending queries given the real rewards, in nats.
   double pending_information() const;
@@ -110,6 +116,8 @@ class Bandit final : private FoldListener {
   double incumbent_of_slice(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
   double weight(Index id) const;
+  // What is known of a query's place, as the posteriors take it.
+  Reading reading(Index id, double reward) const;
   // A reward's noise variance, among values.
   double mapped_noise(double reward, double noise_var) const;
   // Throws where a noise variance is too little for the posterior's digits.

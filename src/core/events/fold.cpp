@@ -359,13 +359,14 @@ Observations::Item& Observations::item(Index id) {
 
 Index Observations::slot(Index id) const {
   const auto k = static_cast<std::size_t>(id - first_);
+  if (likelihood_) settle();
   return id >= first_ && k < items_.size() ? items_[k].slot : -1;
 }
 
 void Observations::enter(Index id) {
   Item& one = item(id);
   const double age = static_cast<double>(round_ - id);
-  posterior_->add({one.place, one.value, one.weight * forgetting_.weight(age), id});
+  posterior_->add({one.place, one.reading.value, one.reading.weight * forgetting_.weight(age), id});
   one.slot = slots_++;
   oldest_ = entered_ == 0 ? id : std::min(oldest_, id);
   ++entered_;
@@ -378,17 +379,25 @@ void Observations::leave(Index id) {
   --entered_;
 }
 
-void Observations::put(Index id, const Place& place, double value, double weight) {
+void Observations::put(Index id, const Place& place, const Reading& reading) {
   Item& one = item(id);
-  if (one.known && one.weight == weight) {
-    one.value = value;
-    if (one.slot >= 0) posterior_->set_value(one.slot, value);
+  if (likelihood_) {
+    one.known = true;
+    one.reading = reading;
+    one.place = place;
+    one.other = reading.other ? *reading.other : Place();
+    one.reading.other = nullptr;
+    settled_ = false;
+    return;
+  }
+  if (one.known && one.reading.weight == reading.weight) {
+    one.reading = reading;
+    if (one.slot >= 0) posterior_->set_value(one.slot, reading.value);
     return;
   }
   if (one.slot >= 0) leave(id);
   one.known = true;
-  one.value = value;
-  one.weight = weight;
+  one.reading = reading;
   one.place = place;
   if (windowed() && entered_ >= forgetting_.window && id < oldest_) return;
   if (forgetting_.weight(static_cast<double>(round_ - id)) <= kNoWeight) return;
@@ -417,7 +426,8 @@ void Observations::drop(Index id) {
   Item& one = item(id);
   if (!one.known) return;
   one.known = false;
-  if (one.slot < 0) return;
+  if (likelihood_) settled_ = false;
+  if (likelihood_ || one.slot < 0) return;
   leave(id);
   if (windowed()) refill_window();
 }
@@ -427,6 +437,9 @@ void Observations::clear(Index first) {
   items_.clear();
   first_ = first;
   slots_ = entered_ = oldest_ = 0;
+  settled_ = true;
+  fit_ = SiteFit();
+  information_ = 0.0;
 }
 
 void Observations::drop_weightless() {
@@ -442,18 +455,177 @@ void Observations::advance(Index round) {
   const double passed = static_cast<double>(round - round_);
   round_ = round;
   posterior_->advance(round);
+  if (likelihood_) {
+    if (forgetting_.kind == Forgetting::Kind::weights && passed != 0.0) settled_ = false;
+    return;
+  }
   if (forgetting_.kind != Forgetting::Kind::weights || passed == 0.0 || entered_ == 0) return;
   posterior_->rescale(forgetting_.weight(passed));
   drop_weightless();
 }
 
 const Place* Observations::best() const {
+  settle();
+  if (compares_) return best_compared();
   const Index slot = posterior_->best_slot();
   if (slot < 0) return nullptr;
   for (const Item& one : items_) {
     if (one.slot == slot) return &one.place;
   }
   return nullptr;
+}
+
+// ---- rewards that are no Gaussian readings ------------------------------------------------------
+
+Observations::Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
+                           LikelihoodPtr likelihood, bool compares)
+    : posterior_(std::move(posterior)), forgetting_(forgetting), likelihood_(std::move(likelihood)),
+      compares_(compares) {
+  if (likelihood_) posterior_->expect_sites(compares_);
+}
+
+const Place* Observations::best_compared() const {
+  const Place* best = nullptr;
+  double largest = -kInf, mean, ignored;
+  for (const Item& one : items_) {
+    if (!one.known) continue;
+    for (const Place* place : {&one.place, &one.other}) {
+      posterior_->at(*place, mean, ignored);
+      if (mean <= largest) continue;
+      largest = mean;
+      best = place;
+    }
+  }
+  return best;
+}
+
+namespace {
+
+// What tells places apart, and puts them in order: an arm's number, or the inputs.
+std::vector<double> key_of(const Place& place) {
+  if (place.kind == Place::Kind::tabled) return {static_cast<double>(place.row)};
+  return std::vector<double>(place.x.data(), place.x.data() + place.x.size());
+}
+
+}  // namespace
+
+void Observations::add_to(Pool& pool, std::map<std::vector<double>, std::size_t>& where,
+                          const Item& item, double weight) const {
+  std::vector<double> key = key_of(item.place);
+  double value = item.reading.value;
+  Functional functional{item.place, Place(), compares_};
+  if (compares_) {
+    std::vector<double> other = key_of(item.other);
+    if (key == other) return;  // nothing but its own equal
+    functional.other = item.other;
+    if (other < key) {
+      std::swap(key, other);
+      std::swap(functional.place, functional.other);
+      value = 1.0 - value;
+    }
+    key.insert(key.end(), other.begin(), other.end());
+  }
+  const auto found = where.emplace(std::move(key), pool.functionals.size());
+  if (found.second) {
+    pool.functionals.push_back(std::move(functional));
+    pool.data.emplace_back();
+    pool.awaited.push_back(0.0);
+  }
+  const std::size_t k = found.first->second;
+  if (item.reading.awaited) pool.awaited[k] += weight;
+  else likelihood_->pool(value, item.reading.size, weight, pool.data[k]);
+}
+
+// In the order of the arms; elsewhere of the first queries. What is awaited comes last.
+Observations::Pool Observations::pool() const {
+  std::vector<const Item*> items;
+  std::vector<double> weights;
+  for (std::size_t k = items_.size(); k-- > 0;) {
+    const Item& one = items_[k];
+    one.slot = -1;
+    if (!one.known || (windowed() && static_cast<Index>(items.size()) >= forgetting_.window)) continue;
+    const double weight = forgetting_.weight(static_cast<double>(round_ - first_ - static_cast<Index>(k)));
+    if (weight <= kNoWeight) continue;
+    items.push_back(&one);
+    weights.push_back(weight);
+  }
+  Pool pool;
+  std::vector<std::size_t> order(items.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = order.size() - 1 - k;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (items[a]->reading.awaited != items[b]->reading.awaited) return items[b]->reading.awaited;
+    return items[a]->place.row < items[b]->place.row;
+  });
+  std::map<std::vector<double>, std::size_t> where;
+  for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
+  for (const std::size_t k : order) {
+    if (compares_) break;
+    items[k]->slot = static_cast<Index>(where.at(key_of(items[k]->place)));
+  }
+  return pool;
+}
+
+void Observations::settle() const {
+  if (!likelihood_ || settled_) return;
+  Pool all = pool();
+  std::size_t told = 0;
+  while (told < all.data.size() && !all.data[told].empty()) ++told;
+  const std::vector<Functional> known(all.functionals.begin(),
+                                      all.functionals.begin() + static_cast<std::ptrdiff_t>(told));
+  all.data.resize(told);
+  SiteSystem system(posterior_->site_prior(known));
+  fit_ = fit_sites(system, *likelihood_, all.data);
+  information_ = 0.0;
+  if (told > 0 && likelihood_->concave()) {
+    information_ = -2.0 * (evidence_bound(system, fit_, *likelihood_, all.data) + fit_.penalty);
+  }
+  SiteFit sites = fit_;
+  if (!std::isnan(norm_bound_)) narrow(sites, system, all.data);
+  posterior_->set_sites(known, sites);
+  expect_awaited(all, sites);
+  settled_ = true;
+}
+
+// A reward that is awaited weighs what is expected of it where the mean is, which stays.
+void Observations::expect_awaited(const Pool& all, SiteFit sites) const {
+  const std::size_t told = static_cast<std::size_t>(sites.f.size()), size = all.functionals.size();
+  if (std::all_of(all.awaited.begin(), all.awaited.end(), [](double w) { return w == 0.0; })) return;
+  VectorXd f(static_cast<Index>(size));
+  sites.weight.conservativeResize(f.size());
+  sites.weighted.conservativeResize(f.size());
+  for (std::size_t k = 0; k < size; ++k) {
+    const Index i = static_cast<Index>(k);
+    if (k < told) {
+      f[i] = sites.f[i];
+    } else {
+      double ignored;
+      posterior_->at(all.functionals[k].place, f[i], ignored);
+      sites.weight[i] = sites.weighted[i] = 0.0;
+    }
+    const double weight = all.awaited[k] * likelihood_->expected_weight(f[i]);
+    sites.weight[i] += weight;
+    sites.weighted[i] += weight * f[i];
+  }
+  sites.f = f;
+  posterior_->set_sites(all.functionals, sites);
+}
+
+// The curvature that J has between its minimiser and every f of norm at most B, see GlmBound.
+void Observations::narrow(SiteFit& sites, const SiteSystem& system,
+                          const std::vector<Likelihood::Data>& data) const {
+  for (Index i = 0; i < sites.f.size(); ++i) {
+    const double reach = norm_bound_ * std::sqrt(system.prior_variance()[i]);
+    const double prior = system.prior_mean()[i];
+    const double weight = likelihood_->least_curvature(sites.f[i], prior - reach, prior + reach,
+                                                       data[static_cast<std::size_t>(i)]);
+    sites.weight[i] = std::max(weight, 1e-100);
+    sites.weighted[i] = sites.weight[i] * sites.f[i];
+  }
+}
+
+double Observations::information() const {
+  settle();
+  return information_;
 }
 
 }  // namespace gpb

@@ -3,18 +3,31 @@
 #ifndef GPB_OBSERVATIONS_H
 #define GPB_OBSERVATIONS_H
 
+#include <map>
+
+#include "likelihoods/laplace.h"
 #include "posteriors/forgetting.h"
 #include "posteriors/posterior.h"
 
 namespace gpb {
 
+// What is told of a place.
+struct Reading {
+  double value = 0.0;
+  double weight = 1.0;           // its noise variance is the posterior's over this
+  double size = 1.0;             // trials, exposure
+  const Place* other = nullptr;  // where the value is a comparison
+  bool awaited = false;          // it is not known, and only the variance is to know of it
+};
+
 class Observations {
  public:
-  Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting)
-      : posterior_(std::move(posterior)), forgetting_(forgetting) {}
+  // Without a likelihood noise is Gaussian.
+  Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
+               LikelihoodPtr likelihood = nullptr, bool compares = false);
 
   // A value at a place; or another value, or weight, of one that is known.
-  void put(Index id, const Place& place, double value, double weight);
+  void put(Index id, const Place& place, const Reading& reading);
   void drop(Index id);
   // Nothing is known any more; the next ids are `first` and above.
   void clear(Index first);
@@ -26,24 +39,38 @@ class Observations {
     std::vector<double> values(static_cast<std::size_t>(slots_));
     for (std::size_t k = 0; k < items_.size(); ++k) {
       Item& item = items_[k];
-      if (item.known) item.value = value_of(first_ + static_cast<Index>(k));
-      if (item.slot >= 0) values[static_cast<std::size_t>(item.slot)] = item.value;
+      if (item.known) item.reading.value = value_of(first_ + static_cast<Index>(k));
+      if (!likelihood_ && item.slot >= 0) values[static_cast<std::size_t>(item.slot)] = item.reading.value;
     }
-    if (slots_ > 0) posterior_->set_values(values);
+    settled_ = false;
+    if (!likelihood_ && slots_ > 0) posterior_->set_values(values);
   }
 
-  const Posterior& posterior() const { return *posterior_; }
-  // Of the posterior; -1 for what it does not know.
+  const Posterior& posterior() const {
+    settle();
+    return *posterior_;
+  }
+  // Of the posterior; -1 for what it does not know, or knows as a comparison only.
   Index slot(Index id) const;
+  // What the likelihood makes of the rewards; and the functionals that it is about.
+  const SiteFit& fit() const {
+    settle();
+    return fit_;
+  }
+  const LikelihoodPtr& likelihood() const { return likelihood_; }
+  // These posteriors' sites have the weights that a norm bound of `B` allows: see GlmBound.
+  void bound_curvature(double B) { norm_bound_ = B; }
+  // -2 (ELBO + J) of the fit: what the width of GlmBound knows of the rewards.
+  double information() const;
   // The place with the largest posterior mean among those observed; null if there is none.
   const Place* best() const;
 
  private:
   struct Item {
     bool known = false;
-    Index slot = -1;
-    double value = 0.0, weight = 1.0;
-    Place place;
+    mutable Index slot = -1;
+    Reading reading;
+    Place place, other;
   };
   Item& item(Index id);
   bool windowed() const { return forgetting_.kind == Forgetting::Kind::window; }
@@ -52,6 +79,20 @@ class Observations {
   void shrink_window();
   void refill_window();
   void drop_weightless();
+  // Rewards that are no Gaussian readings: their sites, once a round that looks.
+  struct Pool {
+    std::vector<Functional> functionals;
+    std::vector<Likelihood::Data> data;
+    std::vector<double> awaited;  // weights of those that are not known
+  };
+  void settle() const;
+  const Place* best_compared() const;
+  void expect_awaited(const Pool& all, SiteFit sites) const;
+  void narrow(SiteFit& sites, const SiteSystem& system,
+              const std::vector<Likelihood::Data>& data) const;
+  Pool pool() const;
+  void add_to(Pool& pool, std::map<std::vector<double>, std::size_t>& where, const Item& item,
+              double weight) const;
 
   std::unique_ptr<Posterior> posterior_;
   Forgetting forgetting_;
@@ -61,6 +102,12 @@ class Observations {
   Index entered_ = 0;        // observations that the posterior knows
   Index oldest_ = 0;         // no id before it is entered, windows and weights only
   Index round_ = 1;
+  LikelihoodPtr likelihood_;  // null where noise is Gaussian
+  bool compares_ = false;
+  double norm_bound_ = kNaN;
+  mutable bool settled_ = true;
+  mutable SiteFit fit_;
+  mutable double information_ = 0.0;
 };
 
 }  // namespace gpb

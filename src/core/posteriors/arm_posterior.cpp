@@ -120,6 +120,22 @@ void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
   else refit_mean();
 }
 
+void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const VectorXd&) {
+  throw std::logic_error("an engine without features knows arms only");
+}
+
+namespace {
+
+// Of functionals that stand for arms in their rows' order.
+WeightFit fit_functionals(const MatrixXd& features, const VectorXd& weight,
+                          const VectorXd& weighted, double noise_var) {
+  std::vector<Index> every(static_cast<std::size_t>(weight.size()));
+  for (std::size_t k = 0; k < every.size(); ++k) every[k] = static_cast<Index>(k);
+  return fit_weights(features, every, weight, weighted, noise_var);
+}
+
+}  // namespace
+
 double ArmPosterior::quadratic() const {
   if (drifted_) return innovations_;
   return (squares_ - weighted_.dot(mean_ - prior_mean_)) / noise_var_;
@@ -235,8 +251,18 @@ void WeightPosterior::respond(Index arm, double step) {
 
 void WeightPosterior::refit() {
   const MatrixXd& phi = basis_->factor;
+  take(fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_));
+}
+
+void WeightPosterior::set_functionals(const MatrixXd& features, const VectorXd& weight,
+                                      const VectorXd& weighted) {
+  clear();
+  take(fit_functionals(features, weight, weighted, noise_var_));
+}
+
+void WeightPosterior::take(WeightFit fit) {
+  const MatrixXd& phi = basis_->factor;
   const Index r = phi.cols(), n = phi.rows();
-  WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
   root_ = std::move(fit.root);
   log_det_ = fit.log_det;
   product_sweep(phi.data(), n, n, r, fit.mean.data(), 1.0, prior_mean_.data(), mean_.data());
@@ -337,7 +363,17 @@ void RootPosterior::respond(Index arm, double step) {
 
 void RootPosterior::refit() {
   const MatrixXd& phi = basis_->factor;
-  const WeightFit fit = fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_);
+  take(fit_weights(phi, observed_arms(), weight_, weighted_, noise_var_));
+}
+
+void RootPosterior::set_functionals(const MatrixXd& features, const VectorXd& weight,
+                                    const VectorXd& weighted) {
+  clear();
+  take(fit_functionals(features, weight, weighted, noise_var_));
+}
+
+void RootPosterior::take(const WeightFit& fit) {
+  const MatrixXd& phi = basis_->factor;
   root_ = product(phi, fit.root);
   mean_ = prior_mean_;
   add_multiple(mean_, 1.0, phi, fit.mean);

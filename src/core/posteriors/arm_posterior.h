@@ -44,6 +44,12 @@ class ArmPosterior {
   // The same observations with other values: the weights stay, and with them the variance.
   void set_values(const VectorXd& weighted, double squares);
   void clear();
+  // Features of the arms, a row each, where the engine works by these.
+  virtual const MatrixXd* features() const { return nullptr; }
+  // The posterior of observations of functionals of f by their features, a row each: weights, and
+  // weight * (y - prior mean).
+  virtual void set_functionals(const MatrixXd& features, const VectorXd& weight,
+                               const VectorXd& weighted);
 
   const VectorXd& mean() const { return mean_; }
   const VectorXd& variance() const { return variance_; }

@@ -47,6 +47,8 @@ class DensePosterior {
   void truncate(Index size);
 
   Index size() const { return factor_.size(); }
+  // Points may be differences of two (DifferenceKernel), which have more inputs.
+  void take_differences() { compares_ = true; }
   Index inputs() const { return inputs_; }  // -1 before the first point
   double noise_var() const { return noise_var_; }
   double noise_scale(Index i) const { return noise_scale_[static_cast<std::size_t>(i)]; }
@@ -99,6 +101,8 @@ class DensePosterior {
   void store_target(double y, double noise_scale);
   void add_block(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
   void check_point(Index inputs) const;
+
+  bool compares_ = false;
 
   KernelPtr kernel_;
   double noise_var_;

@@ -44,6 +44,7 @@ void OpenPosterior::begin() {
   kept_ = 0;
   low_.reset();
   sketch_.reset();
+  site_means_.resize(0);
   if (may_be_low_rank() && engine_.choice == OpenEngine::Choice::lowrank) low_ = new_low_rank();
   next_trial_ = kFirstTrial;
 }
@@ -137,6 +138,63 @@ void OpenPosterior::change_noise(LowRankPosterior& low, Index Entry::*number) co
 }
 
 void OpenPosterior::clear() { begin(); }
+
+// ---- sites ------------------------------------------------------------------
+
+void OpenPosterior::expect_sites(bool compares) {
+  if (dense_.fades() || engine_.choice == OpenEngine::Choice::lowrank) {
+    throw std::invalid_argument(std::string(dense_.fades() ? "a prior that drifts" : "engine \"lowrank\"") +
+                                " takes rewards with Gaussian noise only");
+  }
+  engine_.choice = OpenEngine::Choice::dense;
+  if (compares) {
+    differences_ = std::make_shared<DifferenceKernel>(dense_.kernel().clone());
+    dense_ = DensePosterior(differences_, noise_var());
+    dense_.take_differences();
+  }
+  begin();
+}
+
+Points OpenPosterior::inputs_of(const std::vector<Functional>& functionals) const {
+  const Index t = static_cast<Index>(functionals.size());
+  if (t == 0) return Points(0, 0);
+  const Index d = functionals[0].place.x.size();
+  if (differences_) differences_->set_inputs(d);
+  Points X(t, differences_ ? 2 * d : d);
+  for (Index i = 0; i < t; ++i) {
+    const Functional& one = functionals[static_cast<std::size_t>(i)];
+    X.row(i).head(d) = one.place.x.transpose();
+    if (differences_) X.row(i).tail(d) = one.other.x.transpose();
+  }
+  return X;
+}
+
+SitePrior OpenPosterior::site_prior(const std::vector<Functional>& functionals) const {
+  SitePrior out;
+  const Points X = inputs_of(functionals);
+  out.mean.resize(X.rows());
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Functional& one = functionals[static_cast<std::size_t>(i)];
+    out.mean[i] = prior_mean_.at(one.place.x) - (differences_ ? prior_mean_.at(one.other.x) : 0.0);
+  }
+  out.gram = X.rows() > 0 ? dense_.kernel().gram(X) : MatrixXd(0, 0);
+  return out;
+}
+
+void OpenPosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
+  begin();
+  const SitePrior prior = site_prior(functionals);
+  const Points X = inputs_of(functionals);
+  VectorXd y(X.rows()), scale(X.rows());
+  for (Index i = 0; i < X.rows(); ++i) {
+    y[i] = fit.weighted[i] / fit.weight[i] - prior.mean[i];
+    scale[i] = 1.0 / (noise_var() * fit.weight[i]);
+    entries_.push_back({X.row(i).transpose(), y[i], prior.mean[i], 1.0 / scale[i], 0, i, true, log_scale_});
+  }
+  kept_ = X.rows();
+  if (kept_ > 0) dense_.add(X, y, scale);
+  site_means_ = fit.f;
+}
 
 // ---- which engine -----------------------------------------------------------
 
@@ -337,6 +395,7 @@ void OpenPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance
 
 // Of the dense engine without fading y_i - lambda_i alpha_i.
 VectorXd OpenPosterior::means_at_observations() const {
+  if (site_means_.size() > 0) return site_means_;
   VectorXd out;
   if (low_) {
     out = low_->means_at_observations();
@@ -493,6 +552,7 @@ std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
                                                        const Candidates& candidates,
                                                        double scale, Rng& rng) const {
   if (!candidates.complete) {
+    if (differences_) throw std::invalid_argument("no paths are drawn from comparisons");
     const Kernel& kernel = dense_.kernel();
     PriorPath path = kernel.draw_prior_path(rng, candidates.X.cols(), kFeatures);
     auto update = ask([&](const auto& known) { return path_update(known, path, rng); });

@@ -5,6 +5,7 @@
 #ifndef GPB_OPEN_POSTERIOR_H
 #define GPB_OPEN_POSTERIOR_H
 
+#include "kernels/kernel_differences.h"
 #include "posteriors/dense_posterior.h"
 #include "posteriors/low_rank_candidates.h"
 #include "posteriors/posterior.h"
@@ -39,6 +40,9 @@ class OpenPosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override { dense_.set_now(round); }
+  void expect_sites(bool compares) override;
+  SitePrior site_prior(const std::vector<Functional>& functionals) const override;
+  void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
 
   double noise_var() const override { return dense_.noise_var(); }
   double log_det() const override { return low_ ? low_->log_det() : settled().log_det(); }
@@ -108,6 +112,8 @@ class OpenPosterior final : public Posterior {
   // Posterior means at the observations, in the engine's order; no kernel is needed.
   VectorXd means_at_observations() const;
 
+  Points inputs_of(const std::vector<Functional>& functionals) const;
+
   PriorMean prior_mean_;
   OpenEngine engine_;
   std::unique_ptr<LowRankPosterior> low_;  // null where the dense engine serves
@@ -118,6 +124,8 @@ class OpenPosterior final : public Posterior {
   mutable DensePosterior dense_;
   mutable std::vector<Entry> entries_;
   double log_scale_ = 0.0;
+  std::shared_ptr<DifferenceKernel> differences_;  // where it knows comparisons
+  VectorXd site_means_;  // at the sites, where it knows these
   // Where an observation has left, or weights have changed, the dense posterior is computed
   // anew, O(m^3 / 6) over the m that are kept, once a round that looks at it.
   mutable bool stale_ = false;

@@ -5,6 +5,7 @@
 #define GPB_POSTERIOR_H
 
 #include "base/place.h"
+#include "likelihoods/laplace.h"
 
 namespace gpb {
 
@@ -15,6 +16,13 @@ struct Observation {
   double value = 0.0;
   double weight = 1.0;  // its noise variance is the posterior's over this
   Index round = 0;      // of the query
+};
+
+// What a site is about: f at a place, or the difference between it and another one.
+struct Functional {
+  Place place;
+  Place other;
+  bool compares = false;
 };
 
 // Places that are scored together: a block of the table of arms, or points.
@@ -84,6 +92,13 @@ class Posterior {
   virtual void clear() = 0;
   // What is asked from now on is f as it is in this round (where the prior drifts).
   virtual void advance(Index) {}
+
+  // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
+  // Throws where the engine takes none (`compares`: of differences). Asked before the first.
+  virtual void expect_sites(bool compares);
+  virtual SitePrior site_prior(const std::vector<Functional>& functionals) const;
+  // These sites and nothing else: precisions, weighted values, and the mean that they make.
+  virtual void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
 
   // ---- what it says
   virtual double noise_var() const = 0;

@@ -16,6 +16,9 @@ class RootPosterior : public ArmPosterior {
             Eigen::Ref<MatrixXd> out) const override;
   MatrixXd covariance(const std::vector<Index>& arms) const override;
   void drift(double rate) override;
+  const MatrixXd* features() const override { return &basis_->factor; }
+  void set_functionals(const MatrixXd& features, const VectorXd& weight,
+                       const VectorXd& weighted) override;
 
  protected:
   double condition(Index arm, double innovation, double noise) override;
@@ -27,6 +30,8 @@ class RootPosterior : public ArmPosterior {
 
  private:
   VectorXd response(const VectorXd& at_arm) const;  // c = B B_i'
+
+  void take(const WeightFit& fit);
 
   LowRankPtr basis_;
   MatrixXd root_;  // B, n x r

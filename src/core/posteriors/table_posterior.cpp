@@ -45,6 +45,19 @@ VectorXd PriorMean::at(const Points& X) const {
   return out;
 }
 
+namespace {
+std::invalid_argument no_sites(const Posterior& posterior) {
+  return std::invalid_argument("engine \"" + posterior.engine() +
+                               "\" takes rewards with Gaussian noise only");
+}
+}  // namespace
+
+void Posterior::expect_sites(bool) { throw no_sites(*this); }
+
+SitePrior Posterior::site_prior(const std::vector<Functional>&) const { throw no_sites(*this); }
+
+void Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
+
 VectorXd Posterior::mean_of(const Points& X) const {
   VectorXd mean, ignored;
   predict(X, mean, ignored);
@@ -185,6 +198,62 @@ void TablePosterior::clear() {
   stale_ = false;
   taken_in_ = 0;
   in_order_ = true;
+  compares_ = false;
+}
+
+// ---- sites -------------------------------------------------------------------
+
+void TablePosterior::expect_sites(bool compares) {
+  if (forgetting_.fades()) throw std::invalid_argument("a prior that drifts takes rewards with Gaussian noise only");
+  if (compares && !engine_->features()) {
+    throw std::invalid_argument("engine \"played\" takes no comparisons; \"weights\" does");
+  }
+}
+
+SitePrior TablePosterior::site_prior(const std::vector<Functional>& functionals) const {
+  const Index t = static_cast<Index>(functionals.size());
+  const VectorXd& prior = engine_->prior_mean();
+  const MatrixXd* phi = engine_->features();
+  SitePrior out;
+  out.mean.resize(t);
+  Points X(phi ? 0 : t, engine_->table().points->cols());
+  if (phi) out.features.resize(t, phi->cols());
+  for (Index i = 0; i < t; ++i) {
+    const Functional& one = functionals[static_cast<std::size_t>(i)];
+    out.mean[i] = prior[one.place.row] - (one.compares ? prior[one.other.row] : 0.0);
+    if (!phi) {
+      X.row(i) = engine_->table().points->row(one.place.row);
+      continue;
+    }
+    out.features.row(i) = phi->row(one.place.row);
+    if (one.compares) out.features.row(i) -= phi->row(one.other.row);
+  }
+  if (!phi) out.gram = engine_->table().kernel->gram(X);
+  return out;
+}
+
+void TablePosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
+  clear();
+  const SitePrior prior = site_prior(functionals);
+  const double lambda = engine_->noise_var();
+  const Index t = fit.weight.size();
+  const VectorXd weight = lambda * fit.weight;
+  const VectorXd weighted = lambda * (fit.weighted - fit.weight.cwiseProduct(prior.mean));
+  compares_ = t > 0 && functionals[0].compares;
+  if (compares_) {
+    engine_->set_functionals(prior.features, weight, weighted);
+    return;
+  }
+  VectorXd weight_of(VectorXd::Zero(engine_->prior_mean().size())), weighted_of = weight_of;
+  double squares = 0.0;
+  for (Index i = 0; i < t; ++i) {
+    const Index row = functionals[static_cast<std::size_t>(i)].place.row;
+    weight_of[row] = weight[i];
+    weighted_of[row] = weighted[i];
+    squares += weighted[i] / weight[i] * weighted[i];
+    entries_.push_back({row, fit.weighted[i] / fit.weight[i], weight[i], 0, true, log_scale_});
+  }
+  if (t > 0) engine_->set_statistics(weight_of, weighted_of, squares);
 }
 
 // ---- what had been put off --------------------------------------------------
@@ -254,6 +323,7 @@ Moments TablePosterior::moments(const Candidates& candidates) const {
 // Points that need not be arms: the dense formula over the distinct arms played, each with its
 // mean value and noise lambda / weight; over all observations where the prior drifts.
 void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  if (compares_) throw std::invalid_argument("comparisons of arms say nothing of points that are no arms");
   const ArmTable& table = engine_->table();
   const VectorXd& prior = engine_->prior_mean();
   DensePosterior dense(table.kernel, engine_->noise_var());

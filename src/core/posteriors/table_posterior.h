@@ -22,6 +22,9 @@ class TablePosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override { now_ = round; }
+  void expect_sites(bool compares) override;
+  SitePrior site_prior(const std::vector<Functional>& functionals) const override;
+  void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
 
   double noise_var() const override { return engine_->noise_var(); }
   double log_det() const override { return settled().log_det(); }
@@ -72,6 +75,7 @@ class TablePosterior final : public Posterior {
   std::string name_;
   Forgetting forgetting_;
   Index now_ = 1;
+  bool compares_ = false;  // what it knows are differences
   std::vector<Entry> entries_;
   double log_scale_ = 0.0;
   // Once weights have been rescaled the pool is kept up to date, and the engine is fitted to it

@@ -40,6 +40,9 @@ class WeightPosterior : public ArmPosterior {
             Eigen::Ref<MatrixXd> out) const override;
   MatrixXd covariance(const std::vector<Index>& arms) const override;
   void drift(double rate) override;
+  const MatrixXd* features() const override { return &basis_->factor; }
+  void set_functionals(const MatrixXd& features, const VectorXd& weight,
+                       const VectorXd& weighted) override;
 
  protected:
   double condition(Index arm, double innovation, double noise) override;
@@ -51,6 +54,8 @@ class WeightPosterior : public ArmPosterior {
 
  private:
   VectorXd rooted(const VectorXd& v) const;  // A v
+
+  void take(WeightFit fit);
 
   LowRankPtr basis_;
   VectorXd zero_;

@@ -1,0 +1,320 @@
+#' Rewards as they are: yes or no, counts, ratings, comparisons, outliers
+#'
+#' Rules for `gp_bandit(rewards = )` where a reward is not \eqn{f} with Gaussian noise. \eqn{f} is then a latent function: the
+#' kernel, the prior mean and every width are about it, and the reward's distribution depends on its value.
+#'
+#' * `rewards_binary(link)`: \eqn{k} successes of \eqn{n} trials, with probability \eqn{s(f)}, \eqn{s} the logistic function
+#'   (`"logit"`) or the normal distribution's (`"probit"`): `$observe(id, reward = k, size = n)`.
+#' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, \eqn{e} the exposure: `$observe(id, reward = count, size = e)`.
+#' * `rewards_ordinal(levels)`: ratings, \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)} with the logistic \eqn{s}.
+#' * `rewards_robust(df)`: readings of \eqn{f} with outliers, Student's t with `df` degrees of freedom and scale
+#'   \eqn{\sqrt\lambda}{sqrt(lambda)}, \eqn{\lambda}{lambda} the bandit's `noise_var`.
+#'
+#' The posterior is Gaussian, by Laplace's approximation: its mean is the mode of the posterior density, its precision that
+#' density's curvature there (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from
+#' the data alone, by Newton steps from the prior mean, so that looks, copies, files and the order in which rewards come change no bit of it.
+#'
+#' `$posterior()`, `predict()`, `$best()` and `$history()` speak of a reward of size 1: `mean` and `sd` of its expectation given \eqn{f},
+#' \eqn{E(y \mid f)}{E(y | f)}, under the posterior of \eqn{f} (of levels their numbers 1, 2, ...), `lower` and `upper` its values at
+#' \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of \eqn{f}, and so does `width`. `level = 0.95` of
+#' `$posterior()` sets \eqn{z}. What is recommended has the largest (`direction = "minimize"`: the smallest) mean of \eqn{f}.
+#'
+#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `refit`, `failures = "avoid"`,
+#'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), the engine
+#'   `"lowrank"`, algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
+#'   takes neither), widths but [width_constant()], [width_function()], and [run_bandit()], whose noise is added to \eqn{f}. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
+#' @section Guarantee: none of the widths that hold with Gaussian noise holds here. Rewards in an interval, shares \eqn{k/n} among
+#'   them, have one without any of this, see [width_amm()]. For rewards with outliers no bandit's bound is known with
+#'   `rewards_robust()`; with [rewards_clip()] there is one.
+#' @param link `"logit"` or `"probit"`.
+#' @param direction `"maximize"` or `"minimize"` the expected reward.
+#' @param levels the levels' names, the worst first, or their number.
+#' @param cuts \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels; `NULL`: equally probable levels at \eqn{f = 0}.
+#' @param df degrees of freedom, a number > 0; outliers count less the smaller it is.
+#' @return An object of class `bandit_rewards`.
+#' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
+#'   success, more successes than trials, a level that there is not).
+#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>.
+#' @seealso [rewards_clip()].
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary())
+#' set.seed(1)
+#' for (t in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, rbinom(1, 20, plogis(sin(6 * q$x1))), size = 20)
+#' }
+#' b$best()
+#' b$posterior(x = 0.25, scale = "latent")
+#'
+#' # One reading of five is far off:
+#' r <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_mean(), rewards = rewards_robust())
+#' r$add(arm = c(1, 13, 25, 38, 50), reward = c(0, 1, 9, 1, 0))
+#' r$posterior(arm = 25)
+#' @name rewards
+NULL
+
+#' @rdname rewards
+#' @export
+rewards_binary <- function(link = c("logit", "probit"), direction = c("maximize", "minimize")) {
+  new_part("bandit_rewards", "binary")
+}
+
+#' @rdname rewards
+#' @export
+rewards_counts <- function(direction = c("maximize", "minimize")) new_part("bandit_rewards", "counts")
+
+#' @rdname rewards
+#' @export
+rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "minimize")) {
+  new_part("bandit_rewards", "ordinal")
+}
+
+#' @rdname rewards
+#' @export
+rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
+
+# What a rule for rewards states of itself:
+#   title       for people;
+#   likelihood  NULL where noise is Gaussian, else the core's settings of the likelihood;
+#   noise       does it need the bandit's noise_var?
+#   response    a function of f: the expected reward;
+#   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
+#   compares    are rewards comparisons of two queries?
+rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL, compares = FALSE)
+
+rewards_entries <- list(
+  clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
+                               alpha = check_tail(alpha)),
+              traits = list(title = function(rewards) sprintf("clipped to +- %g", rewards$b), noise = TRUE)),
+  binary = list(
+    settings = alist(link = check_choice(link, c("logit", "probit")), direction = check_direction(direction)),
+    traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link, direction_words(rewards)),
+                  likelihood = function(rewards) list(kind = rewards$link),
+                  response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
+                  outcome = function(rewards) check_successes)
+  ),
+  counts = list(
+    settings = alist(direction = check_direction(direction)),
+    traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
+                  likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
+                  outcome = function(rewards) check_event_counts)
+  ),
+  ordinal = list(
+    settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
+                     direction = check_direction(direction)),
+    traits = list(title = function(rewards) sprintf("%d levels%s", length(rewards$levels), direction_words(rewards)),
+                  likelihood = function(rewards) list(kind = "ordinal", cuts = rewards$cuts),
+                  response = function(rewards) function(f) {
+                    1 + rowSums(stats::plogis(outer(as.vector(f), rewards$cuts, "-")))
+                  },
+                  outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
+  ),
+  robust = list(
+    settings = alist(df = check_number(df, lower = 0, open_lower = TRUE)),
+    traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df), noise = TRUE,
+                  likelihood = function(rewards) list(kind = "robust", df = rewards$df),
+                  response = function(rewards) identity,
+                  outcome = function(rewards) check_reading)
+  )
+)
+
+check_direction <- function(direction) check_choice(direction, c("maximize", "minimize"))
+
+check_ratings <- function(levels) {
+  if (missing(levels)) stop_argument("levels", "missing", "the levels' names, the worst first, or their number")
+  if (is.numeric(levels)) levels <- as.character(seq_len(check_count(levels, "levels", lower = 2, upper = 100)))
+  whole <- is.character(levels) && length(levels) > 1 && length(levels) <= 100 && !anyNA(levels) && all(is_text(levels)) &&
+    all(nzchar(levels)) && !anyDuplicated(levels)
+  if (!whole) stop_argument("levels", describe(levels), "the names of two or more levels, the worst first, or their number")
+  unname(levels)
+}
+
+check_cuts <- function(cuts, count) {
+  if (is.null(cuts)) return(stats::qlogis(seq_len(count - 1) / count))
+  cuts <- check_numbers(cuts, "cuts", lengths = count - 1, lower = -500, upper = 500)
+  if (any(diff(cuts) <= 1e-9)) stop_argument("cuts", describe(cuts), "rising numbers")
+  as.double(cuts)
+}
+
+direction_words <- function(rewards) if (identical(rewards$direction, "minimize")) ", minimised" else ""
+
+# ---- what a reward can be -------------------------------------------------------
+
+# (TRUE and FALSE are successes, too.)
+check_outcomes <- function(reward, count, upper = largest_number) {
+  if (is.logical(reward)) reward <- as.double(reward)
+  check_numbers(reward, "reward", lengths = count, lower = 0, upper = upper)
+}
+
+check_successes <- function(reward, size) {
+  reward <- check_outcomes(reward, length(size))
+  bad <- which(size != round(size))
+  if (length(bad)) stop_argument("size", describe(size[bad[1]]), "a whole number of trials")
+  bad <- which(reward != round(reward) | reward > size)
+  if (length(bad)) {
+    stop_argument("reward", sprintf("%g of %g", reward[bad[1]], size[bad[1]]),
+                  "a whole number of successes, at most as many as trials (`size`)")
+  }
+  reward
+}
+
+check_event_counts <- function(reward, size) {
+  reward <- check_outcomes(reward, length(size))
+  bad <- which(reward != round(reward))
+  if (length(bad)) stop_argument("reward", describe(reward[bad[1]]), "a whole number >= 0")
+  reward
+}
+
+check_level_told <- function(reward, size, levels) {
+  check_no_size(size)
+  if (is.factor(reward)) reward <- as.character(reward)
+  if (is.character(reward)) {
+    at <- match(reward, levels)
+    if (anyNA(at)) stop_argument("reward", dQuote(reward[is.na(at)][1], FALSE), paste("one of", quoted(levels)))
+    reward <- at
+  }
+  reward <- check_numbers(reward, "reward", lengths = length(size))
+  bad <- which(reward != round(reward) | reward < 1 | reward > length(levels))
+  if (length(bad)) {
+    stop_argument("reward", describe(reward[bad[1]]), sprintf("the name or the number (1 to %d) of a level", length(levels)))
+  }
+  as.double(reward)
+}
+
+check_reading <- function(reward, size) {
+  check_no_size(size)
+  check_rewards(reward, length(size))
+}
+
+check_no_size <- function(size) if (any(size != 1)) stop_argument("size", describe(size), "1 for rewards of this kind")
+
+check_sizes <- function(size, count) {
+  if (is.null(size)) return(rep(1, count))
+  if (length(size) == 1) size <- rep(size, count)
+  as.double(check_numbers(size, "size", lengths = count, lower = 0, open_lower = TRUE, upper = 1e9))
+}
+
+# ---- in a bandit ----------------------------------------------------------------
+
+# Are rewards something else than f with Gaussian noise?
+has_likelihood <- function(config) !is.null(config$rewards) && !is.null(trait(config$rewards, "likelihood"))
+
+compares_queries <- function(config) has_likelihood(config) && trait(config$rewards, "compares")
+
+is_reflected <- function(config) has_likelihood(config) && identical(config$rewards$direction, "minimize")
+
+# As the core takes it.
+core_likelihood <- function(config) {
+  if (!has_likelihood(config)) return(NULL)
+  c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"), reflected = is_reflected(config)))
+}
+
+# The noise variance of a bandit with these rewards, which may have been left out.
+check_noise_for <- function(rewards, noise_var) {
+  if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
+  if (!missing(noise_var)) {
+    stop_argument("noise_var", "given", sprintf("left out: rewards that are %s have no such number", trait(rewards, "title")))
+  }
+  1
+}
+
+# What does not go with such rewards.
+check_likelihood <- function(config) {
+  if (!has_likelihood(config)) return(invisible())
+  title <- trait(config$rewards, "title")
+  refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
+  for (arg in c("constraints", "refit", "failures")) {
+    if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
+  }
+  if (!is.null(config$changes) && config$changes$kind %in% c("detect", "event", "fade", "function")) {
+    refuse("changes", sprintf("change_%s()", config$changes$kind),
+           "NULL, change_oracle(), change_never(), change_every(), change_window() or change_weights()")
+  }
+  width <- config$policy$width
+  if (!is.null(width) && !trait(width, "any_rewards")) {
+    refuse("width", trait(width, "title"), "width_constant() or width_function(): others' theorems are for Gaussian noise")
+  }
+  if (config$policy$kind == "kg" || !is.null(config$policy$repeats)) {
+    refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
+  }
+  if (config$engine == "lowrank") refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
+  pending <- config$pending
+  if (trait(pending, "replaces")) as_stand_in(config$rewards, pending$value, refuse)
+}
+
+as_stand_in <- function(rewards, value, refuse) {
+  tryCatch(trait(rewards, "outcome")(value, 1), gpbandits_error = function(e) {
+    refuse("pending", sprintf("pending_censor() with the value %g", value), "a value that a reward can have")
+  })
+}
+
+# ---- from f to rewards ----------------------------------------------------------
+
+# A data.frame of `mean` and `sd` of the core's f, as users see them. On the reward's scale of E(y | f), by quadrature,
+# with `lower` and `upper` where a `level` is given.
+in_scale_of_rewards <- function(frame, config, scale = "reward", level = NULL) {
+  if (is_reflected(config)) frame$mean <- -frame$mean
+  z <- if (!is.null(level)) stats::qnorm(1 - (1 - level) / 2)
+  response <- if (scale == "latent") identity else trait(config$rewards, "response")
+  mean <- frame$mean
+  sd <- frame$sd
+  known <- which(is.finite(mean) & is.finite(sd))
+  if (!identical(response, identity)) {
+    nodes <- fine_rule
+    at <- rep(mean[known], each = length(nodes$at)) + rep(sd[known], each = length(nodes$at)) * nodes$at
+    value <- matrix(response(at), length(nodes$at))
+    expected <- colSums(value * nodes$weight)
+    frame$mean[known] <- expected
+    frame$sd[known] <- sqrt(colSums((value - rep(expected, each = nrow(value)))^2 * nodes$weight))
+  }
+  if (is.null(z)) return(frame)
+  cbind(frame, lower = response(mean - z * sd), upper = response(mean + z * sd))
+}
+
+fine_rule <- normal_rule(32)
+
+# ---- telling ----------------------------------------------------------------------
+
+# Of queries of a bandit with such rewards: reward and size, checked.
+check_told_outcomes <- function(bandit, reward, size, count) {
+  size <- check_sizes(size, count)
+  list(reward = trait(bandit$config$rewards, "outcome")(reward, size), size = size)
+}
+
+observe_outcomes <- function(bandit, id, reward, size, time) {
+  frame <- if (is.data.frame(id)) id
+  if (!is.null(frame)) {
+    if (!all(c("id", "reward") %in% names(frame))) {
+      stop_argument("id", describe(frame), "ids, or a data.frame with columns id, reward")
+    }
+    id <- frame$id
+    reward <- frame$reward
+    if (is.null(size)) size <- frame$size
+  }
+  id <- check_ids(bandit, id)
+  if (!is.null(frame)) check_conditions_told(bandit, id, frame)
+  told <- check_told_outcomes(bandit, reward, size, length(id))
+  beside <- told_beside(length(id), size = told$size)
+  new <- check_untold(bandit, id, told$reward, no_columns(length(id)), beside)
+  if (!any(new)) return(invisible(bandit))
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  tell(bandit, "reward", id[new], told$reward[new], no_columns(sum(new)), time[new], lapply(beside, `[`, new))
+}
+
+# Where it is not said otherwise the number of trials, or the exposure, stays.
+amend_outcomes <- function(bandit, id, reward, size) {
+  id <- check_ids(bandit, id)
+  check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
+  before <- last_beside(bandit, id)
+  told <- check_told_outcomes(bandit, reward, or_else(size, before$size), length(id))
+  new <- bandit$queries$reward[id] != told$reward | before$size != told$size
+  if (!any(new)) return(invisible(bandit))
+  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), size = told$size[new]))
+}
+
+# What a bandit with Gaussian noise does not take, and one with other rewards neither.
+check_no_noise <- function(noise_var, constraints) {
+  if (!is.null(noise_var)) stop_argument("noise_var", describe(noise_var), "left out: the noise is that of the rewards' kind")
+  check_absent(constraints, "constraints")
+}

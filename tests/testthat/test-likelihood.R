@@ -1,0 +1,310 @@
+# Rewards that are no readings with Gaussian noise.
+
+tiny_x <- c(0, 0.5, 1)
+tiny_kernel <- kernel_se(0.5, 2)
+ucb2 <- policy_ucb(width_constant(2))
+
+# One bandit for each engine, told k of n at 0, .5, 1.
+engines_of <- function(rewards, kernel = tiny_kernel, x = tiny_x, mean = 0, ...) {
+  list(
+    weights = gp_bandit(x, kernel, policy = ucb2, rewards = rewards, mean = mean, engine = "weights", ...),
+    played = gp_bandit(x, kernel, policy = ucb2, rewards = rewards, mean = mean, engine = "played", ...),
+    dense = gp_bandit(box_domain(0, 1), kernel, policy = ucb2, rewards = rewards, mean = mean, ...)
+  )
+}
+
+told <- function(bandit, k, n, x = tiny_x) bandit$add(x = matrix(x), reward = k, size = n)
+
+test_that("successes of trials: the specification's numbers on every engine", {
+  for (b in engines_of(rewards_binary())) {
+    told(b, c(1, 8, 1), c(4, 10, 2))
+    latent <- b$posterior(x = tiny_x, scale = "latent")
+    expect_equal(latent$mean, c(-.28154, .84136, .52240), tolerance = 1e-5)
+    chance <- b$posterior(x = tiny_x)
+    expect_equal(chance$mean, c(.43803, .68606, .60920), tolerance = 1e-5)
+    expect_equal(chance$lower, plogis(latent$mean - qnorm(.975) * latent$sd), tolerance = 1e-9)
+    expect_equal(chance$upper, plogis(latent$mean + qnorm(.975) * latent$sd), tolerance = 1e-9)
+    sites <- gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
+    expect_equal(sites$log_evidence, -11.2170, tolerance = 1e-5)
+    expect_identical(sites$steps, 5L)
+    expect_equal(sites$information, 2.93200, tolerance = 1e-5)
+    if (!is.null(b$best()$arm)) expect_identical(b$best()$x1, 0.5)
+  }
+})
+
+test_that("every kind is the textbook's, on every engine, whatever the prior mean and the order", {
+  x <- c(0, 0.2, 0.45, 0.7, 1)
+  at <- seq(0, 1, 0.1)
+  set.seed(8)
+  n <- c(3, 1, 12, 2, 5)
+  cases <- list(
+    logit = list(rewards_binary(), k = rbinom(5, n, .6)), probit = list(rewards_binary("probit"), k = rbinom(5, n, .6)),
+    counts = list(rewards_counts(), k = rpois(5, n * 1.5))
+  )
+  for (name in names(cases)) for (mean in c(0, -0.7)) {
+    one <- cases[[name]]
+    reference <- ref_laplace(kernel_gram(kernel_matern(2.5, 0.4, 1.7), c(at, x)),
+                             cbind(matrix(0, 5, length(at)), diag(5)), ref_likelihoods[[name]](one$k, n), mean)
+    for (b in engines_of(one[[1]], kernel_matern(2.5, 0.4, 1.7), x = sort(unique(c(at, x))), mean = mean)) {
+      for (i in c(4, 1, 5, 2, 3)) told(b, one$k[i], n[i], x[i])
+      latent <- b$posterior(x = at, scale = "latent")
+      expect_equal(latent$mean, reference$mean[seq_along(at)], tolerance = 1e-7, info = name)
+      expect_equal(latent$sd, sqrt(diag(reference$cov))[seq_along(at)], tolerance = 1e-7, info = name)
+      sites <- gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
+      expect_equal(sites$log_evidence, reference$log_z - if (name == "counts") 0 else 0, tolerance = 1e-8, info = name)
+    }
+  }
+})
+
+test_that("ratings are those of cumulative chances", {
+  cuts <- c(-1, 0.3, 2)
+  reward <- c(1, 4, 4, 2, 3)
+  at <- c(1, 2, 2, 3, 3)
+  counts <- as.matrix(table(factor(at, 1:3), factor(reward, 1:4)))
+  reference <- ref_laplace(kernel_gram(tiny_kernel, tiny_x), diag(3), ref_ordinal(unclass(counts), cuts))
+  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_ordinal(c("bad", "fair", "good", "best"), cuts))
+  b$add(arm = at, reward = c("bad", "best", "best", "fair", "good"))
+  expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-5)
+  expect_equal(b$posterior(scale = "latent")$sd, sqrt(diag(reference$cov)), tolerance = 1e-4)
+  expected <- function(f) sum(1:4 * diff(c(0, plogis(cuts - f), 1)))
+  band <- b$posterior()
+  expect_equal(band$upper[2], expected(reference$mean[2] + qnorm(.975) * sqrt(reference$cov[2, 2])), tolerance = 1e-5)
+  expect_identical(b$history()$reward, reward)
+})
+
+test_that("a linear kernel with a wide prior is glm()'s regression", {
+  fit <- stats::coef(stats::glm(cbind(c(1, 8, 1), c(3, 2, 1)) ~ tiny_x, family = stats::binomial))
+  b <- gp_bandit(tiny_x, kernel_linear(1e6) + kernel_matrix(matrix(1e6, 3, 3)), policy = ucb2, rewards = rewards_binary())
+  told(b, c(1, 8, 1), c(4, 10, 2))
+  expect_equal(b$posterior(scale = "latent")$mean, unname(fit[1] + fit[2] * tiny_x), tolerance = 5e-6)
+})
+
+test_that("what is minimised is the same function upside down", {
+  up <- engines_of(rewards_binary(), mean = 0.4)$weights
+  down <- engines_of(rewards_binary(direction = "minimize"), mean = 0.4)$weights
+  for (b in list(up, down)) told(b, c(1, 8, 1), c(4, 10, 2))
+  expect_equal(up$posterior(), down$posterior(), tolerance = 1e-9)
+  expect_equal(up$posterior(scale = "latent"), down$posterior(scale = "latent"), tolerance = 1e-9)
+  expect_identical(up$best()$arm, 2L)
+  expect_identical(down$best()$arm, 1L)
+  counts <- gp_bandit(tiny_x, tiny_kernel, policy = policy_mean(), rewards = rewards_counts("minimize"))
+  counts$add(arm = 1:3, reward = c(9, 1, 4), size = 2)
+  expect_identical(counts$suggest()$arm, 2L)
+})
+
+# ---- readings with outliers -----------------------------------------------------------
+
+test_that("readings with outliers are EM's from Huber's fit", {
+  x <- c(0, .25, .5, .75, 1)
+  y <- c(.2, .7, 4, .4, -.3)
+  K <- kernel_gram(kernel_se(0.3), x)
+  sweep <- function(f, weigh) {
+    for (i in 1:5000) {
+      before <- f
+      f <- drop(K %*% solve(K + diag(0.01 / weigh((y - f) / 0.1)), y))
+      if (max(abs(f - before)) < 1e-14) break
+    }
+    f
+  }
+  huber <- sweep(0 * y, function(r) pmin(1, 1.345 / pmax(abs(r), 1e-300)))
+  expect_equal(huber[3], 2.228, tolerance = 1e-3)
+  expect_equal(1.345 / abs((4 - huber[3]) / .1), .07592, tolerance = 1e-3)
+  reference <- sweep(huber, function(r) 5 / (4 + r^2))
+  for (domain in list(x, box_domain(0, 1))) {
+    b <- gp_bandit(domain, kernel_se(0.3), 0.01, policy_mean(), rewards = rewards_robust())
+    b$add(x = matrix(x), reward = y)
+    expect_equal(b$posterior(x = x)$mean, reference, tolerance = 1e-8)
+  }
+})
+
+test_that("outliers do little harm (the specification's setting: plain .425, t .045)", {
+  set.seed(2)
+  error <- replicate(25, {
+    x <- runif(40)
+    y <- sin(6 * x) + rnorm(40, 0, .1) + rbinom(40, 1, .1) * sample(c(-1, 1), 40, TRUE) * runif(40, 2, 5)
+    at <- seq(0, 1, .02)
+    vapply(list(NULL, rewards_robust()), function(rewards) {
+      b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_mean(), rewards = rewards)
+      suppressWarnings(b$add(x = matrix(x), reward = y))
+      sqrt(mean((b$posterior(x = at)$mean - sin(6 * at))^2))
+    }, 0)
+  })
+  expect_gt(mean(error[1, ]), 0.3)
+  expect_lte(mean(error[2, ]), 0.06)
+})
+
+# ---- lives ----------------------------------------------------------------------------
+
+test_that("whoever looks when, in whatever order rewards come, by whatever way: the same bits", {
+  contexts <- matrix(c(0, 1))
+  makers <- list(
+    weights = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary("probit")),
+    dense = function() gp_bandit(box_domain(0, 1), tiny_kernel, policy = policy_ts(width_constant(1)), rewards = rewards_counts()),
+    context = function() gp_bandit(seq(0, 1, .25), kernel_se(0.5, dims = 1) + kernel_se(0.5, dims = 2), policy = policy_ei(),
+                                   rewards = rewards_ordinal(3), contexts = contexts, pending = pending_hallucinate()),
+    robust = function() gp_bandit(seq(0, 1, .1), tiny_kernel, 0.1, ucb2, rewards = rewards_robust(),
+                                  pending = pending_censor(Inf)),
+    window = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_window(4)),
+    weighted = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(),
+                                    changes = change_weights(.8)),
+    oracle = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(),
+                                  changes = change_oracle(4, explore = 0.1))
+  )
+  outcome <- function(name, id) switch(name, dense = id %% 4, context = 1 + id %% 3, robust = sin(3 * id), id %% 2)
+  for (name in names(makers)) {
+    context <- if (name == "context") 1
+    set.seed(11)
+    b <- makers[[name]]()
+    quiet <- makers[[name]]()
+    for (t in 1:8) {
+      seed <- .Random.seed
+      b$suggest(context = context)
+      assign(".Random.seed", seed, envir = globalenv())
+      quiet$suggest(context = context)
+      if (t == 3) next
+      id <- if (t == 4) 4:3 else t
+      b$posterior(x = 0.3, context = context)
+      b$best(context = context)
+      b$observe(id, outcome(name, id))
+      quiet$observe(rev(id), outcome(name, rev(id)))
+    }
+    b$amend(5, outcome(name, 6))
+    quiet$amend(5, outcome(name, 6))
+    b$suggest(context = context)
+    quiet$suggest(context = context)
+    b$withdraw(9)
+    quiet$withdraw(9)
+    look <- function(x) x$posterior(x = seq(0, 1, .1), context = context)
+    expect_identical(look(b), look(quiet), info = name)
+    restored <- b
+    for (i in 1:10) {
+      restored <- switch(1 + i %% 3, restored$copy(), from_json(as_json(restored)), unserialize(serialize(restored, NULL)))
+      expect_identical(look(restored), look(b), info = name)
+    }
+    set.seed(3)
+    mine <- b$suggest(context = context)
+    set.seed(3)
+    expect_identical(restored$suggest(context = context), mine, info = name)
+    expect_identical(restored$history(), b$history(), info = name)
+  }
+})
+
+test_that("journals and stores hold sizes, and a reward told again or amended is what it says", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  b <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), journal = file)
+  b$suggest()
+  b$observe(1, 3, size = 9)
+  b$observe(1, 3, size = 9)
+  expect_error(b$observe(1, 3, size = 10), "already known", class = "gpbandits_error")
+  b$amend(1, 4)                                                       # of nine, still
+  b$observe(data.frame(id = b$suggest()$id, reward = 2, size = 5))
+  same <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary())
+  same$add(arm = b$history()$arm, reward = c(4, 2), size = c(9, 5))
+  expect_identical(b$posterior(), same$posterior())
+  expect_identical(open_bandit(file)$posterior(), b$posterior())
+  skip_if_not_installed("RSQLite")
+  base <- tempfile(fileext = ".db")
+  on.exit(unlink(base), add = TRUE)
+  stored <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), store = bandit_store(base, "yes"))
+  stored$suggest()
+  stored$observe(1, 3, size = 9)
+  stored$amend(1, 4)
+  stored$observe(stored$suggest()$id, 2, size = 5)
+  other <- open_bandit(bandit_store(base, "yes"))
+  expect_identical(other$posterior(), stored$posterior())
+  expect_identical(other$posterior(), b$posterior())
+})
+
+test_that("a pending query that the variance knows leaves the mean alone and weighs what is expected", {
+  x4 <- c(tiny_x, 0.25)
+  makers <- list(function(...) gp_bandit(x4, tiny_kernel, policy = ucb2, rewards = rewards_binary("probit"), ...),
+                 function(...) gp_bandit(box_domain(0, 1), tiny_kernel, policy = ucb2, rewards = rewards_binary("probit"), ...))
+  for (make in makers) {
+    plain <- make()
+    b <- make(pending = pending_hallucinate())
+    for (one in list(plain, b)) told(one, c(1, 8, 1), c(4, 10, 2))
+    before <- b$posterior(x = tiny_x, scale = "latent")
+    b$add(x = 1)
+    b$add(x = 0.25)
+    after <- b$posterior(x = tiny_x, scale = "latent")
+    expect_equal(after$mean, before$mean, tolerance = 1e-9)
+    expect_lt(after$sd[3], before$sd[3])
+    f <- plain$posterior(x = c(tiny_x, 0.25), scale = "latent")$mean
+    W <- c(gpbandits:::cpp_bandit_sites(as.environment(plain)$handle)$weight, 0)
+    W[3:4] <- W[3:4] + dnorm(f[3:4])^2 / (pnorm(f[3:4]) * pnorm(-f[3:4]))
+    K <- kernel_gram(tiny_kernel, c(tiny_x, 0.25))
+    expect_equal(after$sd, sqrt(diag(K - K %*% solve(K + diag(1 / W), K)))[1:3], tolerance = 1e-8)
+  }
+})
+
+test_that("weights of older rewards are powers of the likelihood", {
+  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_weights(.5))
+  b$add(arm = c(1, 2, 2), reward = c(1, 1, 0), size = c(1, 2, 1))
+  w <- .5^(4 - 1:3)
+  reference <- ref_laplace(kernel_gram(tiny_kernel, tiny_x), diag(3)[1:2, ],
+                           ref_likelihoods$logit(c(w[1], w[2]), c(w[1], 2 * w[2] + w[3])))
+  expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
+})
+
+# ---- what is refused -------------------------------------------------------------------
+
+test_that("what cannot be a reward of its kind is refused, and nothing changes", {
+  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary())
+  b$suggest(2)
+  before <- b$history()
+  bad <- list(list(1, 0.5), list(1, 2), list(1, -1), list(1, NA), list(1, "yes"), list(1, 1, size = 0), list(1, 1, size = -2),
+              list(1, 1, size = 1.5), list(1, 1, size = NA), list(1, 1, size = "a"), list(1, 3, size = 2), list(1:2, c(1, 3)),
+              list(1, 1, noise_var = 1), list(1, 1, constraints = 1), list(3, 1))
+  for (one in bad) expect_error(do.call(b$observe, one), class = "gpbandits_error")
+  expect_identical(b$history(), before)
+  o <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_ordinal(c("a", "b", "c")))
+  o$suggest()
+  for (reward in list("d", 0, 4, 1.5, NA_character_)) expect_error(o$observe(1, reward), "level|reward", class = "gpbandits_error")
+  expect_error(o$observe(1, "a", size = 2), "size", class = "gpbandits_error")
+  expect_error(gp_ucb(1:3, kernel_se(1), 1)$observe(1, 1, size = 2), class = "gpbandits_error")
+  p <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_counts())
+  p$suggest()
+  expect_error(p$observe(1, 1.5), "whole", class = "gpbandits_error")
+  expect_error(p$posterior(scale = "log"), "scale", class = "gpbandits_error")
+  expect_error(p$posterior(level = 1), "level", class = "gpbandits_error")
+})
+
+test_that("what has no meaning with such rewards is refused when the bandit is made", {
+  make <- function(policy = ucb2, ..., rewards = rewards_binary()) gp_bandit(tiny_x, tiny_kernel, policy = policy, rewards = rewards, ...)
+  refused <- function(arg, ...) {
+    error <- expect_error(make(...), class = "gpbandits_error")
+    expect_identical(error$argument, arg)
+  }
+  refused("noise_var", noise_var = 1)
+  refused("rewards", outputs = scale_outputs())
+  refused("constraints", constraints = constraints_noiseless(1, 5))
+  refused("changes", changes = change_detect(sqrt, sqrt))
+  refused("changes", changes = change_fade(0.1))
+  refused("width", policy = policy_ucb(width_amm(1, 1)))
+  refused("width", policy = policy_ts(width_srinivas_finite()))
+  refused("policy", policy = policy_kg())
+  refused("refit", refit = refit_every(5))
+  refused("failures", failures = "avoid")
+  refused("pending", pending = pending_censor(2, value = 0.5))
+  expect_error(gp_bandit(box_domain(0, 1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), engine = "lowrank"), "engine",
+               class = "gpbandits_error")
+  expect_error(gp_bandit(tiny_x, tiny_kernel, policy = ucb2), "noise_var", class = "gpbandits_error")
+  expect_error(gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_robust()), "noise_var", class = "gpbandits_error")
+  expect_error(run_bandit(make(), bandit_problem(tiny_x, tiny_x), 2), "bandit", class = "gpbandits_error")
+  for (bad in list(1, character(), c("a", "a"), NA, "a", 1e6)) expect_error(rewards_ordinal(bad), "levels", class = "gpbandits_error")
+  for (bad in list(c(1, 0), 1, c(0, NA))) expect_error(rewards_ordinal(3, bad), "cuts", class = "gpbandits_error")
+  for (bad in list(0, -1, NA, "a")) expect_error(rewards_robust(bad), "df", class = "gpbandits_error")
+  expect_error(rewards_binary("log"), "link", class = "gpbandits_error")
+  expect_error(rewards_counts("up"), "direction", class = "gpbandits_error")
+  expect_output(print(make()), "successes of trials")
+  expect_true(is.na(make()$certificate(stop_gap(0.1))$probability))
+})
+
+test_that("rewards in [0, 1] need no likelihood: the specification's band", {
+  b <- gp_bandit(tiny_x, kernel_se(0.5, 0.25), noise_var = 0.25, mean = 0.5, policy = policy_ucb(width_amm(1, 0.5)))
+  b$add(arm = 1:3, reward = c(1, 8, 1) / c(4, 10, 2), noise_var = 0.25 / c(4, 10, 2))
+  w <- gpbandits:::cpp_bandit_width(as.environment(b)$handle)
+  p <- b$posterior(arm = 2)
+  expect_equal(c(p$mean - w * p$sd, p$mean + w * p$sd), c(.273, 1.192), tolerance = 1e-3)
+})
