@@ -91,7 +91,8 @@ print.bandit_maximum <- function(x, ...) {
 
 maximum_story <- function(x) {
   failed <- sum(is.na(x$history$reward))
-  effort <- if (is.null(x$race)) sprintf("%d evaluations", sum(x$history$status != "given")) else describe_race(x$race)
+  effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
+            else sprintf("%d evaluations", sum(x$history$status != "given"))
   head <- sprintf("%s found with %s%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum", effort,
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   if (is.null(x$par)) {
@@ -121,7 +122,7 @@ summary.bandit_maximum <- function(object, ...) {
     config <- current_config(frame_of(object$bandit))
     order <- order(output_sign(config) * full_readings(history), decreasing = TRUE, na.last = NA)
     status <- history$status
-    counts <- c(evaluated = sum(status == "ok"), given = sum(status == "given"), failed = sum(is.na(history$reward)))
+    counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"), failed = sum(is.na(history$reward)))
     structure(list(story = maximum_story(object), best = c(as.list(object$par), mean = object$value, sd = object$sd),
                    top = history[utils::head(order, 5), ], counts = counts,
                    reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
@@ -177,5 +178,5 @@ predict.bandit_maximum <- function(object, newdata = NULL, ...) {
   check_dots_empty(..., allowed = "newdata")
   names <- object$bandit$config$domain$names
   if (is.null(newdata)) newdata <- object$history[names]
-  predict(object$bandit, newdata)
+  predict(object$bandit, newdata, context = context_of(object))
 }

@@ -177,23 +177,24 @@ take_outcome <- function(search, task, outcome, bar) {
     add_row(search, row)
     if (search$verbose) message(evaluation_line(search))
   }
-  check_signature(search$objective, outcome$error, is_race(search))
+  check_signature(search$objective, outcome$error, if (is_race(search)) "the number of a fold")
   if (!is.null(bar)) bar()
 }
 
 # R's own words, in its language, for an objective that wants more than one argument: no point will do.
-check_signature <- function(objective, error, race = FALSE) {
+# `beside`: what it is given besides a point.
+check_signature <- function(objective, error, beside = NULL) {
   if (is.null(error)) return(invisible())
   wants <- formals(args(objective))
   required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
-  required <- setdiff(utils::tail(required, if (race) -2 else -1), "...")
+  required <- setdiff(utils::tail(required, if (is.null(beside)) -1 else -2), "...")
   missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
   said <- vapply(required, missing_words, "")
   unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
   if (error %in% said || startsWith(error, unused)) {
     stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
                   sprintf("a function of one point (a vector or list with the names of the inputs)%s",
-                          if (race) " and of the number of a fold" else ""))
+                          if (is.null(beside)) "" else paste(" and of", beside)))
   }
 }
 

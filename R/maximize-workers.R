@@ -8,8 +8,8 @@
 # Runs where the evaluation runs, perhaps on a machine without this package: base R only. R's time limit
 # ends computations, not sleep. A worker on our machine therefore tells, in `whereabouts`, whom to
 # interrupt; in this process (`whereabouts` NULL) an interrupt is the user's. `workspace`: what the objective
-# needs of the user's workspace. `fold`: in a race.
-evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, workspace = list(), fold = NULL) {
+# needs of the user's workspace. `look`: the fold of a race, or the fidelity.
+evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, workspace = list(), look = NULL) {
   list2env(workspace, envir = globalenv())
   started <- proc.time()[["elapsed"]]
   if (is.finite(timeout)) on.exit(setTimeLimit(elapsed = Inf))
@@ -19,7 +19,7 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
   }
   evaluate <- function() tryCatch({
     if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
-    list(value = if (is.null(fold)) objective(point) else objective(point, fold))
+    list(value = if (is.null(look)) objective(point) else objective(point, look))
   }, error = function(e) list(error = conditionMessage(e)))
   if (is.null(whereabouts)) outcome <- evaluate()
   else outcome <- tryCatch(evaluate(), interrupt = function(i) list(lost = "interrupted"))
@@ -36,7 +36,7 @@ local_pool <- function(objective, timeout) {
   list(free = function() length(ended) == 0, busy = function() length(ended),
        submit = function(task) {
          ended <<- list(list(task = task, outcome = evaluate_objective(objective, task$point, timeout,
-                                                                                  fold = task$fold)))
+                                                                                  look = task$fold)))
        },
        wait = function() NULL, look = function() NULL,
        take = function() {

@@ -74,12 +74,14 @@
 #' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for.
 #' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations` counts folds (at least those of one
 #'   point), and points that cannot win are not evaluated on all of them.
+#' @param fidelity `NULL`, or [fidelity_range()]: `objective` is a function of a point and a fidelity, and `evaluations` is a budget in evaluations at the target's cost.
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
 #'   below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
-#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`), `race` (`NULL`, or what [race_folds()] says).
+#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`), `race` and `fidelity` (`NULL`, or what
+#'   [race_folds()] and [fidelity_range()] say).
 #' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
 #'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
 #'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
@@ -101,7 +103,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             refit = default_refit(), prior_noise = default_prior_noise,
                             prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
                             workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
-                            time_limit = Inf, race = NULL, verbose = FALSE, progress = interactive()) {
+                            time_limit = Inf, race = NULL, fidelity = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
   evaluations <- check_count(evaluations)
@@ -110,6 +112,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_stop(stop_when)
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   race <- check_race(race)
+  fidelity <- check_fidelity(fidelity)
+  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
+                                           workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
                                      time_limit = if (time_limit < Inf) time_limit))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
@@ -118,7 +123,13 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
   known <- check_initial(initial, domain)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ...)
+                          transform, ..., contexts = if (!is.null(fidelity)) "fidelity",
+                          context_sides = if (!is.null(fidelity)) c(fidelity = 1))
+  if (!is.null(fidelity)) {
+    rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,
+                  timeout = timeout, verbose = verbose)
+    return(maximize_over_fidelities(objective, bandit, fidelity, rules))
+  }
   if (!is.null(store)) {
     search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations,
                    race = race)

@@ -28,6 +28,7 @@ family_of <- function(class) {
     bandit_rewards = list(tag = "kind", entries = rewards_entries, traits = rewards_traits),
     bandit_refit = list(entries = refit_entry),
     bandit_race = list(entries = race_entry),
+    bandit_fidelity = list(entries = fidelity_entry),
     bandit_outputs = list(entries = outputs_entry),
     bandit_noise = list(entries = noise_entry),
     bandit_delay = list(entries = delay_entry),

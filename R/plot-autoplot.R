@@ -249,7 +249,7 @@ autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map
 # Slices or a map through the recommended point.
 ggplot_searched <- function(found, data, which, shown) {
   domain <- found$bandit$config$domain
-  view <- list(data = data, through = recommended_point(found$bandit, NULL), pair = names(data)[1:2],
+  view <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (which == "slices") {
     return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
@@ -262,11 +262,11 @@ ggplot_searched <- function(found, data, which, shown) {
 
 ggplot_progress <- function(data, direction, shown) {
   points <- progress_points(data, direction, shown)
-  kinds <- c("reward", "beyond the axis", "stopped", "failed")
+  kinds <- c("reward", "beyond the axis", "stopped", "at a lower fidelity", "failed")
   known <- !is.na(data$best)
   lines <- data.frame(evaluation = data$evaluation[known], best = clamped_known(data$best[known], shown),
                       what = rep("best so far", sum(known)))
-  colours <- stats::setNames(c(mark$seen, mark$seen, mark$seen, mark$pending), kinds)
+  colours <- stats::setNames(c(rep(mark$seen, 4), mark$pending), kinds)
   ggplot2::ggplot(data) +
     ggplot2::geom_step(data = lines, mapping = aes_of(x = "evaluation", y = "best", linetype = "what"),
                        colour = mark$mean, linewidth = 0.8) +
@@ -274,7 +274,7 @@ ggplot_progress <- function(data, direction, shown) {
                         mapping = aes_of(x = "evaluation", y = "at", shape = "kind", colour = "kind")) +
     ggplot2::scale_linetype_manual(NULL, values = c("best so far" = "solid")) +
     ggplot2::scale_colour_manual(NULL, values = colours, breaks = kinds) +
-    ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 1, 6, 4), kinds), breaks = kinds) +
+    ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 1, 6, 2, 4), kinds), breaks = kinds) +
     ggplot2::labs(x = "evaluation", y = "reward")
 }
 

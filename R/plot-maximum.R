@@ -65,7 +65,7 @@ check_picture <- function(found, which, inputs, width, resolution, arg) {
 maximum_view <- function(found, which, inputs, width, resolution) {
   wants <- function(name) which %in% c("all", name)
   names <- found$bandit$config$domain$names
-  through <- recommended_point(found$bandit, NULL)
+  through <- recommended_point(found$bandit, context_of(found))
   ranked <- names
   view <- list()
   if (wants("progress")) {
@@ -80,11 +80,11 @@ maximum_view <- function(found, which, inputs, width, resolution) {
   }
   if (wants("slices")) {
     shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 4) else names
-    view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
+    view$slices <- slices_view(found$bandit, context_of(found), through, shown, width, resolution)
   }
   if (wants("map") && length(names) > 1) {
     pair <- if (length(inputs) == 2) inputs else utils::head(ranked, 2)
-    view$map <- plane_view(found$bandit, NULL, through, pair, resolution)
+    view$map <- plane_view(found$bandit, context_of(found), through, pair, resolution)
   }
   view
 }
@@ -95,7 +95,7 @@ panel_count <- function(view) {
 
 draw_maximum <- function(found, view) {
   domain <- found$bandit$config$domain
-  through <- recommended_point(found$bandit, NULL)
+  through <- recommended_point(found$bandit, context_of(found))
   shown <- worthwhile_range(found$history$reward, found$direction)
   if (!is.null(view$progress)) draw_progress(view$progress, found$direction, shown)
   if (!is.null(view$importance)) draw_importance(view$importance)
@@ -128,6 +128,7 @@ progress_points <- function(data, direction, shown) {
   at <- clamped_known(data$reward, shown)
   kind <- ifelse(failed, "failed", ifelse(at == data$reward, "reward", "beyond the axis"))
   kind[kind == "reward" & data$status == "stopped"] <- "stopped"
+  kind[kind == "reward" & data$status == "cheap"] <- "at a lower fidelity"
   at[failed] <- shown[if (identical(direction, "minimize")) 2 else 1]
   data.frame(evaluation = data$evaluation, at = at, kind = kind)
 }
@@ -141,6 +142,9 @@ draw_progress <- function(data, direction, ylim) {
                key_entry("reward", mark$seen, pch = 16, size = 0.8),
                if ("beyond the axis" %in% points$kind) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
                if ("stopped" %in% points$kind) key_entry("stopped", mark$seen, pch = 6, size = 0.8),
+               if ("at a lower fidelity" %in% points$kind) {
+                 key_entry("at a lower fidelity", mark$seen, pch = 2, size = 0.8)
+               },
                if ("failed" %in% points$kind) key_entry("failed", mark$pending, pch = 4, size = 0.9))
   open_picture(frame, data$evaluation, ylim, key)
   # (The first may be a disaster, far beyond the axis.)
@@ -148,7 +152,7 @@ draw_progress <- function(data, direction, ylim) {
   failed <- points$kind == "failed"
   tried <- points[!failed, ]
   graphics::points(tried$evaluation, tried$at, cex = 0.8,
-                   pch = c(reward = 16, "beyond the axis" = 1, stopped = 6)[tried$kind],
+                   pch = c(reward = 16, "beyond the axis" = 1, stopped = 6, "at a lower fidelity" = 2)[tried$kind],
                    col = grDevices::adjustcolor(mark$seen, 0.6))
   graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }

@@ -156,10 +156,10 @@ race_report <- function(search) {
                           reward = column("reward", 0), status = column("status", "")))
 }
 
-# Rewards that count as readings of their points: those over all folds, where there are such.
+# Rewards that count as readings of their points: those over all folds, or at the target fidelity, where there are such.
 full_readings <- function(history) {
-  part <- history$status %in% c("stopped", "unfinished")
-  if (is.null(history$folds) || all(part | is.na(history$reward))) return(history$reward)
+  part <- history$status %in% c("stopped", "unfinished", "cheap")
+  if (all(part | is.na(history$reward))) return(history$reward)
   ifelse(part, NA_real_, history$reward)
 }
 

@@ -73,6 +73,7 @@ exports <- list(
   policy_ucb = list(list(width = width_constant(1)), c(width = "width")),
   policy_ts = list(list(width = width_constant(1)), c(width = "width")),
   race_folds = list(list(folds = 5), c(folds = "count", alpha = "probability", burn_in = "count")),
+  fidelity_range = list(list(lower = 0.1, target = 1), c(lower = "number", target = "number", log = "flag", integer = "flag", threshold = "positive")),
   policy_ei = list(list(), c(xi = "nonnegative")),
   policy_pi = list(list(), c(xi = "nonnegative")),
   pending_censor = list(list(m = 3), c(m = "count0_infinite", value = "number", unit = "word")),

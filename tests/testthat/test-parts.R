@@ -35,6 +35,7 @@ one_of_each <- function() {
     bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_robust()),
     bandit_refit = list(refit_every(3)),
     bandit_race = list(race_folds(5)),
+    bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
     bandit_outputs = list(scale_outputs()),
     bandit_noise = list(noise_gaussian(1)),
     bandit_delay = list(delay_fixed(1))
