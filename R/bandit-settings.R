@@ -23,7 +23,8 @@ check_contexts <- function(contexts, domain) {
 # Inputs stand beside these columns in histories and ledgers.
 check_free_names <- function(names, arg, also = character()) {
   columns <- c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "status", "f", "regret",
-               "cumulative_regret", "simple_regret", "period", "optimum", "cumulative_violation", also)
+               "cumulative_regret", "simple_regret", "period", "optimum", "cumulative_violation",
+               "hard_violation", also)
   taken <- names[names %in% columns | grepl("^(g|kappa|violation)[0-9]+$", names)]
   if (length(taken)) {
     stop_argument(arg, paste("an input named", dQuote(taken[1], FALSE)),

@@ -189,6 +189,7 @@ quantity_labels <- c(
   cumulative_regret = "cumulative regret", average_regret = "average regret",
   simple_regret = "simple regret", regret = "regret of the round", reward = "reward",
   f = "true mean of the point played", cumulative_violation = "cumulative constraint violation",
+  hard_violation = "constraint violation, without cancellation",
   optimum = "best true mean", segment = "segment (1 + restarts)", period = "period"
 )
 
@@ -257,7 +258,7 @@ comparison_view <- function(comparison, column, bands, log, bound = NULL, points
 # One value per round, as the quantity is drawn.
 comparison_bound <- function(bound, column, rounds) {
   which <- c(cumulative_regret = "cumulative", average_regret = "average", simple_regret = "simple",
-             cumulative_violation = "violation")[column]
+             cumulative_violation = "violation", hard_violation = "violation")[column]
   if (is.na(which)) {
     stop_argument("bound", sprintf("given for the column \"%s\"", column),
                   "NULL but for a regret or the cumulative violation")

@@ -1,7 +1,7 @@
 # Which theorem a preset has, and why others have none here.
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
-                     stable_opt = "stable",
+                     stable_opt = "stable", config_ucb = "penalty", rival_epbo = "penalty",
                      gp_ucb_noiseless_constraints = "constraints_noiseless",
                      gp_ucb_noisy_constraints = "constraints_noisy")
 
@@ -16,7 +16,7 @@ no_theorem <- local({
     ts_rsr = "one query at a time it is PIMS (\"irgp\"); for batches the proof has not been checked",
     rahbo = paste("its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants",
                   "have not been checked"),
-    gp_ucb_drift = unchecked, rival_ckb = rival, config_ucb = rival, rival_epbo = rival, rival_oco = rival,
+    gp_ucb_drift = unchecked, rival_ckb = rival, rival_oco = rival,
     rival_admmbo = rival, safe_opt = safety)
 })
 

@@ -46,6 +46,32 @@ regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks =
   cummin(pmin(2 * width * sqrt(left), 2 * B * sqrt(variance)))
 }
 
+# Upper bounds less a penalty for what is surely violated: the regret of a round is at most 2 w sd, what is violated
+# in it 2 w_g sd_g for each constraint and (2 w sd + D) / rho_t; by Cauchy-Schwarz.
+regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = width, penalty = Inf, D = NULL,
+                           exact = NULL, count = 1, variance = 1, quantity = "regret") {
+  spread <- variance_sum(gain, noise_var, variance)
+  t <- seq_len(rounds)
+  of_f <- 2 * width_values(width, rounds) * sqrt(t * spread)
+  if (check_choice(quantity, c("regret", "violation")) == "regret") return(of_f)
+  w_g <- width_values(constraint_width, rounds)
+  of_g <- check_count(count) * 2 * w_g * sqrt(t * spread)
+  rho <- if (is.function(penalty)) vapply(t, function(t) penalty_now(penalty, t), 0)
+         else rep(check_penalty_limit(penalty), rounds)
+  if (!is.null(exact)) {
+    exact <- check_number(exact, lower = 0)
+    if (is.function(penalty) || penalty <= exact || is.infinite(penalty)) {
+      stop_argument("penalty", describe(penalty), "a number > `exact`, where that is given")
+    }
+    return((of_f + penalty * of_g) / (penalty - exact))
+  }
+  if (all(is.infinite(rho))) return(of_g)
+  if (is.null(D)) stop_argument("D", "missing", "max f - f(x*), a number >= 0, where the penalty is finite")
+  of_g + 2 * width_values(width, rounds) * sqrt(spread * cumsum(rho^-2)) + check_number(D, lower = 0) * cumsum(1 / rho)
+}
+
+check_penalty_limit <- function(penalty) if (identical(penalty, Inf)) Inf else check_penalty_of_rounds(penalty)
+
 regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1) {
   clip <- rewards_clip(moment = moment, alpha = alpha, rounds = rounds)
   root <- sqrt(check_positive(noise_var, "noise_var"))

@@ -146,6 +146,11 @@
 #'   this and \eqn{2B\sqrt v\,n_1 + 2w_T\sqrt{2\lambda T\gamma_T/\log 2}}{2 B sqrt(v) n1 + 2 w_T sqrt(2 lambda T gamma_T / log(2))}, \eqn{n_1 = 2\gamma_T/\log 2}{n1 = 2 gamma_T / log(2)}: no more than
 #'   \eqn{n_1} rounds have \eqn{\sigma^2 > \lambda}{sd^2 > lambda}, and the others' variances sum to \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)} at most (derived here, the idea after Iwazaki and
 #'   Takeno 2025). It is the smaller one where \eqn{\lambda}{lambda} is small.
+#' * `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf, D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`): [rival_epbo()] and, with an infinite penalty,
+#'   CONFIG: regret against the best feasible place \eqn{2w_T\sqrt{cT\gamma_T}}{2 w_T sqrt(c T gamma_T)}. `quantity = "violation"`, the hard one: with \eqn{m} = `count` constraints (`gain` is an upper bound of all
+#'   gains) \eqn{2mw_{g,T}\sqrt{cT\gamma_T}}{2 m w_g sqrt(c T gamma_T)} and, where the penalty is finite, \eqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D sum_t 1 / penalty(t)} more, \eqn{D =
+#'   \max f - f(x^*)}{D = max f - f(x*)}; for a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, rather \eqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*)}{2 (w_T + penalty m w_g) sqrt(c
+#'   T gamma_T) / (penalty - rho*)}.
 #' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with `rewards_clip(moment = , rounds = T)`.
 #' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()], \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T
 #'   gamma_T)} (Takeno et al. 2023, 2024).
@@ -204,7 +209,7 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "clip", "irgp", "eims",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "penalty", "clip", "irgp", "eims",
                                      "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
@@ -472,7 +477,7 @@ regret_theorems <- function() list(
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
-  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, clip = regret_clip, irgp = regret_irgp, eims = regret_eims,
+  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, penalty = regret_penalty, clip = regret_clip, irgp = regret_irgp, eims = regret_eims,
   straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
   lb_gp_ucb = regret_lb,
   a_gp_ucb = regret_a_ucb

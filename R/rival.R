@@ -63,7 +63,7 @@ rival_rules <- list(
   ),
   epbo = list(
     title = "EPBO (exact penalty)",
-    settings = alist(penalty = check_number(penalty, lower = 0, open_lower = TRUE)),
+    settings = alist(penalty = check_penalty_of_rounds(penalty)),
     phases = function(count) "policy",
     begin = function(config) list(),
     propose = function(rival, context) propose_epbo(rival, context),

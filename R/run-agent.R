@@ -30,7 +30,7 @@ play_agent <- function(agent, problem, rounds, draws, name) {
                ledger[c("f", "regret", "cumulative_regret", "simple_regret", "optimum")],
                list(period = problem_period(problem, rounds)))
   for (j in seq_len(ncol(ledger$violation))) columns[[paste0("violation", j)]] <- ledger$violation[, j]
-  columns$cumulative_violation <- ledger$cumulative_violation
+  columns[c("cumulative_violation", "hard_violation")] <- ledger[c("cumulative_violation", "hard_violation")]
   columns
 }
 

@@ -17,7 +17,7 @@ summary.bandit_run <- function(object, ...) {
                    simple_regret = last$simple_regret,
                    optimum = last$optimum, segments = max(object$data$segment),
                    played = length(unique(object$data$arm)), pending = sum(is.na(object$data$reward)),
-                   violation = last$cumulative_violation),
+                   violation = last$cumulative_violation, hard_violation = last$hard_violation),
               class = "summary_bandit_run")
   })
 }
@@ -32,7 +32,8 @@ print.summary_bandit_run <- function(x, ...) {
     if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
     if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
     if (!is.null(x$violation)) {
-      cat(sprintf("  violation  %.4g in sum, %.3g a round\n", x$violation, x$violation / x$rounds))
+      cat(sprintf("  violation  %.4g in sum, %.3g a round%s\n", x$violation, x$violation / x$rounds,
+                  if (is.null(x$hard_violation)) "" else sprintf("; without cancellation %.4g", x$hard_violation)))
     }
     invisible(x)
   })

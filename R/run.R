@@ -22,7 +22,8 @@
 #'   algorithms that are rules over several posteriors (rivals, [safe_opt()], [lb_gp_ucb()], ...) [stop_stalled()] or a function.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
 #'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
-#'   `violation1..` (the true constraint values, sign kept) and `cumulative_violation` (the norm of the positive part of their sum).
+#'   `violation1..` (the true constraint values, sign kept), `cumulative_violation` (soft: the norm of the positive part of their sum, in which rounds may make good for
+#'   others) and `hard_violation` (\eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds and constraints}: what is violated once is not made good).
 #'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
 #'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
 #'   that takes longer is lost and its query never counts. NA before the first. `$rounds` is how many were played.
@@ -141,7 +142,8 @@ run_ledger <- function(outcome, optimum) {
   simple <- cummin(best)
   list(f = outcome$f, regret = regret, cumulative_regret = cumsum(regret),
        simple_regret = ifelse(simple < Inf, simple, NA_real_), optimum = optimum,
-       violation = outcome$violation, cumulative_violation = cumulative_violation(outcome$violation))
+       violation = outcome$violation, cumulative_violation = cumulative_violation(outcome$violation),
+       hard_violation = if (ncol(outcome$violation)) cumsum(rowSums(pmax(outcome$violation, 0))))
 }
 
 # The norm of the positive part of the summed constraints.
@@ -227,6 +229,7 @@ new_run <- function(bandit, problem, ids, ledger) {
   if (ncol(ledger$violation)) {
     for (j in seq_len(ncol(ledger$violation))) data[[paste0("violation", j)]] <- ledger$violation[, j]
     data$cumulative_violation <- ledger$cumulative_violation
+    data$hard_violation <- ledger$hard_violation
   }
   structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
             class = "bandit_run")

@@ -167,6 +167,7 @@ exports <- list(
 # Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
+    (export == "rival_epbo" && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.
     (export == "gp_ucb_drift" && is.null(value) && argument == "gain")

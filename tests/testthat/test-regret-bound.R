@@ -282,6 +282,23 @@ test_that("bounds of any width that holds, by hand at round 3", {
   expect_equal(regret_bound("clip", 4, gains, noise_var = 1, B = 1, moment = 1)[3], 2 * w * sqrt(2 / log(2) * 3 * 1.2))
 })
 
+test_that("the bounds of penalised upper bounds", {
+  c1 <- 2 / log(1 + 1 / 0.5)
+  ask <- function(...) regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2, ...)[3]
+  gain <- gains[3]
+  expect_equal(ask(), 4 * sqrt(c1 * 3 * gain))
+  expect_equal(ask(quantity = "violation", constraint_width = 3, count = 2), 2 * 2 * 3 * sqrt(c1 * 3 * gain))
+  rho <- c(1, 3, 5)
+  expect_equal(ask(quantity = "violation", penalty = function(t) 2 * t - 1, D = 0.7),
+               4 * sqrt(c1 * 3 * gain) + 4 * sqrt(c1 * gain * sum(rho^-2)) + 0.7 * sum(1 / rho))
+  expect_equal(ask(quantity = "violation", penalty = 3, exact = 1), (4 + 3 * 4) * sqrt(c1 * 3 * gain) / 2)
+  for (bad in list(list(penalty = 2), list(penalty = 2, exact = 2), list(penalty = -1, D = 1), list(count = 0),
+                   list(penalty = function(t) -1, D = 1), list(quantity = "both"))) {
+    expect_error(do.call(ask, utils::modifyList(list(quantity = "violation"), bad)), class = "gpbandits_error")
+  }
+  expect_identical(regret_bound("rival_epbo", 4, gains, noise_var = 0.5, width = 2), regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2))
+})
+
 test_that("the bound of pure exploration in batches, batch by batch", {
   gain <- function(s) log(1 + s)
   sizes <- c(7, 17, 16)

@@ -92,6 +92,69 @@ test_that("EPBO plays its penalised score, with two constraints too", {
                sqrt(pmax(cumsum(run$violation1), 0)^2 + pmax(cumsum(run$violation2), 0)^2))
 })
 
+test_that("a penalty may be a function of the round, which is asked with it", {
+  run <- played_by(function(domain) rival_epbo(domain, rival_kernel, 0.01, penalty = function(t) 0.3 * t), 20)
+  for (t in 1:20) {
+    p <- posteriors_before(run, t)
+    expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - 0.3 * t * pmax(p$g$mean - 2 * p$g$sd, 0), 1e-8))
+  }
+  expect_equal(run$kappa1, 0.3 * 1:20)
+  expect_equal(run$hard_violation, cumsum(pmax(run$violation1, 0)))
+  for (bad in list(function(t) -1, function(t) c(1, 2), function(t) "a", function(t) stop("no"), function(t) Inf)) {
+    b <- rival_epbo(1:3, kernel_se(1), 0.1, penalty = bad)
+    caught <- expect_error(b$suggest(), class = "gpbandits_error")
+    expect_identical(caught$argument, "penalty")
+    expect_equal(nrow(b$history()), 0)
+  }
+  for (bad in list(0, -1, NA, "a", NULL)) expect_error(rival_epbo(1:3, kernel_se(1), 0.1, penalty = bad), class = "gpbandits_error")
+  root <- rival_epbo(1:3, kernel_se(1), 0.1, penalty = function(t) sqrt(t))
+  expect_identical(unserialize(serialize(root, NULL))$suggest(), root$suggest())
+})
+
+# Functions of norm 1 on 50 arms, one that is to be at most 0 with places on both sides.
+hard_problem <- function(seed) {
+  set.seed(600 + seed)
+  x <- seq(0, 1, length.out = 50)
+  K <- ref_kernel_se(0.2)(x)
+  draw <- function() {
+    f <- drop(K[, at <- sample(50, 8)] %*% (a <- rnorm(8)))
+    f / sqrt(drop(a %*% K[at, at] %*% a))
+  }
+  repeat {
+    f <- draw()
+    g <- draw()
+    if (min(g) < -0.1 && max(g) > 0.1) break
+  }
+  bandit_problem(x, f, noise_gaussian(0.1), constraints = g, constraint_noise = noise_gaussian(0.1))
+}
+
+test_that("regret of each round and hard violation are within their bounds, whatever the penalty", {
+  gain <- max_information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), 60, 0.01, method = "spectral")
+  width <- width_amm(1, 0.1, 0.05)
+  found <- vapply(seq_len(by_level(1, 10)), function(seed) {
+    problem <- hard_problem(seed)
+    f <- problem$reward_values
+    g <- problem$constraint_values
+    best <- max(f[g <= 0])
+    exact <- max(0, ((f - best) / pmax(g, 0))[g > 0])
+    D <- max(f) - best
+    vapply(list(NULL, function(t) sqrt(t), exact + 1), function(penalty) {
+      b <- if (is.null(penalty)) config_ucb(problem$domain, kernel_se(0.2), 0.01, width = width)
+           else rival_epbo(problem$domain, kernel_se(0.2), 0.01, penalty = penalty, width = width)
+      set.seed(seed)
+      run <- as.data.frame(run_bandit(b, problem, 60))
+      ask <- function(...) regret_bound("penalty", 60, gain, noise_var = 0.01, width = run$width, ...)
+      bound <- if (is.null(penalty)) ask(quantity = "violation")
+               else if (is.function(penalty)) ask(quantity = "violation", penalty = penalty, D = D)
+               else ask(quantity = "violation", penalty = penalty, exact = exact)
+      c(any(best - run$f > 2 * run$width * run$sd + 1e-9), any(run$regret > 2 * run$width * run$sd + 1e-9),
+        any(run$cumulative_regret > ask() + 1e-9), any(run$hard_violation > bound + 1e-9))
+    }, logical(4))
+  }, matrix(TRUE, 4, 3))
+  # (Each with probability 0.9 at least.)
+  expect_gt(stats::binom.test(max(apply(found, 1:2, sum)), dim(found)[3], 0.1, "greater")$p.value, tol$p_value)
+})
+
 test_that("bandit OCO moves by its formulas, pair by pair", {
   box <- problem_small_feasible(grid = NULL, noisy = TRUE)
   epsilon <- 0.3
