@@ -44,11 +44,11 @@ bandit_history <- function(bandit, ids = NULL) {
   if (is.null(ids)) ids <- seq_len(table_size(bandit$queries))
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
-  columns <- c(query_frame(bandit, ids),
-               list(reward = of("reward")), beliefs_at_choice(bandit, ids),
-               list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
-                    status = status_names[of("status")]),
-               if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),
-               stats::setNames(lapply(extra, of), extra))
+  ours <- c(list(reward = of("reward")), beliefs_at_choice(bandit, ids),
+            list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
+                 status = status_names[of("status")]),
+            if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),
+            stats::setNames(lapply(extra, of), extra))
+  columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }

@@ -41,7 +41,8 @@ print_bandit <- function(bandit) {
       cat("  best       not known yet\n")
       return(invisible(bandit))
     }
-    belief <- if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", best$mean, best$sd)
+    ours <- belief_of_best(bandit, best)
+    belief <- if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", ours$mean, ours$sd)
     cat("  best       ", describe_place(best, bandit), belief, "\n", sep = "")
   }
   invisible(bandit)
@@ -105,7 +106,7 @@ summary.GPBandit <- function(object, ...) {
   check_bandit(object)
   check_dots_empty(...)
   facts <- bandit_facts(object)
-  history <- bandit_history(object)
+  history <- own_history(as.environment(object))
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
                  error_bound = facts$error_bound,
                  rounds = facts$rounds, segment = facts$segment,

@@ -100,12 +100,17 @@ bandit_best <- function(bandit, context, fixed = NULL, ...) {
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
   # Before the first reward nothing can be said in its units.
-  if (!is_level_known(current_config(bandit))) return(cbind(frame, data.frame(mean = NA_real_, sd = NA_real_))[0, ])
+  known <- is_level_known(current_config(bandit))
   places <- places_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
-  if (!has_likelihood(config)) return(cbind(frame, posterior_at(bandit, places, context)))
-  cbind(frame, in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, level = 0.95))
+  belief <- if (!known) data.frame(mean = NA_real_, sd = NA_real_)[0, ]
+            else if (!has_likelihood(config)) posterior_at(bandit, places, context)
+            else in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, level = 0.95)
+  cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(belief, given_names(config)))
 }
+
+# What is believed of the recommended place, under our own names.
+belief_of_best <- function(bandit, best) own_columns(best, given_names(bandit$config))
 
 # Places as the core gives them, with the context's values behind their inputs.
 places_found <- function(config, found) {

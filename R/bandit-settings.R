@@ -20,18 +20,6 @@ check_contexts <- function(contexts, domain) {
   list(table = table, names = utils::tail(both, length(names)))
 }
 
-# Inputs stand beside these columns in histories and ledgers.
-check_free_names <- function(names, arg, also = character()) {
-  columns <- c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "status", "f", "regret",
-               "cumulative_regret", "simple_regret", "period", "optimum", "cumulative_violation",
-               "hard_violation", also)
-  taken <- names[names %in% columns | grepl("^(g|kappa|violation)[0-9]+$", names)]
-  if (length(taken)) {
-    stop_argument(arg, paste("an input named", dQuote(taken[1], FALSE)),
-                  "inputs with names other than the columns of a bandit's history and ledger")
-  }
-}
-
 check_prior_mean <- function(mean, domain) {
   as.double(check_numbers(by_arm(mean, domain, "mean"), "mean", lengths = unique(c(1L, arm_count(domain))),
                           lower = -largest_number, upper = largest_number))

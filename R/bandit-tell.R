@@ -82,7 +82,8 @@ last_beside <- function(bandit, ids) {
 same_numbers <- function(a, b) (is.na(a) & is.na(b)) | (a == b) %in% TRUE
 
 rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
-  g <- constraint_names(bandit$config, "g")
+  ours <- function(names) beside(names, given_names(bandit$config))
+  g <- ours(constraint_names(bandit$config, "g"))
   if (!is.null(reward)) {
     if (!is.null(data$reward)) stop_argument("reward", "given besides the data.frame's column", "given once")
     if ("id" %in% names(data)) data$reward <- check_rewards(reward, nrow(data))
@@ -92,8 +93,8 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
     stop_argument("id", describe(data), paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   list(id = data$id, reward = data$reward,
-       constraints = if (is.null(constraints) && length(g)) as.matrix(data[g]) else constraints,
-       noise_var = if (is.null(noise_var)) data$noise_var else noise_var)
+       constraints = if (is.null(constraints) && length(g)) unname(as.matrix(data[g])) else constraints,
+       noise_var = if (is.null(noise_var)) data[[ours("noise_var")]] else noise_var)
 }
 
 # Arms, inputs and contexts that stand beside a reward must be those of its query: what was tried elsewhere teaches

@@ -229,11 +229,12 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     }
     config$rewards <- rewards
   }
-  check_free_names(config$domain$names, "domain")
+  check_free_names(names_in_domain(config$domain), "domain")
   config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)
   config$contexts <- contexts$table
   config$context_names <- contexts$names
+  config$domain <- labels_beside(config$domain, contexts$names)
   config$mean <- check_prior_mean(mean, config$domain)
   config$design <- start_places(design, config)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {

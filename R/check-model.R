@@ -200,9 +200,11 @@ model_check <- function(data, by) {
   }
   left <- if (by == "context") left_out_blocks(data) else left_out_places(data, by)
   frame <- left_out_frame(data, left)
+  ours <- own_columns(frame, names(data$place))
   out <- list(rewards = count, by = by, fitted = !is.null(data$said), groups = nrow(frame),
-              held = sum(abs(frame$z) <= stats::qnorm(0.975), na.rm = TRUE),
-              largest = max(abs(frame$z), na.rm = TRUE), tests = model_tests(data, frame), data = frame)
+              held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
+              largest = max(abs(ours$z), na.rm = TRUE), tests = model_tests(data, ours), data = frame,
+              inputs = as.character(names(data$place)))
   scores <- log_scores(data, left)
   structure(c(out, scores, judge_model(out, data)), class = "bandit_check")
 }
@@ -278,9 +280,10 @@ left_out_frame <- function(data, left) {
   z <- (left$value - left$mean) / sqrt(left$variance + left$noise)
   # (Of several readings the one that counts as they do together.)
   reward <- drop(rowsum(data$reward / data$noise, left$group)) / drop(rowsum(1 / data$noise, left$group))
-  frame <- cpp_frame(c(list(id = data$id[at]), as.list(data$place[at, , drop = FALSE]),
-                       list(reward = unname(reward), mean = unname(belief$mean), sd = unname(belief$sd), z = unname(z),
-                            pit = stats::pnorm(unname(z)))))
+  ours <- list(id = data$id[at], reward = unname(reward), mean = unname(belief$mean), sd = unname(belief$sd),
+               z = unname(z), pit = stats::pnorm(unname(z)))
+  ours <- columns_beside(ours, names(data$place))
+  frame <- cpp_frame(c(ours[1], as.list(data$place[at, , drop = FALSE]), ours[-1]))
   frame[drop(rowsum(as.integer(data$counts), left$group)) > 0, , drop = FALSE]
 }
 
@@ -361,9 +364,12 @@ judge_model <- function(check, data) {
   list(p = p, verdict = verdict, advice = model_advice(check, data, p < note_of_model || far, grows, unordered))
 }
 
+# What was left out, a row each, without its place.
+left_out <- function(check) own_columns(check$data, check$inputs)
+
 # What may help, by how the residuals fail.
 model_advice <- function(check, data, unlikely, grows, unordered) {
-  z <- check$data$z
+  z <- left_out(check)$z
   advice <- character()
   if (unlikely) {
     scale <- check$tests$statistic[1]
@@ -472,7 +478,7 @@ plot.bandit_check <- function(x, type = c("calibration", "residuals"), main = NU
 }
 
 plot_calibration <- function(check, main, xlab, ylab) {
-  pit <- sort(check$data$pit)
+  pit <- sort(left_out(check)$pit)
   n <- length(pit)
   band <- 1.36 / sqrt(n)
   key <- rbind(key_entry("rewards", "#0072B2", lty = 1, lwd = 2),
@@ -489,7 +495,7 @@ plot_calibration <- function(check, main, xlab, ylab) {
 }
 
 plot_residuals <- function(check, main, xlab, ylab) {
-  at <- check$data
+  at <- left_out(check)
   limit <- stats::qnorm(0.975)
   key <- rbind(key_entry("inside 95%", "#0072B2", pch = 19), key_entry("outside", "#D55E00", pch = 19))
   frame <- check_frame(TRUE, NULL, NULL, or_else(xlab, "mean without the reward"), or_else(ylab, "z"),

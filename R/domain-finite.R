@@ -44,11 +44,8 @@ arms_domain <- function(x, arg) {
   colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
   domain <- list(type = "finite", names = colnames(x), x = x)
   if (!is.null(labels)) {
-    if (labels$name %in% domain$names) {
-      stop_argument(arg, "a column \"label\" beside names of rows", "without such a column")
-    }
     domain$labels <- labels$values
-    domain$label_name <- labels$name
+    domain$label_name <- beside(labels$name, domain$names)
   }
   structure(domain, class = c("finite_domain", "bandit_domain"))
 }

@@ -17,6 +17,7 @@ product_domain <- function(rows, box) {
   rows <- product_part(rows, "rows", "finite_domain", "numbers, one row per setting, or a finite_domain()")
   box <- product_part(box, "box", "box_domain", "a box_domain(), or a named list of c(lower, upper)")
   box <- numbered_on(box, length(rows$names), taken = rows$names)
+  rows <- labels_beside(rows, box$names)
   names <- c(rows$names, box$names)
   both <- intersect(rows$names, box$names)
   if (length(both)) {

@@ -193,22 +193,25 @@ logged_choices <- function(log, bandit, draws) {
             else find_places(config$domain, as.matrix(log[config$domain$names]), arg = "log")
   context <- if (length(config$context_names)) as.matrix(log[config$context_names])
   list(arm = places$arm, contexts = contexts_for(as.environment(bandit), context, nrow(log)),
-       given = context, reward = as.double(log$reward), propensity = log$propensity)
+       given = context, reward = as.double(log$reward), propensity = own_columns(log, given_names(config))$propensity)
 }
 
 checked_log <- function(log, config, draws) {
   if (inherits(log, "bandit_run")) log <- check_class(log, "bandit_run")$bandit
   if (is_bandit(log)) log <- log$history(draws = draws)
   if (!is.data.frame(log)) stop_argument("log", describe(log), "a data.frame, a randomised bandit or a run of one")
-  wanted <- c(if ("arm" %in% names(log)) "arm" else config$domain$names, config$context_names, "reward", "propensity")
+  given <- given_names(config)
+  wanted <- c(if ("arm" %in% names(log)) "arm" else config$domain$names, config$context_names, "reward",
+              beside("propensity", given))
   if (!all(wanted %in% names(log))) {
     stop_argument("log", paste("one without", paste0("`", setdiff(wanted, names(log)), "`", collapse = ", ")),
                   paste("a data.frame with the columns", paste0("`", wanted, "`", collapse = ", ")))
   }
-  by_hand <- if ("action" %in% names(log)) log$action %in% "given" else FALSE
+  action <- own_columns(log, given)[["action"]]
+  by_hand <- if (!is.null(action)) action %in% "given" else FALSE
   log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
   if (nrow(log) < 2) stop_argument("log", sprintf("one with %d known reward(s)", nrow(log)), "a log with at least two")
-  p <- log$propensity
+  p <- own_columns(log, given)$propensity
   if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
     stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
                   "a log with the probability of each choice (`$history(draws = 200)` of a randomised bandit)")

@@ -136,9 +136,12 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
 
 fidelity_history <- function(domain) {
   frame <- known_history(list(x = user_inputs(domain, no_places(domain)), reward = numeric()), domain)
-  frame$fidelity <- frame$cost <- numeric()
+  frame[beside(c("fidelity", "cost"), domain$names)] <- list(numeric(), numeric())
   frame
 }
+
+# What was seen, under our own names, without inputs.
+looks_of <- function(search) own_columns(search$history, search$bandit$config$domain$names)
 
 search_fidelities <- function(search) {
   bandit <- search$bandit
@@ -180,7 +183,7 @@ search_fidelities <- function(search) {
 add_fidelities <- function(search, rows) {
   domain <- search$bandit$config$domain
   search$bandit$add(x = search$history[rows, domain$names, drop = FALSE], reward = told_rewards(search)[rows],
-                    context = matrix(model_fidelity(search$fidelity, search$history$fidelity[rows])))
+                    context = matrix(model_fidelity(search$fidelity, looks_of(search)$fidelity[rows])))
 }
 
 evaluate_at <- function(search, x, z) {
@@ -194,21 +197,22 @@ evaluate_at <- function(search, x, z) {
   cost <- if (!is.null(search$fidelity$cost)) costs_at(search$fidelity$cost, z)
           else if (is.numeric(said) && length(said) == 1 && is.finite(said) && said > 0) as.double(said) else seconds
   if (found$status == "ok" && z != search$fidelity$target) found$status <- "cheap"
-  row <- cbind(as.data.frame(x), reward = found$reward, status = found$status, fidelity = z, cost = cost)
+  ours <- data.frame(reward = found$reward, status = found$status, fidelity = z, cost = cost)
+  row <- cbind(as.data.frame(x), columns_beside(ours, search$bandit$config$domain$names))
   row.names(row) <- NULL
   search$history <- rbind(search$history, row)
   if (search$verbose) {
     message(sprintf("%.3g of %g: %s at fidelity %.4g", spent_cost(search), search$evaluations,
                     if (is.na(found$reward)) found$status else format(found$reward, digits = 6), z))
   }
-  search$hopeless <- if (all(is.na(search$history$reward))) reason_of_failures(search$history$status, search$design)
+  search$hopeless <- if (all(is.na(search$history$reward))) reason_of_failures(looks_of(search)$status, search$design)
 }
 
 # Costs of fidelities in those of the target. (Nothing learnt yet: in proportion.)
 cost_ratios <- function(search, z) {
   fidelity <- search$fidelity
   if (!is.null(fidelity$cost)) return(costs_at(fidelity$cost, z) / costs_at(fidelity$cost, fidelity$target))
-  seen <- search$history
+  seen <- looks_of(search)
   scaled <- if (fidelity$lower > 0) log else function(z) (z - fidelity$lower) / (fidelity$target - fidelity$lower)
   slope <- if (length(unique(seen$fidelity)) > 1) max(0, stats::coef(stats::lm.fit(cbind(1, scaled(seen$fidelity)), log(seen$cost)))[[2]])
            else 1
@@ -217,10 +221,10 @@ cost_ratios <- function(search, z) {
 
 # In evaluations at the target: the learnt law gives that one's cost.
 costs_in_target <- function(search) {
-  cost <- search$history$cost
+  cost <- looks_of(search)$cost
   if (length(cost) == 0) return(cost)
   if (!is.null(search$fidelity$cost)) return(cost / costs_at(search$fidelity$cost, search$fidelity$target))
-  unit <- exp(mean(log(cost) - log(cost_ratios(search, search$history$fidelity))))
+  unit <- exp(mean(log(cost) - log(cost_ratios(search, looks_of(search)$fidelity))))
   cost / unit
 }
 
@@ -264,15 +268,16 @@ worthwhile_fidelity <- function(search, x) {
 maximum_over_fidelities <- function(search) {
   bandit <- search$bandit
   history <- search$history
-  history$cost <- costs_in_target(search)
   config <- bandit$config
+  history[[beside("cost", config$domain$names)]] <- cost <- costs_in_target(search)
   best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
-  at_target <- best_row(ifelse(history$status == "cheap", NA, history$reward), config)
-  structure(list(par = if (!is.null(best)) one_point(config$domain, best[config$domain$names]), value = best$mean, sd = best$sd,
+  belief <- if (!is.null(best)) belief_of_best(bandit, best)
+  at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
+  structure(list(par = if (!is.null(best)) one_point(config$domain, best[config$domain$names]), value = belief$mean, sd = belief$sd,
                  best_seen = if (length(at_target)) history[at_target, ], history = history, bandit = bandit, centre = 0,
                  scale = 1, direction = config$outputs$direction, interrupted = search$interrupted,
                  stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL, hopeless = search$hopeless,
-                 fidelity = list(target = search$fidelity$target, spent = sum(history$cost),
+                 fidelity = list(target = search$fidelity$target, spent = sum(cost),
                                  cost_ratio = function(z) cost_ratios(search, z))),
             class = "bandit_maximum")
 }

@@ -14,10 +14,11 @@ maximum_entry <- list(settings = alist(history = check_data_frame(history), band
 
 new_maximum <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
-  seen <- best_row(full_readings(history), bandit$config)
+  seen <- best_row(full_readings(own_columns(history, names)), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
-  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = best$mean,
-                 sd = best$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
+  belief <- if (!is.null(best)) belief_of_best(bandit, best)
+  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = belief$mean,
+                 sd = belief$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
 }
@@ -34,19 +35,21 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
     belief$mean <- (1 - share) * belief$mean + share * reading
     belief
   }
-  history$reward <- full_readings(history)
+  history$reward <- full_readings(own_columns(history, names))
   seen <- history[!is.na(history$reward), c(names, "reward")]
   seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
-  is_better <- function(value) output_sign(bandit$config) * (value - best$mean) > 0
+  expected <- belief_of_best(bandit, best)
+  with_belief <- function(place, belief) cbind(place, columns_beside(belief, names))
+  is_better <- function(value) output_sign(bandit$config) * (value - expected$mean) > 0
   # No mean is better than the best: only better readings can make a point worth more.
   rivals <- seen[is_better(seen$reward), ]
   if (nrow(rivals)) {
     belief <- credited(bandit$posterior(rivals[names]), rivals$reward)
     top <- best_row(belief$mean, bandit$config)
-    if (is_better(belief$mean[top])) return(cbind(rivals[top, names, drop = FALSE], belief[top, ]))
+    if (is_better(belief$mean[top])) return(with_belief(rivals[top, names, drop = FALSE], belief[top, ]))
   }
   there <- seen$reward[match_frames(best[names], seen[names])]
-  if (is.na(there)) best else credited(best, there)
+  if (is.na(there)) best else with_belief(best[names], credited(expected[c("mean", "sd")], there))
 }
 
 # None where the noise is the user's word.
@@ -89,14 +92,18 @@ print.bandit_maximum <- function(x, ...) {
   })
 }
 
+# The history of a search under our own names, without inputs.
+evaluations_of <- function(found) own_columns(found$history, found$bandit$config$domain$names)
+
 maximum_story <- function(x) {
   failed <- sum(is.na(x$history$reward))
+  own <- evaluations_of(x)
   effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
-            else sprintf("%d evaluations", sum(x$history$status != "given"))
+            else sprintf("%d evaluations", sum(own$status != "given"))
   head <- sprintf("%s found with %s%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum", effort,
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   if (is.null(x$par)) {
-    return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", x$history$status[1]))))
+    return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
   }
   c(head,
     sprintf("  recommended  %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
@@ -120,10 +127,12 @@ summary.bandit_maximum <- function(object, ...) {
     check_dots_empty(...)
     history <- object$history
     config <- current_config(frame_of(object$bandit))
-    order <- order(output_sign(config) * full_readings(history), decreasing = TRUE, na.last = NA)
-    status <- history$status
+    own <- evaluations_of(object)
+    order <- order(output_sign(config) * full_readings(own), decreasing = TRUE, na.last = NA)
+    status <- own$status
     counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"), failed = sum(is.na(history$reward)))
-    structure(list(story = maximum_story(object), best = c(as.list(object$par), mean = object$value, sd = object$sd),
+    best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
+    structure(list(story = maximum_story(object), best = best,
                    top = history[utils::head(order, 5), ], counts = counts,
                    reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
                    model = list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var,
@@ -160,7 +169,8 @@ print.summary_bandit_maximum <- function(x, ...) {
 as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_class(x, "bandit_maximum")
   frame <- x$history
-  frame$best <- best_so_far(full_readings(frame), x$direction)
+  own <- evaluations_of(x)
+  frame[[beside("best", x$bandit$config$domain$names)]] <- best_so_far(full_readings(own), x$direction)
   frame
 }
 

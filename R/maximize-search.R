@@ -89,8 +89,10 @@ is_out_of_time <- function(search) {
 # nothing about it.)
 why_hopeless <- function(search) {
   now <- utils::tail(search$history, nrow(search$history) - search$resumed)
-  if (all(is.na(now$reward))) reason_of_failures(now$status, nrow(search$design))
+  if (all(is.na(now$reward))) reason_of_failures(now[[status_name(search$bandit$config)]], nrow(search$design))
 }
+
+status_name <- function(config) beside("status", config$domain$names)
 
 # Ten for one reason are enough, for several as many as the design has, at least.
 reason_of_failures <- function(reasons, design) {
@@ -203,7 +205,7 @@ evaluation_line <- function(search) {
   row <- search$history[nrow(search$history), ]
   best <- search$history$reward[best_row(search$history$reward, config)]
   sprintf("%*d of %d: %s%s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations),
-          if (is.na(row$reward)) row$status else format(row$reward, digits = 6),
+          if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
           if (length(best)) sprintf("  (best %s)", format(best, digits = 6)) else "",
           describe_point(row[config$domain$names]))
 }
@@ -222,8 +224,8 @@ read_outcome <- function(outcome, attempts) {
 add_row <- function(search, row) {
   frame <- data.frame(as.list(row$point), check.names = FALSE)
   frame$reward <- row$reward
-  frame$status <- row$status
-  for (name in names(row$more)) frame[[name]] <- row$more[[name]]
+  ours <- c(list(status = row$status), row$more)
+  frame[beside(names(ours), names(frame))] <- ours
   search$history <- rbind(search$history, frame)
   search$origin <- c(search$origin, as.integer(row$origin))
 }
@@ -295,9 +297,13 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
     stop_argument(arg, describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
-  initial <- told_in_history(initial, unknown)
-  beside <- if (is_history(initial)) c(columns_of_history(initial), domain$label_name)
-  strange <- setdiff(names(initial), c(wanted, "status", beside))
+  given <- c(names_in_domain(domain), contexts)
+  ours <- own_columns(initial, given)
+  kept <- says_something(ours, unknown)
+  initial <- initial[kept, , drop = FALSE]
+  ours <- ours[kept, , drop = FALSE]
+  strange <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
+  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, wanted), names(initial)))
   if (length(strange)) {
     stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
@@ -306,7 +312,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   find_places(domain, x, arg = arg)
   reward <- initial$reward
   if (all(is.na(reward))) reward <- as.double(reward)
-  failed <- is.na(reward) & has_failed(initial)
+  failed <- is.na(reward) & has_failed(ours)
   reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
   out <- list(x = x, reward = as.double(reward), failed = failed)
   if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
@@ -322,10 +328,10 @@ columns_of_history <- function(data) {
     grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
 }
 
-# Without the rows that say nothing: what was withdrawn or lost, and (but for `unknown`) what is under way.
-told_in_history <- function(data, unknown) {
+# Rows say nothing of what was withdrawn or lost, and (but for `unknown`) of what is under way.
+says_something <- function(data, unknown) {
   nothing <- c("withdrawn", "lost", if (!unknown) "pending")
-  data[!(is.na(data$reward) & status_column(data) %in% nothing), , drop = FALSE]
+  !(is.na(data$reward) & status_column(data) %in% nothing)
 }
 
 status_column <- function(data) {
@@ -340,5 +346,6 @@ has_failed <- function(data) {
 known_history <- function(known, domain) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
-  cbind(frame, reward = known$reward, status = rep("given", length(known$reward)))
+  ours <- list(reward = known$reward, status = rep("given", length(known$reward)))
+  cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE))
 }

@@ -123,8 +123,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
   known <- check_initial(initial, domain)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., contexts = if (!is.null(fidelity)) "fidelity",
-                          context_sides = if (!is.null(fidelity)) c(fidelity = 1))
+                          transform, ..., contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
+                          context_sides = if (!is.null(fidelity)) stats::setNames(1, beside("fidelity", domain$names)))
   if (!is.null(fidelity)) {
     rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,
                   timeout = timeout, verbose = verbose)

@@ -128,7 +128,7 @@ optimize_instance <- function(inst, settings, keep) {
 
 # What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
 tell_rest <- function(bandit, domain, inst) {
-  status <- bandit$history()$status
+  status <- own_history(as.environment(bandit))$status
   open <- which(status == "pending")
   if (length(open)) bandit$withdraw(open)
   done <- earlier_evaluations(inst, domain)

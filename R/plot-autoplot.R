@@ -189,7 +189,9 @@ axis_of_panels <- function(data) {
 ggplot_sd_map <- function(bandit, view) ggplot_plane(view, bandit_history(bandit), "sd", "mean")
 
 # Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends.
-ggplot_plane <- function(view, played, colours, contours, shown = range(view$data[[colours]])) {
+ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
+  belief <- own_columns(view$data, view$pair)
+  shown <- or_else(shown, range(belief[[colours]]))
   as_axis <- function(columns) {
     for (name in view$pair) {
       levels <- view$levels[[name]]
@@ -198,7 +200,7 @@ ggplot_plane <- function(view, played, colours, contours, shown = range(view$dat
     stats::setNames(columns[view$pair], c("at", "at_y"))
   }
   axes <- as_axis(view$data)
-  surface <- cbind(axes, view$data[c("mean", "sd")])
+  surface <- cbind(axes, belief[c("mean", "sd")])
   surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
@@ -255,7 +257,7 @@ ggplot_searched <- function(found, data, which, shown) {
     return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
-  contours <- is.null(unlist(view$levels[view$pair])) && !is_flat(data$sd)
+  contours <- is.null(unlist(view$levels[view$pair])) && !is_flat(own_columns(data, view$pair)$sd)
   ggplot_plane(view, found$history, "mean", "sd", shown) +
     ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
 }
@@ -319,7 +321,7 @@ ggplot_profile <- function(bandit, view) {
   places$band <- view$band$label
   places$what <- "posterior mean"
   curve <- view$type == "curve"
-  picture <- ggplot2::ggplot(view$frame) +
+  picture <- ggplot2::ggplot(view$shown) +
     (if (curve) ggplot_curve(places, view) else ggplot_bars(places))
   if (curve && !is.null(view$frame$truth)) picture <- picture + ggplot_truth(places$at, view)
   marks <- ggplot_marks(bandit, view)
@@ -370,7 +372,7 @@ ggplot_truth <- function(at, view) {
 ggplot_map <- function(bandit, view) {
   surface <- data.frame(at = view$x, at_y = view$y, mean = view$frame$mean)
   size <- c(tile_size(view$x, grepl("x", view$log)), tile_size(view$y, grepl("y", view$log)))
-  picture <- ggplot2::ggplot(view$frame) +
+  picture <- ggplot2::ggplot(view$shown) +
     ggplot2::geom_tile(data = surface, mapping = aes_of(x = "at", y = "at_y", fill = "mean"),
                        width = size[1], height = size[2]) +
     ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100))

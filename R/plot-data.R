@@ -10,8 +10,9 @@ plus_minus <- function() {
 
 # --- a bandit -------------------------------------------------------------------------
 
-# A list: `type`; `frame`, a row per place drawn; `x` (and `y` on a map), the places' positions;
-# `queries`, the history in this context with positions `at` (and `at_y`); `band`; `next_choice`.
+# A list: `type`; a row per place drawn: `places`, inputs, `frame`, what is believed of them, and `shown`, both together
+# as users see them; `x` (and `y` on a map), the places' positions; `queries`, the history in this context with positions
+# `at` (and `at_y`), without its inputs, and `played`, these; `band`; `next_choice`, and `ahead`, its inputs.
 bandit_view <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
   if (!is.null(width)) check_number(width, lower = 0)
@@ -21,12 +22,16 @@ bandit_view <- function(bandit, context, truth, type, width, next_choice, resolu
   view <- list(type = view_type(bandit$config, type), context = context,
                names = bandit$config$domain$names, sign = output_sign(bandit$config))
   view$log <- view_log(bandit$config$domain, view$type)
-  view$queries <- view_queries(bandit, context)
-  places <- picture_places(bandit$config$domain, view$type, view$queries, resolution)
-  ahead <- if (next_choice || is.null(width)) look_ahead(bandit, context)
+  view[c("queries", "played")] <- view_queries(bandit, context)
+  places <- picture_places(bandit$config$domain, view$type, view$played, resolution)
+  coming <- if (next_choice || is.null(width)) look_ahead(bandit, context)
+  ahead <- if (!is.null(coming)) own_columns(coming, given_names(bandit$config))
   view$band <- view_band(bandit, width, ahead)
-  view$frame <- view_frame(bandit, view, places, truth)
-  view$next_choice <- if (next_choice && is_predictable(bandit, ahead)) ahead
+  view <- view_frame(bandit, view, places, truth)
+  if (next_choice && is_predictable(bandit, ahead)) {
+    view$next_choice <- ahead
+    view$ahead <- coming
+  }
   view <- view_positions(view, bandit$config$domain)
   view$title <- view_title(bandit, view)
   view
@@ -65,15 +70,15 @@ view_type <- function(config, type) {
   type
 }
 
-# The history in this context, with `current`: does the model still know of it (no restart since)?
+# The history in this context: our columns, with `current` (does the model still know of it, no restart since?), and
+# the inputs and arms.
 view_queries <- function(bandit, context) {
   history <- bandit$history()
-  history$current <- history$segment == bandit_facts(bandit)$segment
-  if (!is.null(context) && nrow(history)) {
-    here <- match_rows(as.matrix(history[colnames(context)]), context)
-    history <- history[!is.na(here), , drop = FALSE]
-  }
-  history
+  own <- own_columns(history, given_names(bandit$config))
+  own$current <- own$segment == bandit_facts(bandit)$segment
+  here <- if (is.null(context) || !nrow(history)) seq_len(nrow(history))
+          else which(!is.na(match_rows(as.matrix(history[colnames(context)]), context)))
+  list(own[here, , drop = FALSE], history[here, , drop = FALSE])
 }
 
 # Which axes of the picture are logarithmic, as plot() writes it.
@@ -109,15 +114,15 @@ band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(),
 view_frame <- function(bandit, view, places, truth) {
   domain <- bandit$config$domain
   posterior <- posterior_at(bandit, places, view$context)
-  frame <- as.data.frame(place_labels(domain, places$arm, places$inputs), optional = TRUE)
+  view$places <- cpp_frame(place_labels(domain, places$arm, places$inputs))
   if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, places), view$context, can_count(domain))
-  frame <- cbind(frame, mean = posterior$mean, sd = posterior$sd,
-                 lower = posterior$mean - view$band$width * posterior$sd,
-                 upper = posterior$mean + view$band$width * posterior$sd)
-  if (can_count(domain)) frame$plays <- tabulate(view$queries$arm, place_total(places))
-  frame$truth <- truth
-  rownames(frame) <- NULL
-  frame
+  ours <- list(mean = posterior$mean, sd = posterior$sd, lower = posterior$mean - view$band$width * posterior$sd,
+               upper = posterior$mean + view$band$width * posterior$sd)
+  if (can_count(domain)) ours$plays <- tabulate(view$queries$arm, place_total(places))
+  ours$truth <- truth
+  view$frame <- cpp_frame(ours)
+  view$shown <- cpp_frame(c(as.list(view$places), columns_beside(ours, names(view$places))))
+  view
 }
 
 truth_values <- function(truth, places, context, finite) {
@@ -140,22 +145,22 @@ truth_values <- function(truth, places, context, finite) {
 
 # Positions on the picture of the places, the queries and the next choice.
 view_positions <- function(view, domain) {
-  which_place <- intersect(c("arm", view$names), names(view$frame))
+  which_place <- intersect(c("arm", view$names), names(view$places))
   position <- function(rows) {
     if (view$type != "arms") return(rows[[view$names[1]]])
-    match_frames(rows[which_place], view$frame[which_place])
+    match_frames(rows[which_place], view$places[which_place])
   }
-  view$x <- if (view$type == "arms") seq_len(nrow(view$frame)) else view$frame[[view$names[1]]]
-  view$queries$at <- position(view$queries)
-  if (!is.null(view$next_choice)) view$next_choice$at <- position(view$next_choice)
+  view$x <- if (view$type == "arms") seq_len(nrow(view$places)) else view$places[[view$names[1]]]
+  view$queries$at <- position(view$played)
+  if (!is.null(view$next_choice)) view$next_choice$at <- position(view$ahead)
   if (view$type == "map") {
-    view$y <- view$frame[[view$names[2]]]
-    view$queries$at_y <- view$queries[[view$names[2]]]
-    if (!is.null(view$next_choice)) view$next_choice$at_y <- view$next_choice[[view$names[2]]]
+    view$y <- view$places[[view$names[2]]]
+    view$queries$at_y <- view$played[[view$names[2]]]
+    if (!is.null(view$next_choice)) view$next_choice$at_y <- view$ahead[[view$names[2]]]
   }
   view$x_label <- if (view$type != "arms") view$names[1] else if (can_count(domain)) "arm" else "distinct point played"
   # In more than two dimensions a box has no place for a point that was never played.
-  if (anyNA(view$next_choice$at)) view$next_choice <- NULL
+  if (anyNA(view$next_choice$at)) view[c("next_choice", "ahead")] <- NULL
   view
 }
 
@@ -200,7 +205,7 @@ quantity_label <- function(column) {
 # A list: `frame` (round, the curve's column, bound), `column`, `changes`, `restarts`.
 run_view <- function(run, which, bound) {
   which <- check_choice(which, c("cumulative", "average", "simple", "violation"))
-  data <- run$data
+  data <- ledger_of(run)
   rounds <- seq_len(nrow(data))
   column <- c(cumulative = "cumulative_regret", average = "average_regret",
               simple = "simple_regret", violation = "cumulative_violation")[[which]]

@@ -9,7 +9,7 @@ mark <- list(
 draw_profile <- function(bandit, view, frame) {
   frame$xlab <- or_else(frame$xlab, view$x_label)
   frame$ylab <- or_else(frame$ylab, "reward")
-  if (view$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[view$frame$arm], length(view$x))
+  if (view$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[view$places$arm], length(view$x))
   shown <- c(view$frame$lower, view$frame$upper, view$frame$truth, view$queries$reward)
   open_picture(frame, view$x, shown, profile_key(view))
   if (view$type == "curve") draw_band_of(view) else draw_bars(view)

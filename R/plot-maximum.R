@@ -70,7 +70,7 @@ maximum_view <- function(found, which, inputs, width, resolution) {
   view <- list()
   if (wants("progress")) {
     frame <- as.data.frame(found)
-    view$progress <- data.frame(evaluation = seq_len(nrow(frame)), frame[c("reward", "best", "status")])
+    view$progress <- data.frame(evaluation = seq_len(nrow(frame)), own_columns(frame, names)[c("reward", "best", "status")])
   }
   if (has_matrix(found$bandit$config$kernel)) return(view)
   if (length(names) > 1) {
@@ -104,8 +104,9 @@ draw_maximum <- function(found, view) {
   }
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
-    draw_plane(view$map, pair, view$map$mean, domain, "posterior mean", found$history, through, shown)
-    draw_plane(view$map, pair, view$map$sd, domain, "posterior sd", found$history, through)
+    belief <- own_columns(view$map, pair)
+    draw_plane(view$map, pair, belief$mean, domain, "posterior mean", found$history, through, shown)
+    draw_plane(view$map, pair, belief$sd, domain, "posterior sd", found$history, through)
   }
 }
 

@@ -17,14 +17,14 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
   do.call(rbind, parts)
 }
 
-# The same of two inputs together: columns named like them, `mean` and `sd`.
+# The same of two inputs together: columns named like them, then mean and sd.
 plane_view <- function(bandit, context, through, pair, resolution = NULL) {
   domain <- bandit$config$domain
   axes <- lapply(pair, function(name) input_axis(domain, match(name, domain$names), or_else(resolution, 45)))
   grid <- expand.grid(stats::setNames(axes, pair), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
   points <- through[rep(1, nrow(grid)), domain$names, drop = FALSE]
   points[pair] <- grid
-  cbind(grid, posterior_of(bandit, points, context)[c("mean", "sd")])
+  cbind(grid, columns_beside(posterior_of(bandit, points, context)[c("mean", "sd")], pair))
 }
 
 # Where slices go through: the recommended point.

@@ -118,7 +118,7 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   if (type == "sd") {
     played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
-      draw_plane(view$data, view$pair, view$data[[what]], domain, paste("posterior", what), played,
+      draw_plane(view$data, view$pair, own_columns(view$data, view$pair)[[what]], domain, paste("posterior", what), played,
                  view$through)
     }
   } else {
@@ -153,8 +153,7 @@ through_best_view <- function(bandit, type, context, width, resolution) {
 }
 
 drawn_frame <- function(view) {
-  structure(view$frame, width = view$band$width,
-            next_choice = view$next_choice[setdiff(names(view$next_choice), c("at", "at_y"))])
+  structure(view$shown, width = view$band$width, next_choice = view$ahead)
 }
 
 #' @rdname bandit-plots

@@ -62,6 +62,13 @@ check_keeps_intervals <- function(bandit, arg) {
 
 bandit_levels <- function(bandit, context, ...) {
   check_dots_empty(..., allowed = "context")
+  found <- labelled_intervals(bandit, context)
+  places <- interval_places(bandit$config$domain, found)
+  cpp_frame(c(places, columns_beside(found[c("label", "lower", "upper")], names(places))))
+}
+
+# The intervals of all places, with their labels.
+labelled_intervals <- function(bandit, context) {
   check_keeps_intervals(bandit, "levels")
   heal(bandit)
   policy <- bandit$config$policy
@@ -72,9 +79,7 @@ bandit_levels <- function(bandit, context, ...) {
   above <- if (policy$implicit) found$lower + policy$accuracy >= policy$level * most
            else found$lower + policy$accuracy > policy$level
   below <- found$upper - policy$accuracy <= policy$level * least
-  cpp_frame(c(interval_places(bandit$config$domain, found),
-              list(label = ifelse(above, "above", ifelse(below, "below", "unknown")), lower = found$lower,
-                   upper = found$upper)))
+  c(found, list(label = ifelse(above, "above", ifelse(below, "below", "unknown"))))
 }
 
 # Columns that say which places the intervals are about.

@@ -429,7 +429,8 @@ bandit_safe <- function(rival, context, ...) {
   }
   heal(rival)
   state <- safe_state(rival, context_row(rival$config, contexts_for(rival, context, 1L)))
-  cpp_frame(c(place_labels(rival$config$domain, state$places$arm, state$places$inputs),
-              list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
-                   lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)))
+  places <- place_labels(rival$config$domain, state$places$arm, state$places$inputs)
+  ours <- list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
+               lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)
+  cpp_frame(c(places, columns_beside(ours, names(places))))
 }

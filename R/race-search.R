@@ -7,8 +7,8 @@ is_race <- function(search) !is.null(search$race)
 begin_race <- function(search, race) {
   search$race <- race
   search$settings <- search$looks <- list()
-  search$history$folds <- rep(NA_integer_, nrow(search$history))
-  search$history$fold_var <- rep(0, nrow(search$history))
+  count <- nrow(search$history)
+  search$history[beside(c("folds", "fold_var"), names(search$history))] <- list(rep(NA_integer_, count), rep(0, count))
 }
 
 # A setting in the race: its folds in random order.
@@ -123,7 +123,7 @@ resume_race <- function(search, notes) {
 # Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where there is no race.
 told_noise <- function(search, rows) {
   if (!is_race(search)) return(NULL)
-  extra <- search$history$fold_var[rows]
+  extra <- own_columns(search$history, search$bandit$config$domain$names)$fold_var[rows]
   extra[extra %in% 0] <- NA
   extra + noise_in_user_units(current_config(as.environment(search$bandit)), told_rewards(search))[rows]
 }
@@ -157,6 +157,7 @@ race_report <- function(search) {
 }
 
 # Rewards that count as readings of their points: those over all folds, or at the target fidelity, where there are such.
+# `history`: a search's, without inputs.
 full_readings <- function(history) {
   part <- history$status %in% c("stopped", "unfinished", "cheap")
   if (all(part | is.na(history$reward))) return(history$reward)

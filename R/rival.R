@@ -193,8 +193,9 @@ check_rival_dots <- function(..., allowed, no_contexts = NULL) {
 new_rival <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(), journal = NULL,
                       least = 1, trust = FALSE) {
   settings <- checked_settings(rival_rules[[rule]], frame)
-  check_free_names(domain$names, "domain", also = "phase")
+  check_free_names(names_in_domain(domain), "domain")
   contexts <- check_contexts(contexts, domain)
+  domain <- labels_beside(domain, contexts$names)
   width <- if (length(models)) models[[1]]$width
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
                    constraints = list(count = check_count(count, "count", lower = least, upper = most_constraints)), pending = pending_ignore(),

@@ -197,7 +197,8 @@ segment_history <- function(table, config) {
   inputs <- table[, 9 + seq_along(input_names(config)), drop = FALSE]
   colnames(inputs) <- input_names(config)
   arm <- if (can_count(config$domain)) list(arm = as.integer(table[, 2]) + 1L)
+  ours <- list(reward = number(3), mean = number(4), sd = number(5), width = number(6),
+               action = action_names[table[, 7]], status = status_names[table[, 8]])
   cpp_frame(c(list(id = as.integer(table[, 1])), arm, as.list(as.data.frame(inputs)),
-              list(reward = number(3), mean = number(4), sd = number(5), width = number(6),
-                   action = action_names[table[, 7]], status = status_names[table[, 8]])))
+              columns_beside(ours, input_names(config))))
 }

@@ -532,14 +532,15 @@ emsr_change <- function(rule, bandit, known, last, context) {
   after <- told_twin(bandit, width, known, seq_along(known$id))
   old <- bandit_best(before, context)
   new <- bandit_best(after, context)
+  means <- lapply(list(new, old), function(best) belief_of_best(bandit, best)$mean)
   at <- posterior_at(before, logged_places(bandit, known$id[last]), context)
   v <- at$sd^2
   lambda <- noise_var[last]
   kl <- (log1p(v / lambda) - v / (v + lambda) + v * (known$value[last] - at$mean)^2 / (v + lambda)^2) / 2
   gap <- certify_gap(list(tolerance = 0), before, context)$gap
   improvement <- improvement_between(bandit, known, noise_var, after, new, old, context)
-  change <- abs(new$mean - old$mean) + improvement + gap * sqrt(kl / 2)
-  reward_gap(config, new$mean - change, change)
+  change <- abs(means[[1]] - means[[2]]) + improvement + gap * sqrt(kl / 2)
+  reward_gap(config, means[[1]] - change, change)
 }
 
 # Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs.
@@ -599,11 +600,11 @@ certify_levels <- function(rule, bandit, context) {
   check_keeps_intervals(bandit, "rule")
   policy <- bandit$config$policy
   claim <- width_claim(policy$width, bandit)
-  levels <- bandit_levels(bandit, context)
+  label <- labelled_intervals(bandit, context)$label
   if (!can_count(bandit$config$domain) && !is.na(claim$probability)) {
-    claim$assumptions <- c(claim$assumptions, sprintf("this at %d candidates, and nothing between them", nrow(levels)))
+    claim$assumptions <- c(claim$assumptions, sprintf("this at %d candidates, and nothing between them", length(label)))
   }
-  new_certificate(policy$accuracy, claim$probability, claim$assumptions, !any(levels$label == "unknown"))
+  new_certificate(policy$accuracy, claim$probability, claim$assumptions, !any(label == "unknown"))
 }
 
 # ---- rewards alone -------------------------------------------------------------

@@ -41,8 +41,7 @@ agent_place <- function(query, domain, where) {
                    paste(domain$names, collapse = ", "))
   given <- NULL
   if (is.list(query)) {
-    given <- query[["x"]]
-    if (is.null(given) && all(domain$names %in% names(query))) given <- unlist(query[domain$names])
+    given <- if (all(domain$names %in% names(query))) unlist(query[domain$names]) else query[["x"]]
   }
   arm <- if (is.list(query) && can_count(domain)) query[["arm"]]
   if (is.null(given) && is.null(arm)) stop_argument("suggest", paste(describe(query), where), allowed)

@@ -99,7 +99,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
 play_one <- function(bandit, name, problem, rounds, draws) {
   if (is_bandit(bandit)) {
     check_same_domain(bandit$config, problem)
-    return(play(taken_over(bandit), problem, rounds, draws, progress = FALSE)$data)
+    return(ledger_of(play(taken_over(bandit), problem, rounds, draws, progress = FALSE)))
   }
   if (is_agent(bandit)) return(play_agent(bandit, problem, rounds, draws, name))
   stop_argument("bandits", sprintf("a function `%s` that returned %s", name, describe(bandit)),

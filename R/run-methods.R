@@ -10,13 +10,14 @@ print.bandit_run <- function(x, ...) {
 summary.bandit_run <- function(object, ...) {
   read_part(object, "bandit_run", {
     check_dots_empty(...)
-    last <- utils::tail(object$data, 1)
+    data <- ledger_of(object)
+    last <- utils::tail(data, 1)
     structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
                    cumulative_regret = last$cumulative_regret,
                    average_regret = last$cumulative_regret / object$rounds,
                    simple_regret = last$simple_regret,
-                   optimum = last$optimum, segments = max(object$data$segment),
-                   played = length(unique(object$data$arm)), pending = sum(is.na(object$data$reward)),
+                   optimum = last$optimum, segments = max(data$segment),
+                   played = length(unique(data$arm)), pending = sum(is.na(data$reward)),
                    violation = last$cumulative_violation, hard_violation = last$hard_violation),
               class = "summary_bandit_run")
   })

@@ -222,18 +222,18 @@ with_progress_steps <- function(rounds, progress, f) {
 new_run <- function(bandit, problem, ids, ledger) {
   rounds <- length(ids)
   data <- bandit_history(bandit, ids)
-  data[c("f", "regret", "cumulative_regret", "simple_regret")] <-
-    ledger[c("f", "regret", "cumulative_regret", "simple_regret")]
-  data$period <- problem_period(problem, rounds)
-  data$optimum <- ledger$optimum
-  if (ncol(ledger$violation)) {
-    for (j in seq_len(ncol(ledger$violation))) data[[paste0("violation", j)]] <- ledger$violation[, j]
-    data$cumulative_violation <- ledger$cumulative_violation
-    data$hard_violation <- ledger$hard_violation
-  }
+  violations <- lapply(seq_len(ncol(ledger$violation)), function(j) ledger$violation[, j])
+  ours <- c(ledger[c("f", "regret", "cumulative_regret", "simple_regret")],
+            list(period = problem_period(problem, rounds), optimum = ledger$optimum),
+            stats::setNames(violations, paste0(rep("violation", length(violations)), seq_along(violations))),
+            if (length(violations)) ledger[c("cumulative_violation", "hard_violation")])
+  data[beside(names(ours), given_names(bandit$config))] <- ours
   structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
             class = "bandit_run")
 }
+
+# A run's ledger under our own names, without inputs.
+ledger_of <- function(run) own_columns(run$data, given_names(run$bandit$config))
 
 run_entry <- list(settings = alist(
   data = check_data_frame(data), bandit = check_bandit(bandit), problem = check_class(problem, "bandit_problem"),

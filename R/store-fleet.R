@@ -191,17 +191,17 @@ new_store_maximum <- function(bandit, store, interrupted) {
   shown <- history$id <= known | history$id %in% leases$query
   failed <- history$id %in% leases$query[leases$state == "failed"]
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
-  history$status <- ifelse(history$id <= known, "given", ifelse(failed, reason, "ok"))
+  ours <- data.frame(reward = history$reward, status = ifelse(history$id <= known, "given", ifelse(failed, reason, "ok")))[shown, ]
   ids <- history$id[shown]
-  history <- history[shown, c(names, "reward", "status")]
-  row.names(history) <- NULL
   race <- race_of_store(bandit)
   if (!is.null(race)) {
     folds <- stored_folds(log, race)
-    history <- raced_history(history, ids, folds)
-    race <- race_report_of_store(race, history, ids, folds)
+    ours <- raced_history(ours, ids, folds)
+    race <- race_report_of_store(race, ours, ids, folds)
   }
-  tried <- history[history$status != "given", ]
+  tried <- ours[ours$status != "given", ]
+  history <- cbind(history[shown, names, drop = FALSE], columns_beside(ours, names))
+  row.names(history) <- NULL
   # (A replica may have read its head before the search set its budget.)
   budget <- as.double(sql_select(store$link, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
   spent <- if (is.null(race)) nrow(tried) else race$spent

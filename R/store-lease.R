@@ -159,7 +159,8 @@ end_leases <- function(log, ids, state, reason = NULL) {
 leased_frame <- function(bandit, leases) {
   column <- function(name) unlist(lapply(leases, `[[`, name))
   columns <- as.list(query_frame(bandit, as.integer(column("query"))))
-  cpp_frame(c(columns, list(token = as.character(column("token")), attempt = as.integer(column("attempt")))))
+  ours <- list(token = as.character(column("token")), attempt = as.integer(column("attempt")))
+  cpp_frame(c(columns, columns_beside(ours, given_names(bandit$config))))
 }
 
 # ---- answers ----------------------------------------------------------------------

@@ -238,10 +238,11 @@ serve_suggest <- function(service, body) {
                                   context = context_field(service, body[["context"]]), arms = arms_field(body, "arms"),
                                   fixed = fixed_field(body),
                                   worker = text_field(body, "worker"), lease = lease_field(body))
-  inputs <- setdiff(names(found), c("id", "token", "attempt", "arm"))
+  inputs <- intersect(names(found), given_names(service$bandit$config))
+  ours <- own_columns(found, inputs)
   reply(list(queries = lapply(seq_len(nrow(found)), function(k) {
-    c(list(id = found$id[k], token = found$token[k], attempt = found$attempt[k]),
-      if (!is.null(found$arm)) list(arm = found$arm[k]), list(point = as.list(found[k, inputs, drop = FALSE])))
+    c(list(id = ours$id[k], token = ours$token[k], attempt = ours$attempt[k]),
+      if (!is.null(ours$arm)) list(arm = ours$arm[k]), list(point = as.list(found[k, inputs, drop = FALSE])))
   })))
 }
 
@@ -287,9 +288,10 @@ serve_best <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()
   best <- service$bandit$best(context = page_context(service, query))
-  inputs <- setdiff(names(best), c("arm", "mean", "sd"))
-  reply(c(if (!is.null(best$arm)) list(arm = best$arm),
-          list(point = as.list(best[1, inputs, drop = FALSE]), mean = best$mean, sd = best$sd)))
+  inputs <- intersect(names(best), given_names(service$bandit$config))
+  ours <- own_columns(best, inputs)
+  reply(c(if (!is.null(ours$arm)) list(arm = ours$arm),
+          list(point = as.list(best[1, inputs, drop = FALSE]), mean = ours$mean, sd = ours$sd)))
 }
 
 serve_history <- function(service, query) {

@@ -111,7 +111,9 @@
   const minimises = () => state.model.direction === "minimize";
   const better = (a, b) => (minimises() ? a < b : a > b);
   const names = () => state.model.inputs.map((input) => input.name).concat(state.model.contexts);
-  const isOpen = (row) => row.status === "pending" || row.status === "partial";
+  // What the service says of a query besides its place: beside an input of that name it has a dot in front.
+  const ours = (row, name) => (names().includes(name) ? ours(row, "." + name) : row[name]);
+  const isOpen = (row) => ours(row, "status") === "pending" || ours(row, "status") === "partial";
 
   // The boxes of a result: the reward, and a number for each limit.
   function results() {
@@ -312,8 +314,8 @@
     el("more").hidden = part.length === closed.length;
     table(el("known"), ["experiment", ...columns(), ...wanted.map((name) => (name === "reward" ? "result" : name)), "state", "change"],
       part.map((row) => make("tr", { role: "row" }, cell("experiment", String(row.id)), ...shareOfRow(row),
-        ...wanted.map((name) => cell(name === "reward" ? "result" : name, row.status === "known" || name !== "reward" ? shown(row[name]) : "–")),
-        cell("state", row.status), cell(null, row.status === "known" ? correctButton(row) : null))));
+        ...wanted.map((name) => cell(name === "reward" ? "result" : name, ours(row, "status") === "known" || name !== "reward" ? shown(ours(row, name)) : "–")),
+        cell("state", ours(row, "status")), cell(null, ours(row, "status") === "known" ? correctButton(row) : null))));
   }
 
   function correctButton(row) {
@@ -346,7 +348,7 @@
       el("best").replaceChildren();
       return;
     }
-    if (!state.rows.some((row) => row.status === "known")) {
+    if (!state.rows.some((row) => ours(row, "status") === "known")) {
       el("best").replaceChildren();
       el("best-note").textContent = "No result is known yet.";
       return;
@@ -409,7 +411,7 @@
   }
 
   function drawProgress() {
-    const known = state.rows.filter((row) => row.status === "known" && typeof row.reward === "number");
+    const known = state.rows.filter((row) => ours(row, "status") === "known" && typeof row.reward === "number");
     el("progress").hidden = known.length < 2;
     if (known.length < 2) return;
     const x = scale(known.map((row) => row.id), size.left, size.width - size.right);
@@ -511,7 +513,7 @@
     document.title = state.model.name + " (gpbandits)";
     el("story").textContent = state.model.policy + " over " + state.model.domain + ", looking for the " + (minimises() ? "smallest" : "largest") + " result.";
     const open = state.rows.filter(isOpen).length;
-    say("Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " + state.rows.filter((row) => row.status === "known").length + ".");
+    say("Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " + state.rows.filter((row) => ours(row, "status") === "known").length + ".");
     el("main").focus();
   }
 
