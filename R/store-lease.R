@@ -1,9 +1,11 @@
 # Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
-# state "open" (under way), "kept" (its asker's for good: no lease), "offered" (waits for a worker; attempt 0 if it
-# never had one), "taken" (was offered), "expired", "done", "withdrawn" or "failed".
+# state "open" (under way), "shown" (the same, for a visitor: never offered to another), "kept" (its asker's for good: no
+# lease), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered), "expired", "done",
+# "withdrawn" or "failed".
 
-store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = 60, ...) {
-  check_dots_empty(..., allowed = c("worker", "lease"))
+store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = 60, visitor = FALSE, ...) {
+  check_dots_empty(..., allowed = c("worker", "lease", "visitor"))
+  visitor <- check_flag(visitor) || (is.null(worker) && length(bandit$config$context_names) > 0)
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
   if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
@@ -11,21 +13,24 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
-  in_store(bandit, lease_queries(bandit, n, contexts, worker, lease), leases = leases_to_see(bandit, worker, lease))
+  in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
+           leases = leases_to_see(bandit, worker, lease, visitor))
 }
 
-# Which leases matter to a call. What was asked in a context is a decision for somebody: only who asked can be given it
-# again. Whoever wants no lease is given nothing again. (So leases that nobody ends are not read each time.)
-leases_to_see <- function(bandit, worker, seconds) {
-  if (is.null(seconds)) return(NULL)
-  if (length(bandit$config$context_names) == 0) return(open_now)
-  if (is.null(worker)) return(NULL)
+# Which leases matter to a call. Who asks for a visitor is given again what that visitor has, and nothing of others'; a
+# worker in a context what workers asked. Whoever wants no lease is given nothing again. (So leases that nobody ends are
+# not read each time.)
+leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
+  if (is.null(seconds) || (visitor && is.null(worker))) return(NULL)
   link <- bandit$journal$link
-  paste0("l.state = 'open' AND l.worker = ", sql_literal(worker, link), " AND l.expires > ", sql_clock(link))
+  if (visitor) {
+    return(paste0("l.state = 'shown' AND l.worker = ", sql_literal(worker, link), " AND l.expires > ", sql_clock(link)))
+  }
+  open_now
 }
 
 # Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
-lease_queries <- function(bandit, n, contexts, worker, seconds) {
+lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE) {
   log <- bandit$journal
   # (Nobody has to work on what is answered, whatever its lease says.)
   found <- some_leases(log$leases, is_pending(bandit, log$leases$query))
@@ -33,20 +38,22 @@ lease_queries <- function(bandit, n, contexts, worker, seconds) {
   for (one in own) renew_lease(log, one$query, one$attempt, seconds)
   calls <- vapply(own, `[[`, 0L, "call")
   rest <- setdiff(seq_len(n), calls)
-  taken <- take_over(bandit, free_leases(bandit, found, contexts), length(rest), worker, seconds)
-  left <- length(rest) - length(taken)
+  taken <- take_over(bandit, free_leases(bandit, found, contexts), subset_contexts(contexts, rest), worker, seconds)
+  calls <- c(calls, rest[vapply(taken, `[[`, 0L, "call")])
+  rest <- setdiff(rest, calls)
+  left <- length(rest)
   budget <- suppressWarnings(as.double(log$head$budget))
   # (No more can have been leased than there are: counting is for the last ones.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- ask_new(bandit, subset_contexts(contexts, rest[length(taken) + seq_len(left)]))
-  fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds))
-  served <- c(calls, rest[seq_len(length(taken) + left)])
+  fresh <- ask_new(bandit, subset_contexts(contexts, rest[seq_len(left)]))
+  fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds, visitor))
+  served <- c(calls, rest[seq_len(left)])
   leased_frame(bandit, c(own, taken, fresh)[order(served)])
 }
 
 # The worker's open queries that answer a call, each with the number of that call.
 own_leases <- function(bandit, found, contexts, worker) {
-  mine <- some_leases(found, which(found$state == "open" & found$worker %in% worker & !is.na(found$worker) &
+  mine <- some_leases(found, which(found$state %in% c("open", "shown") & found$worker %in% worker & !is.na(found$worker) &
                                      found$expires > bandit$journal$head$now))
   mine <- some_leases(mine, is_eligible(bandit, mine$query, contexts))
   call <- calls_of(bandit, mine$query, contexts)
@@ -55,10 +62,10 @@ own_leases <- function(bandit, found, contexts, worker) {
   own[!is.na(call)]
 }
 
-# Queries that wait for somebody, or whose time has run out: never those that were asked in a context.
+# Queries that wait for somebody, or whose time has run out.
 free_leases <- function(bandit, found, contexts) {
-  if (length(bandit$config$context_names)) return(list())
-  free <- some_leases(found, which(found$state == "offered" | found$expires <= bandit$journal$head$now))
+  run_out <- found$state == "open" & found$expires <= bandit$journal$head$now
+  free <- some_leases(found, which(found$state == "offered" | run_out))
   some_leases(free, is_eligible(bandit, free$query, contexts))
 }
 
@@ -84,22 +91,22 @@ calls_of <- function(bandit, ids, contexts) {
   match(nth(asked), nth(given))
 }
 
-# Queries that nobody works on any more; those tried too often are failed.
-take_over <- function(bandit, free, n, worker, seconds) {
+# Queries that nobody works on any more, each with the number of the call that it answers: one without contexts, or in
+# its context. Those tried too often are failed.
+take_over <- function(bandit, free, contexts, worker, seconds) {
   log <- bandit$journal
-  taken <- list()
-  for (k in seq_along(free$query)) {
-    row <- some_leases(free, k)
-    if (row$state == "open" && row$attempt >= log$attempts) {
-      bandit_withdraw(bandit, row$query, failed = TRUE)
-      end_leases(log, row$query, "failed", sprintf("no answer in %d attempts", as.integer(row$attempt)))
-      next
-    }
-    if (length(taken) >= n) next
-    end_leases(log, row$query, if (row$state == "open") "expired" else "taken")
-    taken <- c(taken, list(give_lease(log, row$query, row$attempt + 1L, worker, seconds)))
+  given_up <- free$state == "open" & free$attempt >= log$attempts
+  for (k in which(given_up)) {
+    bandit_withdraw(bandit, free$query[k], failed = TRUE)
+    end_leases(log, free$query[k], "failed", sprintf("no answer in %d attempts", as.integer(free$attempt[k])))
   }
-  taken
+  free <- some_leases(free, which(!given_up))
+  call <- calls_of(bandit, free$query, contexts)
+  lapply(which(!is.na(call)), function(k) {
+    row <- some_leases(free, k)
+    end_leases(log, row$query, if (row$state == "open") "expired" else "taken")
+    c(give_lease(log, row$query, row$attempt + 1L, worker, seconds), list(call = call[k]))
+  })
 }
 
 # One at a time: each query has its own random numbers, and a refit may fall due before any of them.
@@ -120,12 +127,12 @@ leased_queries <- function(log) {
 }
 
 # One row of what leased_frame() takes.
-give_lease <- function(log, id, attempt, worker, seconds) {
+give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   token <- random_token()
   sql_run(log$link,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
-                sql_literal(token, log$link), if (is.null(seconds)) "'kept'" else "'open'", sep = ", "), ", ",
+                sql_literal(token, log$link), if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'", sep = ", "), ", ",
           lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
 }
@@ -152,7 +159,7 @@ end_leases <- function(log, ids, state, reason = NULL) {
   sql_run(log$link, "UPDATE gpb_lease SET state = '", state, "', ended = ", sql_clock(log$link),
           if (!is.null(reason)) paste0(", reason = ", sql_literal(reason, log$link)),
           " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ids), collapse = ", "),
-          ") AND state IN ('open', 'kept', 'offered')")
+          ") AND state IN ('open', 'shown', 'kept', 'offered')")
 }
 
 # The queries as $suggest() shows them, with the tokens that belong to them.
@@ -256,5 +263,5 @@ store_heartbeat <- function(store, token) {
   }
   link <- store$link
   sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link), " + seconds WHERE ", of_bandit(store),
-                 " AND state = 'open' AND token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
+                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
 }

@@ -53,6 +53,7 @@ store_leases <- function(link, bandit) {
   found <- sql_select(link, c("query", "attempt", "worker", "state", "since", "expires", "ended"),
                       "FROM gpb_lease WHERE bandit = ", bandit, " ORDER BY since")
   for (name in c("since", "expires", "ended")) found[[name]] <- as.double(found[[name]])
+  found$state[found$state == "shown"] <- "open"
   found$worker <- ifelse(is.na(found$worker), "(no name)", as.character(found$worker))
   found
 }

@@ -237,7 +237,8 @@ serve_suggest <- function(service, body) {
   found <- service$bandit$suggest(whole_field(body, "n", 1, 1, 1000),
                                   context = context_field(service, body[["context"]]), arms = arms_field(body, "arms"),
                                   fixed = fixed_field(body),
-                                  worker = text_field(body, "worker"), lease = lease_field(body))
+                                  worker = text_field(body, "worker"), lease = lease_field(body),
+                                  visitor = length(service$bandit$config$context_names) > 0)
   inputs <- intersect(names(found), given_names(service$bandit$config))
   ours <- own_columns(found, inputs)
   reply(list(queries = lapply(seq_len(nrow(found)), function(k) {

@@ -38,12 +38,13 @@
 #'   seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one history, whatever the number of workers, as long as
 #'   queries and rewards come in the same order. R's own generator is not touched (it draws the seed where `seed` is `NULL`).
 #'
-#' @section Leases: `$suggest(n = 1, context = NULL, worker = NULL, lease = 60)` gives each query to a worker for `lease` seconds of the server's clock.
+#' @section Leases: `$suggest(n = 1, context = NULL, worker = NULL, lease = 60, visitor = FALSE)` gives each query to a worker for `lease` seconds of the server's clock.
 #'   The data.frame has further columns `token` (128 bits of the system's random numbers) and `attempt`. [store_heartbeat()] renews the lease,
 #'   best every `lease / 3` seconds. A query whose lease has run out is offered to the next who asks, `attempts` times in all; then it is
 #'   failed (`$fail()`). A worker that asks again gets its own open queries again. Without `worker` every call asks something new.
-#'   **A query that was asked in a context is a decision for somebody**: it is never offered to another (its worker gets it again in the same
-#'   context, while the lease lasts), and never failed because a lease ran out. `lease = NULL` is no lease at all, with or without contexts: the call
+#'   **A query that was asked in a context without `worker`, or with `visitor = TRUE`, is a decision for a visitor**: it is never offered to another (a
+#'   `worker` gets it again in the same context, while the lease lasts), and never failed because a lease ran out. What a `worker` asked in a context is
+#'   work: once its lease has run out it is offered again in the same context, to workers only. `lease = NULL` is no lease at all, with or without contexts: the call
 #'   asks something new, which is its asker's for good and has nothing to renew.
 #'   `$observe(id, reward, constraints = NULL, token = NULL)`: evaluation happens at least once, its reward is counted exactly once. The same value
 #'   again changes nothing, another one is an error (`$amend()` changes it, and the change is an event). A late reward, of a lease that

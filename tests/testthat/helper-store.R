@@ -347,7 +347,7 @@ alive_in <- function(home) {
   pids[tools::pskill(pids, 0L)]
 }
 
-# What a worker of a fleet does. In contexts it is a site: whoever comes is shown something, and buys or not.
+# What a worker of a fleet does. In contexts it goes from one to the next.
 fleet_work <- function(store, kind, pause, lease) {
   contexts <- fleet_kinds[[kind]]$contexts
   objective <- function(p) {
@@ -356,8 +356,9 @@ fleet_work <- function(store, kind, pause, lease) {
   }
   if (is.null(contexts)) return(work_on(store, objective, lease = lease, heartbeat = FALSE))
   bandit <- gpbandits:::patiently(open_bandit(store), 300)
+  worker <- gpbandits:::worker_name()
   repeat for (context in sample(contexts)) {
-    query <- gpbandits:::patiently(bandit$suggest(context = context, lease = lease), 300)
+    query <- gpbandits:::patiently(bandit$suggest(context = context, worker = worker, lease = lease), 300)
     if (nrow(query) == 0 && gpbandits:::nothing_left(bandit, 300)) return(invisible())
     if (nrow(query)) gpbandits:::patiently(bandit$observe(query$id, objective(query), token = query$token), 300)
   }

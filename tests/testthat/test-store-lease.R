@@ -84,21 +84,53 @@ test_that("no time of ours enters the database", {
   })
 })
 
-test_that("a decision in a context is never given to another, and its late reward is taken", {
+test_that("a decision for a visitor is never given to another, and its late reward is taken", {
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name, attempts = 1))
-      first <- bandit$suggest(context = 0, worker = "a")
-      expect_identical(bandit$suggest(context = 0, worker = "a")$token, first$token)     # an answer was lost on its way
-      expect_identical(bandit$suggest(context = 1, worker = "a")$id, 2L)
-      expect_identical(bandit$suggest(context = 0, worker = "b")$id, 3L)
+      ask <- function(context, worker, ...) bandit$suggest(context = context, worker = worker, ..., visitor = TRUE)
+      first <- ask(0, "a")
+      expect_identical(ask(0, "a")$token, first$token)                                  # an answer was lost on its way
+      expect_identical(ask(1, "a")$id, 2L)
+      expect_identical(ask(0, "b")$id, 3L)
+      expect_identical(bandit$suggest(context = 0)$id, 4L)                              # (nobody's name: a visitor too)
+      run_out(place)
+      expect_equal(store_heartbeat(store_at(place, name), first$token), 1)
       run_out(place)
       for (worker in list("a", "b", "c", NULL)) {
-        expect_gt(bandit$suggest(context = 0, worker = worker, lease = 1e6)$id, 3L)
+        expect_gt(ask(0, worker, lease = 1e6)$id, 4L)
+        expect_gt(bandit$suggest(context = 0, worker = worker, lease = NULL)$id, 4L)
       }
+      # Nor to a worker, who finds nothing to wait for either.
+      expect_gt(bandit$suggest(context = 0, worker = "w")$id, 12L)
       replica <- open_bandit(store_at(place, name))
       replica$observe(first$id, 0.5, token = first$token)
-      expect_identical(replica$history()$status, c("known", rep("pending", 6)))
+      expect_identical(replica$history()$status, c("known", rep("pending", 12)))
+    }
+  })
+})
+
+test_that("work in a context goes to the next worker in that context, and is failed after its attempts", {
+  on_databases(function(place) {
+    for (name in c("contexts", "open")) {
+      bandit <- store_makers[[name]](store = store_at(place, name, attempts = 2))
+      first <- bandit$suggest(context = 0, worker = "a")
+      bandit$suggest(context = 1, worker = "a")
+      kept <- bandit$suggest(context = 0, worker = "a", lease = NULL)
+      run_out(place)
+      expect_identical(bandit$suggest(context = 0)$id, 4L)                              # a visitor gets something new
+      heir <- bandit$suggest(3, context = rbind(0, 1, 0), worker = "b")
+      expect_identical(heir$id, c(1L, 2L, 5L))
+      expect_identical(heir$z, c(0, 1, 0))
+      expect_identical(heir$attempt, c(2L, 2L, 1L))
+      bandit$observe(1, 0.25, token = first$token)                                      # (the first one comes back)
+      run_out(place)
+      expect_identical(bandit$suggest(context = 1, worker = "c")$id, 6L)                # the second has had its two
+      expect_identical(bandit$history()$status, c("known", "failed", "pending", "pending", "pending", "pending"))
+      bandit$suggest(context = 0, worker = "c")
+      gpbandits:::give_back(as.environment(bandit), "c")                                # interrupted
+      expect_identical(bandit$suggest(2, context = rbind(1, 0), worker = "d")$id, c(6L, 5L))
+      expect_identical(kept$id, 3L)
     }
   })
 })
