@@ -102,7 +102,15 @@ GPBandit <- setRefClass("GPBandit",
 #' @usage NULL
 #' @aliases $,GPBandit-method
 #' @exportMethod $
-setMethod("$", "GPBandit", function(x, name) {
+setMethod("$", "GPBandit", function(x, name) member_of(x, name))
+
+# (An environment's own `[[` would give what a file brought.)
+setMethod("[[", "GPBandit", function(x, i, j, ...) {
+  if (!is_text(i) || length(i) != 1) stop_argument("i", describe(i), "the name of a method")
+  member_of(x, i)
+})
+
+member_of <- function(x, name) {
   frame <- attr(x, ".xData")
   if (!cpp_is_ours(frame)) adopt(x)
   found <- frame[[name]]
@@ -113,7 +121,7 @@ setMethod("$", "GPBandit", function(x, name) {
     stop_no_method(name)
   }
   do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name)))
-})
+}
 
 # The methods for users: what the class itself defines.
 bandit_methods <- function() {

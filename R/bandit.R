@@ -128,7 +128,8 @@
 #'   and where a table of arms in known
 #'   contexts would exceed 50,000 rows.
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
-#'   or a [search_space()].
+#'   or a [search_space()]. Inputs (and contexts) may have any name but `id`, `arm` and `reward`: a column of a history, or of another data.frame, that is
+#'   called like an input has a dot in front (`.width`).
 #' @param kernel prior covariance, see [kernel_se()].
 #' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared) and at
 #'   least 1e-12 of the largest prior variance, see Accuracy. Left out where `rewards` have none.

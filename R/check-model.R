@@ -105,24 +105,22 @@ bandit_checked <- function(bandit) {
   known <- cpp_bandit_known(bandit$handle)
   check_enough(sum(status_of(bandit, known$id) == "known"))
   if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
-  map <- output_map(config)
-  scaled <- if (is.null(map)) known$value else map_outputs(map, known$value)
-  slope <- if (is.null(map)) rep(1, length(scaled)) else cpp_output_slopes(map, known$value)
-  noise <- noise_of(known, config, slope)
+  scaled <- through_map(output_map(config), known)
+  noise <- noise_of(known, config, scaled$slope)
   prior <- known_prior_mean(bandit, known$id, config$mean)
   x <- known_inputs(bandit, known$id)
   decay <- if (identical(changes, "fade")) config$changes$rate
   at <- if (is.null(decay)) posterior_where_played(bandit, known$id)
   place <- query_frame(bandit, known$id)[-1]
   contexts <- config$context_names
-  list(id = known$id, place = place, reward = known$value, y = scaled - prior, noise = noise, prior = prior,
+  list(id = known$id, place = place, reward = known$value, y = scaled$value - prior, noise = noise, prior = prior,
        mean = at$mean - prior, sd = at$sd, x = x,
        context = if (length(contexts)) match_frames(place[contexts], unique(place[contexts])),
        counts = status_of(bandit, known$id) == "known",
        gram = function() faded(kernel_gram(config$kernel, x), known$id, decay),
        gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]), dense = !is.null(decay),
        accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id),
-       said = if (is_fitted(bandit) || length(known$id) > most_dense) said_at_choice(bandit, known), slope = slope,
+       said = if (is_fitted(bandit) || length(known$id) > most_dense) said_at_choice(bandit, known), slope = scaled$slope,
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
 }
 
@@ -175,11 +173,10 @@ said_at_choice <- function(bandit, known) {
   for (k in unique(before)) {
     at <- rows[before == k]
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
-    map <- output_map(config)
-    value <- if (is.null(map)) known$value[at] else map_outputs(map, known$value[at])
-    slope <- if (is.null(map)) 1 else cpp_output_slopes(map, known$value[at])
-    noise <- noise_of(lapply(known, `[`, at), config, slope)
-    z[before == k] <- (value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
+    here <- lapply(known, `[`, at)
+    scaled <- through_map(output_map(config), here)
+    noise <- noise_of(here, config, scaled$slope)
+    z[before == k] <- (scaled$value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
   }
   z[is.finite(z)]
 }
@@ -434,7 +431,8 @@ describe_check <- function(check) {
 
 check_entry_of_model <- list(settings = alist(
   rewards = check_count(rewards, lower = 0), groups = check_count(groups, lower = 0), held = check_count(held, lower = 0),
-  by = check_string(by), fitted = check_flag(fitted), tests = check_data_frame(tests), data = check_data_frame(data)
+  by = check_string(by), fitted = check_flag(fitted), tests = check_data_frame(tests), data = check_data_frame(data),
+  inputs = if (!is_text(inputs)) stop_argument("inputs", describe(inputs), "names")
 ))
 
 #' @rdname check_model
@@ -509,8 +507,12 @@ plot_residuals <- function(check, main, xlab, ylab) {
 # ---- the line of summary() and $certificate() ------------------------------------------------
 
 # NULL where there is nothing to check. The j-th look of a bandit's life warns at .001 / (j (j + 1)), .001 in all.
+# (Nothing new is seen where nothing has happened since: no look, and no work.)
 check_line <- function(bandit) {
+  state <- table_size(bandit$events)
+  if (identical(bandit$.checked$state, state)) return(bandit$.checked$check)
   check <- tryCatch(model_check(bandit_checked(bandit), "reward"), gpbandits_error = function(e) NULL)
+  bandit$.checked <- list(state = state, check = check)
   if (is.null(check)) return(NULL)
   looks <- or_else(bandit$.looks, 0) + 1
   bandit$.looks <- looks

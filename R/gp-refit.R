@@ -139,8 +139,9 @@ fitted_parameters <- function(bandit, known, current) {
   map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
-  y <- if (is.null(map)) known$value else map_outputs(map, known$value)
-  own <- if (is.null(map)) known$noise_var else known$noise_var * cpp_output_slopes(map, known$value)^2
+  scaled <- through_map(map, known)
+  own <- known$noise_var * scaled$slope^2
+  y <- scaled$value
   if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
   tryCatch({
     fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior,

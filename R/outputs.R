@@ -210,6 +210,13 @@ map_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FAL
 
 unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
 
+# What is known of rewards as the model has it: their values under a map (NULL: as they are), and its slopes there, by
+# which noise is told in the model's units.
+through_map <- function(map, known) {
+  if (is.null(map)) return(list(value = known$value, slope = rep(1, length(known$value))))
+  list(value = map_outputs(map, known$value), slope = cpp_output_slopes(map, known$value))
+}
+
 # Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).
 normal_rule <- function(n) {
   jacobi <- matrix(0, n, n)

@@ -260,9 +260,8 @@ test_that("there must be arms, and names must be distinct and free", {
   for (contexts in list(character(), 0, 1.5, -1, Inf, matrix(0, 0, 1), matrix(0, 2, 0), c(1, NA), list(1), TRUE, "")) {
     expect_identical(blamed(gp_ucb(safe_x, safe_kernel, 0.01, contexts = contexts)), "contexts", info = value_words(contexts))
   }
-  # these stand in histories and ledgers already
-  for (taken in c("id", "arm", "reward", "mean", "sd", "width", "action", "segment", "f", "regret", "period", "g1",
-                  "kappa2", "violation1", "optimum", "simple_regret")) {
+  # (Others of ours: test-columns.R.)
+  for (taken in c("id", "arm", "reward")) {
     x <- matrix(1:3, dimnames = list(NULL, taken))
     expect_identical(blamed(gp_ucb(x, safe_kernel, 0.01)), "domain", info = taken)
     expect_identical(blamed(gp_ucb(safe_x, safe_kernel, 0.01, contexts = taken)), "contexts", info = taken)
