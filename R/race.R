@@ -1,6 +1,6 @@
 #' Race settings over folds
 #'
-#' For `race =` of [maximize_bandit()] and [minimize_bandit()]: the value of a point (a setting) is its mean over \eqn{K} folds, every evaluation
+#' For `race =` of [maximize_bandit()], [minimize_bandit()] and [tune_gp_bandit()]: the value of a point (a setting) is its mean over \eqn{K} folds, every evaluation
 #' is one fold, `f(x, fold)`, and a setting is stopped as soon as its folds say that it cannot win.
 #'
 #' \eqn{y_{sk} = f(s) + b_k + e_{sk}}{y_sk = f(s) + b_k + e_sk}: some folds are harder than others, for every setting. Folds come in random order, anew for each setting. The
@@ -34,6 +34,7 @@
 #'   distribution). The pooled rule's probability is approximate, and it takes errors \eqn{e}{e} of one variance in all settings and folds. No rule can guard
 #'   against a fold that was not seen: a setting that loses on nine folds of ten by 1 and would win by 20 on the last is stopped before that one comes, in up to 70% of the orders.
 #'   In simulations (test-race.R in the sources): no more than \eqn{\alpha} of the winners.
+#' @section Elsewhere: not in [tnr("gp_bandit")][mlr3-doors]: mlr3tuning evaluates a setting on all folds at once, and keeps what it has of each for itself.
 #' @seealso [maximize_bandit()].
 #' @examples
 #' set.seed(1)

@@ -10,6 +10,11 @@
 #' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
 #' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
 #'
+#' With `race =` [race_folds()] a resample is a fold, and each of the `iter` settings is evaluated on one after the other, in random order, until it has no chance any
+#' more against the best of those that were evaluated on all (the first settings are). Settings that were stopped are known to the bandit, with their
+#' own noise, and are not in the result, where a mean over a few resamples would be taken for one over all: attribute `race` tells of them, a list as in
+#' [race_folds()] (`folds` with `cost` and without `status`; `spent` counts the first settings too).
+#'
 #' Package tune is not among those that this one suggests, since it brings fifty others: `install.packages("tune")`. The
 #' example runs where it is installed, and reaches its functions without `library()` for that reason alone.
 #'
@@ -26,6 +31,7 @@
 #'   (number `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the width).
 #' @param initial how many settings to begin with, or earlier results of `tune_grid()` and its like.
 #' @param control `tune::control_bayes()`; `NULL` for its defaults.
+#' @param race `NULL`, or [race_folds()] with as many folds as there are resamples.
 #' @return As of `tune_bayes()`, of class `"iteration_results"`: `tune::collect_metrics()`, `tune::show_best()`,
 #'   `tune::select_best()` and `autoplot()` know what to do. Attribute `bandit`: the `GPBandit` (its rewards are costs:
 #'   the metric, or its negative where it is maximised).
@@ -59,25 +65,26 @@ tune_gp_bandit.default <- function(object, ...) {
 #' @export
 tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter = 10, param_info = NULL,
                                       metrics = NULL, eval_time = NULL, objective = NULL, initial = 5,
-                                      control = NULL) {
+                                      control = NULL, race = NULL) {
   if (missing(preprocessor) || !inherits(preprocessor, c("formula", "recipe"))) {
     stop_argument("preprocessor", if (missing(preprocessor)) "missing" else describe(preprocessor),
                   "a formula or a recipe")
   }
-  check_tuning(iter, objective, initial, control)
+  check_tuning(iter, objective, initial, control, race)
   needs_package("tune", "object")
   flow <- getExportedValue("workflows", "workflow")(preprocessor, object)
   tune_gp_bandit(flow, resamples, ..., iter = iter, param_info = param_info, metrics = metrics, eval_time = eval_time,
-                 objective = objective, initial = initial, control = control)
+                 objective = objective, initial = initial, control = control, race = race)
 }
 
 #' @rdname tune_gp_bandit
 #' @export
 tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_info = NULL, metrics = NULL,
-                                    eval_time = NULL, objective = NULL, initial = 5, control = NULL) {
-  policy <- check_tuning(iter, objective, initial, control)
+                                    eval_time = NULL, objective = NULL, initial = 5, control = NULL, race = NULL) {
+  policy <- check_tuning(iter, objective, initial, control, race)
   needs_package("tune", "object")
   if (missing(resamples)) stop_argument("resamples", "missing", "resamples of package rsample")
+  check_race_of(resamples, race)
   if (is.null(control)) control <- from_tune("control_bayes")()
   if (is.null(param_info)) param_info <- from_tune("extract_parameter_set_dials")(object)
   bandit <- tuning_bandit(as_search_space(param_info), policy, ...)
@@ -86,24 +93,27 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   untimed <- utils::modifyList(control, list(time_limit = NA))
   found <- from_tune("tune_bayes")(object, resamples, iter = 0, param_info = param_info, metrics = metrics,
                                    eval_time = eval_time, initial = initial, control = untimed)
-  evaluate <- function(point) {
-    from_tune("tune_grid")(object, resamples, grid = point, param_info = param_info,
+  evaluate <- function(point, on = resamples) {
+    from_tune("tune_grid")(object, on, grid = point, param_info = param_info,
                            metrics = attr(found, "metrics"), eval_time = eval_time, control = control)
   }
-  search <- list2env(list(bandit = bandit, found = list(found), cost = tell_initial(bandit, found)),
-                     parent = emptyenv())
+  search <- list2env(list(bandit = bandit, found = list(found), cost = tell_initial(bandit, found),
+                          resamples = resamples, noise_var = numeric()), parent = emptyenv())
+  if (!is.null(race)) begin_tuning_race(search, race)
   until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
   tryCatch(tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until),
            interrupt = function(i) message("Interrupted: what has been found is returned."))
   found <- bound_iterations(search$found)
   attr(found, "bandit") <- bandit
+  attr(found, "race") <- tuning_race_report(search)
   found
 }
 
 # ---- arguments -------------------------------------------------------------------------
 
 # Those that can be checked without package tune. The policy that `objective` stands for.
-check_tuning <- function(iter, objective, initial, control) {
+check_tuning <- function(iter, objective, initial, control, race = NULL) {
+  check_race(race)
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
     allowed <- "a whole number >= 1, or results of tune_grid()"
@@ -173,22 +183,28 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
   idle <- 0
   for (i in seq_len(iter)) {
     if (is_over() || idle >= control$no_improve) break
-    asked <- next_setting(search$bandit)
+    asked <- next_setting(search$bandit, search$noise_var)
     names <- search$bandit$config$domain$names
-    result <- evaluate(asked[names])
-    cost <- without_failures(mean_costs(result, first)$cost[1], search$cost)
-    search$bandit$observe(asked$id, cost)
-    search$cost <- c(search$cost, cost)
-    search$found <- c(search$found, list(numbered_iteration(result, i + max(first$.iter), iter)))
-    idle <- if (cost < best) 0 else idle + 1
-    best <- min(best, cost)
+    tried <- if (is.null(search$race)) list(result = evaluate(asked[names])) else race_setting(search, asked[names], evaluate)
+    is_whole <- is.null(tried$stopped)
+    cost <- if (is_whole) mean_costs(tried$result, first)$cost[1] else tried$stopped$mean
+    cost <- without_failures(cost, search$cost)
+    tell_cost(search, asked$id, cost, tried$stopped$var)
+    if (is_whole) {
+      search$cost <- c(search$cost, cost)
+      search$found <- c(search$found, list(numbered_iteration(tried$result, i + max(first$.iter), iter)))
+    }
+    better <- is_whole && cost < best
+    idle <- if (better) 0 else idle + 1
+    if (better) best <- cost
     if (control$verbose_iter) message(sprintf("Iteration %d: %s", i, point_words(as.list(asked[names]), 5)))
   }
 }
 
 # On the same resamples a setting has the same result: where the bandit asks for one again, it is told so at no cost,
 # and asked again, a few times.
-next_setting <- function(bandit) {
+# `noise_var`: by id, that of those which a race has stopped.
+next_setting <- function(bandit, noise_var = numeric()) {
   names <- bandit$config$domain$names
   key_of <- function(frame) do.call(paste, c(lapply(frame[names], as.character), sep = "\r"))
   for (asking in 1:10) {
@@ -196,7 +212,7 @@ next_setting <- function(bandit) {
     history <- bandit$history()
     same <- which(!is.na(history$reward) & key_of(history) == key_of(asked))
     if (length(same) == 0 || asking == 10) return(asked)
-    bandit$observe(asked$id, history$reward[same[1]])
+    bandit$observe(asked$id, history$reward[same[1]], noise_var = noise_var[same[1]])
   }
 }
 

@@ -136,3 +136,31 @@ test_that("settings for which all models fail count as the worst so far", {
   expect_identical(calls, 2)
   expect_equal(bandit$history()$reward, c(2, 5, 5, 5))
 })
+
+test_that("a race evaluates resamples one by one, and keeps what it stopped out of the result", {
+  needs_tune()
+  set.seed(1)
+  cars <- from("rsample")$vfold_cv(mtcars[rep(1:32, 3), ], v = 6)
+  found <- tuned(iter = 6, initial = 3, race = race_folds(6), resamples = cars)
+  race <- attr(found, "race")
+  expect_equal(race$settings, 9)
+  expect_equal(race$complete + race$stopped + race$failed, 9)
+  expect_gt(race$stopped, 0)
+  expect_equal(race$spent + race$saved, 54)
+  expect_equal(nrow(race$folds), race$spent)
+  metrics <- from("tune")$collect_metrics(found)
+  rmse <- metrics[metrics$.metric == "rmse", ]
+  expect_true(all(rmse$n == 6))
+  expect_equal(nrow(rmse), race$complete)
+  # What the folds said is what the result says, and the bandit knows the stopped ones with noise of their own.
+  by_setting <- tapply(race$folds$cost, race$folds$setting, function(cost) if (length(cost) == 6) mean(cost) else NA)
+  expect_equal(sort(as.vector(by_setting[!is.na(by_setting)])), sort(rmse$mean))
+  own <- gpbandits:::table_column(as.environment(attr(found, "bandit"))$events, "noise_var")
+  expect_gte(sum(!is.na(own)), race$stopped)
+  expect_error(tuned(iter = 1, initial = 3, race = race_folds(5), resamples = cars), "race_folds\\(6\\)", class = "gpbandits_error")
+})
+
+test_that("a race that is none is refused", {
+  flow <- structure(list(), class = "workflow")
+  expect_error(tune_gp_bandit(flow, 1, race = 5), "race", class = "gpbandits_error")
+})

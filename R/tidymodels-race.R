@@ -1,0 +1,101 @@
+# ---- tune_gp_bandit(race = ): a setting's resamples one after the other --------------------
+# `search$complete`: costs of the settings that were evaluated on all resamples, a row each; `search$looks`: a data.frame of
+# all evaluations on one resample.
+
+check_race_of <- function(resamples, race) {
+  if (is.null(race) || NROW(resamples) == race$folds) return(invisible())
+  stop_argument("race", sprintf("one over %g folds", race$folds),
+                sprintf("race_folds(%d): there are so many resamples", as.integer(NROW(resamples))))
+}
+
+begin_tuning_race <- function(search, race) {
+  search$race <- race
+  search$complete <- initial_fold_costs(search)
+  search$counts <- c(settings = nrow(search$complete), complete = nrow(search$complete), stopped = 0, failed = 0, saved = 0)
+  search$looks <- data.frame(setting = as.vector(row(search$complete)), fold = as.vector(col(search$complete)),
+                             cost = as.vector(search$complete))
+}
+
+# What the first settings cost on each resample, where they were evaluated on all.
+initial_fold_costs <- function(search) {
+  first <- search$found[[1]]
+  costs <- fold_costs(first, first)
+  key <- resample_keys(search$resamples)
+  costs$fold <- match(resample_keys(costs), key)
+  costs$setting <- paste(costs$.iter, costs$.config)
+  settings <- unique(costs$setting)
+  table <- matrix(NA_real_, length(settings), length(key))
+  known <- costs[!is.na(costs$fold), ]
+  table[cbind(match(known$setting, settings), known$fold)] <- known$cost
+  table[!is.na(rowSums(table)), , drop = FALSE]
+}
+
+# Resamples are told apart by their columns id, id2, ...
+resample_keys <- function(frame) {
+  frame <- as.data.frame(unclass(frame)[grep("^id[0-9]*$", names(frame))])
+  do.call(paste, c(unname(frame), sep = "\r"))
+}
+
+# The first metric on each resample, as a cost; no row where all models failed.
+fold_costs <- function(results, first) {
+  metric <- from_tune("first_metric")(attr(first, "metrics"))
+  folds <- tryCatch(as.data.frame(from_tune("collect_metrics")(results, summarize = FALSE)), error = function(e) NULL)
+  if (is.null(folds)) return(data.frame(cost = numeric()))
+  time <- attr(first, "eval_time_target")
+  wanted <- folds$.metric == metric$metric
+  if (!is.null(time) && ".eval_time" %in% names(folds)) wanted <- wanted & folds$.eval_time %in% c(time, NA)
+  folds <- folds[wanted, ]
+  folds$cost <- if (metric$direction == "maximize") -folds$.estimate else folds$.estimate
+  folds
+}
+
+one_resample <- function(resamples, fold) {
+  part <- lapply(unclass(resamples), `[`, fold)
+  facts <- attributes(resamples)
+  facts$row.names <- seq_along(fold)
+  attributes(part) <- facts
+  part
+}
+
+# A list with `result`, on all resamples, or `stopped` (mean and variance that it is told with; NA where it has failed).
+race_setting <- function(search, point, evaluate) {
+  race <- search$race
+  first <- search$found[[1]]
+  results <- vector("list", race$folds)
+  reward <- rep(NA_real_, race$folds)
+  ended <- function(state, ...) {
+    search$counts[c("settings", state)] <- search$counts[c("settings", state)] + 1
+    if (state != "complete") search$counts["saved"] <- search$counts["saved"] + sum(is.na(reward)) * (state == "stopped")
+    list(...)
+  }
+  number <- search$counts[["settings"]] + 1L
+  for (fold in sample.int(race$folds)) {
+    results[[fold]] <- evaluate(point, one_resample(search$resamples, fold))
+    cost <- fold_costs(results[[fold]], first)$cost[1]
+    search$looks <- rbind(search$looks, data.frame(setting = number, fold = fold, cost = cost))
+    if (!isTRUE(is.finite(cost))) return(ended("failed", stopped = list(mean = NA_real_, var = 0)))
+    reward[fold] <- -cost
+    if (is_out_of_race(race, reward, -search$complete)) {
+      worth <- worth_on_folds(reward, -search$complete)
+      return(ended("stopped", stopped = list(mean = -worth$mean, var = worth$var)))
+    }
+  }
+  search$complete <- rbind(search$complete, -reward)
+  ended("complete", result = bound_iterations(results))
+}
+
+# `var`: what is due to resamples that were not seen, NULL for none.
+tell_cost <- function(search, id, cost, var) {
+  inside <- as.environment(search$bandit)
+  noise <- NA_real_
+  if (!is.null(var) && isTRUE(var > 0)) {
+    noise <- var + utils::tail(noise_in_user_units(current_config(inside), c(known_rewards(inside), cost)), 1)
+  }
+  search$noise_var[id] <- noise
+  search$bandit$observe(id, cost, noise_var = noise)
+}
+
+tuning_race_report <- function(search) {
+  if (is.null(search$race)) return(NULL)
+  c(list(rule = search$race, spent = nrow(search$looks)), as.list(search$counts), list(folds = search$looks))
+}
