@@ -29,8 +29,8 @@ cpp_output_slopes <- function(map, reward) {
     .Call(`_gpbandits_cpp_output_slopes`, map, reward)
 }
 
-cpp_bandit_best <- function(handle, contexts) {
-    .Call(`_gpbandits_cpp_bandit_best`, handle, contexts)
+cpp_bandit_best <- function(handle, contexts, feasible) {
+    .Call(`_gpbandits_cpp_bandit_best`, handle, contexts, feasible)
 }
 
 cpp_bandit_bound <- function(handle, context, width) {
@@ -61,8 +61,28 @@ cpp_bandit_amend <- function(handle, id, reward, told) {
     invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward, told))
 }
 
-cpp_bandit_withdraw <- function(handle, id, failed) {
-    invisible(.Call(`_gpbandits_cpp_bandit_withdraw`, handle, id, failed))
+cpp_bandit_withdraw <- function(handle, id, failed, outcome) {
+    invisible(.Call(`_gpbandits_cpp_bandit_withdraw`, handle, id, failed, outcome))
+}
+
+cpp_bandit_cells <- function(handle, id) {
+    .Call(`_gpbandits_cpp_bandit_cells`, handle, id)
+}
+
+cpp_bandit_predict_outcomes <- function(handle, points) {
+    .Call(`_gpbandits_cpp_bandit_predict_outcomes`, handle, points)
+}
+
+cpp_bandit_arm_outcomes <- function(handle, arm, context) {
+    .Call(`_gpbandits_cpp_bandit_arm_outcomes`, handle, arm, context)
+}
+
+cpp_log_feasible <- function(mean, sd, lower, upper) {
+    .Call(`_gpbandits_cpp_log_feasible`, mean, sd, lower, upper)
+}
+
+cpp_hypervolume <- function(front, reference) {
+    .Call(`_gpbandits_cpp_hypervolume`, front, reference)
 }
 
 cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first) {
@@ -77,8 +97,8 @@ cpp_bandit_add_arms <- function(handle, config) {
     invisible(.Call(`_gpbandits_cpp_bandit_add_arms`, handle, config))
 }
 
-cpp_bandit_known <- function(handle) {
-    .Call(`_gpbandits_cpp_bandit_known`, handle)
+cpp_bandit_known <- function(handle, outcome) {
+    .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
 }
 
 cpp_bandit_sites <- function(handle) {

@@ -56,6 +56,7 @@ check_config <- function(config) {
     check_together(config)
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)
+    check_outcomes_again(config)
     check_design(config$design)
   } else {
     check_rival_config(config)
@@ -111,8 +112,15 @@ check_fit <- function(fit, config) {
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
 }
 
-# Kernel, noise and prior mean: of the settings, or of a refit.
+# Kernel, noise and prior mean: of the settings, or of a refit; of the other outcomes too.
 check_beliefs <- function(beliefs, config) {
+  others <- names(config$outcomes)[-1]
+  if (!all(others %in% names(beliefs$outcomes))) damaged("it has beliefs about other outcomes")
+  for (name in others) {
+    one <- beliefs$outcomes[[name]]
+    if (!is.list(one)) damaged("an outcome has no parameters")
+    check_beliefs(one, config[names(config) != "outcomes"])
+  }
   if (!is.list(beliefs)) damaged("a refit has no parameters")
   resolve_kernel(check_made_here(beliefs$kernel), input_names(config), arms = arm_count(config$domain))
   check_positive(beliefs$noise_var, "noise_var")
@@ -151,6 +159,7 @@ upgrade_format <- function(bandit) {
   add_column(bandit$events, "other", NA_integer_)
   add_column(bandit$events, "noise_var", NA_real_)
   add_column(bandit$events, "arms", NA_character_)
+  add_column(bandit$events, "outcome", NA_integer_)
   add_column(bandit$queries, "status", NA_integer_)
   bandit$config$format <- bandit_format
 }
@@ -188,9 +197,8 @@ note_status <- function(bandit, status) {
 check_rewards_told <- function(bandit, events) {
   config <- bandit$config
   told <- add_rewards(list(arm = table_column(bandit$queries, "arm")),
-                      c(events[c("kind", "id", "reward")], g_columns(config, events$g)),
-                      constraint_names(config, "g"))
-  for (name in c("reward", constraint_names(config, "g"))) {
+                      c(events[c("kind", "id", "reward", "outcome")], g_columns(config, events$g)), config)
+  for (name in c(value_columns(config), constraint_names(config, "g"))) {
     if (!identical(told[[name]], table_column(bandit$queries, name))) {
       damaged("the column ", name, " of its queries does not follow from its events")
     }

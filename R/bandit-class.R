@@ -34,9 +34,9 @@ GPBandit <- setRefClass("GPBandit",
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },
-    withdraw = function(id, ...) {
-      "Pending queries that will never be answered."
-      bandit_withdraw(own_fields(), id, FALSE, ...)
+    withdraw = function(id, outcome = NULL, ...) {
+      "Pending queries that will never be answered; or some outcomes of them, by name."
+      bandit_withdraw(own_fields(), id, FALSE, outcome, ...)
       invisible(.self)
     },
     fail = function(id, ...) {
@@ -64,9 +64,13 @@ GPBandit <- setRefClass("GPBandit",
       "Which places are safe, possible maximisers, expanders (safe_opt())."
       bandit_safe(own_fields(), context, ...)
     },
-    best = function(context = NULL, fixed = NULL, ...) {
-      "The recommended point: largest posterior mean (with `fixed` inputs: of those that have them)."
-      bandit_best(own_fields(), context, fixed, ...)
+    best = function(context = NULL, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
+      "The recommended point: largest posterior mean, of those where limits hold with probability `feasible`."
+      bandit_best(own_fields(), context, feasible, weights, fixed, ...)
+    },
+    front = function(context = NULL, feasible = 0.5, ...) {
+      "The places that no other beats in all objectives."
+      bandit_front(own_fields(), context, feasible, ...)
     },
     history = function(draws = NULL) {
       "A data.frame, one row per query."

@@ -44,7 +44,8 @@ bandit_history <- function(bandit, ids = NULL) {
   if (is.null(ids)) ids <- seq_len(table_size(bandit$queries))
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
-  ours <- c(list(reward = of("reward")), beliefs_at_choice(bandit, ids),
+  values <- value_columns(bandit$config)
+  ours <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), beliefs_at_choice(bandit, ids),
             list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                  status = status_names[of("status")]),
             if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),

@@ -155,7 +155,7 @@ describe_log.bandit_file_journal <- function(log) sprintf("  journal    %s", log
 
 journal_query_columns <- function(config) {
   columns <- query_columns(config)
-  columns[!names(columns) %in% c("status", "reward", constraint_names(config, "g"))]
+  columns[!names(columns) %in% c("status", value_columns(config), constraint_names(config, "g"))]
 }
 
 journal_event_columns <- function(config) {
@@ -296,7 +296,7 @@ replay_lines <- function(config, lines, seed, trust) {
   events <- text_as_events(text[letter == "e"], journal_event_columns(config))
   events$arms <- text_as_arms(text[letter == "a"], events)
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
-  queries <- add_rewards(queries, events, constraint_names(config, "g"))
+  queries <- add_rewards(queries, events, config)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
                        table_of(events[names(event_columns())]), lapply(text[letter == "f"], value_from_text, trust))
   if (any(letter == "m")) bandit$memory <- value_from_text(text[max(which(letter == "m"))])
@@ -328,15 +328,22 @@ text_as_rows <- function(text, columns) {
   stats::setNames(rows, names(columns))
 }
 
-# Rewards and constraint values of the events, beside the queries that they belong to. (What has become
+# Values of outcomes and constraints of the events, beside the queries that they belong to. (What has become
 # of the queries only the core can say.)
-add_rewards <- function(queries, events, g_names) {
+add_rewards <- function(queries, events, config) {
   told <- events$kind %in% telling & !is.na(events$reward)
+  values <- value_columns(config)
+  of <- ifelse(is.na(events$outcome), 1L, events$outcome)
+  if (any(told & (of < 1 | of > length(values)))) stop("an event of an outcome that is not there")
+  for (k in seq_along(values)) {
+    which <- told & of == k
+    queries[[values[k]]] <- rep(NA_real_, length(queries$arm))
+    queries[[values[k]]][events$id[which]] <- events$reward[which]
+  }
   first <- told & events$kind != event_kind[["amend"]]
-  for (name in c("reward", g_names)) {
-    which <- if (name == "reward") told else first
+  for (name in constraint_names(config, "g")) {
     queries[[name]] <- rep(NA_real_, length(queries$arm))
-    queries[[name]][events$id[which]] <- events[[name]][which]
+    queries[[name]][events$id[first]] <- events[[name]][first]
   }
   queries$status <- rep(NA_integer_, length(queries$arm))
   queries

@@ -14,7 +14,8 @@
 #'     model's units, `mean`, `sd`, `width`;
 #'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail), `id` of
 #'     the query, `reward`, `time`, `noise_var`, `size` (of how many readings it is the mean), `spread`
-#'     (the sum of their squares about it), `other` (the query that it was compared with), constraint values `g1`, ..., and `arms`, the eligible ones where not all were
+#'     (the sum of their squares about it), `other` (the query that it was compared with), `outcome` (the number of the one
+#'     that it is about, the first objective first; `null` for all, or where there is one), constraint values `g1`, ..., and `arms`, the eligible ones where not all were
 #'     (`"1-3,7"`; `"|2=0.5"`: the second model input was fixed);
 #'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one.
 #'
@@ -154,7 +155,7 @@ bandit_from_json <- function(found) {
   events <- columns_from_json(found$events, c(journal_event_columns(config), list(arms = character())))
   queries <- columns_from_json(found$queries, journal_query_columns(config))
   if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events are about queries that are not there")
-  queries <- add_rewards(queries, events, constraint_names(config, "g"))
+  queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
                        table_of(events[names(event_columns())]), refits)

@@ -7,7 +7,8 @@ logged_inputs <- function(config) {
 query_columns <- function(config) {
   inputs <- logged_inputs(config)
   c(list(arm = integer(), context = integer(), action = integer(), segment = integer(),
-         mean = double(), sd = double(), width = double(), status = integer(), reward = double()),
+         mean = double(), sd = double(), width = double(), status = integer()),
+    stats::setNames(rep(list(double()), outcome_count(config)), value_columns(config)),
     stats::setNames(rep(list(double()), length(inputs)), inputs),
     stats::setNames(rep(list(double()), 2 * constraint_count(config)),
                     c(constraint_names(config, "g"), constraint_names(config, "kappa"))),
@@ -21,11 +22,12 @@ constraint_names <- function(config, letter) {
 }
 
 # `noise_var`: of the reward, where that is its own; `size`: of how many readings it is the mean (or trials, or exposure),
-# NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `arms`: what
-# could be played at a query, arms and inputs that were fixed, as the core writes it; NA for everything.
+# NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `outcome`: the
+# number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be played at
+# a query, arms and inputs that were fixed, as the core writes it; NA for everything.
 event_columns <- function() {
   list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),
-       spread = double(), other = integer(), arms = character())
+       spread = double(), other = integer(), outcome = integer(), arms = character())
 }
 
 # Of these the log's first format had none.
@@ -42,7 +44,7 @@ action_names <- c("policy", "explore", "given")
 believing <- event_kind[c("refit", "arms")]
 # Events that change what is known of a query.
 telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
-status_names <- c("pending", "known", "lost", "withdrawn", "failed")
+status_names <- c("pending", "known", "lost", "withdrawn", "failed", "partial")
 
 # The places of some queries, and `contexts`, a row each (NULL where there are none).
 logged_places <- function(bandit, ids) {
@@ -87,7 +89,7 @@ sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE
 # Rows of a rival's log, whose rewards and constraint values are still to come: as the core has them for a bandit.
 new_rows <- function(config, queries) {
   count <- length(queries$arm)
-  queries$reward <- rep(NA_real_, count)
+  queries[value_columns(config)] <- list(rep(NA_real_, count))
   if (ncol(queries$inputs) > 0) queries <- c(queries, cpp_columns(queries$inputs, logged_inputs(config), NULL))
   for (j in seq_len(constraint_count(config))) {
     queries[[paste0("g", j)]] <- rep(NA_real_, count)

@@ -4,7 +4,8 @@ bandit_story <- function(bandit) {
   facts <- bandit_facts(bandit)
   config <- current_config(bandit)
   size <- table_size(bandit$queries)
-  pending <- sum(status_of(bandit, seq_len(size)) == "pending")
+  status <- status_of(bandit, seq_len(size))
+  pending <- sum(status == "pending")
   lines <- c(
     sprintf("%s over %s", if (has_posterior(bandit)) "Gaussian-process bandit" else "Bandit",
             describe_domain(config$domain)),
@@ -14,7 +15,9 @@ bandit_story <- function(bandit) {
       sprintf("  prior      mean %s%s", describe_prior_mean(config$mean),
               if (has_likelihood(config) && !trait(config$rewards, "noise")) "" else sprintf(", noise variance %g", config$noise_var))
     },
-    sprintf("  rounds     %d (%d pending)%s", size, pending,
+    if (!is.null(config$outcomes)) sprintf("  outcomes   %s", describe_outcomes(config)),
+    sprintf("  rounds     %d (%d pending%s)%s", size, pending,
+            if (any(status == "partial")) sprintf(", %d partly known", sum(status == "partial")) else "",
             if (facts$segment > 1) sprintf(", segment %d", facts$segment) else "")
   )
   if (trait(config$pending, "noticed")) {
@@ -35,14 +38,15 @@ describe_prior_mean <- function(mean) {
 
 print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
-  if (table_size(bandit$queries) && length(bandit$config$context_names) == 0) {
-    best <- bandit_best(bandit, NULL)
+  if (table_size(bandit$queries) && length(bandit$config$context_names) == 0 && length(objectives(bandit$config)) == 1) {
+    best <- likely_best(bandit)
     if (nrow(best) == 0) {
       cat("  best       not known yet\n")
       return(invisible(bandit))
     }
     ours <- belief_of_best(bandit, best)
-    belief <- if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", ours$mean, ours$sd)
+    belief <- if (has_outcomes(bandit$config)) outcomes_in_words(best, bandit$config)
+              else if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", ours$mean, ours$sd)
     cat("  best       ", describe_place(best, bandit), belief, "\n", sep = "")
   }
   invisible(bandit)
@@ -112,8 +116,9 @@ summary.GPBandit <- function(object, ...) {
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
-                 best = if (length(object$config$context_names) == 0) bandit_best(object, NULL),
-                 check = check_line(as.environment(object))),
+                 best = if (length(object$config$context_names) == 0) likely_best(object),
+                 check = if (!has_outcomes(object$config)) check_line(as.environment(object)),
+                 limits = limits_in_words(object)),
             class = "summary_gp_bandit")
 }
 
@@ -134,9 +139,10 @@ print.summary_gp_bandit <- function(x, ...) {
     }
     if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
     else if (!is.null(x$best)) {
-      cat("  best point by posterior mean:\n")
+      cat(if (nrow(x$best) > 1) "  best points by posterior means:\n" else "  best point by posterior mean:\n")
       print(x$best, row.names = FALSE, digits = 4)
     }
+    for (line in x$limits) cat("  limit      ", line, "\n", sep = "")
     if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")
     invisible(x)
   })

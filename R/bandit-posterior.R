@@ -27,6 +27,7 @@ asked_places <- function(domain, x, arm, arg = "x") {
 # A data.frame of `mean` and `sd` at places, in one context or one each.
 posterior_at <- function(bandit, places, context) {
   if (has_rule(bandit)) return(rival_posteriors(bandit, places, context))
+  if (has_outcomes(bandit$config)) return(outcomes_at(bandit, places, context))
   in_user_units(scaled_posterior_at(bandit, places, context), current_config(bandit))
 }
 
@@ -34,15 +35,21 @@ posterior_at <- function(bandit, places, context) {
 scaled_posterior_at <- function(bandit, places, context) {
   config <- bandit$config
   count <- place_total(places)
+  seen <- contexts_of_places(bandit, context, count)
+  if (count == 0) return(data.frame(mean = double(), sd = double()))
+  if (is_tabulated_space(config) && !anyNA(places$arm)) return(tabulated_posterior(bandit, places$arm, seen$row))
+  predicted_posterior(bandit, places, seen$values)
+}
+
+# A context's number for each of `count` places, and its values where places are given by their inputs.
+contexts_of_places <- function(bandit, context, count) {
+  config <- bandit$config
   one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
   contexts <- contexts_for(bandit, context, if (one_each) count else 1L)
-  if (count == 0) return(data.frame(mean = double(), sd = double()))
   row <- rep_len(contexts$row, count)
-  if (is_tabulated_space(config) && !anyNA(places$arm)) return(tabulated_posterior(bandit, places$arm, row))
-  if (is_tabulated_space(config) && length(config$context_names)) {
-    contexts$values <- config$contexts[row + 1L, , drop = FALSE]
-  }
-  predicted_posterior(bandit, places, contexts$values[rep_len(seq_len(nrow(contexts$values)), count), , drop = FALSE])
+  values <- contexts$values
+  if (is_tabulated_space(config) && length(config$context_names)) values <- config$contexts[row + 1L, , drop = FALSE]
+  list(row = row, values = values[rep_len(seq_len(nrow(values)), count), , drop = FALSE])
 }
 
 # Of arms in known contexts, both by their 0-based numbers.
@@ -90,13 +97,16 @@ drawing_twin <- function(bandit) {
   heal(twin)
 }
 
-bandit_best <- function(bandit, context, fixed = NULL, ...) {
-  check_dots_empty(..., allowed = c("context", "fixed"))
+bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
+  check_dots_empty(..., allowed = c("context", "feasible", "weights", "fixed"))
   heal(bandit)
   config <- bandit$config
+  feasible <- check_probability(feasible)
   contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)
+  if (has_outcomes(config)) return(best_of_outcomes(bandit, contexts, context, feasible, weights))
+  check_absent(weights, "weights")
   found <- if (has_rule(bandit)) rival_best(bandit, contexts)
-           else core(cpp_bandit_best(bandit$handle, contexts))
+           else core(cpp_bandit_best(bandit$handle, contexts, NaN))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
   # Before the first reward nothing can be said in its units.

@@ -48,5 +48,5 @@ core_config <- function(config) {
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
-  common
+  core_outcomes(config, common)
 }

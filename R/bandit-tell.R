@@ -9,6 +9,10 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
   }
   check_no_size_here(size)
+  if (!is.null(bandit$config$outcomes)) {
+    check_absent(constraints, "constraints")
+    return(observe_several(bandit, id, if (!missing(reward)) reward, time, noise_var))
+  }
   if (is.null(constraints) && is.null(noise_var) && constraint_count(bandit$config) == 0 &&
         !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward)) {
     count <- length(id)
@@ -41,18 +45,22 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
 tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
                  beside = told_beside(length(id))) {
   if (has_rule(bandit)) return(rival_tell(bandit, kind, id, reward, constraints, time, beside))
+  # (Where there is one outcome its number says nothing.)
+  if (!has_outcomes(bandit$config)) beside$outcome[] <- NA_integer_
+  if (is.null(constraints)) constraints <- no_columns(length(id))
   transact(bandit, function(handle) switch(kind,
     reward = cpp_bandit_observe(handle, id, reward, constraints, time, beside),
     amend = cpp_bandit_amend(handle, id, reward, beside),
-    cpp_bandit_withdraw(handle, id, kind == "fail")
+    cpp_bandit_withdraw(handle, id, kind == "fail", beside$outcome)
   ))
   rescale_if_due(bandit, told = TRUE)
 }
 
 # What may be told beside `count` rewards, as the log has it.
-told_beside <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_) {
+told_beside <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
+                        outcome = NA_integer_) {
   list(noise_var = rep_len(noise_var, count), size = rep_len(size, count), spread = rep_len(spread, count),
-       other = rep_len(other, count))
+       other = rep_len(other, count), outcome = rep_len(as.integer(outcome), count))
 }
 
 # Rewards, one each; or, of one query, several readings, which teach what their mean does with a noise that is so many
@@ -218,6 +226,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, ...) {
   check_dots_empty(..., allowed = c("id", "reward", "size"))
   if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
   check_no_size_here(size)
+  if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))
   id <- check_ids(bandit, id)
   readings <- check_readings(bandit, reward, length(id))
   reward <- readings$reward
@@ -231,9 +240,11 @@ bandit_amend <- function(bandit, id, reward, size = NULL, ...) {
 }
 
 # `failed`: it was tried.
-bandit_withdraw <- function(bandit, id, failed, ...) {
-  if (needs_transaction(bandit)) return(store_withdraw(bandit, id, failed, ...))
-  check_dots_empty(..., allowed = "id")
+bandit_withdraw <- function(bandit, id, failed, outcome = NULL, ...) {
+  if (needs_transaction(bandit)) return(store_withdraw(bandit, id, failed, outcome, ...))
+  check_dots_empty(..., allowed = c("id", "outcome"))
+  if (has_outcomes(bandit$config)) return(withdraw_several(bandit, id, outcome, failed))
+  if (!is.null(outcome)) check_choices(outcome, outcome_names(bandit$config), "outcome")
   id <- check_ids(bandit, id)
   void <- if (failed) "failed" else "withdrawn"
   check_status(bandit, id, c("pending", void), "a pending query")
@@ -253,6 +264,14 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
   places <- find_places(bandit$config$domain, x, arm)
   count <- place_total(places)
   contexts <- contexts_for(bandit, context, count)
+  if (!is.null(bandit$config$outcomes)) {
+    check_absent(constraints, "constraints")
+    values <- if (!missing(reward) && !is.null(reward)) outcome_values(bandit$config, reward, count)
+    own <- if (!is.null(values)) outcome_noise(bandit$config, noise_var, values)
+    if (count == 0) return(invisible(bandit))
+    return(give_several(bandit, places, contexts, values, own,
+                         clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")))
+  }
   if (missing(reward)) {
     check_absent(constraints, "constraints")
     reward <- rep(NA_real_, count)

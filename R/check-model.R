@@ -102,7 +102,7 @@ bandit_checked <- function(bandit) {
     stop_argument("object", "a bandit with change_weights()",
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
-  known <- cpp_bandit_known(bandit$handle)
+  known <- cpp_bandit_known(bandit$handle, 1L)
   check_enough(sum(status_of(bandit, known$id) == "known"))
   if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
   scaled <- through_map(output_map(config), known)

@@ -93,7 +93,7 @@ check_start_within <- function(start, settings) {
 # Queries that may be played before the next refit falls due.
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
-  if (has_fitted_map(bandit$config) && !is_settled(output_map(current_config(bandit)))) return(1)
+  if (!all_maps_settled(bandit)) return(1)
   if (is.null(rule)) return(.Machine$integer.max)
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
@@ -118,25 +118,34 @@ refit_if_due <- function(bandit) {
   rule <- bandit$config$refit
   if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
   heal(bandit)
-  known <- cpp_bandit_known(bandit$handle)
-  if (length(known$id) < rule$minimum) return(rescale_if_due(bandit))
+  known <- lapply(seq_len(outcome_count(bandit$config)), function(k) cpp_bandit_known(bandit$handle, k))
+  enough <- vapply(known, function(one) length(one$id) >= rule$minimum, NA)
+  if (!any(enough)) return(rescale_if_due(bandit))
   current <- refitted_parameters(bandit)
-  apply_refit(bandit, fitted_parameters(bandit, known, current), current)
+  fit <- if (enough[1]) fitted_parameters(bandit, known[[1]], current) else current
+  for (k in which(enough)[which(enough) > 1]) {
+    name <- names(bandit$config$outcomes)[k]
+    fit$outcomes[[name]] <- fitted_parameters(bandit, known[[k]], current$outcomes[[name]], k)
+  }
+  if (!is.null(current$outcomes) && is.null(fit$outcomes)) fit$outcomes <- current$outcomes
+  apply_refit(bandit, fit, current)
 }
 
 # What refits have changed last.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
-  config[intersect(c("kernel", "noise_var", "mean", "output_map"), names(config))]
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map"), names(one))]
+  c(of(config), if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
-# The current parameters, or better ones.
-fitted_parameters <- function(bandit, known, current) {
-  prior <- if (bandit$config$refit$mean == "fit") "fit" else 0
+# The current parameters of an outcome, or better ones.
+fitted_parameters <- function(bandit, known, current, outcome = 1) {
+  config <- outcome_config(bandit$config, outcome)
+  prior <- if (config$refit$mean == "fit") "fit" else 0
   x <- known_inputs(bandit, known$id)
-  outputs <- bandit$config$outputs
+  outputs <- config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
-  map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit))
+  map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit, outcome))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
   scaled <- through_map(map, known)
@@ -146,7 +155,7 @@ fitted_parameters <- function(bandit, known, current) {
   tryCatch({
     fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior,
                                                own_noise = own),
-                                          bandit$config$refit$settings)))
+                                          config$refit$settings)))
     if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
     c(list(kernel = fit$kernel, noise_var = fit$noise_var,
            mean = if (identical(prior, "fit")) fit$mean else current$mean),
@@ -210,6 +219,9 @@ refitted_config <- function(config, fit) {
   config$noise_var <- fit$noise_var
   config$mean <- fit$mean
   config$output_map <- fit$output_map
+  for (name in names(fit$outcomes)) {
+    config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
+  }
   config
 }
 

@@ -265,30 +265,51 @@ in_user_units <- function(frame, config) {
 
 # ---- when ---------------------------------------------------------------------------
 
-# Is the map to be made again from the rewards that are known? `told`: they may be others, not only more.
-is_rescale_due <- function(bandit, told = FALSE) {
-  if (!has_fitted_map(bandit$config)) return(FALSE)
-  map <- output_map(current_config(bandit))
-  if (is_settled(map)) return(FALSE)
-  known <- known_rewards(bandit)
-  # (More equal ones tell no more.)
-  if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
-  if (told) length(known) > 0 && !identical(fit_output_map(bandit$config$outputs, known), map)
-  else length(known) > map$count
+# Of which outcomes is the map to be made again from the values that are known? `told`: they may be others, not only
+# more.
+rescales_due <- function(bandit, told = FALSE) {
+  current <- current_config(bandit)
+  Filter(function(k) {
+    outputs <- outcome_config(bandit$config, k)$outputs
+    if (is.null(outputs) || is_fixed(outputs)) return(FALSE)
+    map <- output_map(outcome_config(current, k))
+    if (is_settled(map)) return(FALSE)
+    known <- known_rewards(bandit, k)
+    # (More equal ones tell no more.)
+    if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
+    if (told) length(known) > 0 && !identical(fit_output_map(outputs, known), map)
+    else length(known) > map$count
+  }, seq_len(outcome_count(bandit$config)))
 }
 
-known_rewards <- function(bandit) {
+is_rescale_due <- function(bandit, told = FALSE) length(rescales_due(bandit, told)) > 0
+
+all_maps_settled <- function(bandit) {
+  current <- current_config(bandit)
+  all(vapply(seq_len(outcome_count(current)), function(k) {
+    one <- outcome_config(current, k)
+    !has_fitted_map(one) || is_settled(output_map(one))
+  }, NA))
+}
+
+# Values of an outcome, lost and failed ones not among them.
+known_rewards <- function(bandit, outcome = 1) {
   size <- seq_len(table_size(bandit$queries))
-  bandit$queries$reward[size][status_of(bandit, size) == "known"]
+  value <- get(value_columns(bandit$config)[outcome], envir = bandit$queries)[size]
+  if (has_outcomes(bandit$config)) value[!is.na(value)] else value[status_of(bandit, size) == "known"]
 }
 
 # After rewards were told (`told`), and before a query.
 rescale_if_due <- function(bandit, told = FALSE) {
-  if (!is_rescale_due(bandit, told)) return(invisible(FALSE))
+  due <- rescales_due(bandit, told)
+  if (length(due) == 0) return(invisible(FALSE))
   heal(bandit)
   current <- refitted_parameters(bandit)
   fit <- current
-  fit$output_map <- fit_output_map(bandit$config$outputs, known_rewards(bandit))
+  for (k in due) {
+    map <- fit_output_map(outcome_config(bandit$config, k)$outputs, known_rewards(bandit, k))
+    if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
+  }
   # No refit in the sense of refit_every().
   fit$rescaled <- TRUE
   apply_refit(bandit, fit, current)

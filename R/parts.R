@@ -29,6 +29,7 @@ family_of <- function(class) {
     bandit_refit = list(entries = refit_entry),
     bandit_race = list(entries = race_entry),
     bandit_fidelity = list(entries = fidelity_entry),
+    bandit_outcome = list(tag = "kind", entries = outcome_entries, traits = outcome_traits),
     bandit_outputs = list(entries = outputs_entry),
     bandit_noise = list(entries = noise_entry),
     bandit_delay = list(entries = delay_entry),

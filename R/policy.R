@@ -98,6 +98,8 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
+  # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)?
+  limits = FALSE, objectives = 0,
   resolved = function(policy) function(settings, config) settings
 )
 
@@ -108,16 +110,17 @@ policy_entries <- list(
   ucb = list(
     settings = alist(width = as_width(width)),
     traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE,
+                  limits = function(policy) trait(policy$width, "one_multiplier"),
                   rises = function(policy) trait(policy$width, "one_multiplier"))
   ),
   ts = list(
     settings = alist(width = check_one_multiplier(width)),
-    traits = list(title = "Thompson sampling", random = TRUE, draws = TRUE, draws_choice = TRUE)
+    traits = list(title = "Thompson sampling", random = TRUE, draws = TRUE, draws_choice = TRUE, limits = TRUE)
   ),
   ei = list(
     settings = alist(xi = check_number(xi, lower = 0), cost = if (!is.null(cost)) check_function(cost)),
     traits = list(title = function(policy) paste0("expected improvement", if (!is.null(policy$cost)) " per cost"),
-                  rises = function(policy) is.null(policy$cost),
+                  rises = function(policy) is.null(policy$cost), limits = function(policy) is.null(policy$cost),
                   resolved = function(policy) function(settings, config) {
                     if (is.null(settings$cost)) return(settings)
                     c(settings[names(settings) != "cost"], resolve_cost(settings$cost, config))
@@ -146,7 +149,24 @@ policy_entries <- list(
   mean = list(traits = list(title = "largest mean", rises = TRUE)),
   variance = list(traits = list(title = "largest variance", rises = TRUE, blind = TRUE)),
   uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE,
-                               blind = TRUE)),
+                               blind = TRUE, limits = TRUE)),
+  ehvi = list(
+    settings = alist(reference = check_reference(reference)),
+    traits = list(title = "expected hypervolume improvement", short = "EHVI", objectives = 2, limits = TRUE,
+                  resolved = function(policy) resolve_reference)
+  ),
+  hypervolume = list(
+    settings = alist(width = check_one_multiplier(width), reference = check_reference(reference),
+                     draws = check_count(draws, infinite = TRUE), sampled = check_flag(sampled)),
+    traits = list(title = "hypervolume of upper bounds", objectives = Inf, limits = TRUE,
+                  random = function(policy) policy$sampled || is.finite(policy$draws),
+                  draws = function(policy) policy$sampled,
+                  resolved = function(policy) function(settings, config) {
+                    # (In the core 0 draws stand for all directions.)
+                    if (is.infinite(settings$draws)) settings$draws <- 0
+                    resolve_reference(settings, config)
+                  })
+  ),
   ucb_pe = list(
     settings = alist(width = check_one_multiplier(width)),
     traits = list(title = "upper confidence bound, then pure exploration", short = "GP-UCB-PE")
@@ -223,6 +243,76 @@ policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 #' @export
 policy_function <- function(f, name = "own") new_policy("function")
 
+#' Policies for several objectives
+#'
+#' For [gp_bandit()] with two or more [to_maximize()], [to_minimize()] among its `outcomes`. Everything is turned so that it is maximised, \eqn{r} is the reference point, and the hypervolume
+#' of some points the volume that they dominate above \eqn{r}. The front is that of the posterior means at the places played (pending ones too) where the limits hold with probability at
+#' least 1/2, and above \eqn{r}.
+#'
+#' `policy_ehvi()`, two objectives: the largest expected gain of hypervolume. With the front sorted by the first objective, \eqn{a = (r_1, y_1, \dots)}{a = (r1, y1, ...)},
+#' \eqn{b = (y_2, \dots, r_2)}{b = (y2, ..., r2)} and \eqn{\psi(\cdot) = \sigma h((\mu - \cdot)/\sigma)}{psi(.) = sd h((mean - .)/sd)}, \eqn{h(u) = \phi + u\Phi}{h(u) = phi(u) + u Phi(u)}, it is
+#' \deqn{\sum_i [\psi_1(a_i) - \psi_1(a_{i+1})]\,\psi_2(b_i),}{sum_i [psi_1(a_i) - psi_1(a_(i+1))] psi_2(b_i),} computed in logarithms; times the probability that all limits hold.
+#'
+#' `policy_hypervolume()`, any number: the largest gain of hypervolume by the vector of upper bounds \eqn{\mu + w\sigma}{mean + w sd} (`sampled`: by a joint draw), among the places where all limits may
+#' hold. Where nothing gains, the place that misses least. With `draws`, a number: the gain is averaged over so many random directions \eqn{\lambda}{lambda} (absolute values of a normal vector, none
+#' below .05 of its length), of \eqn{s_\lambda(y) = \min_i ((y_i - r_i)_+/\lambda_i)^k}{s(y) = min_i ((y_i - r_i)+ / lambda_i)^k}; the average over all is proportional to the hypervolume. With
+#' `draws = 1` it is the scalarised UCB, a fresh direction each round.
+#'
+#' @inheritParams policies
+#' @param reference \eqn{r}, a number for each objective, in its units, named or in their order; `NULL`: the worst of the front less a tenth of its range, made anew in each round.
+#' @param draws directions to average over, or `Inf` for the hypervolume itself.
+#' @param sampled `FALSE`: upper bounds; `TRUE`: joint draws (Thompson sampling).
+#' @return An object of class `bandit_policy`.
+#' @section Errors: a `gpbandits_error` that names the argument; a reference with other names or another length than the objectives is refused by [gp_bandit()].
+#' @section Guarantee: `policy_hypervolume(width, draws = 1)`, with the widths of a theorem for each objective (`delta` is shared by them, see [outcomes]) and a given reference:
+#'   \eqn{\sum_t \max_x s_t(f(x)) - s_t(f(x_t)) \le 2 L \sum_i w_i \sqrt{c_\lambda T \gamma_i}}{sum of max s_t(f) - s_t(f(x_t)) <= 2 L sum_i w_i sqrt(c T gamma_i)} for the length \eqn{s^{1/k}}{s^(1/k)}, \eqn{L = 20} (derived
+#'   here: \eqn{s} rises in each objective, and is Lipschitz with 1 over the least weight). None for the others.
+#' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Golovin and Zhang (2020) ICML.
+#' @seealso [outcomes], [policies].
+#' @examples
+#' x <- seq(0, 1, length.out = 40)
+#' b <- gp_bandit(x, kernel_se(0.3), 1e-3, policy_ehvi(),
+#'                outcomes = list(speed = to_maximize(), cost = to_minimize()))
+#' for (t in 1:6) {
+#'   q <- b$suggest()
+#'   b$observe(data.frame(id = q$id, speed = sin(3 * q$x1), cost = q$x1^2))
+#' }
+#' b$front()
+#' @export
+policy_ehvi <- function(reference = NULL) new_policy("ehvi")
+
+#' @rdname policy_ehvi
+#' @export
+policy_hypervolume <- function(width, reference = NULL, draws = Inf, sampled = FALSE) new_policy("hypervolume")
+
+check_reference <- function(reference) {
+  if (is.null(reference)) return(NULL)
+  check_numbers(reference, "reference", lower = -largest_number, upper = largest_number)
+}
+
+# The reference as the model sees values; NULL where it is made in each round, or while nothing has a scale.
+resolve_reference <- function(settings, config) {
+  if (is.null(settings$reference)) return(settings)
+  wanted <- objectives(config)
+  given <- reference_of(settings$reference, wanted)
+  seen <- vapply(wanted, function(name) {
+    one <- outcome_config(config, match(name, outcome_names(config)))
+    if (!is_level_known(one)) return(NA_real_)
+    map <- output_map(one)
+    if (is.null(map)) given[[name]] else map_outputs(map, given[[name]])
+  }, 0)
+  settings["reference"] <- list(if (!anyNA(seen)) unname(seen))
+  settings
+}
+
+# A number for each objective, by name.
+reference_of <- function(reference, wanted) {
+  if (length(reference) != length(wanted) || !is.null(names(reference)) && !setequal(names(reference), wanted)) {
+    stop_argument("reference", describe(reference), paste("a number for each objective:", paste(wanted, collapse = ", ")))
+  }
+  if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
+}
+
 #' @rdname policies
 #' @export
 policy_mean <- function() new_policy("mean")
@@ -252,8 +342,8 @@ describe_policy <- function(policy) {
 # As the core takes it.
 resolve_policy <- function(policy, config) {
   out <- unclass(policy)
-  out["width"] <- list(resolve_width(policy$width, config))
-  for (name in c("draws", "rises")) out[[name]] <- trait(policy, name)
+  out["width"] <- list(resolve_width(shared_width(policy$width, config), config))
+  for (name in c("draws", "rises")) out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
   trait(policy, "resolved")(out, config)
 }
 

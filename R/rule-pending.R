@@ -50,7 +50,8 @@ new_pending <- function(kind) new_part("bandit_pending", kind, parent.frame())
 
 # What a pending rule states of itself: `noticed`: does anything know of a query before its reward? `replaces`: are
 # rewards that do not come replaced by a constant? `words`: for people.
-pending_traits <- list(noticed = TRUE, replaces = FALSE, words = NULL)
+# `stands_in`: a value stands for a reward that is not known.
+pending_traits <- list(noticed = TRUE, replaces = FALSE, stands_in = FALSE, words = NULL)
 
 pending_entries <- list(
   ignore = list(traits = list(noticed = FALSE, words = "ignored")),
@@ -68,7 +69,7 @@ pending_entries <- list(
   censor = list(
     settings = alist(unit = check_choice(unit, c("rounds", "time")), m = check_patience(m, unit),
                      value = check_number(value, lower = -largest_number, upper = largest_number)),
-    traits = list(replaces = TRUE, words = function(pending) {
+    traits = list(replaces = TRUE, stands_in = TRUE, words = function(pending) {
       sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
               if (pending$unit == "time") "units of time" else "rounds")
     })

@@ -178,18 +178,21 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
     ids <- if (is.data.frame(id)) id$id else id
     check_tokens(bandit, ids, token)
     bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
-    end_leases(bandit$journal, ids, "done")
+    end_leases(bandit$journal, settled_among(bandit, ids), "done")
   }, leases = tokens_in_sql(if (is.data.frame(id)) id$id else id, token, bandit$journal$link))
   invisible(bandit)
 }
 
-store_withdraw <- function(bandit, id, failed, reason = NULL, token = NULL, ...) {
+# Queries of which nothing is awaited any more.
+settled_among <- function(bandit, ids) ids[!status_of(bandit, ids) %in% c("pending", "partial")]
+
+store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, token = NULL, ...) {
   if (!is.null(reason)) check_string(reason)
   force_arguments()
   in_store(bandit, {
     check_tokens(bandit, id, token)
-    bandit_withdraw(bandit, id, failed, ...)
-    end_leases(bandit$journal, id, if (failed) "failed" else "withdrawn", reason)
+    bandit_withdraw(bandit, id, failed, outcome, ...)
+    end_leases(bandit$journal, settled_among(bandit, id), if (failed) "failed" else "withdrawn", reason)
   }, leases = tokens_in_sql(id, token, bandit$journal$link))
   invisible(bandit)
 }

@@ -144,7 +144,7 @@ replica_state <- function(bandit) {
 note_overwritten <- function(bandit, ids) {
   ids <- ids[ids >= 1 & ids <= table_size(bandit$queries)]
   if (length(ids) == 0) return(invisible())
-  columns <- c("status", "reward", constraint_names(bandit$config, "g"))
+  columns <- c("status", value_columns(bandit$config), constraint_names(bandit$config, "g"))
   cells <- lapply(stats::setNames(columns, columns), function(name) {
     list(as.integer(ids), get(name, envir = bandit$queries)[ids])
   })

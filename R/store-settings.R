@@ -13,7 +13,7 @@ check_made_here <- function(x) {
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
   known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "accuracy", "constraints",
-             "changes", "refit", "outputs", "rewards", "failures")
+             "changes", "refit", "outputs", "rewards", "failures", "outcomes")
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
@@ -26,6 +26,11 @@ check_stored_settings <- function(config) {
   if (inherits(config$rewards, "bandit_rewards") && !trait(config$rewards, "noise")) arguments$noise_var <- NULL
   arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts
                                 else if (length(config$context_names)) config$context_names)
+  if (!is.null(config$outcomes)) {
+    check_outcomes_again(config)
+    arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
+    arguments["outputs"] <- list(NULL)
+  }
   tryCatch(do.call(gp_bandit, arguments)$config, error = function(e) {
     stop_gpbandits("The settings in this store are not a bandit's: ", conditionMessage(e), argument = "store")
   })

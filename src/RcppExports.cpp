@@ -89,13 +89,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_best
-Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts);
-RcppExport SEXP _gpbandits_cpp_bandit_best(SEXP handleSEXP, SEXP contextsSEXP) {
+Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts, double feasible);
+RcppExport SEXP _gpbandits_cpp_bandit_best(SEXP handleSEXP, SEXP contextsSEXP, SEXP feasibleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_best(handle, contexts));
+    Rcpp::traits::input_parameter< double >::type feasible(feasibleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_best(handle, contexts, feasible));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -190,14 +191,73 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_withdraw
-void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed);
-RcppExport SEXP _gpbandits_cpp_bandit_withdraw(SEXP handleSEXP, SEXP idSEXP, SEXP failedSEXP) {
+void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed, SEXP outcome);
+RcppExport SEXP _gpbandits_cpp_bandit_withdraw(SEXP handleSEXP, SEXP idSEXP, SEXP failedSEXP, SEXP outcomeSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< bool >::type failed(failedSEXP);
-    cpp_bandit_withdraw(handle, id, failed);
+    Rcpp::traits::input_parameter< SEXP >::type outcome(outcomeSEXP);
+    cpp_bandit_withdraw(handle, id, failed, outcome);
     return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_cells
+Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id);
+RcppExport SEXP _gpbandits_cpp_bandit_cells(SEXP handleSEXP, SEXP idSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_cells(handle, id));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_predict_outcomes
+Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points);
+RcppExport SEXP _gpbandits_cpp_bandit_predict_outcomes(SEXP handleSEXP, SEXP pointsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_predict_outcomes(handle, points));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_arm_outcomes
+Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
+RcppExport SEXP _gpbandits_cpp_bandit_arm_outcomes(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arm(armSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_arm_outcomes(handle, arm, context));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_log_feasible
+Eigen::VectorXd cpp_log_feasible(const Eigen::MatrixXd& mean, const Eigen::MatrixXd& sd, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper);
+RcppExport SEXP _gpbandits_cpp_log_feasible(SEXP meanSEXP, SEXP sdSEXP, SEXP lowerSEXP, SEXP upperSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type lower(lowerSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type upper(upperSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_log_feasible(mean, sd, lower, upper));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hypervolume
+double cpp_hypervolume(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference);
+RcppExport SEXP _gpbandits_cpp_hypervolume(SEXP frontSEXP, SEXP referenceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type front(frontSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type reference(referenceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_hypervolume(front, reference));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_bandit_replay
@@ -235,12 +295,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_known
-Rcpp::List cpp_bandit_known(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_known(SEXP handleSEXP) {
+Rcpp::List cpp_bandit_known(SEXP handle, int outcome);
+RcppExport SEXP _gpbandits_cpp_bandit_known(SEXP handleSEXP, SEXP outcomeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_known(handle));
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_known(handle, outcome));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -989,7 +1050,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
     {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
-    {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 2},
+    {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
     {"_gpbandits_cpp_bandit_covariance", (DL_FUNC) &_gpbandits_cpp_bandit_covariance, 4},
@@ -997,11 +1058,16 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
-    {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 3},
+    {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 4},
+    {"_gpbandits_cpp_bandit_cells", (DL_FUNC) &_gpbandits_cpp_bandit_cells, 2},
+    {"_gpbandits_cpp_bandit_predict_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_predict_outcomes, 2},
+    {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
+    {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
+    {"_gpbandits_cpp_hypervolume", (DL_FUNC) &_gpbandits_cpp_hypervolume, 2},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
-    {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 1},
+    {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},
     {"_gpbandits_cpp_bandit_sites", (DL_FUNC) &_gpbandits_cpp_bandit_sites, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},

@@ -6,6 +6,7 @@
 #include "r_lbfgsb.h"
 #include "r_rng.h"
 #include "r_settings.h"
+#include "scores/outcomes.h"
 #include "scores/policies.h"
 #include "spaces/make_space.h"
 #include "widths/make_width.h"
@@ -19,24 +20,57 @@
 
 namespace gpb {
 
-Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
-  const RSettings settings(config, handle);
-  const auto policy = settings.part("policy");
-  Beliefs out;
+namespace {
+
+Role role_from(const Settings& role) {
+  Role out;
+  out.objective = role.flag("objective");
+  out.lower = role.number("lower");
+  out.upper = role.number("upper");
+  if (std::isnan(out.lower) || !(out.lower <= out.upper)) throw std::invalid_argument("limits that no value keeps");
+  return out;
+}
+
+// `settings`: `space`, `kernel`, `noise_var`, `engine`, ... of one outcome.
+OutcomeBeliefs outcome_from(const Settings& settings, const PolicyTraits& policy) {
+  OutcomeBeliefs out;
   out.noise_var = settings.number("noise_var");
-  out.space = make_space(settings, {policy->flag("draws"), policy->flag("rises")}, lbfgsb_minimizer());
-  if (policy->has("repeats")) out.repeats = policy->number("repeats");
-  WidthPtr width;
-  if (policy->has("width")) {
-    width = make_width(*policy->part("width"), out.space->arm_setting(), out.noise_var);
-  }
-  out.policy = make_policy(*policy, std::move(width));
+  out.space = make_space(settings, policy, lbfgsb_minimizer());
+  if (settings.has("outputs")) out.outputs = make_output_map(*settings.part("outputs"));
+  if (settings.has("role")) out.role = role_from(*settings.part("role"));
   if (settings.has("likelihood")) {
     const auto likelihood = settings.part("likelihood");
     out.likelihood = make_likelihood(*likelihood, out.noise_var);
     out.compares = likelihood->flag("compares");
   }
-  if (settings.has("outputs")) out.outputs = make_output_map(*settings.part("outputs"));
+  return out;
+}
+
+}  // namespace
+
+// The settings are the first outcome's, too; `outcomes` has those of the others.
+Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
+  const RSettings settings(config, handle);
+  const auto policy = settings.part("policy");
+  const PolicyTraits traits{policy->flag("draws"), policy->flag("rises")};
+  Beliefs out;
+  out.outcomes.push_back(outcome_from(settings, traits));
+  std::vector<Role> roles{out.outcomes[0].role};
+  if (settings.has("outcomes")) {
+    for (const auto& one : settings.parts("outcomes")) {
+      out.outcomes.push_back(outcome_from(*one, traits));
+      roles.push_back(out.outcomes.back().role);
+    }
+  }
+  if (policy->has("repeats")) out.repeats = policy->number("repeats");
+  WidthPtr width;
+  if (policy->has("width")) {
+    width = make_width(*policy->part("width"), out.outcomes[0].space->arm_setting(), out.outcomes[0].noise_var);
+  }
+  const bool trades = std::count_if(roles.begin(), roles.end(), [](const Role& r) { return r.objective; }) > 1;
+  const bool limited = std::any_of(roles.begin(), roles.end(), [](const Role& r) { return r.limited(); });
+  out.policy = trades || limited ? make_outcomes_policy(*policy, std::move(width), roles)
+                                 : make_policy(*policy, std::move(width));
   return out;
 }
 
@@ -49,7 +83,13 @@ FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
     out.constraints = make_constraints(*settings.part("constraints"));
   }
   if (settings.has("clip")) out.clip = settings.number("clip");
-  if (settings.has("failures")) out.failures = settings.number("failures") > 0.0 ? 1 : -1;
+  if (settings.has("failures")) {
+    const VectorXd signs = settings.numbers("failures");
+    out.failures.clear();
+    for (Index k = 0; k < signs.size(); ++k) out.failures.push_back(signs[k] > 0.0 ? 1 : signs[k] < 0.0 ? -1 : 0);
+  } else if (settings.has("outcomes")) {
+    out.failures.assign(1 + settings.parts("outcomes").size(), 0);
+  }
   return out;
 }
 
@@ -106,6 +146,24 @@ using gpb::Query;
 namespace {
 
 constexpr Index kPredictRows = 512;  // between two looks for an interrupt
+
+// The outcome that each of some events is about (0-based), from R's numbers or NULL.
+class Outcomes {
+ public:
+  Outcomes(SEXP outcome, R_xlen_t count) : none_(Rf_isNull(outcome)) {
+    if (none_) return;
+    outcome_ = Rcpp::as<std::vector<int>>(outcome);
+    check_length(static_cast<R_xlen_t>(outcome_.size()), count);
+  }
+  Index operator[](R_xlen_t k) const {
+    if (none_ || outcome_[static_cast<std::size_t>(k)] == NA_INTEGER) return gpb::kAllOutcomes;
+    return outcome_[static_cast<std::size_t>(k)] - 1;
+  }
+
+ private:
+  bool none_;
+  std::vector<int> outcome_;
+};
 
 // Places to R, as they come from it, `inputs` without the arm's number.
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
@@ -215,13 +273,14 @@ Rcpp::List places_to_r(const std::vector<gpb::Place>& places) {
 
 }  // namespace
 
-// The place that the posterior mean recommends in each context.
+// The place that the posterior mean recommends in each context, of those where the limits hold with
+// probability `feasible`.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts) {
+Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts, double feasible) {
   BanditHandle bandit(handle);
   std::vector<gpb::Place> places;
   for (const Context& context : gpb::contexts_from_list(contexts)) {
-    places.push_back(bandit->recommend(context));
+    places.push_back(bandit->recommend(context, feasible));
   }
   return places_to_r(places);
 }
@@ -324,11 +383,74 @@ void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id,
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed) {
+void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed, SEXP outcome) {
+  const Outcomes outcomes(outcome, id.size());
   BanditChange bandit(handle);
-  for (const int k : id) {
-    bandit->withdraw(k, failed ? gpb::Status::failed : gpb::Status::withdrawn);
+  for (R_xlen_t k = 0; k < id.size(); ++k) {
+    bandit->withdraw(id[k], failed ? gpb::Status::failed : gpb::Status::withdrawn, outcomes[k]);
   }
+}
+
+// What has become of each outcome of some queries: a row each.
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id) {
+  BanditHandle bandit(handle);
+  const gpb::Fold& fold = bandit->fold();
+  Rcpp::IntegerMatrix out(static_cast<int>(id.size()), static_cast<int>(fold.outcomes()));
+  for (int i = 0; i < out.nrow(); ++i) {
+    for (int k = 0; k < out.ncol(); ++k) out(i, k) = static_cast<int>(fold.query(id[i]).cell(k).status);
+  }
+  return out;
+}
+
+// Means and sds of all outcomes at any points: as cpp_bandit_predict(), a column per outcome.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points) {
+  BanditHandle bandit(handle);
+  const auto outcomes = bandit->fold().outcomes();
+  Eigen::MatrixXd mean(points.rows(), outcomes), sd(points.rows(), outcomes);
+  for (Index first = 0; first < points.rows(); first += kPredictRows) {
+    if (first > 0) gpb::check_interrupt();
+    const Index count = std::min(kPredictRows, points.rows() - first);
+    const gpb::PlacesMoments some = bandit->outcomes_at(points.middleRows(first, count));
+    mean.middleRows(first, count) = some.mean;
+    sd.middleRows(first, count) = some.sd;
+  }
+  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+}
+
+// The same at arms (0-based numbers) in known contexts (one for all, or one each), where all of them are
+// tabulated.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context) {
+  BanditHandle bandit(handle);
+  const auto outcomes = bandit->fold().outcomes();
+  Eigen::MatrixXd mean(arm.size(), outcomes), sd(arm.size(), outcomes);
+  for (R_xlen_t i = 0; i < arm.size(); ++i) {
+    const gpb::Place place = bandit->space().place(arm[i], context[context.size() == 1 ? 0 : i], Eigen::VectorXd());
+    for (Index k = 0; k < outcomes; ++k) {
+      bandit->quantities()[static_cast<std::size_t>(k)].at(place, mean(i, k), sd(i, k));
+    }
+  }
+  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+}
+
+// log P(limits hold), elementwise, of outcomes with these limits (one pair each column).
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_log_feasible(const Eigen::MatrixXd& mean, const Eigen::MatrixXd& sd, const Eigen::VectorXd& lower,
+                                 const Eigen::VectorXd& upper) {
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(mean.rows());
+  for (Index k = 0; k < mean.cols(); ++k) {
+    const gpb::Role role{false, lower[k], upper[k]};
+    for (Index i = 0; i < mean.rows(); ++i) out[i] += gpb::log_within(role, mean(i, k), sd(i, k));
+  }
+  return out;
+}
+
+// Volumes over a reference, where everything is maximised: of a front, a row per point.
+// [[Rcpp::export(rng = false)]]
+double cpp_hypervolume(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference) {
+  return gpb::hypervolume(gpb::front_above(front, reference), reference);
 }
 
 namespace {
@@ -473,19 +595,22 @@ void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
   });
 }
 
-// What the mean knows: ids of the queries, their values (rewards, or what stands for them), their
-// noise variances, NA for the bandit's own, and how many readings with what spread they are the means
-// of.
+// What the mean of an outcome (1-based) knows: ids of the queries, their values (rewards, or what stands
+// for them), their noise variances, NA for the bandit's own, and how many readings with what spread they
+// are the means of.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_known(SEXP handle) {
+Rcpp::List cpp_bandit_known(SEXP handle, int outcome) {
   BanditHandle bandit(handle);
+  const gpb::Fold& fold = bandit->fold();
+  const Index k = outcome - 1;
+  if (k < 0 || k >= fold.outcomes()) throw std::invalid_argument("there is no such outcome");
   std::vector<int> id;
   std::vector<double> value, noise_var, size, spread;
-  for (const Query& query : bandit->fold().queries()) {
-    if (!bandit->fold().is_known(query)) continue;
-    id.push_back(static_cast<int>(&query - bandit->fold().queries().data()) + 1);
-    value.push_back(bandit->fold().known_value(query));
-    const gpb::Told told = bandit->fold().known_told(query);
+  for (const Query& query : fold.queries()) {
+    if (!fold.is_known(query, k)) continue;
+    id.push_back(static_cast<int>(&query - fold.queries().data()) + 1);
+    value.push_back(fold.known_value(query, k));
+    const gpb::Told told = fold.known_told(query, k);
     noise_var.push_back(or_na(told.noise_var));
     size.push_back(told.times());
     spread.push_back(std::isnan(told.spread) ? 0.0 : told.spread);

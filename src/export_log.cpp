@@ -1,6 +1,7 @@
 // The log in R: what the core's object knows as rows of the log's tables, and changes of these
 // (R/table.R), all of a change or nothing of it. Whatever can fail, and whatever lets an interrupt in,
 // comes before the first value is written.
+#include <algorithm>
 #include <cstring>
 
 #include "linalg/floors.h"
@@ -239,6 +240,8 @@ void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
 
 namespace {
 
+constexpr int kMostOutcomes = 1000;
+
 // Columns of one length, by name, and what else is beside them.
 class Columns {
  public:
@@ -266,6 +269,11 @@ std::string with_number(const char* name, gpb::Index number) {
   return name + std::to_string(number);
 }
 
+// Where the log has the values of an outcome (0-based).
+std::string value_column(gpb::Index outcome) {
+  return outcome == 0 ? "reward" : with_number("y", outcome + 1);
+}
+
 // How many inputs of a place the log has: none where numbers say it all, and not the arm's number.
 gpb::Index logged_inputs(const gpb::Place& place) {
   if (place.kind == gpb::Place::Kind::tabled) return 0;
@@ -279,7 +287,8 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
   const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
   const gpb::Index constraints = bandit.fold().multipliers().size();
-  Columns columns(n, 9 + inputs + 2 * constraints, keep);
+  const gpb::Index outcomes = bandit.fold().outcomes();
+  Columns columns(n, 8 + outcomes + inputs + 2 * constraints, keep);
   const auto integers = [&](const char* name, auto value) {
     int* column = columns.integers(name);
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
@@ -292,12 +301,12 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   integers("context", [](const Query& q) { return static_cast<int>(q.context.row); });
   integers("action", [](const Query& q) { return static_cast<int>(q.action); });
   integers("segment", [](const Query& q) { return static_cast<int>(q.segment); });
-  integers("status", [](const Query& q) { return static_cast<int>(q.status); });
+  integers("status", [](const Query& q) { return static_cast<int>(q.whole_status()); });
   numbers("mean", [](const Query& q) { return q.mean; });
   numbers("sd", [](const Query& q) { return q.sd; });
   numbers("width", [](const Query& q) { return or_na(q.width); });
   const auto unknown = [](const Query&) { return NA_REAL; };
-  numbers("reward", unknown);
+  for (gpb::Index k = 0; k < outcomes; ++k) numbers(value_column(k).c_str(), unknown);
   for (gpb::Index j = 0; j < inputs; ++j) {
     numbers(with_number("in.", j + 1).c_str(), [j](const Query& q) { return q.place.x[j]; });
   }
@@ -322,7 +331,7 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   const Event* const first = bandit.events().data() + from;
   const R_xlen_t n = static_cast<R_xlen_t>(bandit.events().size()) - from;
   if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
-  Columns columns(n, 11, keep);
+  Columns columns(n, 12, keep);
   int* const kind = columns.integers("kind");
   int* const id = columns.integers("id");
   double* const reward = columns.numbers("reward");
@@ -331,6 +340,7 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   double* const size = columns.numbers("size");
   double* const spread = columns.numbers("spread");
   int* const other = columns.integers("other");
+  int* const outcome = columns.integers("outcome");
   const SEXP arms = columns.add("arms", Rf_allocVector(STRSXP, n));
   int* const status = columns.integers("status");
   const int constraints = static_cast<int>(bandit.fold().multipliers().size());
@@ -346,9 +356,11 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
     size[k] = or_na(event.told.size);
     spread[k] = or_na(event.told.spread);
     other[k] = event.told.other > 0 ? static_cast<int>(event.told.other) : NA_INTEGER;
+    outcome[k] =
+        event.told.outcome == gpb::kAllOutcomes ? NA_INTEGER : static_cast<int>(event.told.outcome) + 1;
     SET_STRING_ELT(arms, k, offer_at(event, bandit));
     status[k] =
-        event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).status) : NA_INTEGER;
+        event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).whole_status()) : NA_INTEGER;
     for (int j = 0; j < constraints; ++j) {
       g[k + j * n] = event.g.size() > 0 ? event.g[j] : NA_REAL;
     }
@@ -382,19 +394,28 @@ SEXP picked(SEXP column, R_xlen_t from, const std::vector<R_xlen_t>& rows) {
 SEXP told_cells(SEXP events, Protection& keep) {
   const SEXP kind = element(events, "kind"), id = element(events, "id"),
              reward = element(events, "reward"), status = element(events, "status"),
-             g = element(events, "g");
+             outcome = element(events, "outcome"), g = element(events, "g");
   const R_xlen_t n = Rf_xlength(kind);
-  std::vector<R_xlen_t> told, known, valued;
+  std::vector<R_xlen_t> told, valued;
+  std::vector<std::vector<R_xlen_t>> known(1);  // by outcome
   for (R_xlen_t k = 0; k < n; ++k) {
     if (!tells(INTEGER(kind)[k])) continue;
     told.push_back(k);
     if (std::isnan(REAL(reward)[k])) continue;
-    known.push_back(k);
+    const int number = INTEGER(outcome)[k];
+    const auto of = static_cast<std::size_t>(number == NA_INTEGER ? 0 : number - 1);
+    if (number != NA_INTEGER && (number < 1 || number > kMostOutcomes)) {
+      throw std::invalid_argument("an event of an outcome that cannot be");
+    }
+    if (known.size() <= of) known.resize(of + 1);
+    known[of].push_back(k);
     if (static_cast<EventKind>(INTEGER(kind)[k]) != EventKind::amend) valued.push_back(k);
   }
   if (told.empty()) return R_NilValue;
   const int constraints = Rf_ncols(g);
-  Columns out(0, 2 + constraints, keep);
+  const auto others = std::count_if(known.begin() + 1, known.end(),
+                                    [](const std::vector<R_xlen_t>& rows) { return !rows.empty(); });
+  Columns out(0, 2 + others + constraints, keep);
   const auto add = [&](const char* name, const std::vector<R_xlen_t>& rows, SEXP values,
                        R_xlen_t from) {
     const SEXP cells = out.add(name, Rf_allocVector(VECSXP, 2));
@@ -402,7 +423,9 @@ SEXP told_cells(SEXP events, Protection& keep) {
     SET_VECTOR_ELT(cells, 1, picked(values, from, rows));
   };
   add("status", told, status, 0);
-  add("reward", known, reward, 0);
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    if (k == 0 || !known[k].empty()) add(value_column(static_cast<gpb::Index>(k)).c_str(), known[k], reward, 0);
+  }
   for (int j = 0; j < constraints; ++j) {
     add(with_number("g", j + 1).c_str(), valued, g, j * n);
   }
@@ -418,7 +441,7 @@ SEXP cpp_told_cells(SEXP events) {
     if (TYPEOF(element(events, name)) == type) return;
     throw std::invalid_argument("an event's column has the wrong type");
   };
-  for (const char* name : {"kind", "id", "status"}) check(name, INTSXP);
+  for (const char* name : {"kind", "id", "status", "outcome"}) check(name, INTSXP);
   for (const char* name : {"reward", "g"}) check(name, REALSXP);
   Protection keep;
   return told_cells(events, keep);

@@ -56,20 +56,23 @@ class ToldFromR {
  public:
   ToldFromR(const Rcpp::List& columns, R_xlen_t length)
       : noise_var_(columns["noise_var"]), size_(columns["size"]), spread_(columns["spread"]),
-        other_(columns["other"]) {
-    for (const R_xlen_t one : {noise_var_.size(), size_.size(), spread_.size(), other_.size()}) {
+        other_(columns["other"]), outcome_(columns["outcome"]) {
+    for (const R_xlen_t one :
+         {noise_var_.size(), size_.size(), spread_.size(), other_.size(), outcome_.size()}) {
       check_length(one, length);
     }
   }
   gpb::Told at(R_xlen_t k) const {
-    gpb::Told out{noise_var_[k], size_[k], spread_[k], 0};
+    gpb::Told out{noise_var_[k], size_[k], spread_[k], 0, gpb::kAllOutcomes};
     if (other_[k] != NA_INTEGER) out.other = other_[k];
+    if (outcome_[k] != NA_INTEGER) out.outcome = outcome_[k] - 1;
     return out;
   }
 
  private:
   Rcpp::NumericVector noise_var_, size_, spread_;
   Rcpp::IntegerVector other_;
+  Rcpp::IntegerVector outcome_;  // 1-based; NA where there is one, or for all
 };
 
 // The core's object behind R's handle: a cache of the log in R.

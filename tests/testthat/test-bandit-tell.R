@@ -332,7 +332,7 @@ test_that("readings are in journals and refits, and widths and checks know their
     b$observe(at$id, y)
     single$add(arm = rep(at$arm, 3), reward = y)
   }
-  known <- gpbandits:::cpp_bandit_known(as.environment(b)$handle)
+  known <- gpbandits:::cpp_bandit_known(as.environment(b)$handle, 1L)
   expect_identical(known$size, rep(3, 4))
   b$suggest()
   single$suggest()

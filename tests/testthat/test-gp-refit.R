@@ -309,7 +309,7 @@ test_that("under constraints the fit sees the rewards less their penalties", {
     q <- b$suggest()
     b$observe(q$id, refit_f[q$arm], constraints = q$x1 - 0.5)
   }
-  known <- gpbandits:::cpp_bandit_known(gpbandits:::heal(b)$handle)
+  known <- gpbandits:::cpp_bandit_known(gpbandits:::heal(b)$handle, 1L)
   h <- b$history()
   expect_false(isTRUE(all.equal(known$value, h$reward)))
   b$suggest()

@@ -22,7 +22,7 @@ one_of_each <- function() {
     bandit_policy = c(
       list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_kg(), policy_pi(), policy_mes(),
            policy_pims(), policy_eims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
-           policy_variance(), policy_uniform(), gp_ucb_pe(x9, k, 0.1)$config$policy,
+           policy_variance(), policy_uniform(), policy_ehvi(), policy_hypervolume(1), gp_ucb_pe(x9, k, 0.1)$config$policy,
            gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy),
       lapply(one_of_each_rule(), function(rival) rival$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalise(), pending_censor(3)),
@@ -36,6 +36,7 @@ one_of_each <- function() {
     bandit_refit = list(refit_every(3)),
     bandit_race = list(race_folds(5)),
     bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
+    bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), between(0, 1), watched()),
     bandit_outputs = list(scale_outputs()),
     bandit_noise = list(noise_gaussian(1)),
     bandit_delay = list(delay_fixed(1))

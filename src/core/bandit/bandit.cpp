@@ -20,63 +20,44 @@ Bandit::Bandit(Beliefs beliefs, FoldRules rules)
 // ---- posteriors -------------------------------------------------------------
 
 void Bandit::make_posteriors() {
-  check_own_noise(beliefs_.noise_var);
-  const Forgetting forgetting = fold_.forgetting();
-  const auto made = [&](double noise_var) {
-    return std::make_unique<Observations>(space().make_posterior(noise_var, forgetting), forgetting,
-                                          beliefs_.likelihood, beliefs_.compares);
-  };
-  known_ = made(beliefs_.noise_var);
-  all_.reset();
-  if (fold_.pending().variance_knows()) all_ = made(beliefs_.noise_var);
-  companions_.clear();
-  for (const double noise_var : beliefs_.policy->companions()) {
-    companions_.push_back(made(noise_var));
+  if (static_cast<Index>(beliefs_.outcomes.size()) != fold_.outcomes()) {
+    throw std::invalid_argument("beliefs and rules are about different outcomes");
   }
+  const std::vector<double> companions = beliefs_.policy->companions();
+  std::vector<Quantity> made;
+  for (Index k = 0; k < fold_.outcomes(); ++k) {
+    check_noise_of(k, beliefs(k).noise_var);
+    made.emplace_back(beliefs(k), fold_.forgetting(), fold_.pending().variance_knows(),
+                      k == 0 ? companions : std::vector<double>());
+  }
+  quantities_ = std::move(made);
   begin_anew(fold_.first_known() + 1);
   advance();
 }
 
-void Bandit::check_own_noise(double noise_var) const {
-  const double scale = space().prior_scale();
-  if (!std::isnan(noise_var)) check_noise(noise_var, scale * scale);
+void Bandit::check_noise_of(Index outcome, double noise_var) const {
+  const double scale = beliefs(outcome).space->prior_scale();
+  check_noise(noise_var, scale * scale);
 }
 
-// Of a mean of several readings, too.
 void Bandit::check_own_noise(double reward, const Told& told) const {
-  if (!told.own_noise() || beliefs_.likelihood) return;
+  if (!told.own_noise() || std::isnan(reward)) return;
+  if (told.about() < 0 || told.about() >= fold_.outcomes()) throw std::invalid_argument("there is no such outcome");
+  const OutcomeBeliefs& outcome = beliefs(told.about());
+  if (outcome.likelihood) return;
   const double of_one =
-      std::isnan(told.noise_var) ? beliefs_.noise_var : mapped_noise(reward, told.noise_var);
-  check_own_noise(of_one / told.times());
+      std::isnan(told.noise_var) ? outcome.noise_var : outcome.mapped_noise(reward, told.noise_var);
+  check_noise_of(told.about(), of_one / told.times());
 }
 
 void Bandit::begin_anew(Index first) {
-  known_->clear(first);
-  if (all_) all_->clear(first);
-  for (auto& companion : companions_) companion->clear(first);
+  for (Quantity& quantity : quantities_) quantity.clear(first);
   forget_played();
   intervals_.clear();
 }
 
 void Bandit::advance() {
-  const Index next = fold_.rounds() + 1;
-  known_->advance(next);
-  if (all_) all_->advance(next);
-  for (auto& companion : companions_) companion->advance(next);
-}
-
-double Bandit::weight(Index id) const {
-  const Query& q = fold_.query(id);
-  if (beliefs_.likelihood) return 1.0;
-  const Told told = fold_.known_told(q);
-  const double own = told.noise_var;
-  const double of_one = std::isnan(own) ? 1.0 : beliefs_.noise_var / mapped_noise(q.reward, own);
-  return of_one * told.times();
-}
-
-double Bandit::mapped_noise(double reward, double noise_var) const {
-  const double slope = beliefs_.outputs.slope(reward);
-  return noise_var * slope * slope;
+  for (Quantity& quantity : quantities_) quantity.advance(fold_.rounds() + 1);
 }
 
 void Bandit::note_played(Index id) {
@@ -95,7 +76,7 @@ void Bandit::note(Index id) {
   if (id < last_noted_) return note_anew();
   last_noted_ = id;
   note_played(id);
-  const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * beliefs_.noise_var;
+  const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * noise_var();
   if (spare > 0.0) repetition_.note(id, fold_.query(id), spare);
 }
 
@@ -113,54 +94,37 @@ void Bandit::forget_played() {
   repetition_.forget();
 }
 
-void Bandit::asked(Index id) {
-  note(id);
-  const Place& place = fold_.query(id).place;
-  // Its value does not touch the variance, which is all that is asked of this posterior.
-  if (all_) all_->put(id, place, {space().prior_mean(place), 1.0, 1.0, nullptr, true});
+void Bandit::asked(Index id, Index outcome) {
+  if (outcome == 0) note(id);
+  quantity(outcome).asked(id, fold_.query(id).place);
 }
 
-Reading Bandit::reading(Index id, double reward) const {
+void Bandit::learned(Index id, Index outcome, double reward) {
   const Query& q = fold_.query(id);
-  if (!beliefs_.likelihood) return {beliefs_.outputs.value(reward), weight(id), 1.0, nullptr, false};
-  const Told told = fold_.known_told(q);
-  return {reward, 1.0, told.times(), told.other > 0 ? &fold_.query(told.other).place : nullptr, false};
+  const Told told = fold_.known_told(q, outcome);
+  quantity(outcome).learned(id, q.place, reward, told, told.other > 0 ? &fold_.query(told.other).place : nullptr);
 }
 
-void Bandit::learned(Index id, double reward) {
-  const Place& place = fold_.query(id).place;
-  Reading told = reading(id, reward);
-  known_->put(id, place, told);
-  for (auto& companion : companions_) companion->put(id, place, told);
-  if (!all_) return;
-  if (!beliefs_.likelihood) told.value = space().prior_mean(place);
-  all_->put(id, place, told);
-}
-
-void Bandit::dropped(Index id) {
-  known_->drop(id);
-  for (auto& companion : companions_) companion->drop(id);
-  if (all_) all_->drop(id);
-  note_anew();
+void Bandit::dropped(Index id, Index outcome) {
+  quantity(outcome).dropped(id);
+  if (outcome == 0) note_anew();
 }
 
 void Bandit::cleared() { begin_anew(fold_.rounds() + 1); }
 
 void Bandit::retargeted() {
-  const auto value_of = [this](Index id) {
-    return beliefs_.outputs.value(fold_.known_value(fold_.query(id)));
-  };
-  known_->revalue(value_of);
-  for (auto& companion : companions_) companion->revalue(value_of);
+  quantity(0).revalue([this](Index id) { return fold_.known_value(fold_.query(id)); });
 }
 
 void Bandit::rebuild() {
   make_posteriors();
   for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
     const Query& q = fold_.query(id);
-    if (q.is_void()) continue;
-    asked(id);
-    if (fold_.is_known(q)) learned(id, fold_.known_value(q));
+    for (Index k = 0; k < fold_.outcomes(); ++k) {
+      if (q.cell(k).is_void()) continue;
+      asked(id, k);
+      if (fold_.is_known(q, k)) learned(id, k, fold_.known_value(q, k));
+    }
   }
 }
 
@@ -183,7 +147,7 @@ void Bandit::exchange(Beliefs& beliefs, EventKind kind) {
 void Bandit::refit(Beliefs beliefs) { exchange(beliefs, EventKind::refit); }
 
 void Bandit::add_arms(Beliefs beliefs) {
-  if (!(beliefs.space->numbered_arms() > space().numbered_arms())) {
+  if (!(beliefs.outcomes.at(0).space->numbered_arms() > space().numbered_arms())) {
     throw std::invalid_argument("there are no new arms");
   }
   exchange(beliefs, EventKind::arms);
@@ -199,38 +163,41 @@ void Bandit::relocate() {
 
 // ---- the choice -------------------------------------------------------------
 
-WidthState Bandit::width_state() const {
+WidthState Bandit::width_state(Index outcome) const {
   WidthState state;
   state.t = static_cast<double>(1 + fold_.history());
   state.rounds = static_cast<double>(fold_.rounds());
   state.arms = space().arms();
-  state.noise_var = beliefs_.noise_var;
-  state.log_det = variance().log_det();
+  state.noise_var = beliefs(outcome).noise_var;
+  state.log_det = quantities_[static_cast<std::size_t>(outcome)].variance().log_det();
   if (const ConstraintRule* rule = fold_.constraints()) {
     state.noise_factor = rule->noise_factor(fold_.multipliers());
     state.failure_factor = rule->failure_factor();
   }
-  state.known = static_cast<double>(fold_.known_rewards());
-  state.own_noise = [this] { return own_noise(); };
-  state.recent_sd = [this](bool pending_only) { return recent_sd(pending_only); };
+  state.known = static_cast<double>(fold_.known_rewards(outcome));
+  state.own_noise = [this, outcome] { return own_noise(outcome); };
+  state.recent_sd = [this, outcome](bool pending_only) { return recent_sd(outcome, pending_only); };
   return state;
 }
 
-OwnNoise Bandit::own_noise() const {
+OwnNoise Bandit::own_noise(Index outcome) const {
   OwnNoise out;
-  for (const Index id : fold_.own_noise()) {
-    const double ratio = weight(id);
+  for (const Index id : fold_.own_noise(outcome)) {
+    const Query& q = fold_.query(id);
+    const double ratio = quantities_[static_cast<std::size_t>(outcome)].weight(
+        q.cell(outcome).reward, fold_.known_told(q, outcome));
     out.largest_ratio = std::max(out.largest_ratio, ratio);
-    out.precision += (ratio - 1.0) / beliefs_.noise_var;
+    out.precision += (ratio - 1.0) / beliefs(outcome).noise_var;
   }
   return out;
 }
 
-double Bandit::recent_sd(bool pending_only) const {
+double Bandit::recent_sd(Index outcome, bool pending_only) const {
+  const Posterior& variance = quantities_[static_cast<std::size_t>(outcome)].variance();
   const double window = fold_.pending().patience();
   double sum = 0.0, mean, sd;
   const auto add = [&](Index id) {
-    variance().at(fold_.query(id).place, mean, sd);
+    variance.at(fold_.query(id).place, mean, sd);
     sum += sd;
   };
   if (pending_only) {
@@ -256,7 +223,7 @@ double Bandit::incumbent(const Context& context) const {
     if (!space().in_context(place, context)) continue;
     if (context.eligible && !context.allows(place.arm)) continue;
     places.push_back(&place);
-    slots.push_back(known_->slot(id));
+    slots.push_back(first().known().slot(id));
   }
   if (places.empty()) return space().largest_prior_mean(context);
   return mean().largest_mean_at(places, slots);
@@ -273,8 +240,49 @@ double Bandit::incumbent_of_slice(const Context& context) const {
   return X.rows() > 0 ? mean().mean_of(X).maxCoeff() : space().largest_prior_mean(context);
 }
 
+// At places of the table one by one, elsewhere at once.
+PlacesMoments Bandit::played_moments(const Context& context) const {
+  std::vector<const Place*> places;
+  for (const Index id : played_) {
+    const Place& place = fold_.query(id).place;
+    if (!space().in_context(place, context)) continue;
+    if (context.eligible && !context.allows(place.arm)) continue;
+    places.push_back(&place);
+  }
+  if (context.fixed) return outcomes_at(space().moved(places, context));
+  const auto count = static_cast<Index>(places.size());
+  if (count > 0 && places[0]->kind != Place::Kind::tabled) {
+    Points X(count, places[0]->x.size());
+    for (Index i = 0; i < count; ++i) X.row(i) = places[static_cast<std::size_t>(i)]->x.transpose();
+    return outcomes_at(X);
+  }
+  const Index outcomes = fold_.outcomes();
+  PlacesMoments out{MatrixXd(count, outcomes), MatrixXd(count, outcomes)};
+  for (Index k = 0; k < outcomes; ++k) {
+    for (Index i = 0; i < count; ++i) {
+      quantities_[static_cast<std::size_t>(k)].at(*places[static_cast<std::size_t>(i)], out.mean(i, k),
+                                                  out.sd(i, k));
+    }
+  }
+  return out;
+}
+
+PlacesMoments Bandit::outcomes_at(const Points& X) const {
+  const Index outcomes = fold_.outcomes();
+  PlacesMoments out{MatrixXd(X.rows(), outcomes), MatrixXd(X.rows(), outcomes)};
+  VectorXd mean, variance, ignored;
+  for (Index k = 0; k < outcomes; ++k) {
+    const Quantity& quantity = quantities_[static_cast<std::size_t>(k)];
+    quantity.mean().predict(X, mean, variance);
+    if (quantity.knows_pending()) quantity.variance().predict(X, ignored, variance);
+    out.mean.col(k) = mean;
+    out.sd.col(k) = variance.cwiseSqrt();
+  }
+  return out;
+}
+
 double Bandit::value(const Score& score, const Place& place, const Context& context) const {
-  const Candidates& all = beliefs_.space->candidates(context);
+  const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
   if (!all.complete) return score.at(space().inputs(place), nullptr);
   VectorXd values;
   score.values(all, values);
@@ -282,7 +290,32 @@ double Bandit::value(const Score& score, const Place& place, const Context& cont
 }
 
 double Bandit::largest(const Score& score, const Context& context) const {
-  return value(score, beliefs_.space->maximise(score, context, *known_), context);
+  return value(score, beliefs_.outcomes[0].space->maximise(score, context, first().known()), context);
+}
+
+std::vector<OutcomeView> Bandit::outcome_views() const {
+  std::vector<OutcomeView> out;
+  for (Index k = 0; has_several() && k < fold_.outcomes(); ++k) {
+    const Quantity& quantity = quantities_[static_cast<std::size_t>(k)];
+    out.push_back({&quantity.mean(), &quantity.variance(), beliefs(k).role,
+                   beliefs(k).space->prior_scale(), beliefs(k).noise_var});
+  }
+  return out;
+}
+
+// The policy's own rule, with what each outcome's observations have told.
+void Bandit::set_outcome_widths(Round& round) const {
+  for (std::size_t k = 0; k < round.outcomes.size(); ++k) {
+    if (k == 0) {
+      round.outcomes[k].width = round.width;
+      continue;
+    }
+    Round of_outcome;
+    of_outcome.number = round.number;
+    of_outcome.state = width_state(static_cast<Index>(k));
+    of_outcome.state.rng = round.state.rng;
+    round.outcomes[k].width = guarded(beliefs_.policy->width(of_outcome));
+  }
 }
 
 Round Bandit::round(const Context& context) const {
@@ -290,11 +323,11 @@ Round Bandit::round(const Context& context) const {
   round.number = static_cast<double>(fold_.rounds() + 1);
   round.mean = &mean();
   round.variance = &variance();
-  for (const auto& companion : companions_) round.companions.push_back(&companion->posterior());
-  round.candidates = &beliefs_.space->candidates(context);
+  round.companions = first().companions();
+  round.candidates = &beliefs_.outcomes[0].space->candidates(context);
   round.eligible = context.eligible;
   round.prior_scale = space().prior_scale();
-  round.noise_var = beliefs_.noise_var;
+  round.noise_var = noise_var();
   round.state = width_state();
   // Intervals are kept of the candidates alone: on a box their number is what a union counts.
   if (std::isnan(round.state.arms) && beliefs_.policy->keeps_intervals()) {
@@ -302,7 +335,9 @@ Round Bandit::round(const Context& context) const {
   }
   round.inputs = [this, &context] { return candidate_inputs(context); };
   round.incumbent = [this, &context] { return incumbent(context); };
-  round.awaits_rewards = [this] { return all_ && !fold_.awaited().empty(); };
+  round.awaits_rewards = [this] { return first().knows_pending() && !fold_.awaited().empty(); };
+  round.outcomes = outcome_views();
+  round.played = [this, &context] { return played_moments(context); };
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }
@@ -314,9 +349,7 @@ double Bandit::width() const {
 }
 
 void Bandit::look(Query& q) const {
-  mean().at(q.place, q.mean, q.sd);
-  double ignored;
-  if (all_) all_->posterior().at(q.place, ignored, q.sd);
+  first().at(q.place, q.mean, q.sd);
 }
 
 double Bandit::width(Width& other) const { return other.at(width_state()); }
@@ -324,26 +357,29 @@ double Bandit::width(Width& other) const { return other.at(width_state()); }
 Round Bandit::round_of_known(const Context& context) const {
   Round round;
   round.mean = round.variance = &mean();
-  round.candidates = &beliefs_.space->candidates(context);
+  round.candidates = &beliefs_.outcomes[0].space->candidates(context);
   round.prior_scale = space().prior_scale();
+  round.outcomes = outcome_views();
+  for (OutcomeView& outcome : round.outcomes) outcome.variance = outcome.mean;
   return round;
 }
 
-Place Bandit::recommend(const Context& context) {
+Place Bandit::recommend(const Context& context, double feasible) {
   Round known = round_of_known(context);
   known.inputs = [this, &context] { return candidate_inputs(context); };
+  known.feasible = feasible;
   known.state = width_state();
   if (const auto score = beliefs_.policy->recommendation(known)) {
-    return space().maximise(*score, context, *known_);
+    return space().maximise(*score, context, first().known());
   }
-  return space().maximise(MeanScore(known), context, *known_);
+  return space().maximise(MeanScore(known), context, first().known());
 }
 
 std::pair<Place, double> Bandit::largest_bound(double width, const Context& context) {
   Round round = round_of_known(context);
   round.width = width;
   const BoundScore score(round);
-  const Place place = space().maximise(score, context, *known_);
+  const Place place = space().maximise(score, context, first().known());
   return {place, value(score, place, context)};
 }
 
@@ -360,7 +396,8 @@ MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& co
 }
 
 double Bandit::pending_information() const {
-  return all_ ? std::max(0.0, 0.5 * (variance().log_det() - mean().log_det())) : 0.0;
+  if (!first().knows_pending()) return 0.0;
+  return std::max(0.0, 0.5 * (variance().log_det() - mean().log_det()));
 }
 
 // sd without the pending queries is at most exp(guard) times sd with them: where these carry no
@@ -384,7 +421,7 @@ void Bandit::check_eligible(const std::vector<char>& arms) const {
 }
 
 Points Bandit::candidate_inputs(const Context& context) const {
-  const Candidates& all = beliefs_.space->candidates(context);
+  const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
   if (!all.tabled()) return all.X;
   Points out;
   for (Index k = 0; k < all.count; ++k) {
@@ -455,6 +492,7 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   Round now = round(context);
   now.state.rng = &rng;
   now.width = guarded(beliefs_.policy->width(now));
+  set_outcome_widths(now);
   narrow_intervals(intervals_, now);
   now.intervals = &intervals_;
   const Index again = fold_.explores() ? 0 : to_repeat(context);
@@ -462,7 +500,7 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   if (fold_.explores()) q.action = Action::explore;
   else if (again == 0) score = penalised(beliefs_.policy->prepare(now, rng), now);
   if (again > 0) q.place = fold_.query(again).place;
-  else q.place = score ? space().maximise(*score, context, *known_) : space().uniform(context, rng);
+  else q.place = score ? space().maximise(*score, context, first().known()) : space().uniform(context, rng);
   look(q);
   q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);
   return q;
@@ -522,9 +560,10 @@ void Bandit::amend(Index id, double reward, const Told& told) {
   events_.push_back({EventKind::amend, id, kNaN, reward, told});
 }
 
-void Bandit::withdraw(Index id, Status status) {
-  fold_.withdraw(id, status);
+void Bandit::withdraw(Index id, Status status, Index outcome) {
+  fold_.withdraw(id, outcome, status);
   log(status == Status::failed ? EventKind::fail : EventKind::withdraw, id);
+  events_.back().told.outcome = outcome;
 }
 
 void Bandit::restart() {
@@ -561,10 +600,10 @@ void Bandit::replay(const Event& event, Query query) {
       fold_.amend(event.id, event.reward, event.told);
       break;
     case EventKind::withdraw:
-      fold_.withdraw(event.id, Status::withdrawn);
+      fold_.withdraw(event.id, event.told.outcome, Status::withdrawn);
       break;
     case EventKind::fail:
-      fold_.withdraw(event.id, Status::failed);
+      fold_.withdraw(event.id, event.told.outcome, Status::failed);
       break;
     case EventKind::restart:
       fold_.restart();

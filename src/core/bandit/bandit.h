@@ -4,11 +4,9 @@
 #ifndef GPB_BANDIT_H
 #define GPB_BANDIT_H
 
+#include "bandit/quantity.h"
 #include "events/fold.h"
-#include "events/observations.h"
-#include "events/output_map.h"
 #include "events/repetition.h"
-#include "spaces/space.h"
 
 namespace gpb {
 
@@ -24,15 +22,10 @@ struct Event {
 
 // What hyperparameters decide; made anew when they are fitted anew.
 struct Beliefs {
-  std::unique_ptr<Space> space;
+  std::vector<OutcomeBeliefs> outcomes;  // the first one's space is the bandit's
   std::unique_ptr<Policy> policy;
-  double noise_var = 1.0;
-  OutputMap outputs;
   // Each choice is played again until its sd has shrunk up to so many times.
   double repeats = 1.0;
-  // What rewards say of f where their noise is not Gaussian; are they comparisons?
-  LikelihoodPtr likelihood;
-  bool compares = false;
 };
 
 class Bandit final : private FoldListener {
@@ -55,7 +48,7 @@ class Bandit final : private FoldListener {
   Index give(const Place& place, const Context& context, double reward,
              const VectorXd& g = VectorXd(), const Told& told = Told());
   void amend(Index id, double reward, const Told& told);
-  void withdraw(Index id, Status status);
+  void withdraw(Index id, Status status, Index outcome = kAllOutcomes);
   void restart();
   void refit(Beliefs beliefs);
   // A space with further arms after those that there are.
@@ -69,8 +62,9 @@ class Bandit final : private FoldListener {
   void replay_arms(Beliefs beliefs) { add_arms(std::move(beliefs)); }
 
   // ---- what there is
-  // Where the posterior mean is largest. Changes nothing and draws nothing.
-  Place recommend(const Context& context);
+  // Where the posterior mean is largest (of those where the limits hold with this probability).
+  // Changes nothing and draws nothing.
+  Place recommend(const Context& context, double feasible = kNaN);
   // Where mean + width * sd is largest (width < 0: a lower bound), and how large, of the real
   // rewards' posterior.
   std::pair<Place, double> largest_bound(double width, const Context& context);
@@ -81,13 +75,16 @@ class Bandit final : private FoldListener {
   RunningIntervals intervals(const Context& context);
   Index refutations() const { return intervals_.refutations(); }
   const Fold& fold() const { return fold_; }
-  const Space& space() const { return *beliefs_.space; }
-  Space& space() { return *beliefs_.space; }
+  const Space& space() const { return *beliefs_.outcomes[0].space; }
+  Space& space() { return *beliefs_.outcomes[0].space; }
   const std::vector<Event>& events() const { return events_; }
-  const Posterior& mean() const { return known_->posterior(); }
+  const std::vector<Quantity>& quantities() const { return quantities_; }
+  const Posterior& mean() const { return first().mean(); }
   // What a likelihood made of the rewards.
-  const Observations& known() const { return *known_; }
-  const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
+  const Observations& known() const { return first().known(); }
+  const Posterior& variance() const { return first().variance(); }
+  // At some inputs, as the kernel sees them.
+  PlacesMoments outcomes_at(const Points& X) const;
   // 1/2 log det(I + K/lambda) of the pending queries given the real rewards, in nats.
   double pending_information() const;
   // The width, among the real rewards' posterior, of the next query; NaN for policies without one multiplier.
@@ -95,33 +92,37 @@ class Bandit final : private FoldListener {
   double width(Width& other) const;
 
  private:
-  void asked(Index id) override;
-  void learned(Index id, double reward) override;
-  void dropped(Index id) override;
+  void asked(Index id, Index outcome) override;
+  void learned(Index id, Index outcome, double reward) override;
+  void dropped(Index id, Index outcome) override;
   void cleared() override;
   void retargeted() override;
   VectorXd inputs(const Place& place) const override { return space().inputs(place); }
   double prior_mean(const Place& place) const override { return space().prior_mean(place); }
-  double noise_var() const override { return beliefs_.noise_var; }
+  double noise_var() const override { return beliefs_.outcomes[0].noise_var; }
 
+  const Quantity& first() const { return quantities_[0]; }
+  Quantity& quantity(Index outcome) { return quantities_[static_cast<std::size_t>(outcome)]; }
+  const OutcomeBeliefs& beliefs(Index outcome) const {
+    return beliefs_.outcomes[static_cast<std::size_t>(outcome)];
+  }
+  bool has_several() const { return quantities_.size() > 1; }
   Round round(const Context& context) const;
   Round round_of_known(const Context& context) const;
   double value(const Score& score, const Place& place, const Context& context) const;
-  WidthState width_state() const;
-  double recent_sd(bool pending_only) const;
-  OwnNoise own_noise() const;
+  WidthState width_state(Index outcome = 0) const;
+  double recent_sd(Index outcome, bool pending_only) const;
+  OwnNoise own_noise(Index outcome) const;
+  std::vector<OutcomeView> outcome_views() const;
+  void set_outcome_widths(Round& round) const;
+  PlacesMoments played_moments(const Context& context) const;
   double guarded(double width) const;
   void check_eligible(const std::vector<char>& arms) const;
   double incumbent(const Context& context) const;
   double incumbent_of_slice(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
-  double weight(Index id) const;
-  // What is known of a query's place, as the posteriors take it.
-  Reading reading(Index id, double reward) const;
-  // A reward's noise variance, among values.
-  double mapped_noise(double reward, double noise_var) const;
   // Throws where a noise variance is too little for the posterior's digits.
-  void check_own_noise(double noise_var) const;
+  void check_noise_of(Index outcome, double noise_var) const;
   void check_own_noise(double reward, const Told& told) const;
   void make_posteriors();
   void exchange(Beliefs& beliefs, EventKind kind);
@@ -147,9 +148,7 @@ class Bandit final : private FoldListener {
 
   Beliefs beliefs_;
   Fold fold_;
-  std::unique_ptr<Observations> known_;  // what the mean knows
-  std::unique_ptr<Observations> all_;    // pending queries too, where the variance knows them
-  std::vector<std::unique_ptr<Observations>> companions_;
+  std::vector<Quantity> quantities_;  // by outcome
   std::vector<Event> events_;
   RunningIntervals intervals_;  // where the policy keeps them
   // Queries in play at distinct places (at all places where no table tells them apart).

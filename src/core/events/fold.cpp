@@ -12,6 +12,33 @@ namespace gpb {
 Fold::Fold(FoldRules rules, FoldListener& listener)
     : rules_(std::move(rules)), listener_(listener) {
   if (rules_.constraints) kappa_ = rules_.constraints->first_multipliers();
+  for (const int sign : rules_.failures) {
+    Column column;
+    column.failures = sign;
+    columns_.push_back(std::move(column));
+  }
+  if (columns_.empty()) throw std::invalid_argument("a bandit needs an outcome");
+  if (outcomes() > 1 && (rules_.constraints || rules_.changes || rules_.pending->has_stand_in())) {
+    throw std::invalid_argument("several outcomes beside changes, constraints or stand-ins");
+  }
+}
+
+Status Query::whole_status() const {
+  if (others.empty()) return status;
+  bool awaited = status == Status::pending, told = status == Status::known, lost = status == Status::lost,
+       failed = status == Status::failed;
+  bool only_awaited = awaited;
+  for (const Cell& cell : others) {
+    awaited = awaited || cell.status == Status::pending;
+    only_awaited = only_awaited && cell.status == Status::pending;
+    told = told || cell.status == Status::known;
+    lost = lost || cell.status == Status::lost;
+    failed = failed || cell.status == Status::failed;
+  }
+  if (awaited) return only_awaited ? Status::pending : Status::partial;
+  if (told) return Status::known;
+  if (lost) return Status::lost;
+  return failed ? Status::failed : Status::withdrawn;
 }
 
 std::size_t Fold::checked(Index id) const {
@@ -54,15 +81,18 @@ void Fold::set_clock(double now) {
 
 // ---- what is known ----------------------------------------------------------
 
-bool Fold::is_known(const Query& q) const {
-  if (!q.in_play || q.is_void()) return false;
-  if (q.avoided && !std::isnan(worst_)) return true;
-  return q.status == Status::known || rules_.pending->has_stand_in();
+bool Fold::is_known(const Query& q, Index outcome) const {
+  const Cell& cell = q.cell(outcome);
+  if (!q.in_play || cell.is_void()) return false;
+  if (cell.avoided && !std::isnan(column(outcome).worst)) return true;
+  return cell.status == Status::known || rules_.pending->has_stand_in();
 }
 
-double Fold::known_value(const Query& q) const {
-  if (q.avoided && !std::isnan(worst_)) return worst_;
-  if (q.status != Status::known) return rules_.pending->stand_in();
+double Fold::known_value(const Query& q, Index outcome) const {
+  const Cell& cell = q.cell(outcome);
+  if (cell.avoided && !std::isnan(column(outcome).worst)) return column(outcome).worst;
+  if (cell.status != Status::known) return rules_.pending->stand_in();
+  if (outcome > 0) return cell.reward;
   const double reward = std::min(std::max(q.reward, -rules_.clip), rules_.clip);
   return rules_.constraints ? rules_.constraints->target(reward, q.g, kappa_) : reward;
 }
@@ -74,32 +104,37 @@ Index Fold::ask(Query q) {
   q.kappa = kappa_;
   q.time = clock_;
   q.status = Status::pending;
+  q.others.assign(columns_.size() - 1, Cell());
   queries_.push_back(std::move(q));
   const Index id = rounds();
-  await(id);
+  for (Index outcome = 0; outcome < outcomes(); ++outcome) await(id, outcome);
   return id;
 }
 
-void Fold::await(Index id) {
-  if (query(id).action == Action::explore) ++explored_;
-  awaited_.insert(id);
-  listener_.asked(id);
-  if (rules_.pending->has_stand_in()) listener_.learned(id, rules_.pending->stand_in());
+void Fold::await(Index id, Index outcome) {
+  if (outcome == 0) {
+    if (query(id).action == Action::explore) ++explored_;
+    awaited_.insert(id);
+  }
+  listener_.asked(id, outcome);
+  if (rules_.pending->has_stand_in()) listener_.learned(id, outcome, rules_.pending->stand_in());
 }
 
-void Fold::take_back_failure(Index id) {
+void Fold::take_back_failure(Index id, Index outcome) {
   Query& q = queries_[checked(id)];
-  q.status = Status::pending;
+  Cell& cell = q.cell(outcome);
+  cell.status = Status::pending;
   if (!q.in_play) return;
-  if (!q.avoided) {
-    --withdrawn_;
-    return await(id);
+  if (!cell.avoided) {
+    if (outcome == 0) --withdrawn_;
+    return await(id, outcome);
   }
   // It was never dropped: another value takes the place of the worst.
-  q.avoided = false;
-  avoided_.erase(std::find(avoided_.begin(), avoided_.end(), id));
-  awaited_.insert(id);
-  if (rules_.pending->has_stand_in()) listener_.learned(id, rules_.pending->stand_in());
+  cell.avoided = false;
+  std::vector<Index>& avoided = column(outcome).avoided;
+  avoided.erase(std::find(avoided.begin(), avoided.end(), id));
+  if (outcome == 0) awaited_.insert(id);
+  if (rules_.pending->has_stand_in()) listener_.learned(id, outcome, rules_.pending->stand_in());
 }
 
 double Fold::age(Index id) const {
@@ -113,9 +148,18 @@ double Fold::time_taken(Index id) const {
   return id == rounds() && !rules_.pending->by_clock() ? 0.0 : age(id);
 }
 
-bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) {
+// (An event of a bandit with one outcome need not say which.)
+Cell& Fold::told_cell(Index id, Index outcome) {
   Query& q = queries_[checked(id)];
-  if (q.status != Status::pending && q.status != Status::failed) {
+  if (outcome < 0 || outcome >= outcomes()) throw std::invalid_argument("there is no such outcome");
+  return q.cell(outcome);
+}
+
+bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) {
+  const Index outcome = told.about();
+  Cell& cell = told_cell(id, outcome);
+  Query& q = queries_[checked(id)];
+  if (cell.status != Status::pending && cell.status != Status::failed) {
     throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
   }
   check_reward(reward);
@@ -124,19 +168,21 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
     throw std::invalid_argument("a reward needs a finite value for every constraint");
   }
   check_told(told);
-  if (q.status == Status::failed) take_back_failure(id);
-  q.reward = reward;
-  q.g = g;
-  q.told = told;
+  if (cell.status == Status::failed) take_back_failure(id, outcome);
+  cell.reward = reward;
+  cell.told = told;
   const bool late = time_taken(id) > rules_.pending->patience();
-  q.status = late ? Status::lost : Status::known;
-  awaited_.erase(id);
+  cell.status = late ? Status::lost : Status::known;
+  if (outcome == 0) {
+    q.g = g;
+    awaited_.erase(id);
+  }
   if (!q.in_play) return false;
   if (!late) {
-    ++known_rewards_;
-    if (told.own_noise()) own_noise_.push_back(id);
-    listener_.learned(id, known_value(q));
-    note_worst(known_value(q));
+    ++column(outcome).known;
+    if (told.own_noise()) column(outcome).own_noise.push_back(id);
+    listener_.learned(id, outcome, known_value(q, outcome));
+    note_worst(outcome, known_value(q, outcome));
   }
   return rules_.changes && raises_alarm(q, id);
 }
@@ -156,65 +202,96 @@ bool Fold::raises_alarm(const Query& q, Index id) {
 
 // What a change rule has made of the old value, it keeps.
 void Fold::amend(Index id, double reward, const Told& told) {
-  Query& q = queries_[checked(id)];
-  if (q.status != Status::known && q.status != Status::lost) {
+  const Index outcome = told.about();
+  Cell& cell = told_cell(id, outcome);
+  const Query& q = query(id);
+  if (cell.status != Status::known && cell.status != Status::lost) {
     throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
   }
   check_reward(reward);
   check_told(told);
-  q.reward = reward;
-  const double noise_var = q.told.noise_var;
-  q.told = told;
-  q.told.noise_var = noise_var;
-  if (!q.in_play || q.status != Status::known) return;
-  const auto own = std::find(own_noise_.begin(), own_noise_.end(), id);
-  if (own != own_noise_.end() && !q.told.own_noise()) own_noise_.erase(own);
-  if (own == own_noise_.end() && q.told.own_noise()) own_noise_.push_back(id);
-  listener_.learned(id, known_value(q));
-  seek_worst();
+  cell.reward = reward;
+  const double noise_var = cell.told.noise_var;
+  cell.told = told;
+  cell.told.noise_var = noise_var;
+  if (!q.in_play || cell.status != Status::known) return;
+  std::vector<Index>& owners = column(outcome).own_noise;
+  const auto own = std::find(owners.begin(), owners.end(), id);
+  if (own != owners.end() && !cell.told.own_noise()) owners.erase(own);
+  else if (own == owners.end() && cell.told.own_noise()) owners.push_back(id);
+  listener_.learned(id, outcome, known_value(q, outcome));
+  seek_worst(outcome);
 }
 
-void Fold::note_worst(double value) {
-  if (rules_.failures == 0) return;
-  if (!std::isnan(worst_) && rules_.failures * value >= rules_.failures * worst_) return;
-  worst_ = value;
-  tell_failures();
+namespace {
+
+// Is the one worse than the other, where the least (sign 1) or the largest (-1) value is the worst?
+bool is_worse(int sign, double value, double other) {
+  return std::isnan(other) || sign * value < sign * other;
 }
 
-void Fold::seek_worst() {
-  if (rules_.failures == 0) return;
-  const double before = worst_;
-  worst_ = kNaN;
+}  // namespace
+
+void Fold::note_worst(Index outcome, double value) {
+  Column& column = this->column(outcome);
+  if (column.failures == 0 || !is_worse(column.failures, value, column.worst)) return;
+  column.worst = value;
+  tell_failures(outcome);
+}
+
+void Fold::seek_worst(Index outcome) {
+  Column& column = this->column(outcome);
+  if (column.failures == 0) return;
+  const double before = column.worst;
+  column.worst = kNaN;
   for (Index k = first_known_; k < rounds(); ++k) {
     const Query& q = queries_[static_cast<std::size_t>(k)];
-    if (!q.in_play || q.status != Status::known) continue;
-    const double value = known_value(q);
-    if (std::isnan(worst_) || rules_.failures * value < rules_.failures * worst_) worst_ = value;
+    if (!q.in_play || q.cell(outcome).status != Status::known) continue;
+    const double value = known_value(q, outcome);
+    if (is_worse(column.failures, value, column.worst)) column.worst = value;
   }
-  if (worst_ != before) tell_failures();
+  if (column.worst != before) tell_failures(outcome);
 }
 
-void Fold::tell_failures() {
-  for (const Index id : avoided_) listener_.learned(id, worst_);
+void Fold::tell_failures(Index outcome) {
+  for (const Index id : column(outcome).avoided) {
+    listener_.learned(id, outcome, column(outcome).worst);
+  }
 }
 
-void Fold::withdraw(Index id, Status status) {
+void Fold::withdraw(Index id, Index outcome, Status status) {
+  const std::string no_more = "query " + std::to_string(id) + " is no longer pending";
+  if (outcome != kAllOutcomes) {
+    if (told_cell(id, outcome).status != Status::pending) throw std::invalid_argument(no_more);
+    return give_up(id, outcome, status);
+  }
+  bool some = false;
+  for (Index k = 0; k < outcomes(); ++k) {
+    if (query(id).cell(k).status != Status::pending) continue;
+    some = true;
+    give_up(id, k, status);
+  }
+  if (!some) throw std::invalid_argument(no_more);
+}
+
+void Fold::give_up(Index id, Index outcome, Status status) {
   Query& q = queries_[checked(id)];
-  if (q.status != Status::pending) {
-    throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
-  }
-  q.status = status;
-  awaited_.erase(id);
+  Cell& cell = q.cell(outcome);
+  cell.status = status;
+  if (outcome == 0) awaited_.erase(id);
   if (!q.in_play) return;
-  if (status == Status::failed && rules_.failures != 0) {
-    q.avoided = true;
-    avoided_.push_back(id);
-    if (!std::isnan(worst_)) listener_.learned(id, worst_);
+  Column& column = this->column(outcome);
+  if (status == Status::failed && column.failures != 0) {
+    cell.avoided = true;
+    column.avoided.push_back(id);
+    if (!std::isnan(column.worst)) listener_.learned(id, outcome, column.worst);
     return;
   }
-  ++withdrawn_;
-  if (q.action == Action::explore) --explored_;
-  listener_.dropped(id);
+  if (outcome == 0) {
+    ++withdrawn_;
+    if (q.action == Action::explore) --explored_;
+  }
+  listener_.dropped(id, outcome);
 }
 
 bool Fold::restart_due() const {
@@ -257,10 +334,11 @@ void Fold::forget() {
   awaited_.clear();
   explored_ = 0;
   withdrawn_ = 0;
-  known_rewards_ = 0;
-  own_noise_.clear();
-  avoided_.clear();
-  worst_ = kNaN;
+  for (Column& column : columns_) {
+    const int failures = column.failures;
+    column = Column();
+    column.failures = failures;
+  }
   if (rules_.changes) rules_.changes->clear();
   first_known_ = rounds();
 }

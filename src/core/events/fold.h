@@ -1,7 +1,7 @@
 // The fold: what a bandit's events come to. A state machine without posterior or policy:
 // events go in; out come, as a diff, what the mean and the variance are to know, and what is
 // due. It holds the pending rule, the change rule and the constraint rule, and all that they
-// remember. Whatever enters from a file or another process passes its checks.
+// remember. Pending, change and constraint rules are about the first outcome. Whatever enters from a file or another process passes its checks.
 #ifndef GPB_FOLD_H
 #define GPB_FOLD_H
 
@@ -16,7 +16,8 @@
 namespace gpb {
 
 enum class Action : int { policy = 1, explore = 2, given = 3 };
-enum class Status : int { pending = 1, known = 2, lost = 3, withdrawn = 4, failed = 5 };
+// (partial: some outcomes of a query are known, others are not yet.)
+enum class Status : int { pending = 1, known = 2, lost = 3, withdrawn = 4, failed = 5, partial = 6 };
 enum class EventKind : int {
   query = 1,
   reward = 2,
@@ -30,45 +31,70 @@ enum class EventKind : int {
   arms = 10      // there are more of them, after the others
 };
 
+// Whole queries, where an event is about no single outcome.
+inline constexpr Index kAllOutcomes = -1;
+
 // What may be told beside a reward.
 struct Told {
   double noise_var = kNaN;  // of the reward, where that is its own
   double size = kNaN;       // how many readings it is the mean of, or trials, or exposure; NaN for 1
   double spread = kNaN;     // sum of squares of these readings about it
   Index other = 0;          // the query that this one was compared with
+  Index outcome = kAllOutcomes;  // which of several it is a value of
 
   double times() const { return std::isnan(size) ? 1.0 : size; }
   // Does its posterior noise differ from the others'?
   bool own_noise() const { return !std::isnan(noise_var) || times() != 1.0; }
+  // Where there is one outcome an event need not say so.
+  Index about() const { return outcome == kAllOutcomes ? 0 : outcome; }
 };
 
-struct Query {
-  Place place;
-  Context context;
-  Action action = Action::policy;
-  double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
-  int segment = 1;
-  VectorXd kappa;  // multipliers at the choice; empty without constraints
+// One outcome of a query: what has become of it.
+struct Cell {
   Status status = Status::pending;
   double reward = kNaN;
-  VectorXd g;               // observed constraint values
   Told told;
-  bool in_play = true;      // belongs to the data since the restart or fresh epoch
-  double time = kNaN;       // clock time of the choice, where there is a clock
-  bool avoided = false;     // failed, and counts as the worst reward that is known
+  bool avoided = false;  // failed, and counts as the worst that is known
 
   bool is_void() const {
     return status == Status::withdrawn || (status == Status::failed && !avoided);
   }
 };
 
+// A query is the cell of its first outcome, which most bandits have alone, and has the others'.
+struct Query : Cell {
+  Place place;
+  Context context;
+  Action action = Action::policy;
+  double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
+  int segment = 1;
+  VectorXd kappa;  // multipliers at the choice; empty without constraints
+  VectorXd g;           // observed constraint values
+  bool in_play = true;  // belongs to the data since the restart or fresh epoch
+  double time = kNaN;   // clock time of the choice, where there is a clock
+  std::vector<Cell> others;
+
+  Index outcomes() const { return 1 + static_cast<Index>(others.size()); }
+  const Cell& cell(Index outcome) const {
+    return outcome == 0 ? *this : others[static_cast<std::size_t>(outcome - 1)];
+  }
+  Cell& cell(Index outcome) {
+    return outcome == 0 ? *this : others[static_cast<std::size_t>(outcome - 1)];
+  }
+  // Of all outcomes together.
+  Status whole_status() const;
+};
+
 // Whom the fold tells what is known, and asks about places.
 class FoldListener {
  public:
   virtual ~FoldListener() = default;
-  virtual void asked(Index id) = 0;                  // a query was made
-  virtual void learned(Index id, double value) = 0;  // its value is known, or another one
-  virtual void dropped(Index id) = 0;                // it is as if it had not been made
+  // A query was made, and this outcome of it is awaited.
+  virtual void asked(Index id, Index outcome) = 0;
+  // The outcome's value is known, or another one.
+  virtual void learned(Index id, Index outcome, double value) = 0;
+  // The outcome is as if it had not been asked for.
+  virtual void dropped(Index id, Index outcome) = 0;
   virtual void cleared() = 0;                        // nothing is known any more
   virtual void retargeted() = 0;                     // known values have another meaning
   virtual VectorXd inputs(const Place& place) const = 0;
@@ -81,9 +107,9 @@ struct FoldRules {
   std::unique_ptr<ChangeRule> changes;          // null where nothing changes
   std::unique_ptr<ConstraintRule> constraints;  // null without
   double clip = kInf;  // rewards beyond it count as this much
-  // What failed is as if it had not been asked (0), or counts as the least (1) or the largest (-1)
-  // reward that is known.
-  int failures = 0;
+  // For each outcome: what failed is as if it had not been asked (0), or counts as the least (1) or
+  // the largest (-1) value that is known.
+  std::vector<int> failures = {0};
 };
 
 class Fold {
@@ -93,12 +119,13 @@ class Fold {
   // ---- events
   void set_clock(double now);
   Index ask(Query query);  // returns its id (1-based)
-  // The reward of a pending query, or of one that was given up as failed: it comes after all. True
-  // if the change rule raises the alarm.
+  // An outcome of a query that awaits it, or that was given up as failed: it comes after all. True if
+  // the change rule raises the alarm.
   bool reward(Index id, double reward, const VectorXd& g, const Told& told);
   // (Its own noise variance stays.)
   void amend(Index id, double reward, const Told& told);
-  void withdraw(Index id, Status status);
+  // An outcome, or all that are awaited.
+  void withdraw(Index id, Index outcome, Status status);
   void restart();
   void end_epoch();
   // Where queries were made, in a space whose places have other numbers.
@@ -112,6 +139,7 @@ class Fold {
   bool epoch_due() const;
 
   // ---- what there is
+  Index outcomes() const { return static_cast<Index>(columns_.size()); }
   const std::vector<Query>& queries() const { return queries_; }
   const Query& query(Index id) const { return queries_[checked(id)]; }
   Index rounds() const { return static_cast<Index>(queries_.size()); }
@@ -124,8 +152,8 @@ class Fold {
   Index history() const { return rounds() - first_known_ - withdrawn_; }
   Index first_known() const { return first_known_; }  // 0-based
   // Rewards known since the restart or fresh epoch, and the ids of those with a noise of their own.
-  Index known_rewards() const { return known_rewards_; }
-  const std::vector<Index>& own_noise() const { return own_noise_; }
+  Index known_rewards(Index outcome = 0) const { return column(outcome).known; }
+  const std::vector<Index>& own_noise(Index outcome = 0) const { return column(outcome).own_noise; }
   // Ids of queries in play whose rewards are awaited.
   const std::set<Index>& awaited() const { return awaited_; }
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
@@ -133,25 +161,39 @@ class Fold {
   const ConstraintRule* constraints() const { return rules_.constraints.get(); }
   Forgetting forgetting() const;
   // Does the mean know this query, and as what value?
-  bool is_known(const Query& query) const;
-  double known_value(const Query& query) const;
+  bool is_known(const Query& query, Index outcome = 0) const;
+  double known_value(const Query& query, Index outcome = 0) const;
   // What was told beside that value.
-  Told known_told(const Query& query) const {
-    return query.status == Status::known ? query.told : Told();
+  Told known_told(const Query& query, Index outcome = 0) const {
+    const Cell& cell = query.cell(outcome);
+    return cell.status == Status::known ? cell.told : Told();
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
 
  private:
+  // What is known of an outcome, over the queries in play.
+  struct Column {
+    int failures = 0;
+    Index known = 0;
+    std::vector<Index> own_noise;  // ids of values that have one
+    std::vector<Index> avoided;    // ids that failed and count
+    double worst = kNaN;           // known value; kept where failures count
+  };
+
   std::size_t checked(Index id) const;
-  void await(Index id);
-  void take_back_failure(Index id);
+  const Column& column(Index outcome) const { return columns_[static_cast<std::size_t>(outcome)]; }
+  Column& column(Index outcome) { return columns_[static_cast<std::size_t>(outcome)]; }
+  Cell& told_cell(Index id, Index outcome);
+  void await(Index id, Index outcome);
+  void take_back_failure(Index id, Index outcome);
+  void give_up(Index id, Index outcome, Status status);
   double time_taken(Index id) const;
   bool raises_alarm(const Query& query, Index id);
   void forget();
-  void note_worst(double value);
-  void seek_worst();
-  void tell_failures();
+  void note_worst(Index outcome, double value);
+  void seek_worst(Index outcome);
+  void tell_failures(Index outcome);
   bool any_known() const;
   MatrixXd history_table() const;
 
@@ -165,10 +207,7 @@ class Fold {
   Index first_of_epoch_ = 0;
   Index explored_ = 0;   // uniform queries of the segment
   Index withdrawn_ = 0;  // queries in play that were withdrawn
-  Index known_rewards_ = 0;       // in play
-  std::vector<Index> own_noise_;
-  std::vector<Index> avoided_;  // ids in play that failed and count
-  double worst_ = kNaN;         // known value in play; kept where failures count
+  std::vector<Column> columns_;  // by outcome
   VectorXd kappa_;
   double clock_ = kNaN, latest_ = kNaN;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scores/normal.h"
+#include "scores/log_normal.h"
 #include "scores/score.h"
 
 namespace gpb {
@@ -24,9 +24,7 @@ inline double log_expected_improvement(double mean, double sd, double target) {
   if (!(sd > 0.0)) return gap > 0.0 ? std::log(gap) : -kInf;
   const double z = gap / sd;
   if (z > -25.0) return std::log(expected_improvement(mean, sd, target));
-  // z Phi(z) + phi(z) = phi(z) (1/z^2 - 3/z^4 + O(z^-6)).
-  const double zz = z * z;
-  return std::log(sd * kInvSqrt2Pi) - 0.5 * zz - std::log(zz) + std::log1p(-3.0 / zz);
+  return std::log(sd) + log_improvement(z);
 }
 
 // Scored by its logarithm, which orders places where the value underflows; ties are relative.
@@ -54,8 +52,7 @@ class ExpectedImprovementScore final : public MomentScore {
       const double whole = sd * (z * tail + density);
       *slopes = {tail / whole, density / whole};
     } else {
-      // log EI = log sd - z^2 / 2 - 2 log |z| + const.
-      const double by_z = -(z + 2.0 / z);
+      const double by_z = log_improvement_slope(z);
       *slopes = {by_z / sd, (1.0 - z * by_z) / sd};
     }
     return value;

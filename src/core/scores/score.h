@@ -38,6 +38,27 @@ class Score {
   virtual Index best(const Candidates& candidates) const;
 };
 
+// What an outcome is for: to be made large, to stay within limits, or neither. In the model's units.
+struct Role {
+  bool objective = true;
+  double lower = -kInf, upper = kInf;
+  bool limited() const { return lower > -kInf || upper < kInf; }
+};
+
+// One outcome in a round.
+struct OutcomeView {
+  const Posterior* mean;
+  const Posterior* variance;
+  Role role;
+  double prior_scale, noise_var;
+  double width = kNaN;  // as Round::width
+};
+
+// Means and standard deviations, a row for each place and a column for each outcome.
+struct PlacesMoments {
+  MatrixXd mean, sd;
+};
+
 // What a policy may know of a round.
 struct Round {
   double number = 1.0;          // 1 + queries made
@@ -55,6 +76,9 @@ struct Round {
   std::function<Points()> inputs;  // of the candidates, as the kernel sees them
   const RunningIntervals* intervals = nullptr;  // where the policy keeps them
   double width = kNaN;          // the policy's own, see Policy::width
+  std::vector<OutcomeView> outcomes;  // of bandits with several, the first among them
+  std::function<PlacesMoments()> played;  // outcomes at the places played
+  double feasible = kNaN;  // how probable the limits must be where a place is recommended
 };
 
 class Policy {

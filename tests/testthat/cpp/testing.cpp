@@ -13,6 +13,7 @@
 #include "r_regression.h"
 #include "r_rng.h"
 #include "scores/improvement.h"
+#include "scores/outcomes.h"
 
 namespace {
 
@@ -402,4 +403,19 @@ Rcpp::List cpp_regression_gradient(SEXP pointer, const Eigen::VectorXd& x) {
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_regression_solve(SEXP pointer, const Eigen::VectorXd& v) {
   return RegressionPtr(pointer)->posterior.solve(v);
+}
+
+// ---- several outcomes ---------------------------------------------------------------------------
+
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_log_improvement(const Eigen::VectorXd& u) {
+  Eigen::VectorXd out(u.size());
+  for (Eigen::Index i = 0; i < u.size(); ++i) out[i] = gpb::log_improvement(u[i]);
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+double cpp_log_ehvi(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference, const Eigen::VectorXd& mean,
+                    const Eigen::VectorXd& sd) {
+  return gpb::log_expected_hypervolume_gain(front, reference, mean.data(), sd.data());
 }

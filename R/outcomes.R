@@ -1,0 +1,387 @@
+# Several outcomes of one experiment: what they are for, how each is modelled, and how they are told apart in the
+# settings and in the log. The first objective is the bandit's own reward (kernel, noise_var, mean, outputs and the
+# log's column `reward` are its); the others stand in config$outcomes with theirs. `outcome_config()` makes of any of
+# them the settings of a bandit that had it alone.
+
+#' What the outcomes of an experiment are for
+#'
+#' For `outcomes` of [gp_bandit()], its presets, [auto_bandit()], [maximize_bandit()] and [bandit_problem()]: a named list with one of these for
+#' each number that an experiment gives, `list(yield = to_maximize(), impurity = at_most(2), ph = at_least(5))`. Each outcome has a Gaussian
+#' process of its own, independent of the others; its values may come later than those of the others, or never.
+#'
+#' @section Objectives: `to_maximize()`, `to_minimize()`. With one of them the bandit looks for its best value where the limits hold; with several for
+#'   places that no other place beats in all of them: `$front()`.
+#' @section Limits: `at_most()`, `at_least()`, `between()`: where the *expected* outcome is beyond, a place is not feasible. `watched()`: modelled, and otherwise of no consequence.
+#'
+#' @section What is played under limits, with one objective \eqn{f} and limits \eqn{l_j \le g_j \le u_j}:
+#'   * [policy_ei()]: the largest \eqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j)}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j)}, computed in logarithms throughout
+#'     (Schonlau et al. 1998; Gardner et al. 2014). The incumbent is the largest posterior mean among the places played where the limits hold with probability at least 1/2;
+#'     as long as there is none, the most probably feasible place is played.
+#'   * [policy_ucb()]: CONFIG (Xu et al. 2023): the largest \eqn{\mu_f + w\sigma_f} among the places where every limit *may* hold,
+#'     \eqn{\mu_j - w_j\sigma_j \le u_j} and \eqn{\mu_j + w_j\sigma_j \ge l_j}; where there are none, the least sum of what is missing, in prior standard deviations. A width's
+#'     `delta` is divided by the number of outcomes that are bounded, so that all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
+#'   * [policy_ts()]: a joint draw of each outcome; the best of the objective's where all others keep their limits; if nowhere, the least sum of what is missing.
+#'   * [policy_uniform()]. Other policies are refused beside limits.
+#'
+#' Several objectives: [policy_ehvi()] (two), [policy_hypervolume()].
+#'
+#' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the value is not known yet (`status` is `"partial"`
+#'   until all are). `$observe(id, c(yield = 61))`: some outcomes of one query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come.
+#'   `$fail(id)` under `failures = "avoid"`: every outcome that is not known counts as its worst value so far: the least of what is to be large, the largest of what is to be small or at
+#'   most something; of `between()` and `watched()` nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
+#' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits hold. `$best(feasible = 0.95)`: the largest mean of the objective where
+#'   that is at least so much; where it nowhere is, the most probable place, with a warning of class `gpbandits_infeasible`.
+#'
+#' @param kernel,noise_var,mean the outcome's prior covariance, noise variance and prior mean; `NULL`: the bandit's.
+#' @param transform `NULL`: as the bandit's `outputs` say; or `"auto"`, `"none"`, `"power"`: the outcome is seen scaled, see [scale_outputs()]. Bad values (large ones of what is to be small) are drawn in.
+#' @param refit `NULL`: the bandit's; or [refit_every()], whose `rounds` are not looked at: all outcomes are refitted together.
+#' @param limit,lower,upper finite numbers, in units of the outcome.
+#' @return An object of class `bandit_outcome`.
+#' @section Errors: a `gpbandits_error` where no outcome is an objective, names are missing or taken, limits are no finite numbers; together with
+#'   `changes`, `constraints`, `rewards`, [pending_censor()], or a policy that knows one outcome only.
+#' @section Guarantee: CONFIG, where widths are those of a theorem: with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T},
+#'   \eqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}}{sum of [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T)}, and for each limit the same of the sum of what it is exceeded by,
+#'   with its own \eqn{w} and \eqn{\gamma}{gamma}, \eqn{c_\lambda = 2 / \log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}: what is violated once is not made good later. If nowhere a limit may hold, no place is feasible, with
+#'   the same probability: `summary()` says so. (Derived here: the feasible set lies among the places where limits may hold. All values must arrive. On a box the
+#'   search leaves up to 1e-6 prior standard deviations of a limit.) None for the others, nor with fitted hyperparameters.
+#' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al. (2023) <https://arxiv.org/abs/2211.00162>.
+#' @seealso [policy_ehvi()], [safe_opt()] where nothing unsafe may be tried, [constraints] for limits that hold on average.
+#' @examples
+#' x <- seq(0, 1, length.out = 60)
+#' b <- gp_ei(x, kernel_se(0.2), noise_var = 1e-3,
+#'            outcomes = list(yield = to_maximize(), impurity = at_most(0.5)))
+#' for (t in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(data.frame(id = q$id, yield = sin(5 * q$x1), impurity = q$x1))
+#' }
+#' b$best()
+#' @name outcomes
+NULL
+
+#' @rdname outcomes
+#' @export
+to_maximize <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "maximize")
+}
+
+#' @rdname outcomes
+#' @export
+to_minimize <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "minimize")
+}
+
+#' @rdname outcomes
+#' @export
+at_most <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "at_most")
+}
+
+#' @rdname outcomes
+#' @export
+at_least <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "at_least")
+}
+
+#' @rdname outcomes
+#' @export
+between <- function(lower, upper, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "between")
+}
+
+#' @rdname outcomes
+#' @export
+watched <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "watched")
+}
+
+outcome_model <- alist(
+  kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ..."),
+  noise_var = if (!is.null(noise_var)) check_positive(noise_var, "noise_var"),
+  mean = if (!is.null(mean)) check_numbers(mean, "mean", lower = -largest_number, upper = largest_number),
+  transform = if (!is.null(transform)) check_choice(transform, c("auto", "none", "power"), "transform"),
+  refit = if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
+)
+
+check_limit <- function(x, arg) check_number(x, arg, lower = -largest_number, upper = largest_number)
+
+# `sense`: 1 where large values are good, -1 where small ones are, 0 where neither.
+outcome_entries <- list(
+  maximize = list(settings = outcome_model, traits = list(objective = TRUE, sense = 1, title = "maximised")),
+  minimize = list(settings = outcome_model, traits = list(objective = TRUE, sense = -1, title = "minimised")),
+  at_most = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
+                 traits = list(sense = -1, upper = function(x) x$limit, title = function(x) sprintf("at most %.6g", x$limit))),
+  at_least = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
+                  traits = list(sense = 1, lower = function(x) x$limit, title = function(x) sprintf("at least %.6g", x$limit))),
+  between = list(settings = c(alist(lower = check_limit(lower, "lower"),
+                                    upper = check_number(upper, "upper", lower = lower, upper = largest_number)),
+                              outcome_model),
+                 traits = list(lower = function(x) x$lower, upper = function(x) x$upper,
+                               title = function(x) sprintf("between %.6g and %.6g", x$lower, x$upper))),
+  watched = list(settings = outcome_model, traits = list(title = "watched"))
+)
+
+outcome_traits <- list(objective = FALSE, sense = 0, lower = -Inf, upper = Inf)
+
+#' @export
+print.bandit_outcome <- function(x, ...) {
+  check_class(x, "bandit_outcome")
+  cat(sprintf("<outcome: %s>\n", trait(x, "title")))
+  invisible(x)
+}
+
+is_limited <- function(outcome) trait(outcome, "lower") > -Inf || trait(outcome, "upper") < Inf
+
+# ---- limits in a formula ---------------------------------------------------------------
+
+# `~ impurity <= 2 & ph >= 5`: the outcomes that it names, with one objective, called `reward`, besides.
+outcomes_of_limits <- function(limits, direction = "maximize") {
+  if (!inherits(limits, "formula") || length(limits) != 2) {
+    stop_argument("limits", describe(limits), "a one-sided formula such as ~ impurity <= 2 & ph >= 5")
+  }
+  home <- environment(limits)
+  found <- lapply(conjuncts(limits[[2]]), limit_of, home = if (is.environment(home)) home else globalenv())
+  names <- vapply(found, `[[`, "", "name")
+  outcomes <- list(reward = if (direction == "minimize") to_minimize() else to_maximize())
+  for (name in unique(names)) {
+    of_name <- found[names == name]
+    lower <- max(vapply(of_name, `[[`, 0, "lower"))
+    upper <- min(vapply(of_name, `[[`, 0, "upper"))
+    if (lower > upper) stop_argument("limits", sprintf("limits that no %s keeps", name), "limits that can hold together")
+    outcomes[[name]] <- if (lower == -Inf) at_most(upper) else if (upper == Inf) at_least(lower) else between(lower, upper)
+  }
+  outcomes
+}
+
+# `name <= number` and its relatives, either way round.
+limit_of <- function(expression, home) {
+  allowed <- "comparisons of an outcome's name with a number (<=, >=, <, >), joined by &"
+  refuse <- function() stop_argument("limits", paste(deparse(expression), collapse = " "), allowed)
+  operator <- if (is.call(expression)) as.character(expression[[1]])[1]
+  if (is.null(operator) || !operator %in% c("<=", "<", ">=", ">") || length(expression) != 3) refuse()
+  below <- operator %in% c("<=", "<")
+  sides <- as.list(expression[-1])
+  if (!is.name(sides[[1]]) || is_value_there(sides[[1]], home) && is.name(sides[[2]])) {
+    sides <- rev(sides)
+    below <- !below
+  }
+  if (!is.name(sides[[1]])) refuse()
+  value <- tryCatch(eval(sides[[2]], home), error = function(e) refuse())
+  if (!is_number(value) || length(value) != 1 || !is.finite(value)) refuse()
+  list(name = as.character(sides[[1]]), lower = if (below) -Inf else as.double(value),
+       upper = if (below) as.double(value) else Inf)
+}
+
+is_value_there <- function(name, home) is_number(get0(as.character(name), envir = home, mode = "numeric"))
+
+# Outcomes as one of two arguments gives them; NULL for neither.
+given_outcomes <- function(outcomes, limits, direction = "maximize") {
+  if (is.null(limits)) return(outcomes)
+  if (!is.null(outcomes)) stop_argument("limits", "given together with `outcomes`", "NULL where `outcomes` says what they are for")
+  outcomes_of_limits(limits, direction)
+}
+
+# ---- settings --------------------------------------------------------------------------
+
+# The outcomes as the settings have them: the first objective first, each complete. `config`: the bandit's settings.
+complete_outcomes <- function(outcomes, config) {
+  if (is.null(outcomes)) return(NULL)
+  outcomes <- check_outcome_list(outcomes, config)
+  if (length(outcomes) > 1) check_alone_with_outcomes(config)
+  lapply(outcomes, complete_outcome, config)
+}
+
+# Names, classes, and that something is to be made large or small.
+check_outcome_list <- function(outcomes, config = NULL) {
+  allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), between(), watched()"
+  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes), allowed)
+  names <- names(outcomes)
+  if (is.null(names) || anyNA(names) || !all(nzchar(names)) || anyDuplicated(names)) {
+    stop_argument("outcomes", "a list whose elements have no names of their own", allowed)
+  }
+  for (name in names) check_class(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name), hint = "to_maximize(), at_most(), ...")
+  taken <- c("id", "arm", config$domain$names, config$context_names, setdiff(history_columns, "reward"))
+  bad <- names %in% taken | grepl("_(mean|sd)$", names)
+  if (any(bad)) {
+    stop_argument("outcomes", sprintf("an outcome named %s", dQuote(names[bad][1], FALSE)),
+                  "outcomes with names other than those of inputs, contexts and the history's columns, and not ending in _mean or _sd")
+  }
+  first <- which(vapply(outcomes, trait, NA, "objective"))
+  if (length(first) == 0) stop_argument("outcomes", "a list without an objective", "a list with to_maximize() or to_minimize() among them")
+  outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
+}
+
+history_columns <- c("reward", "mean", "sd", "width", "action", "segment", "status", "feasible", "noise_var")
+
+check_alone_with_outcomes <- function(config) {
+  for (rule in c("changes", "constraints", "rewards")) {
+    if (!is.null(config[[rule]])) {
+      stop_argument("outcomes", sprintf("several, together with `%s`", rule), sprintf("one outcome where `%s` is given", rule))
+    }
+  }
+  if (trait(config$pending, "stands_in")) {
+    stop_argument("pending", "pending_censor() with several outcomes", "another rule: what stands for a late reward stands for one outcome")
+  }
+  if (!is.null(config$outputs) && is_fixed(config$outputs)) {
+    stop_argument("outputs", "scale_outputs() with a given centre and scale, for several outcomes",
+                  "NULL, or scale_outputs() that is fitted to each of them")
+  }
+}
+
+# What an outcome does not say of its model is the bandit's.
+complete_outcome <- function(outcome, config) {
+  list(role = outcome,
+       kernel = if (is.null(outcome$kernel)) config$kernel else in_order_of_arms(outcome$kernel, config$domain),
+       noise_var = or_else(outcome$noise_var, config$noise_var),
+       mean = if (is.null(outcome$mean)) config$mean else check_prior_mean(outcome$mean, config$domain),
+       outputs = outcome_outputs(outcome, config),
+       refit = if (is.null(config$refit)) NULL else or_else(outcome$refit, config$refit))
+}
+
+outcome_outputs <- function(outcome, config) {
+  direction <- if (trait(outcome, "sense") < 0) "minimize" else "maximize"
+  transform <- or_else(outcome$transform, config$outputs$transform)
+  if (!is.null(transform)) return(scale_outputs(direction, transform))
+  # Without a scale of its own what is to be small changes its sign.
+  if (trait(outcome, "objective") && direction == "minimize") scale_outputs(direction, centre = 0, scale = 1)
+}
+
+outcome_count <- function(config) max(1L, length(config$outcomes))
+
+has_outcomes <- function(config) length(config$outcomes) > 1
+
+# Of a query's outcomes; "reward" where nothing else was said.
+outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
+
+# Where the log has their values.
+value_columns <- function(config) c("reward", if (has_outcomes(config)) paste0("y", seq(2, outcome_count(config))))
+
+outcome_roles <- function(config) {
+  if (is.null(config$outcomes)) list(reward = to_maximize()) else lapply(config$outcomes, `[[`, "role")
+}
+
+has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))
+
+objectives <- function(config) names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
+
+# The settings of a bandit that had this outcome alone; `config` may be the one in force.
+outcome_config <- function(config, k) {
+  if (k == 1) return(config)
+  one <- config$outcomes[[k]]
+  config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
+  for (name in c("outputs", "output_map", "refit")) config[name] <- list(one[[name]])
+  config
+}
+
+# Do policy and outcomes go together?
+check_policy_for_outcomes <- function(config) {
+  policy <- config$policy
+  trades <- length(objectives(config)) > 1
+  of_several <- trait(policy, "objectives")
+  if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 && length(objectives(config)) != of_several) {
+    stop_argument("policy", sprintf("%s with %d objective(s)", trait(policy, "title"), length(objectives(config))),
+                  sprintf("another policy, or `outcomes` with %s", if (is.finite(of_several)) "two objectives" else "several objectives"))
+  }
+  if (trades && of_several == 0 && !trait(policy, "uniform")) {
+    stop_argument("policy", sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"), length(objectives(config))),
+                  "policy_ehvi() (two objectives), policy_hypervolume() or policy_uniform()")
+  }
+  if (has_limits(config) && !trades && !trait(policy, "limits")) {
+    stop_argument("policy", paste0(trait(policy, "title"), ", which knows no limits"),
+                  "policy_ei() without cost, policy_ucb() with one multiplier, policy_ts() or policy_uniform() beside limits")
+  }
+}
+
+# A width's probability is shared by all outcomes that are bounded.
+shared_width <- function(width, config) {
+  bounded <- if (has_outcomes(config)) sum(vapply(outcome_roles(config), function(role) is_limited(role) || trait(role, "objective"), NA)) else 1
+  if (is.null(width) || bounded == 1) return(width)
+  if (!is.null(width$delta)) width$delta <- width$delta / bounded
+  if (!is.null(width$base)) width$base <- shared_width(width$base, config)
+  width
+}
+
+# ---- as the core has them ----------------------------------------------------------------
+
+# Limits of an outcome as the model sees its values, under the map that is in force. `config`: outcome_config().
+core_role <- function(role, config) {
+  limits <- c(trait(role, "lower"), trait(role, "upper"))
+  if (!is_level_known(config)) limits <- c(-Inf, Inf)
+  # (Where what is to be small is seen as large the upper limit is a lower one.)
+  turned <- isTRUE(output_map(config)$scale < 0)
+  if (turned) limits <- rev(limits)
+  seen <- vapply(limits, function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit, 0)
+  list(objective = trait(role, "objective"), lower = seen[1], upper = seen[2])
+}
+
+# The value of f at which the expected outcome is at its limit.
+limit_seen <- function(limit, config) {
+  map <- output_map(config)
+  if (is.null(map) || is_linear_map(map)) return(if (is.null(map)) limit else map_outputs(map, limit))
+  expected <- function(f) expected_rewards(map, f, config$noise_var) - limit
+  ends <- map_outputs(map, limit) + c(-1, 1)
+  for (k in 1:40) {
+    at <- vapply(ends, expected, 0)
+    if (!all(is.finite(at)) || at[1] * at[2] <= 0) break
+    ends <- ends + c(-1, 1) * 2^min(k, 10)
+  }
+  # Beyond what the map can say the limit holds everywhere, or nowhere.
+  if (!all(is.finite(at)) || at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
+  stats::uniroot(expected, ends, tol = 1e-12)$root
+}
+
+core_outcomes <- function(config, common) {
+  if (!has_outcomes(config)) return(common)
+  roles <- outcome_roles(config)
+  common$role <- core_role(roles[[1]], config)
+  common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
+    one <- outcome_config(config, k)
+    c(list(space = core_space(one$domain, one),
+           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)), noise_var = one$noise_var),
+      common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one)))
+  })
+  common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles, function(role) as.double(trait(role, "sense")), 0)))
+  common
+}
+
+# ---- in the settings -----------------------------------------------------------------------
+
+with_outcomes <- function(config, outcomes) {
+  outcomes <- complete_outcomes(outcomes, config)
+  if (!is.null(outcomes)) {
+    for (name in c("kernel", "noise_var", "mean", "outputs", "refit")) config[name] <- list(outcomes[[1]][[name]])
+    config <- config[!vapply(config, is.null, NA)]
+    config$outcomes <- outcomes
+    for (k in seq_along(outcomes)) {
+      one <- outcome_config(config, k)
+      check_refit(one$refit, one)
+    }
+  }
+  check_policy_for_outcomes(config)
+  if (length(config$policy$reference)) reference_of(config$policy$reference, objectives(config))
+  config
+}
+
+# Of settings from a file or a store.
+check_outcomes_again <- function(config) {
+  outcomes <- config$outcomes
+  if (!is.null(outcomes)) {
+    whole <- is.list(outcomes) && all(vapply(outcomes, function(one) {
+      is.list(one) && setequal(setdiff(names(one), "output_map"), c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
+    }, NA))
+    if (!whole) damaged("its outcomes are none")
+    check_outcome_list(lapply(outcomes, `[[`, "role"), config)
+    if (!trait(outcomes[[1]]$role, "objective")) damaged("its first outcome is no objective")
+    if (length(outcomes) > 1) check_alone_with_outcomes(config[names(config) != "outputs"])
+    for (k in seq_along(outcomes)) {
+      one <- outcome_config(config, k)
+      check_outputs(outcomes[[k]]$outputs, one[setdiff(names(one), c("outputs", "changes", "constraints"))])
+      check_refit(outcomes[[k]]$refit, one)
+    }
+  }
+  check_policy_for_outcomes(config)
+}
+
+describe_outcomes <- function(config) {
+  roles <- outcome_roles(config)
+  paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", ")
+}

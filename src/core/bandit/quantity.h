@@ -1,0 +1,118 @@
+// A quantity: one outcome as it is modelled. What its observations say, with and without what is
+// pending, and under other noise variances where the policy asks for these.
+#ifndef GPB_QUANTITY_H
+#define GPB_QUANTITY_H
+
+#include "events/fold.h"
+#include "events/output_map.h"
+#include "spaces/space.h"
+
+namespace gpb {
+
+// What hyperparameters decide about one outcome.
+struct OutcomeBeliefs {
+  std::unique_ptr<Space> space;  // the bandit's, with this outcome's kernel and prior mean
+  double noise_var = 1.0;
+  OutputMap outputs;
+  Role role;
+  LikelihoodPtr likelihood;  // null: Gaussian noise
+  bool compares = false;     // values are of one place compared with another
+
+  // A value's noise variance, as the model has values.
+  double mapped_noise(double value, double own) const {
+    const double slope = outputs.slope(value);
+    return own * slope * slope;
+  }
+};
+
+class Quantity {
+ public:
+  // `beliefs` outlive the quantity. `companions`: noise variances of further posteriors.
+  Quantity(const OutcomeBeliefs& beliefs, const Forgetting& forgetting, bool variance_knows,
+           const std::vector<double>& companions)
+      : beliefs_(&beliefs) {
+    const auto made = [&](double noise_var) {
+      return std::make_unique<Observations>(beliefs.space->make_posterior(noise_var, forgetting), forgetting,
+                                            beliefs.likelihood, beliefs.compares);
+    };
+    known_ = made(beliefs.noise_var);
+    if (variance_knows) all_ = made(beliefs.noise_var);
+    for (const double noise_var : companions) companions_.push_back(made(noise_var));
+  }
+
+  // ---- following the fold
+  void asked(Index id, const Place& place) {
+    // Its value does not touch the variance, which is all that is asked of this posterior.
+    if (all_) all_->put(id, place, {beliefs_->space->prior_mean(place), 1.0, 1.0, nullptr, true});
+  }
+  // `other`: the place that this one was compared with, if it was.
+  void learned(Index id, const Place& place, double reward, const Told& told, const Place* other) {
+    Reading reading = this->reading(reward, told, other);
+    known_->put(id, place, reading);
+    for (auto& companion : companions_) companion->put(id, place, reading);
+    if (!all_) return;
+    if (!beliefs_->likelihood) reading.value = beliefs_->space->prior_mean(place);
+    all_->put(id, place, reading);
+  }
+  void dropped(Index id) {
+    each([id](Observations& observations) { observations.drop(id); });
+  }
+  // Nothing is known; the next ids are `first` and above.
+  void clear(Index first) {
+    each([first](Observations& observations) { observations.clear(first); });
+  }
+  void advance(Index round) {
+    each([round](Observations& observations) { observations.advance(round); });
+  }
+  template <class RewardOf>
+  void revalue(RewardOf reward_of) {
+    const auto value_of = [&](Index id) { return beliefs_->outputs.value(reward_of(id)); };
+    known_->revalue(value_of);
+    for (auto& companion : companions_) companion->revalue(value_of);
+  }
+
+  // ---- what it says
+  const Posterior& mean() const { return known_->posterior(); }
+  const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
+  bool knows_pending() const { return all_ != nullptr; }
+  const Observations& known() const { return *known_; }
+  std::vector<const Posterior*> companions() const {
+    std::vector<const Posterior*> out;
+    for (const auto& companion : companions_) out.push_back(&companion->posterior());
+    return out;
+  }
+  // Of a value among the posterior's observations.
+  double weight(double reward, const Told& told) const {
+    if (beliefs_->likelihood) return 1.0;
+    const double own = told.noise_var;
+    const double of_one = std::isnan(own) ? 1.0 : beliefs_->noise_var / beliefs_->mapped_noise(reward, own);
+    return of_one * told.times();
+  }
+  // Mean and sd at a place.
+  void at(const Place& place, double& mean_here, double& sd) const {
+    mean().at(place, mean_here, sd);
+    double ignored;
+    if (all_) all_->posterior().at(place, ignored, sd);
+  }
+
+ private:
+  Reading reading(double reward, const Told& told, const Place* other) const {
+    if (!beliefs_->likelihood) return {beliefs_->outputs.value(reward), weight(reward, told), 1.0, nullptr, false};
+    return {reward, 1.0, told.times(), other, false};
+  }
+  template <class Change>
+  void each(Change change) {
+    change(*known_);
+    for (auto& companion : companions_) change(*companion);
+    if (all_) change(*all_);
+  }
+
+  const OutcomeBeliefs* beliefs_;
+  std::unique_ptr<Observations> known_;  // what the mean knows
+  std::unique_ptr<Observations> all_;    // pending queries too, where the variance knows them
+  std::vector<std::unique_ptr<Observations>> companions_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,814 @@
+#include "scores/outcomes.h"
+
+#include "linalg/floors.h"
+#include "scores/log_normal.h"
+#include "widths/make_width.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gpb {
+
+// ---- limits -------------------------------------------------------------------------------------
+
+double log_within(const Role& role, double mean, double sd) {
+  if (!role.limited()) return 0.0;
+  if (!(sd > 0.0)) return role.lower <= mean && mean <= role.upper ? 0.0 : -kInf;
+  return log_normal_between((role.lower - mean) / sd, (role.upper - mean) / sd);
+}
+
+namespace {
+
+struct Slopes {
+  double by_mean = 0.0, by_sd = 0.0;
+};
+
+// The slopes of log_within().
+Slopes slopes_within(const Role& role, double mean, double sd, double log_probability) {
+  Slopes out;
+  if (!role.limited() || !(sd > 0.0) || log_probability == -kInf) return out;
+  const auto edge = [&](double limit, double sign) {
+    if (std::isinf(limit)) return;
+    const double z = (limit - mean) / sd;
+    const double density = sign * std::exp(normal_log_density(z) - log_probability);
+    out.by_mean -= density / sd;
+    out.by_sd -= density * z / sd;
+  };
+  edge(role.upper, 1.0);
+  edge(role.lower, -1.0);
+  return out;
+}
+
+// ---- scores of all outcomes at a place ------------------------------------------------------------
+
+constexpr double kAllowed = 1e-6;   // of a shortfall, in its own unit: what a climb along a limit leaves
+constexpr double kBarred = 1e6;     // units of score that a place beyond it is below all others
+constexpr double kPenalty = 1e3;    // ... that a unit of shortfall costs a climb
+
+// Where a shortfall is allowed at all the merit decides, elsewhere the shortfall.
+double barred(double merit, double shortfall, double unit) {
+  return shortfall > kAllowed ? -kBarred * unit * (1.0 + shortfall) : merit;
+}
+
+// Merit and shortfall of a place, and their slopes by the values (moments, draws) of the outcomes there.
+struct Appraisal {
+  double merit = 0.0, shortfall = 0.0;
+};
+
+// A score that is a function of means and sds of all outcomes at the place.
+class OutcomeScore : public Score {
+ public:
+  explicit OutcomeScore(const Round& round)
+      : outcomes_(round.outcomes), unit_(round.prior_scale) {}
+
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    const auto count = static_cast<Index>(outcomes_.size()), n = candidates.size();
+    MatrixXd mean(count, n), sd(count, n);
+    for (Index k = 0; k < count; ++k) {
+      const OutcomeView& outcome = outcomes_[static_cast<std::size_t>(k)];
+      mean.row(k) = Eigen::Map<const Eigen::RowVectorXd>(outcome.mean->moments(candidates).mean, n);
+      sd.row(k) = Eigen::Map<const Eigen::RowVectorXd>(outcome.variance->moments(candidates).variance, n);
+    }
+    decide(mean, sd, out);
+  }
+  VectorXd at(const Points& X) const override {
+    const auto count = static_cast<Index>(outcomes_.size());
+    MatrixXd means(count, X.rows()), sds(count, X.rows());
+    VectorXd mean, variance, ignored;
+    for (Index k = 0; k < count; ++k) {
+      const OutcomeView& outcome = outcomes_[static_cast<std::size_t>(k)];
+      outcome.mean->predict(X, mean, variance);
+      if (outcome.variance != outcome.mean) outcome.variance->predict(X, ignored, variance);
+      means.row(k) = mean.transpose();
+      sds.row(k) = variance.transpose();
+    }
+    VectorXd out;
+    decide(means, sds, out);
+    return out;
+  }
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    if (!gradient) return at(Points(x.transpose()))[0];
+    const std::size_t count = outcomes_.size();
+    VectorXd mean(static_cast<Index>(count)), sd(static_cast<Index>(count));
+    std::vector<VectorXd> dmean(count), dsd(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto row = static_cast<Index>(k);
+      const OutcomeView& outcome = outcomes_[k];
+      outcome.mean->local(x, mean[row], sd[row], dmean[k], dsd[k]);
+      if (outcome.variance == outcome.mean) continue;
+      double ignored = 0.0;
+      VectorXd no_gradient;
+      outcome.variance->local(x, ignored, sd[row], no_gradient, dsd[k]);
+    }
+    std::vector<Slopes> merit(count), shortfall(count);
+    const Appraisal here = of(mean.data(), sd.data(), merit.data(), shortfall.data());
+    const double price = here.shortfall > 0.0 ? kPenalty * unit() : 0.0;
+    *gradient = VectorXd::Zero(x.size());
+    for (std::size_t k = 0; k < count; ++k) {
+      const double by_mean = merit[k].by_mean - price * shortfall[k].by_mean;
+      const double by_sd = merit[k].by_sd - price * shortfall[k].by_sd;
+      if (by_mean != 0.0) *gradient += by_mean * dmean[k];
+      if (by_sd != 0.0) *gradient += by_sd * dsd[k];
+    }
+    return here.merit - price * here.shortfall;
+  }
+  double unit() const override { return unit_; }
+
+ protected:
+  // Slopes are zero before, and wanted where they are no null.
+  virtual Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const = 0;
+
+  std::vector<OutcomeView> outcomes_;
+  double unit_;
+
+ private:
+  // `sd` holds variances.
+  void decide(const MatrixXd& mean, MatrixXd& sd, VectorXd& out) const {
+    sd = sd.cwiseSqrt();
+    out.resize(mean.cols());
+    for (Index i = 0; i < out.size(); ++i) {
+      const Appraisal here = of(mean.col(i).data(), sd.col(i).data(), nullptr, nullptr);
+      out[i] = barred(here.merit, here.shortfall, unit());
+    }
+  }
+};
+
+// Slopes of a function of means and sds by central differences, where its own would be pages.
+template <class Function>
+void add_differences(Function f, const double* mean, const double* sd, std::size_t count, Slopes* slopes) {
+  std::vector<double> m(mean, mean + count), s(sd, sd + count);
+  const auto slope = [&](double& at, double step) {
+    const double before = at;
+    at = before + step;
+    const double above = f(m.data(), s.data());
+    at = before - step;
+    const double below = f(m.data(), s.data());
+    at = before;
+    const double out = (above - below) / (2.0 * step);
+    return std::isfinite(out) ? out : 0.0;
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    const double step = 1e-6 * std::max(sd[k], 1e-12);
+    slopes[k].by_mean += slope(m[k], step);
+    slopes[k].by_sd += slope(s[k], step);
+  }
+}
+
+// The sum of log P(limits hold), over outcomes that are independent.
+double log_feasible(const std::vector<OutcomeView>& outcomes, const double* mean, const double* sd,
+                    Slopes* slopes) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < outcomes.size(); ++k) {
+    const double one = log_within(outcomes[k].role, mean[k], sd[k]);
+    sum += one;
+    if (!slopes) continue;
+    const Slopes of_one = slopes_within(outcomes[k].role, mean[k], sd[k], one);
+    slopes[k].by_mean += of_one.by_mean;
+    slopes[k].by_sd += of_one.by_sd;
+  }
+  return sum;
+}
+
+// Places where the limits hold at least as probably as not.
+std::vector<Index> likely_rows(const Round& round, const PlacesMoments& played) {
+  std::vector<Index> out;
+  for (Index i = 0; i < played.mean.rows(); ++i) {
+    const VectorXd mean = played.mean.row(i).transpose(), sd = played.sd.row(i).transpose();
+    if (log_feasible(round.outcomes, mean.data(), sd.data(), nullptr) >= std::log(0.5)) out.push_back(i);
+  }
+  return out;
+}
+
+Index objective_of(const Round& round) {
+  for (std::size_t k = 0; k < round.outcomes.size(); ++k) {
+    if (round.outcomes[k].role.objective) return static_cast<Index>(k);
+  }
+  throw std::invalid_argument("no outcome is an objective");
+}
+
+// log EI + sum of log P(limits hold); the latter alone where no feasible place is known.
+class FeasibleImprovementScore final : public OutcomeScore {
+ public:
+  FeasibleImprovementScore(const Round& round, double target)
+      : OutcomeScore(round), objective_(objective_of(round)), target_(target) {}
+  double unit() const override { return 1.0; }
+  bool logarithmic() const override { return true; }
+
+ protected:
+  Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes*) const override {
+    double value = log_feasible(outcomes_, mean, sd, merit);
+    if (std::isnan(target_)) return {value, 0.0};
+    const double m = mean[objective_], s = sd[objective_];
+    value += log_expected_improvement_of(m, s);
+    if (merit && s > 0.0) {
+      const double u = (m - target_) / s, by_u = log_improvement_slope(u);
+      merit[objective_].by_mean += by_u / s;
+      merit[objective_].by_sd += (1.0 - u * by_u) / s;
+    }
+    return {value, 0.0};
+  }
+
+ private:
+  double log_expected_improvement_of(double mean, double sd) const {
+    if (!(sd > 0.0)) return mean > target_ ? std::log(mean - target_) : -kInf;
+    return std::log(sd) + log_improvement((mean - target_) / sd);
+  }
+
+  Index objective_;
+  double target_;  // NaN: none
+};
+
+// The largest mean of the objective where the limits hold as probably as asked; where they nowhere do, the
+// most probable place.
+class FeasibleMeanScore final : public OutcomeScore {
+ public:
+  explicit FeasibleMeanScore(const Round& round)
+      : OutcomeScore(round), objective_(objective_of(round)), wanted_(std::log(round.feasible)) {}
+
+ protected:
+  Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const override {
+    if (merit) merit[objective_].by_mean += 1.0;
+    const double log_probability = log_feasible(outcomes_, mean, sd, nullptr);
+    const double lacking = std::max(0.0, wanted_ - log_probability);
+    if (shortfall && lacking > 0.0) {
+      log_feasible(outcomes_, mean, sd, shortfall);
+      for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+        shortfall[k] = {-shortfall[k].by_mean, -shortfall[k].by_sd};
+      }
+    }
+    return {mean[objective_], std::min(lacking, 1e6)};
+  }
+
+ private:
+  Index objective_;
+  double wanted_;
+};
+
+// How far a value lies beyond its limits, in prior standard deviations, and on which side.
+double excess(const OutcomeView& outcome, double lowest, double largest) {
+  const double beyond = std::max(lowest - outcome.role.upper, outcome.role.lower - largest);
+  return std::max(0.0, beyond) / outcome.prior_scale;
+}
+
+// CONFIG (Xu et al. 2023): the largest upper bound of the objective where every limit may hold, by the
+// bounds of its outcome. Where none may, the least sum of what is missing.
+class OptimisticScore final : public OutcomeScore {
+ public:
+  explicit OptimisticScore(const Round& round)
+      : OutcomeScore(round), objective_(objective_of(round)) {}
+
+ protected:
+  Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const override {
+    const double width = outcomes_[static_cast<std::size_t>(objective_)].width;
+    Appraisal out;
+    out.merit = mean[objective_] + width * sd[objective_];
+    if (merit) merit[objective_] = {1.0, width};
+    for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+      const OutcomeView& outcome = outcomes_[k];
+      if (!outcome.role.limited()) continue;
+      const double reach = outcome.width * sd[k];
+      const double missing = excess(outcome, mean[k] - reach, mean[k] + reach);
+      out.shortfall += missing;
+      if (!shortfall || missing == 0.0) continue;
+      const double side = mean[k] - reach > outcome.role.upper ? 1.0 : -1.0;
+      shortfall[k] = {side / outcome.prior_scale, -outcome.width / outcome.prior_scale};
+    }
+    return out;
+  }
+
+ private:
+  Index objective_;
+};
+
+// ---- draws of all outcomes ------------------------------------------------------------------------
+
+// A score that is a function of one draw of every outcome.
+class DrawnOutcomesScore : public Score {
+ public:
+  DrawnOutcomesScore(const Round& round, Rng& rng) : outcomes_(round.outcomes), unit_(round.prior_scale) {
+    for (const OutcomeView& outcome : outcomes_) {
+      draws_.push_back(outcome.variance->sample(*outcome.mean, *round.candidates, outcome.width, rng));
+    }
+  }
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    MatrixXd drawn(static_cast<Index>(draws_.size()), candidates.size());
+    VectorXd one;
+    for (std::size_t k = 0; k < draws_.size(); ++k) {
+      draws_[k]->values(candidates, one);
+      drawn.row(static_cast<Index>(k)) = one.transpose();
+    }
+    decide(drawn, out);
+  }
+  VectorXd at(const Points& X) const override {
+    MatrixXd drawn(static_cast<Index>(draws_.size()), X.rows());
+    for (std::size_t k = 0; k < draws_.size(); ++k) drawn.row(static_cast<Index>(k)) = draws_[k]->at(X).transpose();
+    VectorXd out;
+    decide(drawn, out);
+    return out;
+  }
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    if (!gradient) return at(Points(x.transpose()))[0];
+    const std::size_t count = draws_.size();
+    VectorXd drawn(static_cast<Index>(count)), merit(static_cast<Index>(count)), shortfall(static_cast<Index>(count));
+    std::vector<VectorXd> slope(count);
+    for (std::size_t k = 0; k < count; ++k) drawn[static_cast<Index>(k)] = draws_[k]->at(x, &slope[k]);
+    merit.setZero();
+    shortfall.setZero();
+    const Appraisal here = of(drawn.data(), merit.data(), shortfall.data());
+    const double price = here.shortfall > 0.0 ? kPenalty * unit() : 0.0;
+    *gradient = VectorXd::Zero(x.size());
+    for (std::size_t k = 0; k < count; ++k) {
+      *gradient += (merit[static_cast<Index>(k)] - price * shortfall[static_cast<Index>(k)]) * slope[k];
+    }
+    return here.merit - price * here.shortfall;
+  }
+  double unit() const override { return unit_; }
+
+ protected:
+  // `merit`, `shortfall`: slopes by each draw, zero before; null where they are not wanted.
+  virtual Appraisal of(const double* drawn, double* merit, double* shortfall) const = 0;
+  // What the limits miss, added to the appraisal.
+  void add_shortfall(const double* drawn, double* slopes, Appraisal& out) const {
+    for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+      const double missing = excess(outcomes_[k], drawn[k], drawn[k]);
+      out.shortfall += missing;
+      if (!slopes || missing == 0.0) continue;
+      slopes[k] += (drawn[k] > outcomes_[k].role.upper ? 1.0 : -1.0) / outcomes_[k].prior_scale;
+    }
+  }
+
+  std::vector<OutcomeView> outcomes_;
+
+ private:
+  void decide(const MatrixXd& drawn, VectorXd& out) const {
+    out.resize(drawn.cols());
+    for (Index i = 0; i < out.size(); ++i) {
+      const Appraisal here = of(drawn.col(i).data(), nullptr, nullptr);
+      out[i] = barred(here.merit, here.shortfall, unit_);
+    }
+  }
+
+  std::vector<std::unique_ptr<SampledFunction>> draws_;
+  double unit_;
+};
+
+// Thompson sampling: the best of a draw where its limits hold; if nowhere, the least missing.
+class FeasibleDrawScore final : public DrawnOutcomesScore {
+ public:
+  FeasibleDrawScore(const Round& round, Rng& rng)
+      : DrawnOutcomesScore(round, rng), objective_(objective_of(round)) {}
+
+ protected:
+  Appraisal of(const double* drawn, double* merit, double* shortfall) const override {
+    Appraisal out;
+    out.merit = drawn[objective_];
+    if (merit) merit[objective_] = 1.0;
+    add_shortfall(drawn, shortfall, out);
+    return out;
+  }
+
+ private:
+  Index objective_;
+};
+
+}  // namespace
+
+// ---- fronts -------------------------------------------------------------------------------------
+
+namespace {
+
+bool dominates(const VectorXd& a, const VectorXd& b) {
+  return (a.array() >= b.array()).all() && (a.array() > b.array()).any();
+}
+
+// The rows that no other dominates; one of equal rows.
+MatrixXd nondominated(const MatrixXd& Y) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < Y.rows(); ++i) {
+    bool out = false;
+    for (Index j = 0; j < Y.rows() && !out; ++j) {
+      if (j == i) continue;
+      const VectorXd one = Y.row(i).transpose(), other = Y.row(j).transpose();
+      out = dominates(other, one) || (j < i && one == other);
+    }
+    if (!out) kept.push_back(i);
+  }
+  MatrixXd front(static_cast<Index>(kept.size()), Y.cols());
+  for (std::size_t k = 0; k < kept.size(); ++k) front.row(static_cast<Index>(k)) = Y.row(kept[k]);
+  return front;
+}
+
+MatrixXd sorted_by_last(const MatrixXd& front) {
+  std::vector<Index> order(static_cast<std::size_t>(front.rows()));
+  std::iota(order.begin(), order.end(), Index(0));
+  const Index last = front.cols() - 1;
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return front(a, last) > front(b, last); });
+  MatrixXd out(front.rows(), front.cols());
+  for (std::size_t k = 0; k < order.size(); ++k) out.row(static_cast<Index>(k)) = front.row(order[k]);
+  return out;
+}
+
+}  // namespace
+
+MatrixXd front_above(const MatrixXd& Y, const VectorXd& reference) {
+  std::vector<Index> above;
+  for (Index i = 0; i < Y.rows(); ++i) {
+    if ((Y.row(i).transpose().array() > reference.array()).all()) above.push_back(i);
+  }
+  MatrixXd some(static_cast<Index>(above.size()), Y.cols());
+  for (std::size_t k = 0; k < above.size(); ++k) some.row(static_cast<Index>(k)) = Y.row(above[k]);
+  return nondominated(some);
+}
+
+// Row by row: what the last column's order has not dominated yet (While et al. 2012).
+double hypervolume(const MatrixXd& front, const VectorXd& reference) {
+  if (front.rows() == 0) return 0.0;
+  if (front.cols() == 1) return std::max(0.0, front.maxCoeff() - reference[0]);
+  const MatrixXd rows = sorted_by_last(front);
+  double sum = 0.0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    sum += hypervolume_gain(rows.topRows(i), reference, rows.row(i).transpose());
+  }
+  return sum;
+}
+
+double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const VectorXd& point) {
+  if (!(point.array() > reference.array()).all()) return 0.0;
+  const double whole = (point - reference).prod();
+  if (front.rows() == 0) return whole;
+  // Of the others only what they share with the point's own box takes from it.
+  MatrixXd shared = front;
+  for (Index i = 0; i < shared.rows(); ++i) shared.row(i) = shared.row(i).cwiseMin(point.transpose());
+  const MatrixXd limited = front_above(shared, reference);
+  if (limited.rows() == 0) return whole;
+  if (limited.rows() == 1) return std::max(0.0, whole - (limited.row(0).transpose() - reference).prod());
+  return std::max(0.0, whole - hypervolume(limited, reference));
+}
+
+double log_expected_hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const double* mean,
+                                     const double* sd) {
+  // By the first coordinate, rising: strips [a_i, a_{i+1}] of it, of height b_i in the second.
+  std::vector<Index> order(static_cast<std::size_t>(front.rows()));
+  std::iota(order.begin(), order.end(), Index(0));
+  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return front(i, 0) < front(j, 0); });
+  const auto log_psi = [&](int k, double from) {
+    return std::log(sd[k]) + log_improvement((mean[k] - from) / sd[k]);
+  };
+  std::vector<double> terms;
+  for (std::size_t i = 0; i <= order.size(); ++i) {
+    const double a = i == 0 ? reference[0] : front(order[i - 1], 0);
+    const double b = i == order.size() ? reference[1] : front(order[i], 1);
+    double strip = log_psi(0, a);
+    if (i < order.size()) {
+      const double end = front(order[i], 0);
+      if (end - a < 1e-5 * sd[0]) {
+        strip = std::log(end - a) + normal_log_cdf((mean[0] - 0.5 * (a + end)) / sd[0]);
+      } else {
+        strip += log1m_exp(std::min(0.0, log_psi(0, end) - strip));
+      }
+    }
+    terms.push_back(strip + log_psi(1, b));
+  }
+  const double largest = *std::max_element(terms.begin(), terms.end());
+  if (!(largest > -kInf)) return -kInf;
+  double sum = 0.0;
+  for (const double term : terms) sum += std::exp(term - largest);
+  return largest + std::log(sum);
+}
+
+namespace {
+
+// ---- several objectives -----------------------------------------------------------------------------
+
+std::vector<Index> objectives_of(const std::vector<OutcomeView>& outcomes) {
+  std::vector<Index> out;
+  for (std::size_t k = 0; k < outcomes.size(); ++k) {
+    if (outcomes[k].role.objective) out.push_back(static_cast<Index>(k));
+  }
+  return out;
+}
+
+// What the front is made of: means of the objectives at the places played that are likely feasible, and the
+// point that volumes are measured from.
+struct Front {
+  Front(const Round& round, const VectorXd& given) : objectives(objectives_of(round.outcomes)) {
+    const PlacesMoments played = round.played();
+    const std::vector<Index> rows = likely_rows(round, played);
+    const auto count = static_cast<Index>(objectives.size());
+    MatrixXd Y(static_cast<Index>(rows.size()), count);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (Index k = 0; k < count; ++k) {
+        Y(static_cast<Index>(i), k) = played.mean(rows[i], objectives[static_cast<std::size_t>(k)]);
+      }
+    }
+    reference = given.size() > 0 ? given : below(round, Y);
+    points = front_above(Y, reference);
+  }
+  // The worst of the front less a tenth of its range (of the prior's, where that is nothing).
+  VectorXd below(const Round& round, const MatrixXd& Y) const {
+    const MatrixXd front = nondominated(Y);
+    VectorXd out(static_cast<Index>(objectives.size()));
+    for (Index k = 0; k < out.size(); ++k) {
+      const OutcomeView& outcome = round.outcomes[static_cast<std::size_t>(objectives[static_cast<std::size_t>(k)])];
+      if (front.rows() == 0) {
+        out[k] = -outcome.prior_scale;
+        continue;
+      }
+      const double worst = front.col(k).minCoeff(), range = front.col(k).maxCoeff() - worst;
+      out[k] = worst - 0.1 * (range > 0.0 ? range : outcome.prior_scale);
+    }
+    return out;
+  }
+  std::vector<Index> objectives;
+  VectorXd reference;
+  MatrixXd points;
+};
+
+// log EHVI + sum of log P(limits hold), of two objectives.
+class ExpectedHypervolumeScore final : public OutcomeScore {
+ public:
+  ExpectedHypervolumeScore(const Round& round, Front front)
+      : OutcomeScore(round), front_(std::move(front)) {}
+  double unit() const override { return 1.0; }
+  bool logarithmic() const override { return true; }
+
+ protected:
+  Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes*) const override {
+    const double feasible = log_feasible(outcomes_, mean, sd, merit);
+    if (merit) {
+      add_differences([this](const double* m, const double* s) { return gain(m, s); }, mean, sd,
+                      outcomes_.size(), merit);
+    }
+    return {feasible + gain(mean, sd), 0.0};
+  }
+
+ private:
+  double gain(const double* mean, const double* sd) const {
+    const auto a = front_.objectives[0], b = front_.objectives[1];
+    const double m[] = {mean[a], mean[b]};
+    const double s[] = {std::max(sd[a], 1e-150), std::max(sd[b], 1e-150)};
+    return log_expected_hypervolume_gain(front_.points, front_.reference, m, s);
+  }
+  Front front_;
+};
+
+// Directions in which objectives are weighed: absolute values of a normal vector, of length 1, none of
+// them less than kLeastWeight.
+constexpr double kLeastWeight = 0.05;
+
+VectorXd direction(Index objectives, Rng& rng) {
+  VectorXd out(objectives);
+  do {
+    for (Index k = 0; k < objectives; ++k) out[k] = std::abs(rng.normal());
+    out.normalize();
+  } while (out.minCoeff() < kLeastWeight);
+  return out;
+}
+
+// The value of a point of the objectives: what it adds to the front's volume or, where it adds nothing, how
+// little it misses; or the average gain in some directions.
+class PointValue {
+ public:
+  // `draws`: directions to average over; 0 for all, which is the volume itself.
+  PointValue(const Round& round, Front front, double draws, Rng& rng) : front_(std::move(front)) {
+    for (const Index k : front_.objectives) {
+      scale_.push_back(round.outcomes[static_cast<std::size_t>(k)].prior_scale);
+    }
+    for (double k = 0.0; k < draws; ++k) {
+      directions_.push_back(direction(static_cast<Index>(scale_.size()), rng));
+      double best = -kInf;
+      for (Index i = 0; i < front_.points.rows(); ++i) {
+        best = std::max(best, length(directions_.back(), front_.points.row(i).transpose()));
+      }
+      lengths_.push_back(best);
+    }
+  }
+  // Of the outcomes' values at a place.
+  double operator()(const double* value) const {
+    VectorXd y(static_cast<Index>(scale_.size()));
+    for (Index k = 0; k < y.size(); ++k) y[k] = value[front_.objectives[static_cast<std::size_t>(k)]];
+    if (directions_.empty()) {
+      const double gain = hypervolume_gain(front_.points, front_.reference, y);
+      return gain > 0.0 ? gain : -missing(y);
+    }
+    if (directions_.size() == 1) return length(directions_[0], y);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < directions_.size(); ++k) {
+      const double reach = std::max(0.0, length(directions_[k], y));
+      const double best = std::max(0.0, lengths_[k]);
+      sum += std::max(0.0, power(reach) - power(best));
+    }
+    return sum > 0.0 ? sum / static_cast<double>(directions_.size()) : -missing(y);
+  }
+  // What differences are measured in.
+  double unit() const {
+    double out = 1.0;
+    if (!directions_.empty()) return scale_[0];
+    for (const double scale : scale_) out *= scale;
+    return out;
+  }
+
+ private:
+  // How far along a direction from the reference the point reaches.
+  double length(const VectorXd& weights, const VectorXd& y) const {
+    return ((y - front_.reference).array() / weights.array()).minCoeff();
+  }
+  double power(double length) const { return std::pow(length, static_cast<double>(scale_.size())); }
+  // How much has to be added, in prior standard deviations, until it is above the reference and no point of
+  // the front dominates it; in the unit of the score.
+  double missing(const VectorXd& y) const {
+    const Eigen::Map<const VectorXd> scale(scale_.data(), y.size());
+    double out = ((front_.reference - y).array() / scale.array()).maxCoeff();
+    for (Index i = 0; i < front_.points.rows(); ++i) {
+      out = std::max(out, ((front_.points.row(i).transpose() - y).array() / scale.array()).minCoeff());
+    }
+    return std::max(0.0, out) * unit();
+  }
+
+  Front front_;
+  std::vector<double> scale_;
+  std::vector<VectorXd> directions_;
+  std::vector<double> lengths_;
+};
+
+// The value of the vector of upper bounds, where every limit may hold.
+class UpperHypervolumeScore final : public OutcomeScore {
+ public:
+  UpperHypervolumeScore(const Round& round, PointValue value)
+      : OutcomeScore(round), value_(std::move(value)) {
+    unit_ = value_.unit();
+  }
+
+ protected:
+  Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const override {
+    Appraisal out;
+    const auto upper = [this](const double* m, const double* s) {
+      std::vector<double> bound(outcomes_.size());
+      for (std::size_t k = 0; k < bound.size(); ++k) bound[k] = m[k] + outcomes_[k].width * s[k];
+      return value_(bound.data());
+    };
+    out.merit = upper(mean, sd);
+    if (merit) add_differences(upper, mean, sd, outcomes_.size(), merit);
+    for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+      const OutcomeView& outcome = outcomes_[k];
+      const double reach = outcome.width * sd[k];
+      const double missing = excess(outcome, mean[k] - reach, mean[k] + reach);
+      out.shortfall += missing;
+      if (!shortfall || missing == 0.0) continue;
+      const double side = mean[k] - reach > outcome.role.upper ? 1.0 : -1.0;
+      shortfall[k] = {side / outcome.prior_scale, -outcome.width / outcome.prior_scale};
+    }
+    return out;
+  }
+
+ private:
+  PointValue value_;
+};
+
+// The value of one draw of all objectives.
+class DrawnHypervolumeScore final : public DrawnOutcomesScore {
+ public:
+  DrawnHypervolumeScore(const Round& round, Rng& rng, PointValue value)
+      : DrawnOutcomesScore(round, rng), value_(std::move(value)) {}
+  double unit() const override { return value_.unit(); }
+
+ protected:
+  Appraisal of(const double* drawn, double* merit, double* shortfall) const override {
+    Appraisal out;
+    out.merit = value_(drawn);
+    add_shortfall(drawn, shortfall, out);
+    if (!merit) return out;
+    std::vector<double> at(drawn, drawn + outcomes_.size());
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      const double step = 1e-7 * outcomes_[k].prior_scale;
+      at[k] = drawn[k] + step;
+      const double above = value_(at.data());
+      at[k] = drawn[k] - step;
+      merit[k] = (above - value_(at.data())) / (2.0 * step);
+      at[k] = drawn[k];
+    }
+    return out;
+  }
+
+ private:
+  PointValue value_;
+};
+
+// ---- policies -----------------------------------------------------------------------------------
+
+class OutcomesPolicy : public Policy {
+ public:
+  explicit OutcomesPolicy(WidthPtr width) : width_(std::move(width)) {}
+  double width(const Round& round) override { return width_ ? finite_width(*width_, round) : kNaN; }
+  std::unique_ptr<Score> recommendation(const Round& round) override {
+    return std::make_unique<FeasibleMeanScore>(round);
+  }
+
+ private:
+  WidthPtr width_;
+};
+
+class FeasibleImprovementPolicy final : public OutcomesPolicy {
+ public:
+  explicit FeasibleImprovementPolicy(double xi) : OutcomesPolicy(nullptr), xi_(xi) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    const PlacesMoments played = round.played();
+    const Index objective = objective_of(round);
+    double target = kNaN;
+    for (const Index row : likely_rows(round, played)) {
+      const double mean = played.mean(row, objective);
+      if (std::isnan(target) || mean > target) target = mean;
+    }
+    return std::make_unique<FeasibleImprovementScore>(round, target + xi_);
+  }
+
+ private:
+  double xi_;
+};
+
+class OptimisticPolicy final : public OutcomesPolicy {
+ public:
+  using OutcomesPolicy::OutcomesPolicy;
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<OptimisticScore>(round);
+  }
+};
+
+class FeasibleDrawPolicy final : public OutcomesPolicy {
+ public:
+  using OutcomesPolicy::OutcomesPolicy;
+  std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
+    return std::make_unique<FeasibleDrawScore>(round, rng);
+  }
+};
+
+class ExpectedHypervolumePolicy final : public OutcomesPolicy {
+ public:
+  explicit ExpectedHypervolumePolicy(VectorXd reference)
+      : OutcomesPolicy(nullptr), reference_(std::move(reference)) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<ExpectedHypervolumeScore>(round, Front(round, reference_));
+  }
+
+ private:
+  VectorXd reference_;
+};
+
+class HypervolumePolicy final : public OutcomesPolicy {
+ public:
+  HypervolumePolicy(WidthPtr width, VectorXd reference, double draws, bool sampled)
+      : OutcomesPolicy(std::move(width)), reference_(std::move(reference)), draws_(draws), sampled_(sampled) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
+    PointValue value(round, Front(round, reference_), draws_, rng);
+    if (sampled_) return std::make_unique<DrawnHypervolumeScore>(round, rng, std::move(value));
+    return std::make_unique<UpperHypervolumeScore>(round, std::move(value));
+  }
+
+ private:
+  VectorXd reference_;
+  double draws_;
+  bool sampled_;
+};
+
+class UniformOutcomesPolicy final : public OutcomesPolicy {
+ public:
+  UniformOutcomesPolicy() : OutcomesPolicy(nullptr) {}
+  std::unique_ptr<Score> prepare(const Round&, Rng&) const override { return nullptr; }
+};
+
+VectorXd reference_of(const Settings& policy, Index objectives) {
+  if (!policy.has("reference")) return VectorXd();
+  VectorXd out = policy.numbers("reference");
+  if (out.size() != objectives) throw std::invalid_argument("a reference needs a number for each objective");
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles) {
+  const std::string kind = policy.text("kind");
+  Index objectives = 0;
+  for (const Role& role : roles) objectives += role.objective ? 1 : 0;
+  const auto need = [&](bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument("the policy " + kind + " needs " + what);
+  };
+  if (kind == "uniform") return std::make_unique<UniformOutcomesPolicy>();
+  if (kind == "ehvi") {
+    need(objectives == 2, "two objectives");
+    return std::make_unique<ExpectedHypervolumePolicy>(reference_of(policy, objectives));
+  }
+  if (kind == "hypervolume") {
+    need(objectives > 1 && width, "a width and two or more objectives");
+    return std::make_unique<HypervolumePolicy>(std::move(width), reference_of(policy, objectives),
+                                               policy.number("draws"), policy.flag("sampled"));
+  }
+  need(objectives == 1, "one objective");
+  if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(policy.number("xi"));
+  need(width != nullptr, "a width");
+  if (kind == "ucb") return std::make_unique<OptimisticPolicy>(std::move(width));
+  if (kind == "ts") return std::make_unique<FeasibleDrawPolicy>(std::move(width));
+  throw std::invalid_argument("the policy " + kind + " knows one outcome alone");
+}
+
+}  // namespace gpb

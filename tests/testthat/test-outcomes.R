@@ -1,0 +1,419 @@
+# Several outcomes: limits and objectives, against plain R and the numbers of the specification.
+
+tiny_arms <- c(0, 0.25, 0.5, 0.75, 1)
+
+# The specification's second example: f seen at arms 1, 3, 5; g at 1 and 3 only.
+tiny_bandit <- function(policy, ..., objective = to_maximize()) {
+  b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy,
+                 outcomes = list(yield = objective, impurity = at_most(2, mean = 1.5)), ...)
+  b$add(arm = c(1, 3, 5), reward = data.frame(yield = c(0.2, 1, -0.3), impurity = c(1.2, 2.4, NA)))
+  b
+}
+
+# Posterior of an outcome at all arms in plain R. `own`: noise variances, one per value.
+plain_posterior <- function(x, at, y, kernel, noise, mean = 0) {
+  if (length(y) == 0) return(list(mean = rep(mean, length(x)), sd = sqrt(diag(kernel(x, x)))))
+  A <- solve(kernel(x[at], x[at]) + diag(noise, length(at)))
+  q <- kernel(x, x[at])
+  list(mean = mean + drop(q %*% A %*% (y - mean)), sd = sqrt(pmax(0, diag(kernel(x, x)) - rowSums((q %*% A) * q))))
+}
+
+plain_log_h <- function(u) {
+  ifelse(u > -5, log(dnorm(u) + u * pnorm(u)), {
+    # phi/u^2 times the alternating series, far out; numerically integrated in between
+    vapply(u, function(u) {
+      f <- function(t) exp(-t * (-u) - t^2 / 2) * t
+      dnorm(u, log = TRUE) + log(stats::integrate(f, 0, Inf, rel.tol = 1e-12)$value)
+    }, 0)
+  })
+}
+
+test_that("the specification's example: posteriors, feasibility, choices", {
+  b <- tiny_bandit(policy_ei())
+  p <- b$posterior()
+  expect_named(p, c("yield_mean", "yield_sd", "impurity_mean", "impurity_sd", "feasible"))
+  expect_equal(p$impurity_mean, c(1.205506, 1.836672, 2.389730, 2.201550, 1.753961), tolerance = 1e-6)
+  expect_equal(p$impurity_sd, c(.099471, .454940, .099471, .698305, .966918), tolerance = 1e-5)
+  expect_equal(p$feasible, c(1, .640206, .000045, .386433, .600429), tolerance = 1e-5)
+  expect_equal(b$suggest()$arm, 2)
+  expect_equal(b$best()$arm, 1)
+  expect_equal(b$best(feasible = 0.5)$arm, 2)
+  expect_identical(b$history()$status[1:3], c("known", "known", "partial"))
+  expect_equal(tiny_bandit(policy_ucb(2))$suggest()$arm, 2)
+  nowhere <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(),
+                       outcomes = list(f = to_maximize(), g = at_most(0, mean = 1.5)))
+  nowhere$add(arm = c(1, 3, 5), reward = data.frame(f = c(0.2, 1, -0.3), g = c(1.2, 2.4, NA)))
+  expect_equal(nowhere$suggest()$arm, 5)
+  expect_warning(expect_equal(nowhere$best()$arm, 5), class = "gpbandits_infeasible")
+})
+
+test_that("log improvement and log feasibility are right from -1e3 to 1e3", {
+  skip_without_testing()
+  log_h <- function(u) cpp_log_improvement(u)
+  expect_equal(log_h(c(0, -5, -30, -1000)), c(-.918939, -16.744301, -457.724744, -500014.7), tolerance = 1e-6)
+  u <- c(-24.999, -25, -25.001, -24, -26, -10, -2, 0.5, 8)
+  expect_equal(log_h(u), plain_log_h(u), tolerance = 1e-11)
+  expect_equal(log_h(1e3), log(1e3))
+  # No jump where the formulas meet.
+  at <- -25 + c(-1, 1) * 1e-9
+  expect_lt(abs(diff(log_h(at)) - 2e-9 * (25 + 2 / 25)), 1e-10)
+  within <- function(m, s, l, u) cpp_log_feasible(matrix(m), matrix(s), l, u)
+  expect_equal(within(0, 1, -1, 2), log(pnorm(2) - pnorm(-1)))
+  expect_equal(within(0, 1, 30, 31), pnorm(-30, log.p = TRUE) + log1p(-exp(pnorm(-31, log.p = TRUE) - pnorm(-30, log.p = TRUE))))
+  expect_equal(within(c(-1e3, 1e3), c(1, 1), -Inf, 0), pnorm(c(1e3, -1e3), log.p = TRUE))
+  expect_equal(within(0, 2, -Inf, Inf), 0)
+})
+
+# A random life of three outcomes against plain R: which values are known, what is played, what is answered.
+outcome_life <- function(seed, policy, score) {
+  set.seed(seed)
+  n <- 12
+  x <- sort(runif(n))
+  kernels <- list(ref_kernel_se(0.3), ref_kernel_matern(2.5, 0.4, 2), ref_kernel_se(0.5, 0.7))
+  noise <- c(0.02, 0.05, 0.01)
+  mean <- c(0, 0.5, -0.2)
+  b <- gp_bandit(x, kernel_se(0.3), 0.02, policy, outcomes = list(
+    g = at_most(0.6, kernel_matern(2.5, 0.4, 2), 0.05, 0.5), f = to_maximize(),
+    h = between(-1, 0.5, kernel_se(0.5, 0.7), 0.01, -0.2)))
+  values <- matrix(NA_real_, 0, 3)
+  own <- values
+  void <- matrix(FALSE, 0, 3)
+  arms <- integer()
+  believe <- function() lapply(1:3, function(k) {
+    at <- which(!is.na(values[, k]))
+    plain_posterior(x, arms[at], values[at, k], kernels[[k]], ifelse(is.na(own[at, k]), noise[k], own[at, k]), mean[k])
+  })
+  names <- c("f", "g", "h")
+  for (step in 1:25) {
+    post <- believe()
+    wanted <- score(post, unique(arms[!void[, 1]]))
+    q <- b$suggest()
+    best <- max(wanted)
+    expect_gt(wanted[q$arm], best - 1e-6 * max(1, abs(best)))
+    arms <- c(arms, q$arm)
+    values <- rbind(values, NA)
+    own <- rbind(own, NA)
+    void <- rbind(void, FALSE)
+    for (id in seq_along(arms)) for (k in 1:3) {
+      if (!is.na(values[id, k])) {
+        if (runif(1) < 0.03) {
+          values[id, k] <- rnorm(1)
+          b$amend(id, stats::setNames(values[id, k], names[k]))
+        }
+      } else if (!void[id, k] && runif(1) < 0.5) {
+        if (runif(1) < 0.1) {
+          b$withdraw(id, outcome = names[k])
+          void[id, k] <- TRUE
+        } else {
+          values[id, k] <- rnorm(1)
+          told <- stats::setNames(values[id, k], names[k])
+          if (runif(1) < 0.2) {
+            own[id, k] <- 0.3
+            b$observe(id, told, noise_var = 0.3)
+          } else b$observe(id, told)
+        }
+      }
+    }
+    got <- b$posterior()
+    post <- believe()
+    for (k in 1:3) {
+      expect_equal(got[[paste0(names[k], "_mean")]], post[[k]]$mean, tolerance = 1e-7)
+      expect_equal(got[[paste0(names[k], "_sd")]], post[[k]]$sd, tolerance = 1e-6)
+    }
+  }
+  status <- ifelse(rowSums(is.na(values) & !void) == 0, ifelse(rowSums(!is.na(values)) > 0, "known", "withdrawn"),
+                   ifelse(rowSums(is.na(values) & !void) == 3, "pending", "partial"))
+  expect_identical(b$history()$status, status)
+  expect_equal(unname(as.matrix(b$history()[names])), unname(values))
+  b
+}
+
+log_pf <- function(post) {
+  pnorm((0.6 - post[[2]]$mean) / post[[2]]$sd, log.p = TRUE) +
+    log(pnorm((0.5 - post[[3]]$mean) / post[[3]]$sd) - pnorm((-1 - post[[3]]$mean) / post[[3]]$sd))
+}
+
+test_that("EI under limits plays what plain R plays, whatever is known of each outcome", {
+  efi <- function(post, played) {
+    likely <- played[log_pf(post)[played] >= log(0.5)]
+    if (length(likely) == 0) return(log_pf(post))
+    log(post[[1]]$sd) + plain_log_h((post[[1]]$mean - max(post[[1]]$mean[likely])) / post[[1]]$sd) + log_pf(post)
+  }
+  for (seed in 1:3) outcome_life(seed, policy_ei(), efi)
+})
+
+test_that("UCB under limits is CONFIG: the optimistic set, or what misses least", {
+  config <- function(post, played) {
+    excess <- pmax(0, post[[2]]$mean - 1.5 * post[[2]]$sd - 0.6) / sqrt(2) +
+      pmax(0, post[[3]]$mean - 1.5 * post[[3]]$sd - 0.5, -1 - post[[3]]$mean - 1.5 * post[[3]]$sd) / sqrt(0.7)
+    ifelse(excess <= 1e-6, post[[1]]$mean + 1.5 * post[[1]]$sd, -1e6 * (1 + excess))
+  }
+  for (seed in 4:6) outcome_life(seed, policy_ucb(1.5), config)
+})
+
+test_that("a life with outcomes goes on to the bit from a copy, a file, JSON and a journal", {
+  b <- outcome_life(7, policy_ts(1), function(post, played) rep(0, 12))
+  journal <- tempfile()
+  on.exit(unlink(journal))
+  set.seed(1)
+  kept <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ts(1), pending = pending_hallucinate(), journal = journal,
+                    failures = "avoid", outcomes = list(yield = to_minimize(), impurity = at_most(2, mean = 1.5)))
+  kept$suggest(4)
+  kept$observe(data.frame(id = 1:3, yield = c(1, NA, 2), impurity = c(NA, 1, 2)))
+  kept$fail(4)
+  kept$withdraw(2, "yield")
+  kept$add(arm = 2, reward = c(yield = 3))
+  again <- open_bandit(journal)
+  expect_identical(again$history(), kept$history())
+  expect_identical(again$posterior(), kept$posterior())
+  file <- tempfile()
+  saveRDS(b, file)
+  for (twin in list(b$copy(), readRDS(file), from_json(as_json(b)))) {
+    set.seed(5)
+    one <- twin$suggest(3)
+    set.seed(5)
+    expect_identical(b$copy()$suggest(3), one)
+    expect_identical(twin$posterior(), b$posterior())
+  }
+})
+
+test_that("one outcome alone is the bandit without outcomes, bit by bit", {
+  play <- function(...) {
+    b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), refit = refit_every(4), ...)
+    for (t in 1:9) {
+      q <- b$suggest()
+      b$observe(q$id, if (length(list(...))) c(yield = sin(7 * q$x)) else sin(7 * q$x))
+    }
+    b
+  }
+  one <- play(outcomes = list(yield = to_maximize()))
+  plain <- play()
+  expect_identical(one$history()$x, plain$history()$x)
+  expect_identical(one$history()$yield, plain$history()$reward)
+  expect_identical(one$posterior(0.3), plain$posterior(0.3))
+  # What is watched besides changes nothing.
+  b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outcomes = list(yield = to_maximize(), side = watched()))
+  p <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei())
+  for (t in 1:5) {
+    q <- b$suggest()
+    b$observe(q$id, c(yield = cos(5 * q$x), side = t))
+    q <- p$suggest()
+    p$observe(q$id, cos(5 * q$x))
+  }
+  expect_identical(b$history()$x, p$history()$x)
+})
+
+test_that("hypervolumes and expected gains are those of the specification", {
+  skip_without_testing()
+  front <- rbind(c(.2, .9), c(.6, .6), c(.9, .1))
+  expect_equal(cpp_hypervolume(front, c(0, 0)), 0.45)
+  set.seed(1)
+  for (k in 2:4) {
+    Y <- matrix(runif(8 * k), 8)
+    draws <- matrix(runif(2e5 * k), ncol = k)
+    under <- Reduce(`|`, lapply(seq_len(8), function(i) rowSums(draws <= rep(Y[i, ], each = nrow(draws))) == k))
+    expect_equal(cpp_hypervolume(Y, rep(0, k)), mean(under), tolerance = 0.01)
+  }
+  expect_equal(exp(cpp_log_ehvi(front, c(0, 0), c(.5, .7), c(.2, .3))), .079764, tolerance = 1e-5)
+  expect_equal(cpp_log_ehvi(front, c(0, 0), c(-3, -3), c(.1, .1)), -1148.983, tolerance = 1e-6)
+  # By simulation, for random fronts and points.
+  for (i in 1:5) {
+    Y <- matrix(runif(8), 4)
+    Y <- Y[is_nondominated(Y), , drop = FALSE]
+    mean <- runif(2)
+    z <- cbind(rnorm(4000, mean[1], .3), rnorm(4000, mean[2], .2))
+    gains <- apply(z, 1, function(p) cpp_hypervolume(rbind(Y, p), c(0, 0))) - cpp_hypervolume(Y, c(0, 0))
+    expect_lt(abs(exp(cpp_log_ehvi(Y, c(0, 0), mean, c(.3, .2))) - mean(gains)), 5 * sd(gains) / sqrt(4000))
+  }
+})
+
+test_that("two objectives: EHVI's choice, the front, weights", {
+  skip_without_testing()
+  x <- seq(0, 1, length.out = 15)
+  b <- gp_bandit(x, kernel_se(0.3), 1e-2, policy_ehvi(reference = c(speed = -1, cost = 2)),
+                 outcomes = list(cost = to_minimize(kernel_se(0.4)), speed = to_maximize(kernel_se(0.2))))
+  ref <- list(ref_kernel_se(0.4), ref_kernel_se(0.2))
+  for (t in 1:8) {
+    told <- b$history()
+    arms <- told$arm
+    post <- list(plain_posterior(x, arms, -told$cost, ref[[1]], 1e-2), plain_posterior(x, arms, told$speed, ref[[2]], 1e-2))
+    means <- cbind(post[[1]]$mean, post[[2]]$mean)
+    seen <- unique(arms)
+    above <- seen[means[seen, 1] > -2 & means[seen, 2] > -1]
+    Y <- means[above, , drop = FALSE]
+    score <- vapply(seq_along(x), function(i) {
+      cpp_log_ehvi(Y[is_nondominated(Y), , drop = FALSE], c(-2, -1), means[i, ], c(post[[1]]$sd[i], post[[2]]$sd[i]))
+    }, 0)
+    q <- b$suggest()
+    expect_gt(score[q$arm], max(score) - 1e-6)
+    b$observe(data.frame(id = q$id, cost = q$x1^2, speed = sin(4 * q$x1)))
+  }
+  front <- b$front()
+  p <- b$posterior()
+  beaten <- vapply(seq_along(x), function(i) {
+    any(p$cost_mean <= p$cost_mean[i] & p$speed_mean >= p$speed_mean[i] & (p$cost_mean < p$cost_mean[i] | p$speed_mean > p$speed_mean[i]))
+  }, NA)
+  expect_setequal(front$arm, which(!beaten))
+  expect_error(b$best(), "front", class = "gpbandits_error")
+  chosen <- b$best(weights = c(speed = 1, cost = 0.5))
+  expect_equal(chosen$arm, front$arm[which.max(front$speed_mean - 0.5 * front$cost_mean)])
+})
+
+test_that("hypervolume policies reach the front, also of three objectives and in a box", {
+  set.seed(3)
+  for (policy in list(policy_hypervolume(2), policy_hypervolume(2, draws = 1), policy_hypervolume(1, sampled = TRUE),
+                      policy_hypervolume(2, draws = 8))) {
+    b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.4), 1e-3, policy,
+                   outcomes = list(a = to_maximize(), b = to_maximize(), c = to_minimize()))
+    for (t in 1:10) {
+      q <- b$suggest()
+      b$observe(data.frame(id = q$id, a = -(q$x - 0.2)^2, b = -(q$x - 0.6)^2, c = (q$x - 0.4)^2))
+    }
+    h <- b$history()
+    # Between .2 and .6 every point is on the front, outside none is.
+    expect_gt(sum(h$x > 0.15 & h$x < 0.65), 5)
+  }
+})
+
+test_that("a box: EI's score under limits cannot be beaten by a fine grid, CONFIG keeps the limit", {
+  b <- gp_bandit(list(x = c(0, 1), z = c(0, 1)), kernel_se(0.4), 1e-3, policy_ei(),
+                 outcomes = list(f = to_maximize(), g = at_most(0.5)))
+  b$add(x = rbind(c(.1, .1), c(.5, .9), c(.9, .2), c(.4, .5)), reward = data.frame(f = c(0, 1, .4, .6), g = c(.2, 1, .6, .4)))
+  q <- b$suggest()
+  b$withdraw(q$id)
+  grid <- expand.grid(x = seq(0, 1, length.out = 101), z = seq(0, 1, length.out = 101))
+  efi <- function(at) {
+    p <- b$posterior(at)
+    here <- b$posterior(b$history()[1:4, c("x", "z")])
+    tau <- max(here$f_mean[here$feasible >= 0.5])
+    log(p$f_sd) + plain_log_h(pmax(-30, (p$f_mean - tau) / p$f_sd)) + log(p$feasible)
+  }
+  expect_gt(efi(q[c("x", "z")]), max(efi(grid)) - 1e-4)
+  u <- gp_bandit(list(x = c(0, 1), z = c(0, 1)), kernel_se(0.4), 1e-3, policy_ucb(1),
+                 outcomes = list(f = to_maximize(), g = at_most(0.5)))
+  u$add(x = rbind(c(.1, .1), c(.5, .9), c(.9, .2), c(.4, .5)), reward = data.frame(f = c(0, 1, .4, .6), g = c(.2, 1, .6, .4)))
+  q <- u$suggest()
+  u$withdraw(q$id)
+  bounds <- function(at) {
+    p <- u$posterior(at)
+    ifelse(p$g_mean - p$g_sd <= 0.5 + 1e-6, p$f_mean + p$f_sd, -Inf)
+  }
+  expect_gt(bounds(q[c("x", "z")]), max(bounds(grid)) - 1e-3)
+})
+
+test_that("values in their own units: scaled, minimised, refitted, with limits under the map", {
+  set.seed(2)
+  b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outputs = scale_outputs(), refit = refit_every(3),
+                 outcomes = list(cost = to_minimize(), purity = at_least(90, transform = "none")))
+  for (t in 1:12) {
+    q <- b$suggest()
+    b$observe(data.frame(id = q$id, cost = 1000 + 500 * (q$x - 0.8)^2 + rnorm(1), purity = 100 - 20 * q$x + rnorm(1, 0, 0.1)))
+  }
+  best <- b$best()
+  expect_lt(abs(best$x - 0.5), 0.08)
+  expect_gt(best$feasible, 0.94)
+  expect_lt(abs(best$purity_mean - (100 - 20 * best$x)), 1)
+  expect_lt(abs(best$cost_mean - (1000 + 500 * (best$x - 0.8)^2)), 20)
+  # The chance that the expected purity is at least 90, by its posterior.
+  at <- b$posterior(data.frame(x = c(0.3, 0.5, 0.7)))
+  expect_equal(at$feasible, pnorm((at$purity_mean - 90) / at$purity_sd), tolerance = 1e-6)
+  twin <- from_json(as_json(b))
+  expect_identical(twin$suggest(), b$suggest())
+})
+
+test_that("a limit under a bent map holds for the expected outcome", {
+  map <- new_output_map(1.5, -1, lambda = 0.5, count = 9)
+  config <- list(outputs = scale_outputs("minimize"), output_map = map, noise_var = 0.04)
+  expect_equal(limit_seen(2, config), -.563612, tolerance = 1e-5)
+  expect_equal(map_outputs(map, 2), -.558078, tolerance = 1e-5)
+  role <- core_role(at_most(2), config)
+  expect_equal(c(role$lower, role$upper), c(-.563612, Inf), tolerance = 1e-5)
+})
+
+test_that("limits as a formula", {
+  found <- outcomes_of_limits(~ impurity <= 2 & ph >= 5 & (7 >= ph) & a > -1)
+  expect_equal(found$impurity$limit, 2)
+  expect_equal(c(found$ph$lower, found$ph$upper), c(5, 7))
+  expect_equal(found$a$limit, -1)
+  expect_identical(names(found), c("reward", "impurity", "ph", "a"))
+  top <- 3
+  expect_equal(outcomes_of_limits(~ impurity <= top)$impurity$limit, 3)
+  b <- gp_ei(tiny_arms, kernel_se(0.3), 0.01, limits = ~ impurity <= 2)
+  b$observe(data.frame(id = b$suggest()$id, reward = 1, impurity = 1))
+  expect_equal(b$history()$reward, 1)
+  for (bad in list("a <= 2", ~ a == 2, ~ a + b <= 2, a ~ b, ~ a <= "x", ~ a <= 2 & a >= 3, 5)) {
+    expect_error(gp_ei(tiny_arms, kernel_se(0.3), 0.01, limits = bad), class = "gpbandits_error")
+  }
+})
+
+test_that("bad outcomes are refused and change nothing", {
+  make <- function(outcomes, policy = policy_ei(), ...) gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy, outcomes = outcomes, ...)
+  good <- list(f = to_maximize(), g = at_most(1))
+  for (bad in list(list(), list(to_maximize()), list(g = at_most(1)), list(f = to_maximize(), f = at_most(1)), list(f = 1), "f",
+                   list(id = to_maximize()), list(f = to_maximize(), x1 = at_most(1)), list(f = to_maximize(), f_mean = watched()))) {
+    expect_error(make(bad), class = "gpbandits_error")
+  }
+  expect_error(at_most(Inf), class = "gpbandits_error")
+  expect_error(between(2, 1), class = "gpbandits_error")
+  expect_error(make(good, policy_pi()), class = "gpbandits_error")
+  expect_error(make(good, policy_ei(cost = function(x) 1)), class = "gpbandits_error")
+  expect_error(make(good, policy_ehvi()), class = "gpbandits_error")
+  expect_error(gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ehvi()), class = "gpbandits_error")
+  expect_error(make(list(f = to_maximize(), g = to_maximize())), class = "gpbandits_error")
+  expect_error(make(list(f = to_maximize(), g = to_maximize()), policy_ehvi(reference = 1)), class = "gpbandits_error")
+  expect_error(make(good, pending = pending_censor(3)), class = "gpbandits_error")
+  expect_error(make(good, constraints = constraints_noiseless(1, epoch = 5)), class = "gpbandits_error")
+  b <- make(good)
+  b$suggest(1)
+  before <- b$history()
+  for (bad in list(1, c(h = 1), c(f = 1, f = 2), c(f = Inf), list(f = "a"), c(1, 2))) {
+    expect_error(b$observe(1, bad), class = "gpbandits_error")
+  }
+  expect_error(b$observe(data.frame(id = 1, f = 1, reward = 2)), class = "gpbandits_error")
+  expect_error(b$observe(data.frame(id = 1)), class = "gpbandits_error")
+  expect_error(b$observe(data.frame(id = 1, f = 1, arm = 5)), class = "gpbandits_error")
+  expect_error(b$amend(1, c(f = 2)), class = "gpbandits_error")
+  expect_error(b$withdraw(1, outcome = "h"), class = "gpbandits_error")
+  expect_error(b$best(feasible = 2), class = "gpbandits_error")
+  expect_error(b$front(), class = "gpbandits_error")
+  expect_identical(b$history(), before)
+  b$observe(1, c(f = 2))
+  expect_error(b$observe(1, c(f = 3)), "amend", class = "gpbandits_error")
+  b$observe(1, c(f = 2))
+  b$withdraw(1, outcome = "g")
+  expect_identical(b$history()$status, "known")
+})
+
+test_that("what failed counts as the worst of each outcome, and is avoided", {
+  b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), failures = "avoid", pending = pending_hallucinate(),
+                 outcomes = list(f = to_maximize(), g = at_most(1), h = watched()))
+  b$add(arm = c(1, 5), reward = data.frame(f = c(1, 2), g = c(0.5, 0.8), h = c(3, 4)))
+  q <- b$suggest()
+  b$fail(q$id)
+  with_values <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = list(f = to_maximize(), g = at_most(1), h = watched()))
+  with_values$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 1), g = c(0.5, 0.8, 0.8), h = c(3, 4, NA)))
+  expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
+  expect_identical(b$history()$status[3], "failed")
+  # A result that comes after all replaces what stood for it.
+  b$observe(q$id, c(f = 5, g = 0))
+  with_values$amend(3, c(f = 5, g = 0))
+  expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
+})
+
+test_that("stores carry outcomes: value by value, from several replicas", {
+  skip_if_not_installed("RSQLite")
+  file <- tempfile(fileext = ".sqlite")
+  on.exit(unlink(file))
+  one <- gp_ei(tiny_arms, kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = bandit_store(file, "demo", seed = 1),
+               outcomes = list(f = to_maximize(), g = at_most(1)))
+  q <- one$suggest(2, worker = "a")
+  other <- open_bandit(bandit_store(file, "demo"))
+  other$observe(data.frame(id = q$id, f = c(1, 2)))
+  one$catch_up()
+  expect_identical(one$history()$status, c("partial", "partial"))
+  one$observe(q$id[1], c(g = 0.5))
+  one$withdraw(q$id[2], outcome = "g")
+  other$catch_up()
+  expect_identical(other$history(), one$history())
+  expect_identical(other$posterior(), one$posterior())
+})
