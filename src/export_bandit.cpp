@@ -599,7 +599,7 @@ void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
 // for them), their noise variances, NA for the bandit's own, and how many readings with what spread they
 // are the means of.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_known(SEXP handle, int outcome) {
+Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   BanditHandle bandit(handle);
   const gpb::Fold& fold = bandit->fold();
   const Index k = outcome - 1;
