@@ -97,7 +97,7 @@ cpp_bandit_add_arms <- function(handle, config) {
     invisible(.Call(`_gpbandits_cpp_bandit_add_arms`, handle, config))
 }
 
-cpp_bandit_known <- function(handle, outcome) {
+cpp_bandit_known <- function(handle, outcome = 1L) {
     .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
 }
 
