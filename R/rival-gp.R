@@ -4,13 +4,10 @@
 #' [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()]. They are played by the same [run_bandit()] and
 #' [compare_bandits()] and fill the same ledger.
 #'
-#' `rival_ckb()`, `config_ucb()` and `rival_epbo()` keep separate posteriors of \eqn{f} and of each \eqn{g_j}. With
+#' `rival_ckb()` and `rival_epbo()` keep separate posteriors of \eqn{f} and of each \eqn{g_j}. With
 #' \eqn{u_t = \mu_f + w_t\sigma_f}{u_t = mean_f + w_t sd_f} and \eqn{l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}}{l_jt = mean_gj - w_jt sd_gj}:
 #' * `rival_ckb()` (truncated primal-dual UCB, after Zhou and Ji 2022) plays \eqn{x_t = \arg\max u_t(x) - \sum_j\phi_jl_{j,t}(x)}{x_t = argmax u_t(x) - sum_j phi_j l_jt(x)}, then
 #'   \eqn{\phi_j\leftarrow\min(\max(\phi_j+\eta\,l_{j,t}(x_t), 0), \phi_{\max})}{phi_j <- min(max(phi_j + step * l_jt(x_t), 0), bound)}, from \eqn{\phi_j = 0}{phi_j = 0}.
-#' * `config_ucb()` (CONFIG, Xu et al. 2023) plays \eqn{\arg\max u_t(x)}{argmax u_t(x)} among the points with \eqn{l_{j,t}(x)\le 0}{l_jt(x) <= 0} for every \eqn{j}. Where there
-#'   is none it declares the problem infeasible: history's `phase` is `"infeasible"` (else `"policy"`), and the point of
-#'   smallest \eqn{\sum_j\max(l_{j,t}(x), 0)}{sum_j max(l_jt(x), 0)} is played, so that a run can go on.
 #' * `rival_epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)},
 #'   \eqn{\rho}{penalty} a number or a function of the round, \eqn{\rho_t}{penalty(t)}.
 #'
@@ -21,7 +18,7 @@
 #'   files; `print()`, `summary()`, `predict()`, `plot()`. `$posterior()` has `g1_mean`, `g1_sd`, ... besides (it, `plot()` and `predict()` are
 #'   errors for [rival_oco()]); `$best()` is the point of largest posterior mean of \eqn{f} among those whose posterior constraint means
 #'   are at most 0. `history()` has a column `phase`, and in `kappa1..` the multipliers at the choice. Rewards that have not arrived are
-#'   ignored; other pending rules, changes and (for these three) refits are not supported. `$amend()` changes the posteriors, not the multipliers
+#'   ignored; other pending rules, changes and (for these two) refits are not supported. `$amend()` changes the posteriors, not the multipliers
 #'   or steps of the past. A `noise_var` given with an observation is that of its reward.
 #' @section Contexts: with `contexts` the posteriors are over actions and contexts, and the maximum is over actions in the context given. The
 #'   multipliers of `rival_ckb()` are common to all contexts. The published guarantees are for problems without contexts.
@@ -36,7 +33,7 @@
 #'   * `penalty = function(t) sqrt(t)`: \eqn{V^+} has \eqn{2D\sqrt T}{2 D sqrt(T)} more. No Slater's condition, and no place need look feasible.
 #'   * a constant above \eqn{\rho^*}{rho*}, the least with \eqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)}{f(x) - rho* sum_j [g_j(x)]_+ <= f(x*)} for **all** \eqn{x} (an exact penalty; Lu and Paulson compare it with Lagrange
 #'     multipliers): \eqn{V^+\le\sum_t(2w_f\sigma_f+2\rho\sum_jw_{g_j}\sigma_{g_j})/(\rho-\rho^*)}{V+ <= sum_t (2 w_f sd_f + 2 rho sum_j w_gj sd_gj) / (rho - rho*)}. Below it \eqn{V^+} may grow like \eqn{T}.
-#'   * \eqn{\rho=\infty}{an infinite one} is CONFIG (Xu et al. 2023), whose \eqn{V^+} has the first sum alone, no step and no Slater's condition; that \eqn{l_{j,t}>0}{l_jt > 0} everywhere proves, with probability
+#'   * \eqn{\rho=\infty}{an infinite one} is CONFIG (Xu et al. 2023), [gp_ucb()] with `outcomes` that have limits ([outcomes]), whose \eqn{V^+} has the first sum alone, no step and no Slater's condition; that \eqn{l_{j,t}>0}{l_jt > 0} everywhere proves, with probability
 #'     \eqn{1-\delta}{1 - delta}, that nothing is feasible.
 #'
 #'   `rival_ckb()`: under Slater's condition, with step of order \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough, the **soft** violation and the regret are sublinear (Zhou and Ji), as in Shi and
@@ -51,7 +48,7 @@
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean prior, noise and width of the \eqn{g_j}: one for
 #'   all, or a list (numbers: a vector) of one per constraint. `NULL`: those of \eqn{f}.
 #' @return An object of reference class `BanditRival`.
-#' @aliases BanditRival BanditRival-class
+#' @aliases BanditRival BanditRival-class config_ucb
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic and
 #'   Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
@@ -63,7 +60,8 @@
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
 #' run_bandit(rival_ckb(problem$domain, kernel, 0.01, step = 0.5, bound = 10), problem, 30)
-#' optimist <- config_ucb(problem$domain, kernel, 0.01)
+#' optimist <- gp_ucb(problem$domain, kernel, 0.01, width = 2,
+#'                    outcomes = list(reward = to_maximize(), g1 = at_most(0)))
 #' run_bandit(optimist, problem, 30)
 #' optimist$best()
 #' root <- rival_epbo(problem$domain, kernel, 0.01, penalty = function(t) sqrt(t))
@@ -76,17 +74,6 @@ rival_ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
   new_rival("ckb", parts$domain, parts$count, contexts, parts$models, journal = journal)
-}
-
-#' @rdname rival_ckb
-#' @export
-config_ucb <- function(domain, kernel, noise_var, ..., width = width_constant(2), count = 1, mean = 0,
-                       constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                       constraint_mean = 0, contexts = NULL, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(config_ucb)))
-  parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
-                          constraint_noise_var, constraint_width, constraint_mean)
-  new_rival("config_ucb", parts$domain, parts$count, contexts, parts$models, journal = journal)
 }
 
 #' @rdname rival_ckb
@@ -164,13 +151,6 @@ propose_ckb <- function(rival, context) {
   moved <- phi + rival$config$step * drop(bounds$l(place))
   list(place = place, memory = list(phi = pmin(pmax(moved, 0), rival$config$bound)), phase = "policy",
        width = bounds$width, kappa = phi)
-}
-
-propose_config <- function(rival, context) {
-  bounds <- confidence_bounds(rival, context)
-  found <- best_place(rival, bounds$u, bounds$l)
-  list(place = found$places, memory = list(), phase = if (found$feasible) "policy" else "infeasible",
-       width = bounds$width)
 }
 
 propose_epbo <- function(rival, context) {

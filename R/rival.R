@@ -53,14 +53,6 @@ rival_rules <- list(
     recommend = recommend_by_means,
     random = FALSE
   ),
-  config_ucb = list(
-    title = "CONFIG (optimistic feasible set)",
-    phases = function(count) c("policy", "infeasible"),
-    begin = function(config) list(),
-    propose = function(rival, context) propose_config(rival, context),
-    recommend = recommend_by_means,
-    random = FALSE
-  ),
   epbo = list(
     title = "EPBO (exact penalty)",
     settings = alist(penalty = check_penalty_of_rounds(penalty)),

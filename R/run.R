@@ -65,6 +65,11 @@ check_same_domain <- function(config, problem) {
     stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
                   sprintf("a problem with %d constraint(s), like the bandit's", constraint_count(config)))
   }
+  if (has_outcomes(config) && outcome_count(config) != 1 + problem$constraint_count) {
+    stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
+                  sprintf("a problem whose constraints are the bandit's %d further outcome(s), in their order (%s)",
+                          outcome_count(config) - 1L, paste(outcome_names(config)[-1], collapse = ", ")))
+  }
   if (length(config$context_names) != length(problem$context_names)) {
     stop_argument("problem", sprintf("a problem with contexts of %d value(s)", length(problem$context_names)),
                   sprintf("a problem with contexts of %d value(s), like the bandit's", length(config$context_names)))
@@ -227,13 +232,16 @@ new_run <- function(bandit, problem, ids, ledger) {
             list(period = problem_period(problem, rounds), optimum = ledger$optimum),
             stats::setNames(violations, paste0(rep("violation", length(violations)), seq_along(violations))),
             if (length(violations)) ledger[c("cumulative_violation", "hard_violation")])
-  data[beside(names(ours), given_names(bandit$config))] <- ours
+  data[beside(names(ours), names_in_run(bandit$config))] <- ours
   structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
             class = "bandit_run")
 }
 
+# The user's own columns in a run: inputs, contexts, and outcomes that have names.
+names_in_run <- function(config) c(given_names(config), setdiff(outcome_names(config), "reward"))
+
 # A run's ledger under our own names, without inputs.
-ledger_of <- function(run) own_columns(run$data, given_names(run$bandit$config))
+ledger_of <- function(run) own_columns(run$data, names_in_run(run$bandit$config))
 
 run_entry <- list(settings = alist(
   data = check_data_frame(data), bandit = check_bandit(bandit), problem = check_class(problem, "bandit_problem"),

@@ -40,7 +40,8 @@ cases <- list(
   list("Algorithm 3, letter", function(p) algorithm3(p, FALSE), noisy, 100),
   list("Algorithm 2, GP-TS inside, 31 x 31 arms", function(p) algorithm2(p, inner = "gp_ts"), coarse, 5),
   list("CKB", function(p) rival_ckb(p$domain, kernel, 0.01, step = 0.5, bound = 10), noiseless, 5),
-  list("CONFIG", function(p) config_ucb(p$domain, kernel, 0.01), noiseless, 5),
+  list("CONFIG", function(p) gp_ucb(p$domain, kernel, 0.01, width = 2,
+                                   outcomes = list(reward = to_maximize(), g1 = at_most(0))), noiseless, 5),
   list("EPBO", function(p) rival_epbo(p$domain, kernel, 0.01, penalty = 10), noiseless, 5),
   list("ADMMBO", function(p) rival_admmbo(p$domain, kernel, 0.01), noiseless, 5),
   list("bandit OCO, box", function(p) rival_oco(p$domain), box, 10)

@@ -243,7 +243,6 @@ play("matrix", function() gp_ucb(arms, kernel_matrix(exp(-abs(outer(arms, arms, 
 
 rivals <- list(
   ckb = list(named("rival_ckb", "ckb"), list(step = 0.5, bound = 10), 2),
-  config = list(if (exists("config_ucb", asNamespace("gpbandits"))) named("config_ucb") else named("rival_config"), list(), 2),
   epbo = list(named("rival_epbo", "epbo"), list(penalty = 3), 2)
 )
 for (on in c("arms", "box", "contexts", "space")) for (name in names(rivals)) local({

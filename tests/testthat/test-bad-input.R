@@ -147,7 +147,6 @@ exports <- list(
   rival_ckb = list(c(good_parts, step = 1, bound = 1),
              c(preset_parts, step = "positive", bound = "positive", width = "width", count = "count",
                constraint_mean = "numbers")),
-  config_ucb = list(good_parts, c(preset_parts, width = "width", count = "count", constraint_mean = "numbers")),
   rival_epbo = list(c(good_parts, penalty = 1), c(preset_parts, penalty = "positive", width = "width", count = "count")),
   rival_oco = list(list(domain = safe_x), c(domain = "points", epsilon = "positive", step = "positive",
                                              shrinkage = "nonnegative", count = "count")),

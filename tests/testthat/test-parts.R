@@ -45,7 +45,7 @@ one_of_each <- function() {
 
 one_of_each_rule <- function() {
   k <- kernel_se(0.3)
-  list(ckb = rival_ckb(x9, k, 0.1, step = 1, bound = 1), config_ucb = config_ucb(x9, k, 0.1),
+  list(ckb = rival_ckb(x9, k, 0.1, step = 1, bound = 1),
        epbo = rival_epbo(x9, k, 0.1, penalty = 1), bandit_oco = rival_oco(list(u = c(0, 1))), admmbo = rival_admmbo(x9, k, 0.1),
        safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2),
        stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, method = "stageopt"),

@@ -7,7 +7,6 @@ rival_K <- ref_kernel_matern(2.5, 1)(rival_problem$domain$x)
 
 rival_makers <- list(
   rival_ckb = function(domain) rival_ckb(domain, rival_kernel, 0.01, step = 0.5, bound = 3),
-  config_ucb = function(domain) config_ucb(domain, rival_kernel, 0.01),
   rival_epbo = function(domain) rival_epbo(domain, rival_kernel, 0.01, penalty = 2),
   rival_oco = function(domain) rival_oco(domain, epsilon = 0.4, step = 0.05),
   rival_admmbo = function(domain) {
@@ -40,32 +39,42 @@ test_that("CKB plays its score and moves its multiplier by the lower bound there
   expect_gt(max(run$kappa1), 0)
 })
 
+# UCB under limits is CONFIG: a problem's constraints are the further outcomes.
+config_of <- function(domain, kernel, ..., width = 2, noise_var = 0.01) {
+  gp_ucb(domain, kernel, noise_var, width = width, outcomes = list(y = to_maximize(), g1 = at_most(0, ...)))
+}
+
 test_that("CONFIG plays the largest upper bound of the optimistic feasible set", {
-  maker <- function(domain) {
-    config_ucb(domain, rival_kernel, 0.01, width = width_igp(1, 0.1, 0.05), constraint_noise_var = 0.04,
-               constraint_width = width_constant(1), constraint_mean = 0.5)
-  }
+  maker <- function(domain) config_of(domain, rival_kernel, noise_var = 0.01, width = width_igp(1, 0.1, 0.05), mean = 0.5)
   run <- played_by(maker, 30)
   for (t in 1:30) {
     seen <- seq_len(t - 1)
-    f <- ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], 0.01)
-    g <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.04, mean = 0.5)
-    width <- 1 + 0.1 * sqrt(2 * (ref_information_gain(rival_K, run$arm[seen], 0.01) + 1 + log(1 / 0.05)))
-    lower <- g$mean - g$sd
+    f <- ref_posterior_at(rival_K, run$arm[seen], run$y[seen], 0.01)
+    g <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.01, mean = 0.5)
+    # (Two outcomes are bounded: half of delta each.)
+    width <- 1 + 0.1 * sqrt(2 * (ref_information_gain(rival_K, run$arm[seen], 0.01) + 1 + log(2 / 0.05)))
+    lower <- g$mean - width * g$sd
     upper <- f$mean + width * f$sd
     expect_equal(run$width[t], width, tolerance = 1e-8)
     if (any(lower <= 0)) upper[lower > 0] <- -Inf else upper <- -lower
     expect_equal(run$arm[t], ref_argmax(upper, 1e-8))
-    expect_equal(run$phase[t], if (any(lower <= 0)) "policy" else "infeasible")
   }
+  expect_equal(run$violation1, rival_problem$constraint_values[run$arm])
 })
 
 test_that("CONFIG declares what is infeasible, and only then", {
   hopeless <- bandit_problem(1:5, 5:1, constraints = c(3, 2, 1, 2, 3), optimum = 5)
-  run <- played_by(function(domain) config_ucb(domain, kernel_se(0.1), 1e-4), 8, hopeless)
-  expect_identical(run$phase, rep(c("policy", "infeasible"), c(5, 3)))
-  expect_identical(run$arm[6:8], rep(3L, 3))
-  expect_true(all(played_by(rival_makers$config_ucb, 30)$phase == "policy"))
+  b <- config_of(1:5, kernel_se(0.1), noise_var = 1e-4)
+  for (t in 1:8) {
+    expect_identical(declares_infeasible(as.environment(b)), t > 5)
+    run_bandit(b, hopeless, 1)
+  }
+  expect_identical(b$history()$arm[6:8], rep(3L, 3))
+  expect_match(paste(utils::capture.output(print(summary(b))), collapse = " "), "no place is feasible")
+  b <- config_of(rival_problem$domain, rival_kernel)
+  set.seed(1)
+  run_bandit(b, rival_problem, 30)
+  expect_false(declares_infeasible(as.environment(b)))
 })
 
 test_that("EPBO plays its penalised score, with two constraints too", {
@@ -139,7 +148,7 @@ test_that("regret of each round and hard violation are within their bounds, what
     exact <- max(0, ((f - best) / pmax(g, 0))[g > 0])
     D <- max(f) - best
     vapply(list(NULL, function(t) sqrt(t), exact + 1), function(penalty) {
-      b <- if (is.null(penalty)) config_ucb(problem$domain, kernel_se(0.2), 0.01, width = width)
+      b <- if (is.null(penalty)) config_of(problem$domain, kernel_se(0.2), noise_var = 0.01, width = width)
            else rival_epbo(problem$domain, kernel_se(0.2), 0.01, penalty = penalty, width = width)
       set.seed(seed)
       run <- as.data.frame(run_bandit(b, problem, 60))
@@ -409,7 +418,7 @@ test_that("on a box integer and logarithmic inputs stay what they are", {
   problem <- bandit_problem(domain, function(x) -abs(x[, 1] - 7) / 20 - abs(log10(x[, 2])) / 3, noise_gaussian(0.05),
                             constraints = function(x) x[, 1] / 10 - 1)
   kernel <- kernel_se(c(5, 2))
-  makers <- list(rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), config_ucb(domain, kernel, 0.01),
+  makers <- list(rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), rival_epbo(domain, kernel, 0.01, penalty = 2),
                  rival_admmbo(domain, kernel, 0.01), rival_oco(domain, epsilon = 1))
   for (b in makers) {
     set.seed(1)
@@ -459,7 +468,7 @@ test_that("a journal makes a rival again, which goes on as the one that died", {
   for (name in names(rival_makers)) {
     file <- tempfile()
     make <- function(journal) {
-      settings <- list(rival_ckb = list(rival_kernel, 0.01, step = 0.5, bound = 3), config_ucb = list(rival_kernel, 0.01),
+      settings <- list(rival_ckb = list(rival_kernel, 0.01, step = 0.5, bound = 3),
                        rival_epbo = list(rival_kernel, 0.01, penalty = 2), rival_oco = list(epsilon = 0.4),
                        rival_admmbo = list(rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3)))
       do.call(name, c(list(rival_problem$domain), settings[[name]], list(journal = journal)))
@@ -525,7 +534,7 @@ test_that("in a context a rival plays by the posterior of actions and contexts",
 })
 
 test_that("a corrected, withdrawn or failed query is in the posterior as if it had always been so", {
-  for (name in c("rival_ckb", "config_ucb", "rival_epbo", "rival_admmbo")) {
+  for (name in c("rival_ckb", "rival_epbo", "rival_admmbo")) {
     b <- rival_makers[[name]](rival_problem$domain)
     b$add(arm = c(3, 40, 7), reward = c(-1, -2, 5), constraints = c(0.5, -0.1, 0.2))
     b$amend(3, 0.5)
@@ -590,7 +599,6 @@ test_that("rivals on products play rows that exist, and their maxima are those o
   problem <- bandit_problem(domain, f, noise_gaussian(0.02), constraints = g)
   kernel <- kernel_se(c(1, 0.4))
   makers <- list(rival_ckb = function() rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3),
-                 config_ucb = function() config_ucb(domain, kernel, 0.01),
                  rival_epbo = function() rival_epbo(domain, kernel, 0.01, penalty = 2),
                  rival_admmbo = function() rival_admmbo(domain, kernel, 0.01, objective_evaluations = c(4, 2),
                                             constraint_evaluations = c(4, 2)),
@@ -605,14 +613,14 @@ test_that("rivals on products play rows that exist, and their maxima are those o
     expect_equal(run$f, f(cbind(run$layers, run$rate)), info = name)
     best <- b$best()
     expect_identical(best$layers, c(1, 2, 4)[best$arm], info = name)
-    if (name %in% c("rival_epbo", "config_ucb")) {
+    if (name == "rival_epbo") {
       posterior <- b$posterior(grid)
       lower <- posterior$g1_mean - 2 * posterior$g1_sd
       upper <- posterior$mean + 2 * posterior$sd
-      score <- if (name == "rival_epbo") upper - 2 * pmax(lower, 0) else ifelse(lower <= 0, upper, -Inf)
+      score <- upper - 2 * pmax(lower, 0)
       query <- b$suggest()
       at <- b$posterior(as.matrix(query[c("layers", "rate")]))
-      mine <- at$mean + 2 * at$sd - if (name == "rival_epbo") 2 * max(at$g1_mean - 2 * at$g1_sd, 0) else 0
+      mine <- at$mean + 2 * at$sd - 2 * max(at$g1_mean - 2 * at$g1_sd, 0)
       expect_gt(mine, max(score) - 1e-4)
     }
   }

@@ -160,7 +160,7 @@ test_that("delays that depend on the input: the round's own random numbers, at t
   run <- as.data.frame(run_bandit(gp_bandit(in_box$domain, kernel_se(1), 0.01, policy_uniform(), contexts = 1), in_box, 12))
   expect_identical(which(is.na(run$reward)), c(10L, 12L))
   late <- bandit_problem(x, sin(x), delay = delay_function(function(n, x) 3), constraints = cos(x))
-  run <- as.data.frame(run_bandit(config_ucb(x, kernel_se(0.5), 0.01), late, 8))
+  run <- as.data.frame(run_bandit(rival_ckb(x, kernel_se(0.5), 0.01, step = 1, bound = 1), late, 8))
   expect_identical(which(is.na(run$reward)), 6:8)
   # A bad delay stops the round, and the bandit has not played it.
   wrong <- bandit_problem(x, sin(x), delay = delay_function(function(n, x) -1))

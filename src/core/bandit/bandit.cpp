@@ -639,8 +639,18 @@ double Run::delay_of(const Query& query) const {
 }
 
 void Run::arrive(const Arrival& arrival, double now) {
-  bandit_.observe(arrival.id, arrival.reward, arrival.g);
+  tell(arrival);
   if (bandit_.fold().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
+}
+
+// What a problem has for constraints are a bandit's further outcomes, where it has some.
+void Run::tell(const Arrival& arrival) {
+  if (bandit_.fold().outcomes() == 1) return bandit_.observe(arrival.id, arrival.reward, arrival.g);
+  for (Index k = 0; k < bandit_.fold().outcomes(); ++k) {
+    Told told;
+    told.outcome = k;
+    bandit_.observe(arrival.id, k == 0 ? arrival.reward : arrival.g[k - 1], VectorXd(), told);
+  }
 }
 
 // A delay d makes the reward of round s usable from round t on iff d <= t - s.
@@ -679,7 +689,7 @@ void Run::play(Query query) {
   const VectorXd constraints = environment_.constraints(query, round_);
   // A bandit that knows of no constraints is told of none.
   VectorXd g;
-  if (bandit_.fold().constraints()) {
+  if (bandit_.fold().constraints() || bandit_.fold().outcomes() > 1) {
     g = constraints + draws_.constraint_noise.row(round_).transpose();
   }
   const double delay = delay_of(query);

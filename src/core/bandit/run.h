@@ -99,6 +99,7 @@ class Run {
   void set_clock(double now);
   // Tells the bandit of a reward, which it may have come too late for.
   void arrive(const Arrival& arrival, double now);
+  void tell(const Arrival& arrival);
 
   Bandit& bandit_;
   Environment& environment_;
