@@ -12,7 +12,8 @@ outcome_values <- function(config, values, count, arg = "reward") {
   if (is.data.frame(values) || is.list(values) && !is.object(values)) {
     given <- as.list(values)
   } else if (is.matrix(values)) {
-    given <- if (!is.null(colnames(values))) stats::setNames(lapply(seq_len(ncol(values)), function(j) values[, j]), colnames(values))
+    given <- if (!is.null(colnames(values))) stats::setNames(lapply(seq_len(ncol(values)), function(j) values[, j]),
+                                                             colnames(values))
   } else if (count == 1 && !is.null(names(values))) {
     given <- as.list(values)
   } else {
@@ -44,7 +45,8 @@ outcome_noise <- function(config, noise_var, values) {
     noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[told])
   }
   own <- outcome_values(config, noise_var, nrow(values), "noise_var")
-  if (any(own <= 0, na.rm = TRUE)) stop_argument("noise_var", "a number that is not > 0", "numbers > 0, NA for the outcome's own")
+  if (any(own <= 0, na.rm = TRUE)) stop_argument("noise_var", "a number that is not > 0",
+                                                 "numbers > 0, NA for the outcome's own")
   own[is.na(values)] <- NA_real_
   own
 }
@@ -53,14 +55,18 @@ outcome_noise <- function(config, noise_var, values) {
 observe_several <- function(bandit, id, reward, time, noise_var) {
   config <- bandit$config
   if (is.data.frame(id)) {
-    if (!is.null(reward)) stop_argument("reward", "given besides a data.frame", "columns of the data.frame, one per outcome")
+    if (!is.null(reward)) stop_argument("reward", "given besides a data.frame",
+                                        "columns of the data.frame, one per outcome")
     frame <- id
     columns <- intersect(names(frame), outcome_names(config))
     if (!"id" %in% names(frame) || length(columns) == 0) {
-      stop_argument("id", describe(frame), paste("ids, or a data.frame with id and some of the columns", paste(outcome_names(config), collapse = ", ")))
+      stop_argument("id", describe(frame),
+                    paste("ids, or a data.frame with id and some of the columns",
+                          paste(outcome_names(config), collapse = ", ")))
     }
     if ("reward" %in% names(frame) && !"reward" %in% columns) {
-      stop_argument("reward", "a column beside those of outcomes", paste("a column for each outcome:", paste(outcome_names(config), collapse = ", ")))
+      stop_argument("reward", "a column beside those of outcomes",
+                    paste("a column for each outcome:", paste(outcome_names(config), collapse = ", ")))
     }
     id <- check_ids(bandit, frame$id)
     check_conditions_told(bandit, id, frame[setdiff(names(frame), columns)])
@@ -85,14 +91,17 @@ untold_outcomes <- function(bandit, id, values) {
   status <- cells[given]
   had <- logged_values(bandit, id)[given]
   refuse <- function(k, what, allowed) {
-    stop_argument("id", sprintf("%g, whose %s is %s", id[given[k, 1]], outcome_names(bandit$config)[given[k, 2]], what), allowed)
+    stop_argument("id", sprintf("%g, whose %s is %s", id[given[k, 1]], outcome_names(bandit$config)[given[k, 2]], what),
+                  allowed)
   }
   withdrawn <- which(status == "withdrawn")
-  if (length(withdrawn)) refuse(withdrawn[1], "withdrawn", "a query that awaits it (`$add()` tells what came of another)")
+  if (length(withdrawn)) refuse(withdrawn[1], "withdrawn",
+                                "a query that awaits it (`$add()` tells what came of another)")
   told <- status %in% c("known", "lost")
   other <- which(told & had != values[given])
   if (length(other)) {
-    refuse(other[1], sprintf("already known (to be %s; `$amend()` changes it)", format(had[other[1]])), "the id of a query that awaits it")
+    refuse(other[1], sprintf("already known (to be %s; `$amend()` changes it)", format(had[other[1]])),
+           "the id of a query that awaits it")
   }
   given[!told, , drop = FALSE]
 }
@@ -117,7 +126,8 @@ amend_several <- function(bandit, id, reward) {
   unknown <- which(!cells[given] %in% c("known", "lost"))
   if (length(unknown)) {
     at <- given[unknown[1], ]
-    stop_argument("id", sprintf("%g, whose %s is %s", id[at[1]], outcome_names(bandit$config)[at[2]], cells[at[1], at[2]]),
+    stop_argument("id",
+                  sprintf("%g, whose %s is %s", id[at[1]], outcome_names(bandit$config)[at[2]], cells[at[1], at[2]]),
                   "the id of a query whose outcome is known")
   }
   new <- given[values[given] != logged_values(bandit, id)[given], , drop = FALSE]
@@ -132,13 +142,15 @@ withdraw_several <- function(bandit, id, outcome, failed) {
   cells <- outcome_cells(bandit, id)
   if (is.null(outcome)) {
     settled <- rowSums(cells == "pending") == 0
-    if (any(settled)) stop_argument("id", sprintf("%g, of which nothing is awaited", id[settled][1]), "the id of a query that awaits an outcome")
+    if (any(settled)) stop_argument("id", sprintf("%g, of which nothing is awaited", id[settled][1]),
+                                    "the id of a query that awaits an outcome")
     return(tell(bandit, if (failed) "fail" else "withdraw", id))
   }
   outcome <- check_choices(outcome, names, "outcome")
   for (k in match(outcome, names)) {
     settled <- cells[, k] != "pending"
-    if (any(settled)) stop_argument("id", sprintf("%g, whose %s is %s", id[settled][1], names[k], cells[settled, k][1]), "the id of a query that awaits it")
+    if (any(settled)) stop_argument("id", sprintf("%g, whose %s is %s", id[settled][1], names[k], cells[settled, k][1]),
+                                    "the id of a query that awaits it")
   }
   tell(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
        beside = told_beside(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))))
@@ -161,7 +173,8 @@ give_several <- function(bandit, places, contexts, values, own, time) {
   transact(bandit, function(handle) {
     cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), nothing, time, told_beside(count))
     if (nrow(told)) {
-      cpp_bandit_observe(handle, as.integer(first + told[, 1]), values[told], matrix(0, nrow(told), 0), rep(time, nrow(told)),
+      cpp_bandit_observe(handle, as.integer(first + told[, 1]), values[told], matrix(0, nrow(told), 0),
+                         rep(time, nrow(told)),
                          told_beside(nrow(told), own[told], outcome = told[, 2]))
     }
   })
@@ -177,10 +190,13 @@ scaled_outcomes_at <- function(bandit, places, context) {
   none <- matrix(0, count, outcome_count(config))
   if (count == 0) return(list(mean = none, sd = none))
   seen <- contexts_of_places(bandit, context, count)
-  if (is_tabulated_space(config) && !anyNA(places$arm)) return(core(cpp_bandit_arm_outcomes(bandit$handle, places$arm, seen$row)))
+  if (is_tabulated_space(config) &&
+      !anyNA(places$arm)) return(core(cpp_bandit_arm_outcomes(bandit$handle, places$arm, seen$row)))
   strangers <- !is.null(arm_count(config$domain)) && anyNA(places$arm)
-  if (strangers && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1, NA))) {
-    stop_argument("x", "a point that is no arm", "arms only, where a kernel is given as a matrix or a prior mean differs by arm")
+  if (strangers && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1,
+                              NA))) {
+    stop_argument("x", "a point that is no arm",
+                  "arms only, where a kernel is given as a matrix or a prior mean differs by arm")
   }
   core(cpp_bandit_predict_outcomes(bandit$handle, kernel_points(config$domain, places, seen$values)))
 }
@@ -211,7 +227,8 @@ feasibility <- function(config, scaled) {
                        vapply(seen, `[[`, 0, "lower"), vapply(seen, `[[`, 0, "upper")))
 }
 
-check_probability <- function(feasible) check_number(feasible, "feasible", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+check_probability <- function(feasible) check_number(feasible, "feasible", lower = 0, upper = 1, open_lower = TRUE,
+                                                     open_upper = TRUE)
 
 # The recommended place of a bandit with several outcomes.
 best_of_outcomes <- function(bandit, contexts, context, feasible, weights) {
@@ -219,12 +236,14 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights) {
   wanted <- objectives(config)
   if (!is.null(weights)) return(best_of_front(bandit, context, feasible, weights))
   if (length(wanted) > 1) {
-    stop_gpbandits("This bandit has several objectives (", paste(wanted, collapse = ", "), "): no place is the best. `$front()` has those that no other beats; ",
+    stop_gpbandits("This bandit has several objectives (", paste(wanted, collapse = ", "),
+                   "): no place is the best. `$front()` has those that no other beats; ",
                    "`$best(weights = )` weighs them.", argument = "weights")
   }
   found <- core(cpp_bandit_best(bandit$handle, contexts, feasible))
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
-  out <- cbind(frame, outcomes_at(bandit, places_found(config, found), if (length(config$context_names)) frame[config$context_names]))
+  out <- cbind(frame, outcomes_at(bandit, places_found(config, found),
+                                  if (length(config$context_names)) frame[config$context_names]))
   if (!is_level_known(current_config(bandit))) return(out[0, ])
   warn_infeasible(out$feasible, feasible)
   out
@@ -233,7 +252,8 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights) {
 warn_infeasible <- function(found, wanted) {
   if (is.na(found) || found >= wanted - 1e-6) return(invisible())
   warning(structure(class = c("gpbandits_infeasible", "gpbandits_warning", "warning", "condition"),
-                    list(message = sprintf("No place is known where the limits hold with probability %g: this is the most probable (%.3g).", wanted, found),
+                    list(message = paste0("No place is known where the limits hold with probability ", format(wanted),
+                                          ": this is the most probable (", format(found, digits = 3), ")."),
                          call = NULL)))
 }
 
@@ -242,7 +262,8 @@ best_of_front <- function(bandit, context, feasible, weights) {
   wanted <- objectives(bandit$config)
   allowed <- paste("a number >= 0 for each objective:", paste(wanted, collapse = ", "))
   weights <- check_numbers(weights, "weights", lengths = length(wanted), lower = 0)
-  if (!is.null(names(weights)) && !setequal(names(weights), wanted) || all(weights == 0)) stop_argument("weights", describe(weights), allowed)
+  strange <- !is.null(names(weights)) && !setequal(names(weights), wanted)
+  if (strange || all(weights == 0)) stop_argument("weights", describe(weights), allowed)
   if (!is.null(names(weights))) weights <- weights[wanted]
   front <- bandit_front(bandit, context, feasible)
   if (nrow(front) == 0) return(front)
@@ -278,7 +299,8 @@ bandit_front <- function(bandit, context, feasible = 0.5, ...) {
   contexts <- contexts_for(bandit, context, 1L)
   places <- front_candidates(bandit, contexts)
   frame <- cbind(place_frame_of(bandit, places, contexts), outcomes_at(bandit, places, context))
-  if (!all(vapply(match(wanted, outcome_names(config)), function(k) is_level_known(outcome_config(current_config(bandit), k)), NA))) {
+  if (!all(vapply(match(wanted, outcome_names(config)),
+                  function(k) is_level_known(outcome_config(current_config(bandit), k)), NA))) {
     return(frame[0, ])
   }
   frame <- frame[frame$feasible >= feasible & !is.na(frame$feasible), ]
@@ -321,7 +343,8 @@ outcomes_in_words <- function(best, config) {
   each <- vapply(outcome_names(config), function(name) {
     sprintf("%s %.4g +- %.2g", name, best[[paste0(name, "_mean")]], best[[paste0(name, "_sd")]])
   }, "")
-  paste0(": ", paste(each, collapse = ", "), if (has_limits(config)) sprintf("; feasible with probability %.3g", best$feasible))
+  paste0(": ", paste(each, collapse = ", "),
+         if (has_limits(config)) sprintf("; feasible with probability %.3g", best$feasible))
 }
 
 # Of each limit at the recommended place how far it is away; and whether nowhere any may hold. NULL where nothing can be
@@ -339,8 +362,10 @@ limits_in_words <- function(bandit) {
     binds <- if (is.na(sds)) "not known yet" else if (sds < 3) "binds" else "does not bind"
     sprintf("%s %s: %s (%.4g at the best point, %.2g sd within)", name, trait(roles[[name]], "title"), binds, mean, sds)
   }, "")
-  c(unname(lines), if (declares_infeasible(bandit)) "nowhere may all limits hold, by the policy's own bounds: no place is feasible")
+  c(unname(lines), if (declares_infeasible(bandit)) infeasible_words)
 }
+
+infeasible_words <- "nowhere may all limits hold, by the policy's own bounds: no place is feasible"
 
 # Is the optimistic set of UCB under limits empty, among arms or the places that are looked at?
 declares_infeasible <- function(bandit) {
@@ -355,7 +380,8 @@ declares_infeasible <- function(bandit) {
   holds <- rep(TRUE, nrow(scaled$mean))
   for (k in which(vapply(roles, is_limited, NA))) {
     role <- core_role(roles[[k]], outcome_config(config, k))
-    holds <- holds & scaled$mean[, k] - w * scaled$sd[, k] <= role$upper & scaled$mean[, k] + w * scaled$sd[, k] >= role$lower
+    reach <- w * scaled$sd[, k]
+    holds <- holds & scaled$mean[, k] - reach <= role$upper & scaled$mean[, k] + reach >= role$lower
   }
   !any(holds)
 }

@@ -1,6 +1,7 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, ...) {
-  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size, ...))
+  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size,
+                                                      ...))
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
   if (missing(reward) && !is.data.frame(id)) stop_argument("reward", "missing", "a number for each id")
@@ -231,7 +232,8 @@ bandit_amend <- function(bandit, id, reward, size = NULL, ...) {
   readings <- check_readings(bandit, reward, length(id))
   reward <- readings$reward
   check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
-  beside <- told_beside(length(id), size = or_else(readings$size, NA_real_), spread = or_else(readings$spread, NA_real_))
+  beside <- told_beside(length(id), size = or_else(readings$size, NA_real_),
+                        spread = or_else(readings$spread, NA_real_))
   before <- last_beside(bandit, id)
   new <- bandit$queries$reward[id] != reward | !same_numbers(before$size, beside$size) |
     !same_numbers(before$spread, beside$spread)

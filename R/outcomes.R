@@ -95,7 +95,8 @@ watched <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NU
 }
 
 outcome_model <- alist(
-  kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ..."),
+  kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", "kernel",
+                                             hint = "kernel_se(), kernel_matern(), ..."),
   noise_var = if (!is.null(noise_var)) check_positive(noise_var, "noise_var"),
   mean = if (!is.null(mean)) check_numbers(mean, "mean", lower = -largest_number, upper = largest_number),
   transform = if (!is.null(transform)) check_choice(transform, c("auto", "none", "power"), "transform"),
@@ -109,9 +110,11 @@ outcome_entries <- list(
   maximize = list(settings = outcome_model, traits = list(objective = TRUE, sense = 1, title = "maximised")),
   minimize = list(settings = outcome_model, traits = list(objective = TRUE, sense = -1, title = "minimised")),
   at_most = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
-                 traits = list(sense = -1, upper = function(x) x$limit, title = function(x) sprintf("at most %.6g", x$limit))),
+                 traits = list(sense = -1, upper = function(x) x$limit,
+                               title = function(x) sprintf("at most %.6g", x$limit))),
   at_least = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
-                  traits = list(sense = 1, lower = function(x) x$limit, title = function(x) sprintf("at least %.6g", x$limit))),
+                  traits = list(sense = 1, lower = function(x) x$limit,
+                                title = function(x) sprintf("at least %.6g", x$limit))),
   between = list(settings = c(alist(lower = check_limit(lower, "lower"),
                                     upper = check_number(upper, "upper", lower = lower, upper = largest_number)),
                               outcome_model),
@@ -146,8 +149,10 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
     of_name <- found[names == name]
     lower <- max(vapply(of_name, `[[`, 0, "lower"))
     upper <- min(vapply(of_name, `[[`, 0, "upper"))
-    if (lower > upper) stop_argument("limits", sprintf("limits that no %s keeps", name), "limits that can hold together")
-    outcomes[[name]] <- if (lower == -Inf) at_most(upper) else if (upper == Inf) at_least(lower) else between(lower, upper)
+    if (lower > upper) stop_argument("limits", sprintf("limits that no %s keeps", name),
+                                     "limits that can hold together")
+    outcomes[[name]] <- if (lower == -Inf) at_most(upper) else if (upper == Inf) at_least(lower) else between(lower,
+                                                                                                              upper)
   }
   outcomes
 }
@@ -176,7 +181,8 @@ is_value_there <- function(name, home) is_number(get0(as.character(name), envir 
 # Outcomes as one of two arguments gives them; NULL for neither.
 given_outcomes <- function(outcomes, limits, direction = "maximize") {
   if (is.null(limits)) return(outcomes)
-  if (!is.null(outcomes)) stop_argument("limits", "given together with `outcomes`", "NULL where `outcomes` says what they are for")
+  if (!is.null(outcomes)) stop_argument("limits", "given together with `outcomes`",
+                                        "NULL where `outcomes` says what they are for")
   outcomes_of_limits(limits, direction)
 }
 
@@ -193,20 +199,24 @@ complete_outcomes <- function(outcomes, config) {
 # Names, classes, and that something is to be made large or small.
 check_outcome_list <- function(outcomes, config = NULL) {
   allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), between(), watched()"
-  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes), allowed)
+  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes),
+                                                                                        allowed)
   names <- names(outcomes)
   if (is.null(names) || anyNA(names) || !all(nzchar(names)) || anyDuplicated(names)) {
     stop_argument("outcomes", "a list whose elements have no names of their own", allowed)
   }
-  for (name in names) check_class(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name), hint = "to_maximize(), at_most(), ...")
+  for (name in names) check_class(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name),
+                                  hint = "to_maximize(), at_most(), ...")
   taken <- c("id", "arm", config$domain$names, config$context_names, setdiff(history_columns, "reward"))
   bad <- names %in% taken | grepl("_(mean|sd)$", names)
   if (any(bad)) {
     stop_argument("outcomes", sprintf("an outcome named %s", dQuote(names[bad][1], FALSE)),
-                  "outcomes with names other than those of inputs, contexts and the history's columns, and not ending in _mean or _sd")
+                  paste("outcomes with names other than those of inputs, contexts and the history's columns, and not",
+                        "ending in _mean or _sd"))
   }
   first <- which(vapply(outcomes, trait, NA, "objective"))
-  if (length(first) == 0) stop_argument("outcomes", "a list without an objective", "a list with to_maximize() or to_minimize() among them")
+  if (length(first) == 0) stop_argument("outcomes", "a list without an objective",
+                                        "a list with to_maximize() or to_minimize() among them")
   outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
 }
 
@@ -215,11 +225,13 @@ history_columns <- c("reward", "mean", "sd", "width", "action", "segment", "stat
 check_alone_with_outcomes <- function(config) {
   for (rule in c("changes", "constraints", "rewards")) {
     if (!is.null(config[[rule]])) {
-      stop_argument("outcomes", sprintf("several, together with `%s`", rule), sprintf("one outcome where `%s` is given", rule))
+      stop_argument("outcomes", sprintf("several, together with `%s`", rule),
+                    sprintf("one outcome where `%s` is given", rule))
     }
   }
   if (trait(config$pending, "stands_in")) {
-    stop_argument("pending", "pending_censor() with several outcomes", "another rule: what stands for a late reward stands for one outcome")
+    stop_argument("pending", "pending_censor() with several outcomes",
+                  "another rule: what stands for a late reward stands for one outcome")
   }
   if (!is.null(config$outputs) && is_fixed(config$outputs)) {
     stop_argument("outputs", "scale_outputs() with a given centre and scale, for several outcomes",
@@ -277,23 +289,29 @@ check_policy_for_outcomes <- function(config) {
   policy <- config$policy
   trades <- length(objectives(config)) > 1
   of_several <- trait(policy, "objectives")
-  if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 && length(objectives(config)) != of_several) {
+  if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 &&
+      length(objectives(config)) != of_several) {
     stop_argument("policy", sprintf("%s with %d objective(s)", trait(policy, "title"), length(objectives(config))),
-                  sprintf("another policy, or `outcomes` with %s", if (is.finite(of_several)) "two objectives" else "several objectives"))
+                  sprintf("another policy, or `outcomes` with %s",
+                          if (is.finite(of_several)) "two objectives" else "several objectives"))
   }
   if (trades && of_several == 0 && !trait(policy, "uniform")) {
-    stop_argument("policy", sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"), length(objectives(config))),
+    stop_argument("policy",
+                  sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"),
+                          length(objectives(config))),
                   "policy_ehvi() (two objectives), policy_hypervolume() or policy_uniform()")
   }
   if (has_limits(config) && !trades && !trait(policy, "limits")) {
     stop_argument("policy", paste0(trait(policy, "title"), ", which knows no limits"),
-                  "policy_ei() without cost, policy_ucb() with one multiplier, policy_ts() or policy_uniform() beside limits")
+                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts() or policy_uniform()",
+                        "beside limits"))
   }
 }
 
 # A width's probability is shared by all outcomes that are bounded.
 shared_width <- function(width, config) {
-  bounded <- if (has_outcomes(config)) sum(vapply(outcome_roles(config), function(role) is_limited(role) || trait(role, "objective"), NA)) else 1
+  bounded <- if (has_outcomes(config)) sum(vapply(outcome_roles(config), function(role) is_limited(role) ||
+                                                  trait(role, "objective"), NA)) else 1
   if (is.null(width) || bounded == 1) return(width)
   if (!is.null(width$delta)) width$delta <- width$delta / bounded
   if (!is.null(width$base)) width$base <- shared_width(width$base, config)
@@ -309,7 +327,8 @@ core_role <- function(role, config) {
   # (Where what is to be small is seen as large the upper limit is a lower one.)
   turned <- isTRUE(output_map(config)$scale < 0)
   if (turned) limits <- rev(limits)
-  seen <- vapply(limits, function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit, 0)
+  seen <- vapply(limits,
+                 function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit, 0)
   list(objective = trait(role, "objective"), lower = seen[1], upper = seen[2])
 }
 
@@ -325,7 +344,8 @@ limit_seen <- function(limit, config) {
     ends <- ends + c(-1, 1) * 2^min(k, 10)
   }
   # Beyond what the map can say the limit holds everywhere, or nowhere.
-  if (!all(is.finite(at)) || at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
+  if (!all(is.finite(at)) ||
+      at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
   stats::uniroot(expected, ends, tol = 1e-12)$root
 }
 
@@ -336,10 +356,13 @@ core_outcomes <- function(config, common) {
   common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
     one <- outcome_config(config, k)
     c(list(space = core_space(one$domain, one),
-           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)), noise_var = one$noise_var),
+           kernel = resolve_kernel(one$kernel, input_names(one),
+                                   arms = arm_count(one$domain)), noise_var = one$noise_var),
       common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one)))
   })
-  common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles, function(role) as.double(trait(role, "sense")), 0)))
+  common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles,
+                                                                          function(role) as.double(trait(role,
+                                                                                                         "sense")), 0)))
   common
 }
 
@@ -366,7 +389,8 @@ check_outcomes_again <- function(config) {
   outcomes <- config$outcomes
   if (!is.null(outcomes)) {
     whole <- is.list(outcomes) && all(vapply(outcomes, function(one) {
-      is.list(one) && setequal(setdiff(names(one), "output_map"), c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
+      is.list(one) && setequal(setdiff(names(one), "output_map"),
+                               c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
     }, NA))
     if (!whole) damaged("its outcomes are none")
     check_outcome_list(lapply(outcomes, `[[`, "role"), config)

@@ -308,7 +308,8 @@ resolve_reference <- function(settings, config) {
 # A number for each objective, by name.
 reference_of <- function(reference, wanted) {
   if (length(reference) != length(wanted) || !is.null(names(reference)) && !setequal(names(reference), wanted)) {
-    stop_argument("reference", describe(reference), paste("a number for each objective:", paste(wanted, collapse = ", ")))
+    stop_argument("reference", describe(reference),
+                  paste("a number for each objective:", paste(wanted, collapse = ", ")))
   }
   if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
 }

@@ -1,7 +1,7 @@
 #include "scores/outcomes.h"
 
 #include "linalg/floors.h"
-#include "scores/log_normal.h"
+#include "scores/improvement.h"
 #include "widths/make_width.h"
 
 #include <algorithm>
@@ -63,28 +63,20 @@ class OutcomeScore : public Score {
       : outcomes_(round.outcomes), unit_(round.prior_scale) {}
 
   void values(const Candidates& candidates, VectorXd& out) const override {
-    const auto count = static_cast<Index>(outcomes_.size()), n = candidates.size();
-    MatrixXd mean(count, n), sd(count, n);
-    for (Index k = 0; k < count; ++k) {
-      const OutcomeView& outcome = outcomes_[static_cast<std::size_t>(k)];
-      mean.row(k) = Eigen::Map<const Eigen::RowVectorXd>(outcome.mean->moments(candidates).mean, n);
-      sd.row(k) = Eigen::Map<const Eigen::RowVectorXd>(outcome.variance->moments(candidates).variance, n);
-    }
-    decide(mean, sd, out);
+    decide(moments(candidates), candidates.size(), out);
   }
   VectorXd at(const Points& X) const override {
-    const auto count = static_cast<Index>(outcomes_.size());
-    MatrixXd means(count, X.rows()), sds(count, X.rows());
-    VectorXd mean, variance, ignored;
-    for (Index k = 0; k < count; ++k) {
-      const OutcomeView& outcome = outcomes_[static_cast<std::size_t>(k)];
-      outcome.mean->predict(X, mean, variance);
-      if (outcome.variance != outcome.mean) outcome.variance->predict(X, ignored, variance);
-      means.row(k) = mean.transpose();
-      sds.row(k) = variance.transpose();
+    std::vector<VectorXd> means(outcomes_.size()), variances(outcomes_.size());
+    std::vector<Moments> all;
+    VectorXd ignored;
+    for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+      const OutcomeView& outcome = outcomes_[k];
+      outcome.mean->predict(X, means[k], variances[k]);
+      if (outcome.variance != outcome.mean) outcome.variance->predict(X, ignored, variances[k]);
+      all.push_back({means[k].data(), variances[k].data()});
     }
     VectorXd out;
-    decide(means, sds, out);
+    decide(all, X.rows(), out);
     return out;
   }
   double at(const VectorXd& x, VectorXd* gradient) const override {
@@ -119,20 +111,50 @@ class OutcomeScore : public Score {
   // Slopes are zero before, and wanted where they are no null.
   virtual Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const = 0;
 
+  // Of each outcome at the candidates.
+  std::vector<Moments> moments(const Candidates& candidates) const {
+    std::vector<Moments> out;
+    for (const OutcomeView& outcome : outcomes_) {
+      const Moments mean = outcome.mean->moments(candidates);
+      out.push_back(outcome.mean == outcome.variance
+                        ? mean
+                        : Moments{mean.mean, outcome.variance->moments(candidates).variance});
+    }
+    return out;
+  }
+  // One candidate's.
+  static void pick(const std::vector<Moments>& all, Index i, VectorXd& mean, VectorXd& sd) {
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      mean[static_cast<Index>(k)] = all[k].mean[i];
+      sd[static_cast<Index>(k)] = std::sqrt(all[k].variance[i]);
+    }
+  }
+
   std::vector<OutcomeView> outcomes_;
   double unit_;
 
  private:
-  // `sd` holds variances.
-  void decide(const MatrixXd& mean, MatrixXd& sd, VectorXd& out) const {
-    sd = sd.cwiseSqrt();
-    out.resize(mean.cols());
-    for (Index i = 0; i < out.size(); ++i) {
-      const Appraisal here = of(mean.col(i).data(), sd.col(i).data(), nullptr, nullptr);
+  void decide(const std::vector<Moments>& all, Index n, VectorXd& out) const {
+    VectorXd mean(static_cast<Index>(all.size())), sd(mean.size());
+    out.resize(n);
+    for (Index i = 0; i < n; ++i) {
+      pick(all, i, mean, sd);
+      const Appraisal here = of(mean.data(), sd.data(), nullptr, nullptr);
       out[i] = barred(here.merit, here.shortfall, unit());
     }
   }
 };
+
+// An upper bound of P(limits hold) without transcendental functions: Phi(u) <= exp(-u^2 / 2) / 2 for
+// u < 0, and e^y >= (1 + y / 16)^16.
+double feasible_bound(const Role& role, double mean, double sd) {
+  const double beyond = std::max(mean - role.upper, role.lower - mean);
+  if (!(beyond > 0.0)) return 1.0;
+  const double u = beyond / std::max(sd, 1e-150);
+  double power = 1.0 + u * u / 32.0;
+  for (int squaring = 0; squaring < 4; ++squaring) power *= power;
+  return 0.5 / power;
+}
 
 // Slopes of a function of means and sds by central differences, where its own would be pages.
 template <class Function>
@@ -194,6 +216,37 @@ class FeasibleImprovementScore final : public OutcomeScore {
       : OutcomeScore(round), objective_(objective_of(round)), target_(target) {}
   double unit() const override { return 1.0; }
   bool logarithmic() const override { return true; }
+  // Most arms are told to be hopeless by their bounds.
+  Index best(const Candidates& candidates) const override {
+    const std::vector<Moments> all = moments(candidates);
+    const Index n = candidates.size();
+    VectorXd score(n), mean(static_cast<Index>(all.size())), sd(mean.size());
+    for (Index i = 0; i < n; ++i) {
+      pick(all, i, mean, sd);
+      score[i] = std::isnan(target_) ? 1.0 : improvement_bound(mean[objective_], sd[objective_], target_);
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        const auto row = static_cast<Index>(k);
+        if (outcomes_[k].role.limited()) score[i] *= feasible_bound(outcomes_[k].role, mean[row], sd[row]);
+      }
+    }
+    Index likely;
+    score.maxCoeff(&likely);
+    const auto exact = [&](Index i) {
+      pick(all, i, mean, sd);
+      return std::exp(of(mean.data(), sd.data(), nullptr, nullptr).merit);
+    };
+    double largest = exact(likely);
+    for (Index i = 0; i < n; ++i) {
+      if (score[i] < largest * (1.0 - 1e-6)) {
+        score[i] = -kInf;
+        continue;
+      }
+      score[i] = exact(i);
+      largest = std::max(largest, score[i]);
+    }
+    // (Where every value underflows their logarithms decide.)
+    return largest > 1e-290 ? first_best(score.data(), n, kTie * largest) : OutcomeScore::best(candidates);
+  }
 
  protected:
   Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes*) const override {
