@@ -32,7 +32,7 @@
 #' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits hold. `$best(feasible = 0.95)`: the largest mean of the objective where
 #'   that is at least so much; where it nowhere is, the most probable place, with a warning of class `gpbandits_infeasible`.
 #'
-#' @param kernel,noise_var,mean the outcome's prior covariance, noise variance and prior mean; `NULL`: the bandit's.
+#' @param kernel,noise_var,mean the outcome's prior covariance, noise variance and prior mean, in its units (of outcomes that are scaled: of the scaled ones); `NULL`: the bandit's.
 #' @param transform `NULL`: as the bandit's `outputs` say; or `"auto"`, `"none"`, `"power"`: the outcome is seen scaled, see [scale_outputs()]. Bad values (large ones of what is to be small) are drawn in.
 #' @param refit `NULL`: the bandit's; or [refit_every()], whose `rounds` are not looked at: all outcomes are refitted together.
 #' @param limit,lower,upper finite numbers, in units of the outcome.
@@ -241,11 +241,14 @@ check_alone_with_outcomes <- function(config) {
 
 # What an outcome does not say of its model is the bandit's.
 complete_outcome <- function(outcome, config) {
+  outputs <- outcome_outputs(outcome, config)
+  mean <- if (is.null(outcome$mean)) config$mean else check_prior_mean(outcome$mean, config$domain)
+  # (A prior mean is in the outcome's units where nothing is scaled.)
+  if (!is.null(outputs) && is_fixed(outputs)) mean <- -mean
   list(role = outcome,
        kernel = if (is.null(outcome$kernel)) config$kernel else in_order_of_arms(outcome$kernel, config$domain),
        noise_var = or_else(outcome$noise_var, config$noise_var),
-       mean = if (is.null(outcome$mean)) config$mean else check_prior_mean(outcome$mean, config$domain),
-       outputs = outcome_outputs(outcome, config),
+       mean = mean, outputs = outputs,
        refit = if (is.null(config$refit)) NULL else or_else(outcome$refit, config$refit))
 }
 
