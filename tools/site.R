@@ -1,6 +1,7 @@
 # Builds the site into build/site (pkgdown, no network needed), then looks at it:
 #   Rscript tools/site.R           build and check
 #   Rscript tools/site.R check     check only
+# Beside every article lies its Markdown, and llms.txt lists them, for programs that read text.
 # Every page's links and pictures must lead to files that are there; headless Chromium opens the home page, an article
 # and a reference page and must have drawn all their pictures.
 site <- "build/site"
@@ -30,6 +31,36 @@ build <- function() {
   pkg$meta$articles <- c(pkg$meta$articles, other_articles(pkg$meta$articles))
   pkgdown::build_site(pkg, install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
   drop_empty_logos()
+  write_texts(pkg)
+}
+
+# ---- the same as text -------------------------------------------------------------------
+
+# The main part of a page as Markdown, by pandoc.
+as_markdown <- function(page) {
+  html <- paste(readLines(page, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  main <- regmatches(html, regexpr("(?s)<main.*?</main>", html, perl = TRUE))
+  if (!length(main)) return(invisible())
+  input <- tempfile(fileext = ".html")
+  writeLines(main, input, useBytes = TRUE)
+  rmarkdown::pandoc_convert(input, from = "html-native_divs-native_spans", to = "gfm-raw_html",
+                            output = normalizePath(sub("[.]html$", ".md", page), mustWork = FALSE), options = "--wrap=none")
+}
+
+title_of <- function(page) {
+  head <- grep("<title>", readLines(page, 60, warn = FALSE, encoding = "UTF-8"), value = TRUE)[1]
+  sub(" . gpbandits$", "", sub(".*<title>(.*)</title>.*", "\\1", head))
+}
+
+write_texts <- function(pkg) {
+  articles <- setdiff(list.files(file.path(site, "articles"), "[.]html$", full.names = TRUE), file.path(site, "articles", "index.html"))
+  for (page in c(articles, file.path(site, "reference", "index.html"))) as_markdown(page)
+  line <- function(page) sprintf("- [%s](articles/%s)", title_of(page), sub("html$", "md", basename(page)))
+  writeLines(c("# gpbandits", "", paste(">", gsub("\\s+", " ", pkg$desc$get_field("Description"))), "",
+               "Rewards are maximised. Ask `$suggest()`, tell `$observe(id, reward)`, read `$best()`. Errors are of class `gpbandits_error`.", "",
+               "## Articles", "", vapply(articles, line, ""), "", "## Reference", "",
+               "- [All functions, by purpose](reference/index.md)", "- [On one page](reference/figures/cheatsheet.svg)"),
+             file.path(site, "llms.txt"), useBytes = TRUE)
 }
 
 # Where there is no logo, pkgdown's pages ask for a picture without an address.

@@ -36,25 +36,38 @@ fault_of_code <- function(lines, folder) {
   ""
 }
 
-# The R blocks of a Markdown file; of R Markdown those that knitr would run.
+# The R blocks of a Markdown file.
 blocks_of <- function(file) {
   lines <- readLines(file, encoding = "UTF-8")
   begin <- grep("^```r$", lines)
   unlist(lapply(begin, function(at) lines[seq(at + 1, at + which(lines[-seq_len(at)] == "```")[1] - 1)]))
 }
 
-purled <- function(file) {
-  out <- tempfile(fileext = ".R")
-  on.exit(unlink(out))
-  knitr::purl(file, out, documentation = 0, quiet = TRUE)
-  readLines(out, encoding = "UTF-8")
-}
-
+# An article is knitted, without its pictures: chunks have options. The first fault, or "".
 articles_fault <- function(file) {
   skip_without_sources()
   skip_if_not(requireNamespace("knitr", quietly = TRUE), "knitr is not installed")
   path <- normalizePath(file.path(sources, "vignettes", file))
-  fault_of_code(purled(path), dirname(path))
+  chunk <- knitr::opts_chunk$get()
+  knit <- knitr::opts_knit$get()
+  kept <- options()
+  old <- setwd(dirname(path))
+  out <- tempfile("article")
+  on.exit({
+    setwd(old)
+    options(kept)
+    knitr::opts_chunk$restore(chunk)
+    knitr::opts_knit$restore(knit)
+    unlink(out, recursive = TRUE)
+  })
+  dir.create(out)
+  knitr::opts_chunk$set(error = FALSE, fig.keep = "none", fig.path = file.path(out, ""))
+  tryCatch({
+    utils::capture.output(suppressWarnings(suppressMessages({
+      knitr::knit(path, file.path(out, "article.md"), quiet = TRUE, envir = new.env(parent = globalenv()))
+    })))
+    ""
+  }, error = conditionMessage)
 }
 
 test_that("the front page's code runs", {
@@ -69,3 +82,28 @@ test_that("a block that fails is seen", {
   expect_identical(fault_of_code(c("x <- 1", "plot(x)"), tempdir()), "")
 })
 
+test_that("the FAQ's code runs, and it answers what people ask", {
+  expect_identical(articles_fault("articles/faq.Rmd"), "")
+  expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
+})
+
+for (article in c("gpbandits.Rmd", "tuning.Rmd", paste0("articles/", c("gallery", "own-part", "serving", "many-machines", "your-tools"), ".Rmd"))) {
+  test_that(paste("the code runs of", article), {
+    skip_if_not(second_level(), "at the second level; `make site` runs it too")
+    expect_identical(articles_fault(article), "")
+  })
+}
+
+# (The site's build would list what is forgotten under "Further pages".)
+test_that("every help page and every article has its place on the site", {
+  skip_without_sources()
+  site <- readLines(file.path(sources, "_pkgdown.yml"))
+  listed <- unlist(regmatches(site, gregexpr("[A-Za-z0-9_.-]+(/[A-Za-z0-9_-]+)?", site)))
+  for (page in list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE)) {
+    lines <- readLines(page)
+    aliases <- sub("^.alias[{](.*)[}]$", "\\1", grep("^.alias[{]", lines, value = TRUE))
+    expect_true(any(aliases %in% listed) || any(grepl("keyword[{]internal", lines)), info = basename(page))
+  }
+  articles <- sub("[.]Rmd$", "", list.files(file.path(sources, "vignettes"), "[.]Rmd$", recursive = TRUE))
+  expect_identical(setdiff(articles, listed), character())
+})
