@@ -551,7 +551,7 @@
       if (Object.keys(fixed).length) body.fixed = fixed;
       const found = (await ask("suggest", body)).queries;
       await refresh();
-      say(found.length === 1 ? "Experiment " + found[0].id + " is open." : found.length + " experiments are open: " + found.map((query) => query.id).join(", ") + ".");
+      say(found.length === 1 ? "Experiment " + found[0].id + " is open (" + inWords(Object.assign({ arm: found[0].arm }, context, found[0].point)) + ")." : found.length + " experiments are open: " + found.map((query) => query.id).join(", ") + ".");
       if (found.length) {
         const box = el("result-" + found[0].id + "-reward");
         if (box) box.focus();
