@@ -12,6 +12,9 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
   check_idle(bandit)
   config <- bandit$config
   arms <- new_arms(if (missing(x)) stop_argument("x", "missing", "numbers, one row per arm") else x, config$domain)
+  if (any(vapply(config$outcomes[-1], function(one) length(one$mean) > 1, NA))) {
+    stop_gpbandits("An outcome has a prior mean for each arm, and nobody knows those of the new ones.", argument = "x")
+  }
   arms["mean"] <- list(new_means(mean, config, nrow(arms$x)))
   grown <- grown_config(config, list(list(arms = arms)))
   check_still_tabulated(config, grown)
@@ -31,7 +34,8 @@ check_can_grow <- function(bandit) {
   refuse <- function(what, why) stop_gpbandits("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
   if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is no set of arms")
   if (has_rule(bandit)) refuse(rule_of(bandit)$title, "it is a rule over several posteriors")
-  if (has_matrix(config$kernel)) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")
+  kernels <- c(list(config$kernel), lapply(config$outcomes, `[[`, "kernel"))
+  if (any(vapply(kernels, has_matrix, NA))) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")
   if (trait(config$policy, "intervals")) {
     refuse(trait(config$policy, "title"), "its intervals are kept from the first round on")
   }

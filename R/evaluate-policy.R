@@ -87,6 +87,7 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   draws <- check_count(draws, upper = 1e5)
   config <- bandit$config
+  check_one_outcome(config, "Evaluation from a log")
   if (!can_count(config$domain) || has_rule(bandit)) {
     stop_argument("bandit",
                   if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on", describe_domain(config$domain)),

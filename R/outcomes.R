@@ -408,6 +408,14 @@ check_outcomes_again <- function(config) {
   check_policy_for_outcomes(config)
 }
 
+# What is about one reward says so.
+check_one_outcome <- function(config, what) {
+  if (has_outcomes(config)) {
+    stop_gpbandits(what, " is about one reward: this bandit has the outcomes ", paste(outcome_names(config), collapse = ", "),
+                   ", and no theorem says it of them.", argument = "outcomes")
+  }
+}
+
 describe_outcomes <- function(config) {
   roles <- outcome_roles(config)
   paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", ")

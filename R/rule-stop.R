@@ -150,6 +150,7 @@ check_stop_in_run <- function(rule, config) {
   if (trait(rule, "of_intervals") && !trait(config$policy, "intervals")) {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
+  if (!trait(rule, "by_rewards")) check_one_outcome(config, "A stop rule (but for stop_stalled() and functions)")
   check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
   check_looks(rule, config, "stop_when")
   if (!trait(rule, "by_rewards") && length(config$context_names)) {
@@ -191,6 +192,7 @@ bandit_certificate <- function(bandit, rule, context, ...) {
   check_dots_empty(..., allowed = c("rule", "context"))
   if (!is.null(rule)) check_class(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
   heal(bandit)
+  check_one_outcome(bandit$config, "A certificate")
   check_stop_of_rival(rule, bandit$config, "rule", "stop_stalled()")
   checked_certificate(asked_certificate(rule, bandit, context), check_line(bandit))
 }
