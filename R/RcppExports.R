@@ -125,6 +125,10 @@ cpp_bandit_facts <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_facts`, handle)
 }
 
+cpp_bandit_models_at <- function(handle, id) {
+    .Call(`_gpbandits_cpp_bandit_models_at`, handle, id)
+}
+
 cpp_bandit_prior_scale <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_prior_scale`, handle)
 }
@@ -291,6 +295,10 @@ cpp_regression_evidence <- function(pointer) {
 
 cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
+}
+
+cpp_fit_models <- function(kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit) {
+    .Call(`_gpbandits_cpp_fit_models`, kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit)
 }
 
 cpp_information_gain <- function(K, times, noise_var) {

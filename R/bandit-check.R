@@ -125,6 +125,17 @@ check_beliefs <- function(beliefs, config) {
   resolve_kernel(check_made_here(beliefs$kernel), input_names(config), arms = arm_count(config$domain))
   check_positive(beliefs$noise_var, "noise_var")
   check_prior_mean(beliefs$mean, config$domain)
+  if (!is.null(beliefs$models)) check_models(beliefs$models, config)
+}
+
+check_models <- function(models, config) {
+  if (!is.list(models) || !length(models) || length(models) > 100) damaged("a refit has no list of models")
+  weight <- vapply(models, function(model) if (is.list(model)) check_positive(model$weight, "weight") else NA_real_, 0)
+  if (anyNA(weight) || abs(sum(weight) - 1) > 1e-9) damaged("the weights of a refit's models do not sum to 1")
+  for (model in models) {
+    if (is.null(model$mean)) model$mean <- config$mean
+    check_beliefs(model[names(model) != "models"], config)
+  }
 }
 
 # ---- tables -------------------------------------------------------------------

@@ -83,7 +83,7 @@ bandit_draw <- function(bandit, n, context, ...) {
   config <- current_config(bandit)
   if (has_likelihood(config)) drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
   if (!is_scale_known(config)) drawn[] <- NA_real_
-  else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, config$noise_var)
+  else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, expected_noise(config))
   drawn
 }
 

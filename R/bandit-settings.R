@@ -48,5 +48,21 @@ core_config <- function(config) {
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
-  core_outcomes(config, common)
+  core_outcomes(config, with_models(config, common))
+}
+
+# Settings that a space and a posterior are made from, with those of each of several models.
+with_models <- function(config, common) {
+  if (!is.null(config$models)) common$models <- lapply(configs_of_models(config), core_model, common)
+  common
+}
+
+# One of several models: settings like the others.
+core_model <- function(config, common) {
+  common$kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
+  common$noise_var <- config$noise_var
+  common$weight <- config$weight
+  means <- common$space$prior_mean
+  if (length(config$mean) == 1) common$space$prior_mean <- rep(config$mean, length(means))
+  common
 }

@@ -11,6 +11,9 @@
 #'   \eqn{V = ([A^{-1}]_{BB})^{-1}}{V = ([A^-1]_BB)^-1}, \eqn{y_B - V(A^{-1}(y - m))_B}{y_B - V (A^-1 (y - m))_B}, \eqn{A} the covariance of the rewards. Where \eqn{1-h} is so small
 #'   that digits are lost (below 1e-8, or 20 times a low-rank engine's accuracy) the row is solved from \eqn{A}, as long as there are at most 3,000 rewards.
 #'
+#'   Where several models are averaged over ([refit_every()]) each is left out from by itself and they keep their weights: `mean` and `sd` are the mixture's, `pit` is its
+#'   distribution function and `z` the normal quantile of that.
+#'
 #' @section Tests: residuals of one left out depend on each other. What a reward differs by from what was expected of it when it *arrived*, in units of its standard
 #'   deviation, does not: \eqn{\epsilon = L^{-1}(y - m)}, \eqn{LL^T = A} in order of arrival, are independent standard normal under the model, also where a bandit
 #'   chose the points (derived here: given the past the choice is fixed). So
@@ -106,7 +109,8 @@ bandit_checked <- function(bandit) {
   check_enough(sum(status_of(bandit, known$id) == "known"))
   if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
   scaled <- through_map(output_map(config), known)
-  noise <- noise_of(known, config, scaled$slope)
+  noise_under <- function(config) noise_of(known, config, scaled$slope)
+  noise <- noise_under(config)
   prior <- known_prior_mean(bandit, known$id, config$mean)
   x <- known_inputs(bandit, known$id)
   decay <- if (identical(changes, "fade")) config$changes$rate
@@ -119,9 +123,22 @@ bandit_checked <- function(bandit) {
        counts = status_of(bandit, known$id) == "known",
        gram = function() faded(kernel_gram(config$kernel, x), known$id, decay),
        gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]), dense = !is.null(decay),
+       models = if (!is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x, noise_under, decay),
        accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id),
        said = if (is_fitted(bandit) || length(known$id) > most_dense) said_at_choice(bandit, known), slope = scaled$slope,
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
+}
+
+# What differs from model to model, and its weight, where the posterior is an average (see refit_every()).
+models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
+  at <- core(cpp_bandit_models_at(bandit$handle, ids))
+  Map(function(config, k) {
+    prior <- known_prior_mean(bandit, ids, config$mean)
+    list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config), mean = at$mean[, k] - prior,
+         sd = at$sd[, k], gram = function() faded(kernel_gram(config$kernel, x), ids, decay),
+         # (Some of the models have next to no noise: their rows are solved.)
+         accuracy = max(bandit_facts(bandit)$error_bound, 5e-6))
+  }, configs_of_models(config), seq_along(config$models))
 }
 
 # Of a rule's models the first one is that of f.
@@ -175,7 +192,7 @@ said_at_choice <- function(bandit, known) {
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
     here <- lapply(known, `[`, at)
     scaled <- through_map(output_map(config), here)
-    noise <- noise_of(here, config, scaled$slope)
+    noise <- noise_of(here, replace(config, "noise_var", expected_noise(config)), scaled$slope)
     z[before == k] <- (scaled$value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
   }
   z[is.finite(z)]
@@ -195,7 +212,7 @@ model_check <- function(data, by) {
   if (by == "context" && is.null(data$context)) {
     stop_argument("by", "\"context\"", "\"place\" or \"reward\": there are no contexts")
   }
-  left <- if (by == "context") left_out_blocks(data) else left_out_places(data, by)
+  left <- left_out_by(data, by)
   frame <- left_out_frame(data, left)
   ours <- own_columns(frame, names(data$place))
   out <- list(rewards = count, by = by, fitted = !is.null(data$said), groups = nrow(frame),
@@ -204,6 +221,45 @@ model_check <- function(data, by) {
               inputs = as.character(names(data$place)))
   scores <- log_scores(data, left)
   structure(c(out, scores, judge_model(out, data)), class = "bandit_check")
+}
+
+left_out_by <- function(data, by) {
+  if (is.null(data$models)) return(if (by == "context") left_out_blocks(data) else left_out_places(data, by))
+  left_out_of_models(data, by)
+}
+
+# Each model without what is left out, and their average, with the weights that they have: `z` is the normal quantile of
+# the mixture's distribution function.
+left_out_of_models <- function(data, by) {
+  parts <- lapply(data$models, function(model) left_out_by(utils::modifyList(data, c(model, list(models = NULL))), by))
+  weight <- vapply(data$models, function(model) model$weight, 0)
+  over <- function(field) vapply(parts, function(part) part[[field]], numeric(length(parts[[1]]$mean)))
+  out <- parts[[1]][c("group", "first")]
+  prior <- vapply(data$models, function(model) model$prior[out$first], numeric(length(out$first)))
+  by_model <- function(values) matrix(values, ncol = length(parts))
+  mean <- by_model(over("mean")) + by_model(prior) - data$prior[out$first]
+  value <- by_model(over("value")) + by_model(prior) - data$prior[out$first]
+  variance <- by_model(over("variance"))
+  z <- (value - mean) / sqrt(variance + by_model(over("noise")))
+  out$value <- drop(value %*% weight)
+  out$noise <- drop(by_model(over("noise")) %*% weight)
+  out$mean <- drop(mean %*% weight)
+  out$variance <- drop((variance + (mean - out$mean)^2) %*% weight)
+  out$z <- mixture_quantile(z, weight)
+  out$density <- log_sum(stats::dnorm(z, log = TRUE) - log(variance + by_model(over("noise"))) / 2, weight)
+  out
+}
+
+# The normal quantile of sum w Phi(z), by the smaller tail; a row per place.
+mixture_quantile <- function(z, weight) {
+  lower <- log_sum(stats::pnorm(z, log.p = TRUE), weight)
+  upper <- log_sum(stats::pnorm(z, lower.tail = FALSE, log.p = TRUE), weight)
+  ifelse(lower < upper, stats::qnorm(lower, log.p = TRUE), stats::qnorm(upper, lower.tail = FALSE, log.p = TRUE))
+}
+
+log_sum <- function(x, weight) {
+  top <- apply(x, 1, max)
+  top + log(drop(exp(x - top) %*% weight))
 }
 
 # Groups of rewards at one place (numbers in the order of their first), or each on its own.
@@ -274,7 +330,7 @@ left_out_blocks <- function(data) {
 left_out_frame <- function(data, left) {
   at <- left$first
   belief <- data$user(left$mean + data$prior[at], sqrt(left$variance))
-  z <- (left$value - left$mean) / sqrt(left$variance + left$noise)
+  z <- or_else(left$z, (left$value - left$mean) / sqrt(left$variance + left$noise))
   # (Of several readings the one that counts as they do together.)
   reward <- drop(rowsum(data$reward / data$noise, left$group)) / drop(rowsum(1 / data$noise, left$group))
   ours <- list(id = data$id[at], reward = unname(reward), mean = unname(belief$mean), sd = unname(belief$sd),
@@ -286,7 +342,7 @@ left_out_frame <- function(data, left) {
 
 # Mean log density of what was left out, in the rewards' units, and that of a normal distribution fitted to the others.
 log_scores <- function(data, left) {
-  density <- stats::dnorm(left$value, left$mean, sqrt(left$variance + left$noise), log = TRUE)
+  density <- or_else(left$density, stats::dnorm(left$value, left$mean, sqrt(left$variance + left$noise), log = TRUE))
   jacobian <- mean(log(abs(data$slope[left$first])))
   value <- left$value + data$prior[left$first]
   n <- length(value)

@@ -41,7 +41,7 @@
 #'   the given variances were multiplied as well or the default bounds do not bind.
 #' @section Errors: a `gpbandits_error` for fewer than two observations, names
 #'   that are no parameter's, a lower bound above the upper one, priors that are
-#'   not `c(meanlog, sdlog)`, and all that [gp_regression()] refuses.
+#'   none of the kinds above, and all that [gp_regression()] refuses.
 #' @section Guarantee: the log likelihood (plus the priors' logarithms) is never
 #'   less than that of the given parameters, if these are within the bounds. It
 #'   is a local maximum in general: more `starts` make it more likely the global one.
@@ -58,7 +58,8 @@
 #' @param lower,upper numbers with the names of parameters: bounds, on the
 #'   natural scale.
 #' @param priors a list with the names of parameters: for each `c(meanlog, sdlog)`,
-#'   a normal prior for its logarithm.
+#'   a normal prior for its logarithm; or a matrix of two such rows, a mixture of both in equal shares; of a
+#'   correlation also `c(shape1 =, shape2 =)`, a Beta prior (with `shape2 > 1` it stays below 1).
 #' @param iterations most iterations of each search, a whole number >= 1.
 #' @param own_noise `NULL`, or a number > 0 per observation: its own noise variance, which is known, `NA` where it is the
 #'   one that is fitted. Where no observation is left for that, `noise_var` stays.
@@ -87,6 +88,13 @@
 gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, starts = 3,
                    lower = NULL, upper = NULL, priors = NULL, iterations = 100, own_noise = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_fit)))
+  asked <- fit_question(x, y, kernel, noise_var, mean, fix_noise, starts, lower, upper, priors, iterations, own_noise)
+  do.call(fitted_regression, asked)
+}
+
+# What is fitted, and how, from gp_fit()'s arguments.
+fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL,
+                         priors = NULL, iterations = 100, own_noise = NULL) {
   fix_noise <- check_flag(fix_noise)
   if (is.null(noise_var) && fix_noise) stop_argument("noise_var", "NULL", "given when `fix_noise` is TRUE")
   fit_mean <- identical(mean, "fit")
@@ -102,10 +110,39 @@ gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, 
   # (The data say nothing about a noise that no observation has.)
   if (!is.null(object$own_noise) && !anyNA(object$own_noise)) fix_noise <- TRUE
   ranges <- fit_ranges(object, s2, fix_noise, check_bounds(lower), check_bounds(upper))
-  problem <- c(ranges, fit_priors(priors, names(ranges$start)),
+  problem <- c(ranges, list(priors = fit_priors(priors, names(ranges$start))),
                fit_scale(kernel), list(starts = check_count(starts)))
-  iterations <- check_count(iterations)
-  fitted_regression(object, problem, fit_mean, is_constant(object, s2), iterations)
+  list(object = object, problem = problem, fit_mean = fit_mean, constant = is_constant(object, s2),
+       iterations = check_count(iterations))
+}
+
+# Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s arguments and
+# the models of before, where the climbs begin (with one at much noise and one at next to none: the density has two
+# modes where a few readings could be noise altogether, or a rough function). NULL where the rewards are constant.
+fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...) {
+  asked <- fit_question(x, y, kernel, noise_var, mean, ...)
+  if (asked$constant) return(NULL)
+  object <- asked$object
+  problem <- asked$problem
+  of_model <- function(model) log(c(kernel_parameters(model$kernel), noise_var = model$noise_var))
+  middle <- 0.5 * (problem$likely_lower + problem$likely_upper)
+  noise <- log(base::mean((object$y - object$mean)^2) * c(0.7, 1e-4))
+  starts <- rbind(replace(middle, length(middle), noise[1]), replace(middle, length(middle), noise[2]),
+                  do.call(rbind, lapply(earlier, of_model)))
+  starts <- pmin(pmax(starts, rep(problem$lower, each = nrow(starts))), rep(problem$upper, each = nrow(starts)))
+  unit <- as.numeric(grepl("correlation", names(problem$start)))
+  found <- core(cpp_fit_models(regression_kernel(object), regression_points(object, object$x, "x"), object$y - object$mean,
+                               as.double(object$own_noise), asked$fit_mean, problem, asked$iterations, as.integer(count),
+                               matrix(starts, ncol = length(unit)), unit))
+  model <- function(parameters, mean, weight) {
+    values <- stats::setNames(exp(parameters), names(problem$start))
+    count <- length(values) - 1
+    list(kernel = kernel_with_parameters(object$kernel, values[seq_len(count)]), noise_var = values[[count + 1]],
+         mean = object$mean + mean, weight = weight)
+  }
+  list(best = model(found$best, found$best_mean, 1),
+       models = lapply(seq_along(found$weight), function(k) model(found$parameters[, k], found$mean[k], found$weight[k])),
+       modes = found$modes, effective = found$effective, evaluations = found$evaluations)
 }
 
 check_fit_mean <- function(mean) {
@@ -141,8 +178,16 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
   fit
 }
 
+# (As ParameterPrior in fitting/fit.h: up to a constant.)
 log_prior <- function(parameters, problem) {
-  -0.5 * sum(((parameters - problem$prior_mean) / problem$prior_sd)^2)
+  of_one <- function(u, p) {
+    if (p[["shape1"]] > 0) return(p[["shape1"]] * u + if (p[["shape2"]] != 1) (p[["shape2"]] - 1) * log(-expm1(u)) else 0)
+    if (is.infinite(p[["sd"]])) return(0)
+    z <- -0.5 * ((u - p[["mean"]]) / p[["sd"]])^2
+    if (p[["other_sd"]] == 0) return(z)
+    log(exp(z) / p[["sd"]] + exp(-0.5 * ((u - p[["other_mean"]]) / p[["other_sd"]])^2) / p[["other_sd"]])
+  }
+  sum(vapply(seq_along(parameters), function(i) of_one(parameters[[i]], problem$priors[, i]), 0))
 }
 
 #' @rdname gp_fit
@@ -262,23 +307,42 @@ check_parameter_names <- function(given, known, arg) {
   }
 }
 
-# Means and standard deviations of the logarithms; an infinite one where there is no prior.
+# A column per parameter, as ParameterPrior in fitting/fit.h has them; an infinite sd where there is no prior.
 fit_priors <- function(priors, known) {
-  out <- list(prior_mean = rep(0, length(known)), prior_sd = rep(Inf, length(known)))
+  none <- c(mean = 0, sd = Inf, other_mean = 0, other_sd = 0, shape1 = 0, shape2 = 0)
+  out <- matrix(rep(none, length(known)), length(none), dimnames = list(names(none), known))
   if (is.null(priors)) return(out)
   if (!is.list(priors)) stop_argument("priors", describe(priors), "a list of c(meanlog, sdlog)")
   if (length(priors)) check_parameter_names(names(priors), NULL, "priors")
   check_parameter_names(names(priors), known, "priors")
   for (name in names(priors)) {
-    prior <- priors[[name]]
-    if (setequal(names(prior), c("meanlog", "sdlog"))) prior <- prior[c("meanlog", "sdlog")]
-    arg <- paste0("priors$", name)
-    prior <- check_numbers(prior, arg, lengths = 2)
-    if (prior[[2]] <= 0) stop_argument(arg, describe(prior[[2]]), "c(meanlog, sdlog) with sdlog > 0")
-    out$prior_mean[match(name, known)] <- prior[[1]]
-    out$prior_sd[match(name, known)] <- prior[[2]]
+    made <- check_parameter_prior(priors[[name]], paste0("priors$", name), grepl("correlation", name))
+    out[names(made), name] <- made
   }
   out
+}
+
+# c(meanlog, sdlog); two such rows, equally likely; of a correlation also c(shape1 =, shape2 =).
+check_parameter_prior <- function(prior, arg, correlation = FALSE) {
+  if (correlation && setequal(names(prior), c("shape1", "shape2"))) {
+    prior <- check_numbers(prior[c("shape1", "shape2")], arg, lower = 0, open_lower = TRUE, lengths = 2)
+    return(c(shape1 = prior[[1]], shape2 = prior[[2]]))
+  }
+  if (is.matrix(prior)) {
+    if (!is.numeric(prior) || !identical(dim(prior), c(2L, 2L))) {
+      stop_argument(arg, describe(prior), "c(meanlog, sdlog), or two rows of these, equally likely")
+    }
+    one <- check_parameter_prior(prior[1, ], arg)
+    other <- check_parameter_prior(prior[2, ], arg)
+    return(c(one, other_mean = other[["mean"]], other_sd = other[["sd"]]))
+  }
+  if (any(c("shape1", "shape2") %in% names(prior))) {
+    stop_argument(arg, "a Beta prior", if (correlation) "c(shape1 =, shape2 =)" else "c(meanlog, sdlog): only correlations have one")
+  }
+  if (setequal(names(prior), c("meanlog", "sdlog"))) prior <- prior[c("meanlog", "sdlog")]
+  prior <- check_numbers(prior, arg, lengths = 2)
+  if (prior[[2]] <= 0) stop_argument(arg, describe(prior[[2]]), "c(meanlog, sdlog) with sdlog > 0")
+  c(mean = prior[[1]], sd = prior[[2]])
 }
 
 # Which parameters (numbered from 0) multiply the whole kernel when all of them are

@@ -15,7 +15,18 @@
 #' @param rounds a whole number >= 1: queries between two refits.
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
 #' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
+#' @param average how many models to average over, a whole number from 1 to 100; 1: the best one alone.
 #' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
+#' @section Averaging: a few rewards are as likely under quite different hyperparameters (all noise; a rough function and none),
+#'   and what is promised under the best ones alone is promised too surely. With `average` above 1 a refit keeps up to so many
+#'   models \eqn{k} with weights \eqn{w_k} that stand for the posterior distribution of the hyperparameters (and of the mean, if
+#'   that is fitted): climbs to the modes of the density, one from much noise and one from next to none among them, a normal distribution about
+#'   each by the density's curvature, low-discrepancy points of these, each weighed by the density (a fitted mean integrated out) over that of the mixture of these
+#'   normal distributions; of these points up to `average` evenly by weight. No random numbers are drawn. From then on
+#'   \deqn{\mu = \sum_k w_k\mu_k, \qquad \sigma^2 = \sum_k w_k\{\sigma_k^2 + (\mu_k - \mu)^2\}}{mu = sum w_k mu_k, sigma^2 = sum w_k (sigma_k^2 + (mu_k - mu)^2)}
+#'   are the posterior's mean and variance; expected improvement is averaged over the models, Thompson sampling draws a
+#'   model first, other policies go by the two moments. Each reward's own noise is the same in all models.
+#'   Where there are no priors, those that the default bounds are stand for them: flat in the logarithms.
 #' @return An object of class `bandit_refit`.
 #' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters that its
 #'   kernel does not have, and bounds that do not contain the parameters it starts from.
@@ -29,13 +40,14 @@
 #' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
 #' b
 #' @export
-refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ...) {
+refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1) {
   settings <- list(...)
   new_part("bandit_refit")
 }
 
 refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
                                      mean = check_choice(mean, c("keep", "fit")),
+                                     average = check_count(average, upper = 100),
                                      settings = check_refit_settings(settings)))
 
 # What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
@@ -134,7 +146,7 @@ refit_if_due <- function(bandit) {
 # What refits have changed last.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
-  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map"), names(one))]
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models"), names(one))]
   c(of(config), if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
@@ -152,14 +164,11 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   own <- known$noise_var * scaled$slope^2
   y <- scaled$value
   if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
+  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior, own_noise = own),
+                config$refit$settings)
   tryCatch({
-    fit <- preserve_rng(do.call(gp_fit, c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior,
-                                               own_noise = own),
-                                          config$refit$settings)))
-    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
-    c(list(kernel = fit$kernel, noise_var = fit$noise_var,
-           mean = if (identical(prior, "fit")) fit$mean else current$mean),
-      if (!is.null(map)) list(output_map = map))
+    found <- preserve_rng(refitted(question, or_else(config$refit$average, 1), current, identical(prior, "fit")))
+    c(found, if (!is.null(map)) list(output_map = map))
   }, error = function(e) {
     warn_refit(bandit, e)
     current
@@ -176,6 +185,21 @@ each_reading <- function(known) {
   # Two of them are off the mean, the others on it.
   off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
   list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row], row = row)
+}
+
+# Kernel, noise, mean; with several models these too.
+refitted <- function(question, average, current, fits_mean) {
+  if (average == 1) {
+    fit <- do.call(gp_fit, question)
+    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
+    return(list(kernel = fit$kernel, noise_var = fit$noise_var, mean = if (fits_mean) fit$mean else current$mean))
+  }
+  found <- do.call(fit_models, c(question, list(count = average, earlier = current$models)))
+  if (is.null(found)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
+  # (A mean that is not fitted may be one number per arm: it is the bandit's.)
+  if (!fits_mean) found$best$mean <- current$mean
+  models <- if (fits_mean) found$models else lapply(found$models, function(model) model[names(model) != "mean"])
+  c(found$best[c("kernel", "noise_var", "mean")], list(models = models))
 }
 
 warn_refit <- function(bandit, error) {
@@ -219,10 +243,31 @@ refitted_config <- function(config, fit) {
   config$noise_var <- fit$noise_var
   config$mean <- fit$mean
   config$output_map <- fit$output_map
+  config$models <- fit$models
   for (name in names(fit$outcomes)) {
     config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
   }
   config
+}
+
+# The configuration under each of its models, with their weights: the one that there is, where there are no several.
+configs_of_models <- function(config) {
+  if (is.null(config$models)) return(list(config))
+  lapply(config$models, function(model) {
+    config[names(model)] <- model
+    config$models <- NULL
+    config
+  })
+}
+
+model_weights <- function(config) {
+  if (is.null(config$models)) 1 else vapply(config$models, function(model) model$weight, 0)
+}
+
+# Of a reward, as far as the models know.
+expected_noise <- function(config) {
+  if (is.null(config$models)) return(config$noise_var)
+  sum(model_weights(config) * vapply(config$models, function(model) model$noise_var, 0))
 }
 
 # The configuration in force: that of the last refit.

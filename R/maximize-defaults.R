@@ -46,8 +46,8 @@ with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale, c
 check_prior <- function(prior, arg) {
   if (is.null(prior)) return(NULL)
   if (identical(prior, "auto")) stop_argument(arg, "\"auto\"", "NULL or c(meanlog, sdlog)")
-  made <- fit_priors(stats::setNames(list(prior), arg), arg)
-  c(meanlog = made$prior_mean, sdlog = made$prior_sd)
+  made <- check_parameter_prior(prior, arg)
+  if (is.matrix(prior)) unname(prior) else c(meanlog = made[["mean"]], sdlog = made[["sd"]])
 }
 
 # A prior for every lengthscale of a kernel, given in units of the range of its input (of several: the
@@ -64,7 +64,8 @@ lengthscale_priors <- function(kernel, domain, prior, contexts = NULL, prefix = 
   # A periodic kernel's lengthscale is a share of its period.
   side <- if (trait(kernel, "unitless")) 1 else lengthscale_sides(kernel, domain, contexts)
   names <- paste0(prefix, kernel$type, ".lengthscale", if (count > 1) seq_len(count) else "")
-  stats::setNames(lapply(log(rep_len(side, count)), function(unit) prior + c(unit, 0)), names)
+  in_units <- function(unit) if (is.matrix(prior)) prior + cbind(c(unit, unit), 0) else prior + c(unit, 0)
+  stats::setNames(lapply(log(rep_len(side, count)), in_units), names)
 }
 
 lengthscale_sides <- function(kernel, domain, contexts) {

@@ -52,10 +52,12 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
   if (is.na(there)) best else with_belief(best[names], credited(expected[c("mean", "sd")], there))
 }
 
-# None where the noise is the user's word.
+# None where the noise is the user's word, nor where several models are averaged over: what cannot be followed may be
+# noise in one and the objective's in another, and crediting the best reading besides promises too much (measured: bench/promise.R).
 noise_share <- function(bandit) {
   refit <- bandit$config$refit
   if (is.null(refit) || isTRUE(refit$settings$fix_noise) || !is.null(bandit$config$constraints)) return(0)
+  if (!is.null(current_config(bandit)$models)) return(0)
   noise_var <- current_config(bandit)$noise_var
   noise_var / (noise_var + bandit_facts(bandit)$prior_scale^2)
 }

@@ -283,7 +283,7 @@ outcome_config <- function(config, k) {
   if (k == 1) return(config)
   one <- config$outcomes[[k]]
   config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
-  for (name in c("outputs", "output_map", "refit")) config[name] <- list(one[[name]])
+  for (name in c("outputs", "output_map", "refit", "models")) config[name] <- list(one[[name]])
   config
 }
 
@@ -358,10 +358,11 @@ core_outcomes <- function(config, common) {
   common$role <- core_role(roles[[1]], config)
   common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
     one <- outcome_config(config, k)
-    c(list(space = core_space(one$domain, one),
-           kernel = resolve_kernel(one$kernel, input_names(one),
-                                   arms = arm_count(one$domain)), noise_var = one$noise_var),
-      common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one)))
+    with_models(one, c(
+      list(space = core_space(one$domain, one),
+           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
+           noise_var = one$noise_var),
+      common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one))))
   })
   common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles,
                                                                           function(role) as.double(trait(role,

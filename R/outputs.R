@@ -257,7 +257,7 @@ in_user_units <- function(frame, config) {
     return(frame)
   }
   at <- rep(mean, each = length(nodes$at)) + rep(sd, each = length(nodes$at)) * nodes$at
-  reward <- matrix(expected_rewards(map, at, config$noise_var), length(nodes$at))
+  reward <- matrix(expected_rewards(map, at, expected_noise(config)), length(nodes$at))
   frame$mean[known] <- colSums(reward * nodes$weight)
   frame$sd[known] <- sqrt(colSums((reward - rep(frame$mean[known], each = nrow(reward)))^2 * nodes$weight))
   frame

@@ -375,6 +375,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_models_at
+Rcpp::List cpp_bandit_models_at(SEXP handle, const Rcpp::IntegerVector& id);
+RcppExport SEXP _gpbandits_cpp_bandit_models_at(SEXP handleSEXP, SEXP idSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_models_at(handle, id));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_prior_scale
 double cpp_bandit_prior_scale(SEXP handle);
 RcppExport SEXP _gpbandits_cpp_bandit_prior_scale(SEXP handleSEXP) {
@@ -844,6 +855,25 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_fit_models
+Rcpp::List cpp_fit_models(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, int models, const Eigen::MatrixXd& starts, const Eigen::VectorXd& unit);
+RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP modelsSEXP, SEXP startsSEXP, SEXP unitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    Rcpp::traits::input_parameter< int >::type models(modelsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type starts(startsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type unit(unitSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_information_gain
 double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
 RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
@@ -1074,6 +1104,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_proposals", (DL_FUNC) &_gpbandits_cpp_bandit_proposals, 3},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
+    {"_gpbandits_cpp_bandit_models_at", (DL_FUNC) &_gpbandits_cpp_bandit_models_at, 2},
     {"_gpbandits_cpp_bandit_prior_scale", (DL_FUNC) &_gpbandits_cpp_bandit_prior_scale, 1},
     {"_gpbandits_cpp_bandit_allows", (DL_FUNC) &_gpbandits_cpp_bandit_allows, 6},
     {"_gpbandits_cpp_bandit_width_of", (DL_FUNC) &_gpbandits_cpp_bandit_width_of, 2},
@@ -1116,6 +1147,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
+    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 10},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},

@@ -720,6 +720,20 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["refutations"] = static_cast<int>(bandit->refutations()));
 }
 
+// What each model says where these queries were played: `mean` and `sd`, a column per model.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_models_at(SEXP handle, const Rcpp::IntegerVector& id) {
+  BanditHandle bandit(handle);
+  const gpb::Posterior& all = bandit->mean();
+  Rcpp::NumericMatrix mean(static_cast<int>(id.size()), static_cast<int>(all.models()));
+  Rcpp::NumericMatrix sd(mean.nrow(), mean.ncol());
+  for (int i = 0; i < mean.nrow(); ++i) {
+    const gpb::Place& place = bandit->fold().query(id[i]).place;
+    for (int k = 0; k < mean.ncol(); ++k) all.model(k).at(place, mean(i, k), sd(i, k));
+  }
+  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+}
+
 // The largest prior standard deviation.
 // [[Rcpp::export(rng = false)]]
 double cpp_bandit_prior_scale(SEXP handle) {

@@ -1,6 +1,6 @@
 #include "base/golden_points.h"
 #include "events/changes.h"
-#include "fitting/fit.h"
+#include "fitting/average.h"
 #include "information/information.h"
 #include "information/optimal_design.h"
 #include "kernels/pivoted_cholesky.h"
@@ -202,8 +202,10 @@ gpb::FitProblem problem_from_list(const Rcpp::List& list) {
   problem.upper = numbers(list, "upper");
   problem.likely_lower = numbers(list, "likely_lower");
   problem.likely_upper = numbers(list, "likely_upper");
-  problem.prior_mean = numbers(list, "prior_mean");
-  problem.prior_sd = numbers(list, "prior_sd");
+  const Eigen::MatrixXd priors = Rcpp::as<Eigen::MatrixXd>(list["priors"]);  // a column per parameter
+  for (Eigen::Index p = 0; p < priors.cols(); ++p) {
+    problem.priors.push_back({priors(0, p), priors(1, p), priors(2, p), priors(3, p), priors(4, p), priors(5, p)});
+  }
   for (int p : Rcpp::as<std::vector<int>>(list["scale"])) problem.scale.push_back(p);
   problem.single_variance = Rcpp::as<bool>(list["single_variance"]);
   problem.starts = Rcpp::as<int>(list["starts"]);
@@ -238,6 +240,36 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
       Rcpp::Named("log_likelihood") = found.log_likelihood,
       Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
       Rcpp::Named("evaluations") = static_cast<double>(found.evaluations));
+}
+
+// What to average over: `parameters` (a column per model), `mean`, `weight`, and `best`, the mode's
+// parameters and mean. Rows of `starts` are places to climb from besides; `unit`: flags of the parameters that lie
+// between 0 and 1.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_models(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                          const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
+                          int iterations, int models, const Eigen::MatrixXd& starts,
+                          const Eigen::VectorXd& unit) {
+  const auto minimizers = [iterations](double tolerance) {
+    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
+  };
+  const gpb::ModelAverage found = gpb::average_models(
+      *gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
+      {problem_from_list(problem), starts, unit, models}, minimizers, iterations);
+  Eigen::MatrixXd parameters(unit.size(), static_cast<Eigen::Index>(found.models.size()));
+  Eigen::VectorXd mean(parameters.cols()), weight(parameters.cols());
+  for (Eigen::Index k = 0; k < parameters.cols(); ++k) {
+    const gpb::WeighedModel& one = found.models[static_cast<std::size_t>(k)];
+    parameters.col(k) = one.parameters;
+    mean[k] = one.mean;
+    weight[k] = one.weight;
+  }
+  return Rcpp::List::create(Rcpp::Named("parameters") = parameters, Rcpp::Named("mean") = mean,
+                            Rcpp::Named("weight") = weight, Rcpp::Named("best") = found.best.parameters,
+                            Rcpp::Named("best_mean") = found.best.mean,
+                            Rcpp::Named("modes") = static_cast<double>(found.modes),
+                            Rcpp::Named("effective") = found.effective,
+                            Rcpp::Named("evaluations") = static_cast<double>(found.best.evaluations));
 }
 
 // ---- information --------------------------------------------------------------------------------

@@ -31,12 +31,13 @@ class Quantity {
   Quantity(const OutcomeBeliefs& beliefs, const Forgetting& forgetting, bool variance_knows,
            const std::vector<double>& companions)
       : beliefs_(&beliefs) {
-    const auto made = [&](double noise_var) {
-      return std::make_unique<Observations>(beliefs.space->make_posterior(noise_var, forgetting), forgetting,
-                                            beliefs.likelihood, beliefs.compares);
+    const auto made = [&](double noise_var, const Posterior* means_of = nullptr) {
+      auto posterior = beliefs.space->make_posterior(noise_var, forgetting);
+      if (means_of) posterior->take_means_of(*means_of);
+      return std::make_unique<Observations>(std::move(posterior), forgetting, beliefs.likelihood, beliefs.compares);
     };
     known_ = made(beliefs.noise_var);
-    if (variance_knows) all_ = made(beliefs.noise_var);
+    if (variance_knows) all_ = made(beliefs.noise_var, &known_->posterior());
     for (const double noise_var : companions) companions_.push_back(made(noise_var));
   }
 
@@ -97,7 +98,9 @@ class Quantity {
 
  private:
   Reading reading(double reward, const Told& told, const Place* other) const {
-    if (!beliefs_->likelihood) return {beliefs_->outputs.value(reward), weight(reward, told), 1.0, nullptr, false};
+    if (!beliefs_->likelihood) {
+      return {beliefs_->outputs.value(reward), weight(reward, told), 1.0, nullptr, false, !std::isnan(told.noise_var)};
+    }
     return {reward, 1.0, told.times(), other, false};
   }
   template <class Change>

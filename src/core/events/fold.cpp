@@ -444,7 +444,8 @@ Index Observations::slot(Index id) const {
 void Observations::enter(Index id) {
   Item& one = item(id);
   const double age = static_cast<double>(round_ - id);
-  posterior_->add({one.place, one.reading.value, one.reading.weight * forgetting_.weight(age), id});
+  posterior_->add({one.place, one.reading.value, one.reading.weight * forgetting_.weight(age), id,
+                   one.reading.owns_noise});
   one.slot = slots_++;
   oldest_ = entered_ == 0 ? id : std::min(oldest_, id);
   ++entered_;
@@ -468,7 +469,8 @@ void Observations::put(Index id, const Place& place, const Reading& reading) {
     settled_ = false;
     return;
   }
-  if (one.known && one.reading.weight == reading.weight) {
+  if (one.known && one.reading.weight == reading.weight &&
+      one.reading.owns_noise == reading.owns_noise) {
     one.reading = reading;
     if (one.slot >= 0) posterior_->set_value(one.slot, reading.value);
     return;

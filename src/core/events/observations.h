@@ -18,6 +18,7 @@ struct Reading {
   double size = 1.0;             // trials, exposure
   const Place* other = nullptr;  // where the value is a comparison
   bool awaited = false;          // it is not known, and only the variance is to know of it
+  bool owns_noise = false;       // the weight tells of a noise variance of its own
 };
 
 class Observations {

@@ -120,6 +120,7 @@ void MarginalLikelihood::solve_mean() {
   if (fit_mean_) {
     const double y1 = -sweep_(n + 1, n), ones = -sweep_(n + 1, n + 1);
     mean_ = y1 / ones;
+    mean_precision_ = ones;
     quadratic_ = yy - y1 * mean_;
   }
   quadratic_ = std::max(quadratic_, 0.0) + spread_over_noise_;
@@ -191,6 +192,24 @@ std::vector<Index> some_rows(Index n) {
 
 }  // namespace
 
+double ParameterPrior::log_density(double u, double* slope) const {
+  if (shape1 > 0.0) {  // of u, not of exp(u)
+    const double rest = -std::expm1(u);
+    if (slope) *slope = shape1 - (shape2 - 1.0) * std::exp(u) / rest;
+    if (!(rest > 0.0)) return shape2 > 1.0 ? -kInf : shape1 * u;
+    return shape1 * u + (shape2 - 1.0) * std::log(rest);
+  }
+  const double z = (u - mean) / sd;
+  if (slope) *slope = -z / sd;
+  if (!(other_sd > 0.0)) return -0.5 * z * z;
+  const double w = (u - other_mean) / other_sd;
+  const double one = -0.5 * z * z - std::log(sd), other = -0.5 * w * w - std::log(other_sd);
+  const double top = std::max(one, other);
+  const double sum = std::exp(one - top) + std::exp(other - top);
+  if (slope) *slope = (std::exp(one - top) * *slope - std::exp(other - top) * w / other_sd) / sum;
+  return top + std::log(sum);
+}
+
 Fit::Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimizers,
          Index max_iterations)
     : likelihood_(likelihood),
@@ -217,7 +236,7 @@ Fit::Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimize
 void Fit::profile_variance() {
   const Index v = problem_.scale[0];
   for (Index p : {v, noise_}) {
-    if (lower_[p] >= upper_[p] || std::isfinite(problem_.prior_sd[p])) return;
+    if (lower_[p] >= upper_[p] || problem_.priors[static_cast<std::size_t>(p)].holds()) return;
   }
   profiled_ = true;
   lower_[noise_] = problem_.lower[noise_] - problem_.upper[v];
@@ -254,12 +273,19 @@ double Fit::log_prior(const VectorXd& parameters, VectorXd* gradient) const {
   double sum = 0.0;
   if (gradient) gradient->setZero(parameters.size());
   for (Index p = 0; p <= noise_; ++p) {
-    if (!std::isfinite(problem_.prior_sd[p])) continue;
-    const double z = (parameters[p] - problem_.prior_mean[p]) / problem_.prior_sd[p];
-    sum -= 0.5 * z * z;
-    if (gradient) (*gradient)[p] = -z / problem_.prior_sd[p];
+    const ParameterPrior& prior = problem_.priors[static_cast<std::size_t>(p)];
+    if (prior.holds()) sum += prior.log_density(parameters[p], gradient ? &(*gradient)[p] : nullptr);
   }
   return sum;
+}
+
+double Fit::density(const VectorXd& parameters, VectorXd* gradient) {
+  likelihood_.factorise(parameters, gradient != nullptr);
+  VectorXd prior_gradient;
+  double value = likelihood_.value() + log_prior(parameters, gradient ? &prior_gradient : nullptr);
+  if (likelihood_.mean_precision() > 0.0) value -= 0.5 * std::log(likelihood_.mean_precision());
+  if (gradient) *gradient = likelihood_.gradient() + prior_gradient;
+  return value;
 }
 
 double Fit::evaluate(const VectorXd& at, VectorXd* gradient) {
@@ -402,6 +428,10 @@ Readings some_of(const Readings& readings, const std::vector<Index>& rows) {
 }
 
 }  // namespace
+
+Readings part_of(const Readings& readings) {
+  return some_of(readings, some_rows(readings.X.rows()));
+}
 
 FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,

@@ -2,17 +2,31 @@
 #ifndef GPB_FIT_H
 #define GPB_FIT_H
 
+#include <cmath>
+
 #include "base/minimizer.h"
 #include "fitting/likelihood.h"
 
 namespace gpb {
+
+// Of a parameter's logarithm u: normal; an equal mixture of two normals where `other_sd` > 0; or, of a
+// correlation (`shape1` > 0), a Beta distribution of exp(u).
+struct ParameterPrior {
+  double mean = 0.0, sd = kInf;  // infinite: no prior
+  double other_mean = 0.0, other_sd = 0.0;
+  double shape1 = 0.0, shape2 = 0.0;
+
+  bool holds() const { return std::isfinite(sd) || shape1 > 0.0; }
+  // The density's logarithm but for a constant, and its slope.
+  double log_density(double u, double* slope) const;
+};
 
 // Vectors hold one entry per parameter: the kernel's logarithms, then log(noise).
 struct FitProblem {
   VectorXd start;
   VectorXd lower, upper;              // equal: the parameter stays
   VectorXd likely_lower, likely_upper;  // where other starts are looked for
-  VectorXd prior_mean, prior_sd;      // normal for the logarithm; sd infinite: no prior
+  std::vector<ParameterPrior> priors;
   std::vector<Index> scale;  // the parameters that multiply the kernel by a number
   bool single_variance;      // `scale` is one parameter, and no other is a variance
   Index starts;
@@ -41,6 +55,13 @@ class Fit {
   std::vector<VectorXd> explore();
   // Climbs from the best of the start and these points.
   void finish(const std::vector<VectorXd>& points);
+  // Climbs from one point more; its end.
+  VectorXd climb(const VectorXd& start);
+  // The posterior density's logarithm but for a constant, and its slopes where they are wanted; a
+  // fitted mean is integrated out of the value (under a flat prior), not of the slopes.
+  double density(const VectorXd& parameters, VectorXd* gradient);
+  const FitProblem& problem() const { return problem_; }
+  const MarginalLikelihood& likelihood() const { return likelihood_; }
   // The best of everything evaluated; never worse than the start if that is within bounds.
   const FitResult& best() const { return best_; }
 
@@ -60,7 +81,6 @@ class Fit {
   Candidate screen(const VectorXd& at);
   Candidate screen_start();
   std::vector<Candidate> candidates();
-  VectorXd climb(const VectorXd& start);
 
   MarginalLikelihood& likelihood_;
   Minimizers minimizers_;
@@ -73,6 +93,9 @@ class Fit {
   std::vector<Index> free_;    // the coordinates that move
   FitResult best_;
 };
+
+// Some of the readings, spread evenly: half of them, 100 to 300.
+Readings part_of(const Readings& readings);
 
 // The whole fit. Of many points, some are enough to find the right hill.
 FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fit_mean,

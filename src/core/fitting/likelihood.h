@@ -30,6 +30,8 @@ class MarginalLikelihood {
   void factorise(const VectorXd& parameters, bool want_gradient);
 
   double mean() const { return mean_; }
+  // 1' A^-1 1 at scale 1, where the mean is fitted: its precision given the parameters.
+  double mean_precision() const { return mean_precision_; }
   double log_scale() const;  // log of the best scale: r'(K + noise I)^-1 r / n
   double value(double log_scale = 0.0) const;
   double scale_slope(double log_scale) const;            // by log(scale)
@@ -63,7 +65,7 @@ class MarginalLikelihood {
   VectorXd effective_;         // how many observations with the likelihood's noise say as much
   VectorXd pooled_;            // the averages' noise
   double spread_over_noise_ = 0.0;  // of all about their averages
-  double noise_ = 0.0, mean_ = 0.0, quadratic_ = 0.0;
+  double noise_ = 0.0, mean_ = 0.0, mean_precision_ = 0.0, quadratic_ = 0.0;
   Index evaluations_ = 0;
 };
 

@@ -16,6 +16,7 @@ struct Observation {
   double value = 0.0;
   double weight = 1.0;  // its noise variance is the posterior's over this
   Index round = 0;      // of the query
+  bool owns_noise = false;  // the weight tells of a noise variance that is the observation's own
 };
 
 // What a site is about: f at a place, or the difference between it and another one.
@@ -99,6 +100,13 @@ class Posterior {
   virtual SitePrior site_prior(const std::vector<Functional>& functionals) const;
   // These sites and nothing else: precisions, weighted values, and the mean that they make.
   virtual void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
+
+  // ---- the models that it is an average of (see mixture_posterior.h); one: itself
+  virtual Index models() const { return 1; }
+  virtual const Posterior& model(Index) const { return *this; }
+  virtual double model_weight(Index) const { return 1.0; }
+  // Its values only stand for rewards that are not known yet: each model's mean is the other's.
+  virtual void take_means_of(const Posterior&) {}
 
   // ---- what it says
   virtual double noise_var() const = 0;

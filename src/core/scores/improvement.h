@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scores/averaged.h"
 #include "scores/log_normal.h"
 #include "scores/score.h"
 
@@ -30,6 +31,7 @@ inline double log_expected_improvement(double mean, double sd, double target) {
 // Scored by its logarithm, which orders places where the value underflows; ties are relative.
 class ExpectedImprovementScore final : public MomentScore {
  public:
+  static constexpr bool kAverages = true;
   ExpectedImprovementScore(const Round& round, double target)
       : MomentScore(round), target_(target) {}
   double unit() const override { return 1.0; }
@@ -106,6 +108,7 @@ inline Index ExpectedImprovementScore::best(const Candidates& candidates) const 
 // Scored by its z: Phi grows with it. -Inf or +Inf where sd = 0.
 class ImprovementProbabilityScore final : public MomentScore {
  public:
+  static constexpr bool kAverages = false;
   ImprovementProbabilityScore(const Round& round, double target)
       : MomentScore(round), target_(target) {}
   double unit() const override { return 1.0; }
@@ -130,7 +133,13 @@ class ImprovementPolicy final : public Policy {
  public:
   explicit ImprovementPolicy(double xi) : xi_(xi) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    return std::make_unique<ImprovementScore>(round, round.incumbent() + xi_);
+    const double target = round.incumbent() + xi_;
+    const auto over = [target](const Round& models) -> std::unique_ptr<Score> {
+      return std::make_unique<ImprovementScore>(models, target);
+    };
+    // (A probability is scored by its z, which has no average.)
+    if constexpr (ImprovementScore::kAverages) return averaged_over_models(round, over);
+    return over(round);
   }
 
  private:

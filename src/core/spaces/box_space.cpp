@@ -8,6 +8,7 @@
 #include "spaces/arm_space.h"
 #include "spaces/many_arm_space.h"
 #include "spaces/mixed_space.h"
+#include "spaces/mixture_space.h"
 #include "spaces/open_arm_space.h"
 
 #include <algorithm>
@@ -441,10 +442,21 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
       std::move(mean), arms);
 }
 
+std::unique_ptr<Space> make_mixture(const Settings& bandit, const PolicyTraits& policy,
+                                    const BoxMinimizer& minimize) {
+  std::vector<MixtureSpace::Model> models;
+  for (const auto& one : bandit.parts("models")) {
+    models.push_back({make_space(*one, policy, minimize), one->number("noise_var"),
+                      one->number("weight")});
+  }
+  return std::make_unique<MixtureSpace>(std::move(models), bandit.number("noise_var"));
+}
+
 }  // namespace
 
 std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
                                   BoxMinimizer minimize) {
+  if (bandit.has("models")) return make_mixture(bandit, policy, minimize);
   const auto space = bandit.part("space");
   const std::string kind = space->text("kind");
   const KernelPtr kernel = make_kernel(*bandit.part("kernel"));

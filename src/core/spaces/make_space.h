@@ -7,7 +7,8 @@
 namespace gpb {
 
 // From a bandit's settings: `space` (kind "table", "open" or "box", with what each needs),
-// `kernel`, `noise_var`, `engine`, `accuracy`. What the policy asks for
+// `kernel`, `noise_var`, `engine`, `accuracy`; where there are `models` besides, each of them is such settings with
+// a `weight`. What the policy asks for
 // decides between engines over arms.
 struct PolicyTraits {
   bool draws;  // exact joint draws over arms

@@ -1,0 +1,95 @@
+// Several models of one function, each with an engine of its own (kernel, noise variance, prior
+// mean), weighed: what hyperparameters may be as well as the best ones. It answers with the two
+// moments of the mixture; who wants more asks for the models.
+#ifndef GPB_MIXTURE_POSTERIOR_H
+#define GPB_MIXTURE_POSTERIOR_H
+
+#include "posteriors/posterior.h"
+
+namespace gpb {
+
+class MixturePosterior final : public Posterior {
+ public:
+  struct Model {
+    std::unique_ptr<Posterior> posterior;
+    double weight;  // they sum to 1
+  };
+  // A reward whose weight tells of a noise of its own has noise_var over that weight in every model.
+  MixturePosterior(std::vector<Model> models, double noise_var);
+
+  void add(const Observation& observation) override;
+  void set_value(Index slot, double y) override;
+  void set_values(const std::vector<double>& y) override;
+  void drop(Index slot) override;
+  void rescale(double factor) override;
+  void clear() override;
+  void advance(Index round) override;
+
+  Index models() const override { return static_cast<Index>(models_.size()); }
+  const Posterior& model(Index k) const override { return *models_[index(k)].posterior; }
+  double model_weight(Index k) const override { return models_[index(k)].weight; }
+  void take_means_of(const Posterior& other) override { centre_ = &other; }
+
+  double noise_var() const override { return noise_var_; }
+  // Averages over the models; where one number of the kind is asked for, there is no other.
+  double log_det() const override;
+  double quadratic() const override;
+  Index rank() const override;
+  std::string engine() const override { return model(0).engine(); }
+  // Twice the largest of a model's, a: seen as one vector of sds and of means about their average,
+  // weighed, whose length is the mixture's sd, either half is off by no more than a times that.
+  double error_bound() const override;
+  void at(const Place& place, double& mean, double& sd) const override;
+  Moments moments(const Candidates& candidates) const override;
+  void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
+  VectorXd mean_of(const Points& X) const override;
+  double mean_of(const VectorXd& x, VectorXd& gradient) const override;
+  void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+             VectorXd& dsd) const override;
+  bool can_sketch() const override;
+  void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+              VectorXd& dsd) const override;
+  void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
+  MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
+  VectorXd means_at(const std::vector<const Place*>& places,
+                    const std::vector<Index>& slots) const override;
+  Index best_slot() const override;
+  // One model's, chosen by its weight. (`scale` widens what each model does not know, not what
+  // they differ by.)
+  std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
+                                          double scale, Rng& rng) const override;
+  void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
+                  Eigen::Ref<MatrixXd> out) const override;
+
+ private:
+  static std::size_t index(Index k) { return static_cast<std::size_t>(k); }
+  // Whose means these are: the models' own, or those of the one that was named.
+  const Posterior& centre(Index k) const { return centre_ ? centre_->model(k) : model(k); }
+  Index chosen(Rng& rng) const;
+  // Sums f(model's number), weighed.
+  template <class F>
+  double average(F f) const {
+    double sum = 0.0;
+    for (Index k = 0; k < models(); ++k) sum += model_weight(k) * f(k);
+    return sum;
+  }
+  // From a row of means and of variances per model.
+  void mix(const MatrixXd& means, const MatrixXd& variances, VectorXd& mean,
+           VectorXd& variance) const;
+  using Predict = void (Posterior::*)(const Points&, VectorXd&, VectorXd&) const;
+  void predict_by(Predict predict, const Points& X, VectorXd& mean, VectorXd& variance) const;
+  using Local = void (Posterior::*)(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const;
+  void local_by(Local local, const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+                VectorXd& dsd) const;
+
+  std::vector<Model> models_;
+  double noise_var_;
+  const Posterior* centre_ = nullptr;
+  std::vector<Place> places_;  // by slot
+  std::vector<char> kept_;
+  mutable VectorXd mean_, variance_;  // of the candidates asked for last
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,108 @@
+// A score averaged over the models of a mixture: what the two moments of the mixture do not tell,
+// where it is far from normal.
+#ifndef GPB_AVERAGED_H
+#define GPB_AVERAGED_H
+
+#include <algorithm>
+#include <cmath>
+
+#include "scores/score.h"
+
+namespace gpb {
+
+// Of scores that are logarithms: the logarithm of the average.
+class AveragedScore final : public Score {
+ public:
+  struct Part {
+    std::unique_ptr<Score> score;
+    double log_weight;
+  };
+  explicit AveragedScore(std::vector<Part> parts) : parts_(std::move(parts)) {}
+
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    out = average([&candidates](const Score& score) {
+      VectorXd own;
+      score.values(candidates, own);
+      return own;
+    });
+  }
+  VectorXd at(const Points& X) const override {
+    return average([&X](const Score& score) { return score.at(X); });
+  }
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    return local(x, gradient, &Score::at);
+  }
+  bool can_sketch() const override {
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [](const Part& part) { return part.score->can_sketch(); });
+  }
+  double sketch(const VectorXd& x, VectorXd* gradient) const override {
+    return local(x, gradient, &Score::sketch);
+  }
+  VectorXd sketches(const Points& X) const override {
+    return average([&X](const Score& score) { return score.sketches(X); });
+  }
+  double unit() const override { return parts_[0].score->unit(); }
+  bool logarithmic() const override { return true; }
+
+ private:
+  // log sum exp, by the largest.
+  template <class Values>
+  VectorXd average(Values values_of) const {
+    std::vector<VectorXd> own;
+    for (const Part& part : parts_) own.push_back(values_of(*part.score).array() + part.log_weight);
+    VectorXd top = own[0];
+    for (const VectorXd& values : own) top = top.cwiseMax(values);
+    VectorXd sum = VectorXd::Zero(top.size());
+    for (const VectorXd& values : own) {
+      for (Index i = 0; i < top.size(); ++i) {
+        if (values[i] > -kInf) sum[i] += std::exp(values[i] - top[i]);
+      }
+    }
+    for (Index i = 0; i < top.size(); ++i) {
+      if (sum[i] > 0.0) top[i] += std::log(sum[i]);
+    }
+    return top;
+  }
+
+  using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
+  double local(const VectorXd& x, VectorXd* gradient, Height height) const {
+    if (!gradient) return at(Points(x.transpose()))[0];
+    std::vector<VectorXd> slopes(parts_.size());
+    VectorXd values(static_cast<Index>(parts_.size()));
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const double own = (parts_[k].score.get()->*height)(x, &slopes[k]);
+      values[static_cast<Index>(k)] = own + parts_[k].log_weight;
+    }
+    const double top = values.maxCoeff();
+    gradient->setZero(x.size());
+    if (!(top > -kInf)) return top;
+    const VectorXd share = (values.array() - top).exp();
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const double weight = share[static_cast<Index>(k)] / share.sum();
+      if (weight > 0.0) *gradient += weight * slopes[k];
+    }
+    return top + std::log(share.sum());
+  }
+
+  std::vector<Part> parts_;
+};
+
+// `make`: the score of a round in which one model is all that there is.
+template <class Make>
+std::unique_ptr<Score> averaged_over_models(const Round& round, Make make) {
+  const Index models = round.mean->models();
+  if (models == 1) return make(round);
+  std::vector<AveragedScore::Part> parts;
+  for (Index k = 0; k < models; ++k) {
+    Round one = round;
+    one.mean = &round.mean->model(k);
+    one.variance = &round.variance->model(k);
+    parts.push_back({make(one), std::log(round.mean->model_weight(k))});
+  }
+  return std::make_unique<AveragedScore>(std::move(parts));
+}
+
+}  // namespace gpb
+
+#endif

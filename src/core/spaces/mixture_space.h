@@ -1,0 +1,76 @@
+// One space under several models: places and searches are the first one's, posteriors are
+// mixtures of what each makes.
+#ifndef GPB_MIXTURE_SPACE_H
+#define GPB_MIXTURE_SPACE_H
+
+#include <cmath>
+
+#include "posteriors/mixture_posterior.h"
+#include "spaces/space.h"
+
+namespace gpb {
+
+class MixtureSpace final : public Space {
+ public:
+  struct Model {
+    std::unique_ptr<Space> space;
+    double noise_var, weight;
+  };
+  // `noise_var`: the one that other noise variances are given in proportion to.
+  MixtureSpace(std::vector<Model> models, double noise_var)
+      : models_(std::move(models)), noise_var_(noise_var) {}
+
+  std::unique_ptr<Posterior> make_posterior(double noise_var,
+                                            const Forgetting& forgetting) const override {
+    const double ratio = noise_var / noise_var_;
+    std::vector<MixturePosterior::Model> parts;
+    for (const Model& one : models_) {
+      parts.push_back({one.space->make_posterior(ratio * one.noise_var, forgetting), one.weight});
+    }
+    return std::make_unique<MixturePosterior>(std::move(parts), noise_var);
+  }
+  const Candidates& candidates(const Context& context) override { return first().candidates(context); }
+  Place maximise(const Score& score, const Context& context, const Observations& known) override {
+    return first().maximise(score, context, known);
+  }
+  Place uniform(const Context& context, Rng& rng) const override {
+    return first().uniform(context, rng);
+  }
+  Place place(Index arm, Index context, const VectorXd& inputs) const override {
+    return first().place(arm, context, inputs);
+  }
+  bool in_context(const Place& place, const Context& context) const override {
+    return first().in_context(place, context);
+  }
+  VectorXd inputs(const Place& place) const override { return first().inputs(place); }
+  double prior_mean(const Place& place) const override {
+    return average([&place](const Space& space) { return space.prior_mean(place); });
+  }
+  double largest_prior_mean(const Context& context) const override {
+    return average([&context](const Space& space) { return space.largest_prior_mean(context); });
+  }
+  double prior_scale() const override {
+    return std::sqrt(average([](const Space& space) {
+      return space.prior_scale() * space.prior_scale();
+    }));
+  }
+  double arms() const override { return first().arms(); }
+  Index numbered_arms() const override { return first().numbered_arms(); }
+  const ArmSetting* arm_setting() const override { return first().arm_setting(); }
+
+ private:
+  Space& first() const { return *models_[0].space; }
+  template <class F>
+  double average(F f) const {
+    double sum = 0.0;
+    for (const Model& one : models_) sum += one.weight * f(*one.space);
+    return sum;
+  }
+
+  std::vector<Model> models_;
+  double noise_var_;
+};
+
+}  // namespace gpb
+
+#endif
