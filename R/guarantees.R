@@ -54,7 +54,9 @@
 #' |---|---|---|---|---|
 #' | GP-UCB-CPD | abrupt changes | a rate with unknown constants | [gp_ucb_cpd()] | Avanesov |
 #' | restarts, windows, weights | bounded variation | dynamic regret | [gp_ucb_drift()] | Zhou 2021, Deng 2022 |
-#' | TV-GP-UCB, event triggers | a prior that drifts | expected regret, linear with a small slope | [gp_ucb_drift()] | Bogunovic 2016, Brunzema |
+#' | TV-GP-UCB | a prior that drifts, arms | regret \eqn{\sqrt{T\beta_TI_T}}{sqrt(T beta_T I_T)}, realised information, linear with a small slope | [gp_ucb_drift()] | Bogunovic 2016; derived |
+#' | event triggers | prior, no change | no restart, w.p. \eqn{1-\delta}{1 - delta}; nothing of changes | [change_event()] | rule Brunzema; derived |
+#' | designs in random order | norm, drift bounded | intervals for the mean of \eqn{f} over the design | [width_fixed()] | after Iwazaki 2024; derived |
 #'
 #' **Constraints and safety**
 #'
@@ -62,7 +64,7 @@
 #' |---|---|---|---|---|
 #' | GP-UCB with long-term constraints | norm | regret and violation sublinear | [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()] | Shi 2022 |
 #' | CKB | norm, Slater's condition | regret and soft violation sublinear: rounds may cancel | [rival_ckb()] | Zhou 2022 |
-#' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [rival_epbo()] | Xu 2023, Lu 2022; derived |
+#' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [config_ucb()], [rival_epbo()] | Xu 2023, Lu 2022; derived |
 #' | bandit OCO, ADMMBO | | see their pages | [rival_oco()], [rival_admmbo()] | |
 #' | SafeOpt by data (LoSBO) | seed, Lipschitz and noise bounds | no unsafe play, ever; sub-Gaussian noise: w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()] | rule Fiedler 2024; derived |
 #' | a norm's lower bound | norm | refutes a bound, certifies none | [norm_check()] | derived from Flynn 2025 |

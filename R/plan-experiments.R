@@ -12,9 +12,10 @@
 #' @section Guarantee: with probability \eqn{1-\delta}{1 - delta} the regret of the place of the largest posterior mean (of the places, with all \eqn{N} rewards) is at most `tolerance`, for
 #'   every \eqn{f} with RKHS norm (of \eqn{f} minus the prior mean) at most `B` and `R`-sub-Gaussian noise, if the kernel is fixed, what is played does not depend on rewards and one looks once
 #'   (`looks` times, at rounds fixed beforehand: [stop_gap()] with `at` may stop earlier). Derived here, after Vakili et al. (2021).
+#'   With `drift` the experiments must be made in uniformly random order, and it is said of the mean of \eqn{f} over them, see [width_fixed()].
 #' @param domain,kernel,noise_var as in [gp_bandit()]: arms, or a box (then the kernel must be stationary and fall with every input's distance).
 #' @param tolerance the regret that one is content with, a number > 0.
-#' @param B,R,delta,looks as in [width_fixed()].
+#' @param B,R,delta,looks,drift as in [width_fixed()].
 #' @param cover on a box, the share of the tolerance that may be lost between the places, in (0, 1).
 #' @param most give up beyond so many experiments, at most 1e6.
 #' @param ... must be empty.
@@ -33,19 +34,20 @@
 #' run <- run_bandit(b, problem, plan$experiments)
 #' b$best()
 #' @export
-plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta = 0.1, looks = 1, ..., cover = 0.1,
-                             most = 1e4) {
+plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta = 0.1, looks = 1, ..., drift = 0,
+                             cover = 0.1, most = 1e4) {
   check_dots_empty(..., allowed = names(formals(plan_experiments)))
   domain <- as_domain(domain)
   tolerance <- check_tolerance(tolerance)
-  width <- width_fixed(B, R, delta, looks)
+  width <- width_fixed(B, R, delta, looks, drift)
   most <- check_count(most, upper = 1e6)
   cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
   grid <- if (can_count(domain)) list(domain = domain, between = 0)
           else cover_of_box(domain, kernel, width$B, cover * tolerance)
   bandit <- gp_bandit(grid$domain, kernel, noise_var, policy_variance(), pending = pending_hallucinate())
-  w <- fixed_multiplier(width$B, width$R, noise_var, arm_count(grid$domain), width$delta, width$looks)
+  w <- fixed_multiplier(width$B, noise_with_drift(width$R, width$drift), noise_var, arm_count(grid$domain), width$delta,
+                        width$looks)
   needed <- (tolerance - grid$between) / (2 * w)
   repeat {
     sd <- variance_reduced(bandit, most)

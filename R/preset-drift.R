@@ -18,8 +18,11 @@
 #' @section Guarantee: for restarts, windows and weights with those settings, dynamic regret
 #'   \eqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4})}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4))} up to logarithms, for functions of bounded RKHS norm with
 #'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a width such as [width_realised()] raised by the drift within the window. For fading,
-#'   if the function drifts as the kernel says, expected regret linear in \eqn{T} with a slope that vanishes with \eqn{\epsilon}{epsilon}; for event triggers none here. The constant
-#'   default width is practice, outside the theorems. Everything else of `gp_bandit()` (policies through it, pending rewards, contexts, constraints,
+#'   if the function drifts as the kernel says, on arms and with `width_srinivas_finite(delta)`, not the default width: with probability \eqn{1-\delta}{1 - delta} the intervals hold in all rounds and the dynamic regret is at
+#'   most \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)}, \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T},
+#'   with a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a
+#'   time, the probability of **any** restart is at most `delta` (derived here, a union bound over rounds); that a change is noticed nobody proves. The constant
+#'   default width is practice, outside the theorems. Where the variation is bounded and designs may be planned: `width_fixed(drift = )` ([widths]). Everything else of `gp_bandit()` (policies through it, pending rewards, contexts, constraints,
 #'   boxes) runs with each of them and is exact; no theorem covers those combinations.
 #' @inheritParams gp_bandit
 #' @param forget a rule: [change_every()], [change_window()], [change_weights()], [change_fade()], [change_event()] or another of [changes]; or

@@ -29,13 +29,16 @@ regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1)
 # Without `constant`, Lemma A.1 as it is printed: a rate. With it (and a bound of the gain) what its proof gives, which
 # has beta_T where (A.13) drops it, and regrets of a round of up to 2 sqrt(v) F where (A.8) has half of that.
 regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL,
-                              change_points = NULL, variance = 1) {
+                              change_points = NULL, variance = 1, noise_var = NULL) {
   R <- check_positive(R)
   explore <- check_positive(explore)
   D <- check_number(D, lower = 1)
   B <- check_number(B, lower = 0)
   variance <- check_positive(variance)
   is_rate <- is.null(constant)
+  if (is_rate && !is.null(noise_var)) {
+    stop_argument("noise_var", "given without `constant`", "given together with `constant`")
+  }
   if (is_rate && !is.null(gain)) stop_argument("gain", "given without `constant`", "given together with `constant`")
   # No false alarm and no missed change in all T^2 uses of the test: 4 T^2 e^-x = 4 / T.
   size <- detection_size(nu, d, Delta, B, R, failure = 4 / max(rounds, 2)^3, constant = if (is_rate) 1 else constant)
@@ -54,8 +57,15 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
     return(learning + sqrt(variance) * B * delays)
   }
   eta <- matrix(gain[lengths + 1], rounds)
-  beta <- D * (2 * B^2 + 300 * eta * log(rounds^3)^3)
-  rowSums(sqrt(spread * lengths * beta * eta)) + 2 * sqrt(variance) * B * (rowSums(lengths > 0) + delays)
+  learning <- if (is.null(noise_var)) sqrt(spread * lengths * D * (2 * B^2 + 300 * eta * log(rounds^3)^3) * eta)
+              else learning_by_amm(lengths, eta, B, R, check_positive(noise_var), variance, max(rounds, 2))
+  rowSums(learning) + 2 * sqrt(variance) * B * (rowSums(lengths > 0) + delays)
+}
+
+# What the periods cost with width_amm() at failure probability 1 / T^2, whatever the ridge.
+learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
+  width <- sqrt(B^2 + R^2 / noise_var * (2 * eta + 4 * log(rounds)))
+  2 * width * sqrt(2 * variance / log1p(variance / noise_var) * lengths * eta)
 }
 
 #' How many samples a change needs to be seen

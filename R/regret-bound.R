@@ -82,7 +82,7 @@
 #'   \eqn{K^{(2\nu - d(d+1))/(4\nu + 2d(d+1))} T^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))}}{K^((2 nu - d (d + 1)) / (4 nu + 2 d (d + 1))) T^((2
 #'   nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1)))} up to the logarithm: \eqn{K^{.214}T^{.786}}{K^.214 T^.786} for \eqn{\nu = 5/2, d = 1}{nu =
 #'   5/2, d = 1}. `gain` is not used.
-#' * `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL, change_points = NULL, variance = 1`): Lemma A.1, for finite
+#' * `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL, change_points = NULL, variance = 1, noise_var = NULL`): Lemma A.1, for finite
 #'   \eqn{T}, norms at most `B` \eqn{= F}, noise sub-Gaussian with `R` \eqn{= g},
 #'   \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, `D` \eqn{\ge 1}{>= 1} of its (A.3). \eqn{n^*}{n*} is that of [detection_size()] at failure
 #'   probability \eqn{4/T^3}{4/T^3}, whose \eqn{C} = `constant` depends on the kernel and the ridge and is unknown. Without it (then 1) the lemma as printed, a **rate and no
@@ -96,7 +96,8 @@
 #'   \deqn{\sum_i\sqrt{\frac{8T_i\beta\gamma_{T_i}}{\log(1+\sigma^{-2})}} + 2\sqrt v F\Bigl[K + \Bigl(\xi + 2n^*\bigl(\tfrac2\xi +
 #'   \tfrac1{\xi^2}\bigr)\Bigr)\sum_i\sqrt{T_i}\Bigr],\quad\beta = D(2F^2 + 300\gamma_{T_i}\log^3T^3)}{sum_i sqrt(8 T_i beta gamma_{T_i} / log(1 + 1/s2)) + 2 sqrt(v) F (K + (xi + 2 n* (2/xi + 1/xi^2)) sum_i
 #'   sqrt(T_i)), beta = D (2 F^2 + 300 gamma_{T_i} log(T^3)^3)}
-#'   \eqn{K} the periods so far. It is above \eqn{2\sqrt vFT}{2 sqrt(v) F T}, and says nothing, at any horizon that one would run. Warns where the periods are too short (A.6): \eqn{n^*(2/\xi +
+#'   \eqn{K} the periods so far. With `noise_var` too (and the `gain` at it) the first sum is that of [width_amm()] at \eqn{\delta = T^{-2}}{delta = T^-2} instead,
+#'   \eqn{\sum_i2w_i\sqrt{cT_i\gamma_{T_i}}}{sum_i 2 w_i sqrt(c T_i gamma_{T_i})}, for any \eqn{\lambda}{lambda} and with probability \eqn{1 - 5/T}{1 - 5/T} (derived here), smaller by orders of magnitude; the delays stay. The former is above \eqn{2\sqrt vFT}{2 sqrt(v) F T}, and says nothing, at any horizon that one would run. Warns where the periods are too short (A.6): \eqn{n^*(2/\xi +
 #'   1/\xi^2)\sqrt{2\max T_i} \le \min T_i}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i}.
 #'
 #' **Shi and Eryilmaz 2022**, long-term constraints, epochs of `epoch` \eqn{= S} rounds, `epochs` \eqn{= L} of
@@ -151,6 +152,9 @@
 #'   gains) \eqn{2mw_{g,T}\sqrt{cT\gamma_T}}{2 m w_g sqrt(c T gamma_T)} and, where the penalty is finite, \eqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D sum_t 1 / penalty(t)} more, \eqn{D =
 #'   \max f - f(x^*)}{D = max f - f(x*)}; for a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, rather \eqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*)}{2 (w_T + penalty m w_g) sqrt(c
 #'   T gamma_T) / (penalty - rho*)}.
+#' * `"fade"` (`noise_var, arms, delta = 0.1, variance = 1`): the dynamic regret of [change_fade()] with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel says: the formula of
+#'   `"srinivas1"` with the **realised** information \eqn{I_T} for `gain` (`$information_gain()` after each round), with probability \eqn{1-\delta}{1 - delta} (derived here: given the past
+#'   \eqn{f_t(x)} is normal with the posterior's mean and sd, whatever drifts). Linear in \eqn{T}, as \eqn{I_T} is.
 #' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with `rewards_clip(moment = , rounds = T)`.
 #' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()], \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T
 #'   gamma_T)} (Takeno et al. 2023, 2024).
@@ -209,7 +213,8 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "penalty", "clip", "irgp", "eims",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "penalty", "fade",
+                                     "clip", "irgp", "eims",
                                      "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
@@ -477,8 +482,9 @@ regret_theorems <- function() list(
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
-  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, penalty = regret_penalty, clip = regret_clip, irgp = regret_irgp, eims = regret_eims,
-  straddle = regret_straddle, lse = regret_lse, stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
+  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, penalty = regret_penalty, fade = regret_srinivas1,
+  clip = regret_clip, irgp = regret_irgp, eims = regret_eims, straddle = regret_straddle, lse = regret_lse,
+  stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
   lb_gp_ucb = regret_lb,
   a_gp_ucb = regret_a_ucb
 )

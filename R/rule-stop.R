@@ -337,7 +337,14 @@ claim_blind <- function(width, bandit) {
     return(unproved("the width is for points chosen without regard to rewards, which this policy's are not"))
   }
   if (length(bandit$config$context_names)) return(unproved("the width counts arms, not contexts"))
+  if (width$drift > 0 && any(asked)) {
+    return(unproved("with drift the points must be a design, played in uniformly random order"))
+  }
   proved(width, bandit, norm_words(width, bandit),
+         if (width$drift > 0) {
+           sprintf(paste("the design was played in uniformly random order, f stayed within %g of its mean over these",
+                         "rounds, by a drift that was fixed before, and this is said of that mean"), width$drift)
+         },
          sprintf("points were chosen without regard to rewards, which are looked at %d time(s), fixed beforehand",
                  as.integer(width$looks)))
 }

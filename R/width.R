@@ -51,6 +51,9 @@
 #'   narrower than `width_amm` later on. Derived here: with \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the mean errs by at most
 #'   \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)}, the noise by \eqn{R\|z\|\sqrt{2\log(2n\,\mathtt{looks}/\delta)}}{R |z| sqrt(2 log(2 n looks / delta))}, and Cauchy-Schwarz does the
 #'   rest (Vakili et al. 2021 add the two, which is never narrower).
+#'   With `drift` \eqn{= V > 0}{= V > 0}, \eqn{R^2 + 4V^2} stands for \eqn{R^2}, for a **design that is played in uniformly random order** while \eqn{f} drifts, \eqn{|f_s-\bar f|\le V}{|f_s - mean f| <= V}
+#'   everywhere: the intervals are those of \eqn{\bar f}{mean f}, the mean over exactly the design's rounds, of norm at most `B`. Drift is noise then, not bias (derived here, an idea of Iwazaki and Takeno
+#'   2024; places revealed by decreasing \eqn{|z|} have ranges of \eqn{4V|z_k|}). It must be fixed before the first play, and not be caused by the plays.
 #' * `width_dmm`: the same martingale, kept point by point, and averaged over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`. With
 #'   \eqn{A_j = \alpha_j y'(K+\alpha_j I)^{-1}y + R^2\log\det(I+K/\alpha_j)}{A_j = alpha_j y'(K + alpha_j I)^-1 y + R^2 log det(I + K / alpha_j)} and
 #'   \eqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} + 2R^2\log(1/\delta)}{R_t^2 = -2 R^2 log(mean of exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta)}, the upper bound at
@@ -100,6 +103,7 @@
 #' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
 #' @param noise what `R` says of rewards with a noise variance of their own: `"scales"` or `"bounded"`, see above.
 #' @param looks how often the intervals are looked at, at times fixed beforehand, a whole number >= 1.
+#' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0; see above.
 #' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the reward, chosen beforehand; `NULL`: the prior's sd.
 #' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
@@ -121,7 +125,7 @@
 #' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
 #'   finite in some round stops that round and leaves the bandit as it was.
 #' @references Srinivas et al. (2010) <https://arxiv.org/abs/0912.3995>; Takeno, Inatsu and Karasuyama (2023) <https://arxiv.org/abs/2302.01511>; Bogunovic and Krause (2021)
-#'   <https://arxiv.org/abs/2111.05008>; Chowdhury and Gopalan (2017)
+#'   <https://arxiv.org/abs/2111.05008>; Iwazaki and Takeno (2024) <https://arxiv.org/abs/2410.16052>; Chowdhury and Gopalan (2017)
 #'   <https://arxiv.org/abs/1704.00445>; Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and
 #'   Reeb (2025), tighter confidence bounds for sequential kernel regression; Verma, Dai and
 #'   Low (2022); Avanesov, nonstationary GP bandits.
@@ -201,9 +205,14 @@ width_entries <- list(
                               delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
              traits = list(corruptible = TRUE, claim = function(width) claim_norm)),
   fixed = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
-                                delta = check_delta(delta), looks = check_count(looks)),
+                                delta = check_delta(delta), looks = check_count(looks),
+                                drift = check_number(drift, lower = 0)),
                traits = list(counts_arms = TRUE, corruptible = TRUE, looks = function(width) width$looks,
-                             claim = function(width) claim_blind)),
+                             claim = function(width) claim_blind,
+                             resolved = function(width) function(width, config) {
+                               width$R <- noise_with_drift(width$R, width$drift)
+                               width[names(width) != "drift"]
+                             })),
   dmm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
                               delta = check_delta(delta), alpha = check_regularisers(alpha, "alpha"),
                               alpha0 = check_regularisers(alpha0, "alpha0")),
@@ -324,7 +333,10 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 
 #' @rdname widths
 #' @export
-width_fixed <- function(B, R, delta = 0.1, looks = 1) new_width("fixed")
+width_fixed <- function(B, R, delta = 0.1, looks = 1, drift = 0) new_width("fixed")
+
+# Drift within a design that is played in random order is noise, not bias.
+noise_with_drift <- function(R, drift) sqrt(R^2 + 4 * drift^2)
 
 # Its multiplier over so many places.
 fixed_multiplier <- function(B, R, noise_var, places, delta, looks = 1) {

@@ -38,7 +38,7 @@ exports <- list(
                                   scale = "positive")),
   width_srinivas_box = list(list(a = 1, b = 1, r = 1, d = 2),
                             c(delta = "probability", a = "positive", b = "positive", r = "positive", d = "count")),
-  width_fixed = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", looks = "count")),
+  width_fixed = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", looks = "count", drift = "nonnegative")),
   bpe = list(c(good_parts, list(rounds = 20, B = 1, R = 0.1)),
              c(preset_parts, rounds = "count", B = "nonnegative", R = "nonnegative", delta = "probability", wait = "word", extra = "count0")),
   norm_check = list(list(bandit = gp_ucb(safe_x, safe_kernel, 0.01)), c(bandit = "object", delta = "probability")),

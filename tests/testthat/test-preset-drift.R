@@ -190,3 +190,85 @@ test_that("restarts forget before the window does, and contexts are kept apart",
     expect_history(b, run$ref)
   }
 })
+
+# ---- what is proven of drift -----------------------------------------------------
+
+test_that("in random order drift within a design is noise: the width for it holds, and no other order does", {
+  w <- function(drift) {
+    b <- gp_bandit(1:10, kernel_se(1), 0.01, policy_ei(), design = 3)
+    b$observe(b$suggest()$id, 0)
+    b$certificate(stop_gap(1, width_fixed(1, 0.1, 0.1, drift = drift)))
+  }
+  expect_equal(w(0.3)$width, 19.826, tolerance = 1e-4)
+  expect_equal(w(0)$width, 3.405, tolerance = 1e-3)
+  expect_equal(w(0.3)$probability, 0.9)
+  expect_match(w(0.3)$assumptions, "uniformly random order", all = FALSE)
+  greedy <- gp_bandit(1:10, kernel_se(1), 0.01, policy_variance())
+  greedy$observe(greedy$suggest()$id, 0)
+  expect_true(is.na(greedy$certificate(stop_gap(1, width_fixed(1, 0.1, drift = 0.3)))$probability))
+  expect_error(width_fixed(1, 1, drift = -1), "`drift`", class = "gpbandits_error")
+  x <- seq(0, 1, length.out = 10)
+  expect_equal(plan_experiments(x, kernel_se(0.3), 0.01, 2, B = 1, R = 0.1, drift = 0.05)$width,
+               sqrt(1 + 2 * (0.01 + 4 * 0.05^2) / 0.01 * log(2 * 10 / 0.1)))
+  K <- ref_kernel_se(0.3)(x)
+  rows <- gp_bandit(x, kernel_se(0.3), 0.01, policy_variance(), pending = pending_hallucinate())$suggest(200)$arm
+  drift <- rep(c(-0.3, 0.3), each = 100)
+  lives <- by_level(20, 200)
+  missed <- rowSums(vapply(seq_len(lives), function(seed) {
+    set.seed(950 + seed)
+    f <- drop(K[, at <- sample(10, 4)] %*% (a <- rnorm(4)))
+    f <- f / sqrt(drop(a %*% K[at, at] %*% a))
+    vapply(list(sort(rows), sample(rows)), function(order) {
+      p <- ref_posterior_at(K, order, f[order] + drift + rnorm(200, sd = 0.1), 0.01)
+      any(abs(p$mean - f) > 19.826 * p$sd)
+    }, TRUE)
+  }, c(TRUE, TRUE)))
+  expect_gt(stats::binom.test(missed[2], lives, 0.1, "greater")$p.value, tol$p_value)
+  # (The worst order is missed with the width that knows no drift.)
+  plain <- vapply(seq_len(5), function(seed) {
+    set.seed(970 + seed)
+    p <- ref_posterior_at(K, sort(rows), drift + rnorm(200, sd = 0.1), 0.01)
+    any(abs(p$mean) > 3.405 * p$sd)
+  }, TRUE)
+  expect_true(all(plain))
+})
+
+test_that("a function that drifts as the kernel says: intervals hold, and regret is below the bound", {
+  x <- seq(0, 1, length.out = 30)
+  rounds <- 60
+  found <- vapply(seq_len(by_level(3, 60)), function(seed) {
+    set.seed(980 + seed)
+    draws <- sample_gp(kernel_se(0.2), x, rounds)
+    f <- draws
+    for (t in 2:rounds) f[, t] <- sqrt(0.97) * f[, t - 1] + sqrt(0.03) * draws[, t]
+    b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.03), width = width_srinivas_finite(0.1))
+    problem <- bandit_problem(x, f, noise_gaussian(0.1), change_points = seq_len(rounds - 1))
+    gain <- numeric(rounds)
+    missed <- FALSE
+    regret <- 0
+    for (t in seq_len(rounds)) {
+      p <- b$posterior()
+      q <- b$suggest()
+      w <- b$history()$width[t]
+      missed <- missed || any(abs(p$mean - f[, t]) > w * p$sd + 1e-9)
+      regret[t] <- max(f[, t]) - f[q$arm, t]
+      b$observe(t, f[q$arm, t] + rnorm(1, sd = 0.1))
+      gain[t] <- b$information_gain()
+    }
+    bound <- regret_bound("fade", rounds, cummax(gain), noise_var = 0.01, arms = 30)
+    c(missed, any(cumsum(regret) > bound))
+  }, c(TRUE, TRUE))
+  for (k in 1:2) expect_gt(stats::binom.test(sum(found[k, ]), ncol(found), 0.1, "greater")$p.value, tol$p_value)
+})
+
+test_that("an event trigger restarts with probability delta at most where nothing changes", {
+  x <- seq(0, 1, length.out = 30)
+  lives <- by_level(20, 300)
+  restarts <- sum(vapply(seq_len(lives), function(seed) {
+    set.seed(1100 + seed)
+    b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_event(0.1))
+    run <- run_bandit(b, bandit_problem(x, drop(sample_gp(kernel_se(0.2), x)), noise_gaussian(0.1)), 60)
+    max(run$data$segment) > 1
+  }, TRUE))
+  expect_gt(stats::binom.test(restarts, lives, 0.1, "greater")$p.value, tol$p_value)
+})

@@ -282,6 +282,16 @@ test_that("bounds of any width that holds, by hand at round 3", {
   expect_equal(regret_bound("clip", 4, gains, noise_var = 1, B = 1, moment = 1)[3], 2 * w * sqrt(2 / log(2) * 3 * 1.2))
 })
 
+test_that("Avanesov's bound for any noise has AMM's first sum", {
+  ask <- function(...) regret_bound("cpd_finite", 1000, 15, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05, constant = 1, ...)[1000]
+  size <- detection_size(2.5, 1, 1e9, 1, 0.05, failure = 4 / 1000^3)
+  delays <- 2 * (1 + (sqrt(3) + 2 * size * (2 / sqrt(3) + 1 / 3)) * sqrt(1000))
+  expect_equal(ask(noise_var = 0.05^2) - delays, 1083, tolerance = 1e-3)
+  expect_lt(ask(noise_var = 0.05^2), ask() / 1000)
+  expect_error(regret_bound("cpd_finite", 10, nu = 2.5, d = 1, Delta = 1, B = 1, R = 1, noise_var = 1), "`noise_var`",
+               class = "gpbandits_error")
+})
+
 test_that("the bounds of penalised upper bounds", {
   c1 <- 2 / log(1 + 1 / 0.5)
   ask <- function(...) regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2, ...)[3]
