@@ -64,7 +64,7 @@
 #' |---|---|---|---|---|
 #' | GP-UCB with long-term constraints | norm | regret and violation sublinear | [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()] | Shi 2022 |
 #' | CKB | norm, Slater's condition | regret and soft violation sublinear: rounds may cancel | [rival_ckb()] | Zhou 2022 |
-#' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [config_ucb()], [rival_epbo()] | Xu 2023, Lu 2022; derived |
+#' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [gp_ucb()] with `outcomes`, [rival_epbo()] | Xu 2023, Lu 2022; derived |
 #' | bandit OCO, ADMMBO | | see their pages | [rival_oco()], [rival_admmbo()] | |
 #' | SafeOpt by data (LoSBO) | seed, Lipschitz and noise bounds | no unsafe play, ever; sub-Gaussian noise: w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()] | rule Fiedler 2024; derived |
 #' | a norm's lower bound | norm | refutes a bound, certifies none | [norm_check()] | derived from Flynn 2025 |

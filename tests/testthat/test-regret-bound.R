@@ -403,7 +403,7 @@ test_that("every preset has a bound, or a reason why it has none", {
     f <- getExportedValue("gpbandits", name)
     is.function(f) && "domain" %in% names(formals(f)) && is_preset(name)
   }, exports)
-  expect_gt(length(presets), 24)
+  expect_gt(length(presets), 20)
   theorems <- eval(formals(regret_bound)$theorem)
   for (name in presets) {
     error <- expect_error(regret_bound(name), class = "gpbandits_error")
