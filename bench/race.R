@@ -1,16 +1,16 @@
 # Model fits until a loss is reached: races of a bandit (race_folds()), a search on all folds, and finetune's race
 # (tune_race_anova's rule on a Latin hypercube), on the same ten folds of simulated data, for three learners.
-#   Rscript bench/race.R [seeds=1:10] [settings=30]
+#   Rscript bench/race.R [seeds=1:10] [settings=30] [finetune=FALSE]
 # The plain search tries `settings` settings on ten folds each; what it has found in the end is the loss to be reached.
-# finetune's rule is run on as many settings, by finetune itself where finetune and lme4 are installed (learner "tree" only) and
-# as it is published elsewhere: after three folds, and after each further one, a setting is dropped whose mean difference to the
+# finetune's rule is run on as many settings as it is published (and with finetune=TRUE for the learner "tree" by finetune itself, which
+# needs packages finetune, lme4, rsample, parsnip and tune, and takes a minute per seed): after three folds, and after each further one, a setting is dropped whose mean difference to the
 # best (of a linear model with effects of settings and folds; folds random in finetune) is above zero with Wald's 95% interval.
 # A winner wrongly dropped: a setting stopped whose mean over all ten folds is below the incumbent's when it was stopped.
 # Results: bench/results/race.md.
 library(gpbandits)
 
 given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- utils::modifyList(list(seeds = "1:10", settings = "30"), stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
+args <- utils::modifyList(list(seeds = "1:10", settings = "30", finetune = "FALSE"), stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
 args <- lapply(args, function(text) eval(parse(text = text)))
 folds <- 10
 
@@ -66,9 +66,12 @@ task_of <- function(learner, seed) {
     }
     cache[[key]]
   }
-  list(space = do.call(search_space, learner$space), loss = loss,
+  list(space = do.call(search_space, learner$space), loss = loss, data = data, fold_of = fold_of,
        mean_loss = function(p) mean(vapply(seq_len(folds), function(k) loss(p, k), 0)))
 }
+
+# (Losses that differ by half a percent are no different to anybody: fits until then are told too.)
+near <- 1.005
 
 # Fits until the incumbent's mean over all folds is no more than `target`; NA if never.
 fits_until <- function(fits, best, target) fits[which(best <= target)[1]]
@@ -101,14 +104,13 @@ raced_search <- function(task, seed) {
 # The published rule of finetune's race.
 anova_race <- function(task, seed) {
   set.seed(seed)
-  u <- vapply(seq_along(task$space$names), function(j) (sample(args$settings) - runif(args$settings)) / args$settings,
-              numeric(args$settings))
-  points <- hypercube(task$space, u)
+  points <- hypercube(task$space)
   table <- matrix(NA_real_, args$settings, folds)
   alive <- seq_len(args$settings)
+  order_of_folds <- sample.int(folds)
   wrong <- dropped <- 0
   for (k in seq_len(folds)) {
-    fold <- sample(setdiff(seq_len(folds), which(!is.na(colSums(table[alive, , drop = FALSE])))), 1)
+    fold <- order_of_folds[k]
     for (s in alive) table[s, fold] <- task$loss(points[[s]], fold)
     if (k >= 3 && k < folds && length(alive) > 1) {
       seen <- table[alive, !is.na(table[alive[1], ]), drop = FALSE]
@@ -126,8 +128,27 @@ anova_race <- function(task, seed) {
   list(fits = sum(!is.na(table)), best = min(rowMeans(table[alive, , drop = FALSE])), stopped = dropped, wrong = wrong)
 }
 
-# Points of the unit cube as settings.
-hypercube <- function(space, u) {
+# finetune itself, on the same settings and folds.
+finetune_race <- function(task, seed) {
+  from <- function(package, name) getExportedValue(package, name)
+  set.seed(seed)
+  points <- do.call(rbind, lapply(hypercube(task$space), as.data.frame))
+  names(points) <- c(cp = "cost_complexity", minsplit = "min_n", maxdepth = "tree_depth")[names(points)]
+  make <- function(k) from("rsample", "make_splits")(list(analysis = which(task$fold_of != k), assessment = which(task$fold_of == k)), task$data)
+  resamples <- from("rsample", "manual_rset")(lapply(seq_len(folds), make), sprintf("Fold%02d", seq_len(folds)))
+  tune <- asNamespace("tune")$tune
+  tree <- from("parsnip", "decision_tree")("regression", "rpart", cost_complexity = tune(), min_n = tune(), tree_depth = tune())
+  metric <- from("yardstick", "metric_set")(yardstick::rmse)
+  found <- suppressMessages(from("finetune", "tune_race_anova")(tree, y ~ ., resamples, grid = points, metrics = metric))
+  all <- from("tune", "collect_metrics")(found, summarize = FALSE, all_configs = TRUE)
+  means <- from("tune", "collect_metrics")(found, all_configs = TRUE)
+  list(fits = nrow(all), best = min(means$mean[means$n == folds]))
+}
+
+# A Latin hypercube of settings.
+hypercube <- function(space) {
+  u <- vapply(seq_along(space$names), function(j) (sample(args$settings) - runif(args$settings)) / args$settings,
+              numeric(args$settings))
   value <- function(param, u) {
     if (isTRUE(param$log)) param$lower * (param$upper / param$lower)^u
     else if (param$type == "integer") pmin(param$upper, floor(param$lower + u * (param$upper - param$lower + 1)))
@@ -143,25 +164,33 @@ rows <- do.call(rbind, lapply(names(learners), function(name) {
     plain <- plain_search(task, 1000 + seed)
     race <- raced_search(task, 1000 + seed)
     anova <- anova_race(task, 2000 + seed)
+    finetune <- if (args$finetune && name == "tree") finetune_race(task, 2000 + seed) else list(fits = NA, best = NA)
     target <- min(plain$best)
     data.frame(learner = name, seed, plain = fits_until(plain$fits, plain$best, target), spent = folds * args$settings,
+               plain_near = fits_until(plain$fits, plain$best, near * target), race_near = fits_until(race$fits, race$best, near * target),
                race = fits_until(race$fits, race$best, target), race_excess = 100 * (min(race$best) / target - 1),
                anova = anova$fits, anova_excess = 100 * (anova$best / target - 1),
                race_to_anova = fits_until(race$fits, race$best, anova$best), stopped = race$stopped, wrong = race$wrong,
-               dropped = anova$stopped, anova_wrong = anova$wrong)
+               dropped = anova$stopped, anova_wrong = anova$wrong, finetune = finetune$fits,
+               finetune_excess = 100 * (finetune$best / target - 1))
   }))
 }))
 saveRDS(rows, file.path(tempdir(), "race.rds"))
 
 median_of <- function(x) if (mean(is.na(x)) >= 0.5) "> all" else format(stats::median(ifelse(is.na(x), Inf, x)))
 cat("Loss to be reached: what the plain search has found after", folds * args$settings, "fits.\n\n")
-cat("| learner | plain: fits to its best | race: fits to the same | reached | race's excess after all fits | anova race: fits | its excess |",
+cat("| learner | plain: fits to its best (to within .5%) | race: fits to the same (to within .5%) | reached | race's excess after all fits | anova race: fits | its excess |",
     "race: fits to anova's loss | reached |\n|---|---|---|---|---|---|---|---|---|\n")
 for (name in unique(rows$learner)) {
   r <- rows[rows$learner == name, ]
-  cat(sprintf("| %s | %s | %s | %d of %d | %.2f%% | %s | %.2f%% | %s | %d of %d |\n", name, median_of(r$plain), median_of(r$race),
+  cat(sprintf("| %s | %s (%s) | %s (%s) | %d of %d | %.2f%% | %s | %.2f%% | %s | %d of %d |\n", name, median_of(r$plain), median_of(r$plain_near), median_of(r$race), median_of(r$race_near),
               sum(!is.na(r$race)), nrow(r), stats::median(r$race_excess), median_of(r$anova), stats::median(r$anova_excess),
               median_of(r$race_to_anova), sum(!is.na(r$race_to_anova)), nrow(r)))
 }
 cat(sprintf("\nSettings stopped by races: %d, winners among them: %d; dropped by the anova rule: %d, races in which the best setting was: %d of %d.\n",
             sum(rows$stopped), sum(rows$wrong), sum(rows$dropped), sum(rows$anova_wrong), nrow(rows)))
+if (args$finetune) {
+  tree <- rows[rows$learner == "tree", ]
+  cat(sprintf("finetune itself (tree): %s fits, %.2f%% above the plain search's loss (the rule as published: %s, %.2f%%), medians of %d.\n",
+              median_of(tree$finetune), stats::median(tree$finetune_excess), median_of(tree$anova), stats::median(tree$anova_excess), nrow(tree)))
+}
