@@ -328,6 +328,8 @@ SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
 
 // Events from this one (0-based) on; `status`: what has become of their queries.
 SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
+  from -= static_cast<R_xlen_t>(bandit.first_event());
+  if (from < 0) throw std::invalid_argument("these events are in the log alone");
   const Event* const first = bandit.events().data() + from;
   const R_xlen_t n = static_cast<R_xlen_t>(bandit.events().size()) - from;
   if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
@@ -479,6 +481,7 @@ SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_
   change.fields(fields);
   if (!Rf_isNull(durable)) change.fields(Rcpp::Function(durable)(asked, happened));
   change.make(in_step ? bandit.held() : nullptr);
+  bandit->hand_over_events();
   return happened;
 }
 

@@ -269,3 +269,18 @@ test_that("what only says that it is a bandit is refused", {
              lapply(list(1, "a", list(), globalenv()), function(frame) `attr<-`(bandit$copy(), ".xData", frame)))
   for (fake in fakes) for (use in uses) expect_error(use(fake), class = "gpbandits_error")
 })
+
+test_that("the core keeps no second copy of the log", {
+  b <- gp_ucb(1:5, kernel_se(1), noise_var = 0.1)
+  inside <- as.environment(b)
+  for (t in 1:4) b$observe(b$suggest()$id, t)
+  told <- gpbandits:::table_size(inside$events)
+  expect_identical(told, 8L)
+  expect_error(gpbandits:::cpp_bandit_log(inside$handle, 0L, 0L), "in the log alone")
+  expect_length(gpbandits:::cpp_bandit_log(inside$handle, 4L, told)$events$kind, 0)
+  again <- b$copy()
+  expect_identical(again$history(), b$history())
+  b$observe(b$suggest()$id, 5)
+  again$observe(again$suggest()$id, 5)
+  expect_identical(again$history(), b$history())
+})

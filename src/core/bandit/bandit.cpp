@@ -510,6 +510,12 @@ Query Bandit::propose(const Context& context, Rng& rng) {
 
 void Bandit::log(EventKind kind, Index id) { events_.push_back({kind, id}); }
 
+void Bandit::hand_over_events() {
+  first_event_ += static_cast<Index>(events_.size());
+  events_.clear();
+  if (events_.capacity() > 64) events_.shrink_to_fit();  // those of a replay
+}
+
 void Bandit::settle_what_is_due() {
   if (fold_.restart_due()) restart();
   if (fold_.epoch_due()) end_epoch();

@@ -77,7 +77,10 @@ class Bandit final : private FoldListener {
   const Fold& fold() const { return fold_; }
   const Space& space() const { return *beliefs_.outcomes[0].space; }
   Space& space() { return *beliefs_.outcomes[0].space; }
+  // Events from number first_event() (0-based) on: those before are the log's, and are not kept twice.
   const std::vector<Event>& events() const { return events_; }
+  Index first_event() const { return first_event_; }
+  void hand_over_events();
   const std::vector<Quantity>& quantities() const { return quantities_; }
   const Posterior& mean() const { return first().mean(); }
   // What a likelihood made of the rewards.
@@ -150,6 +153,7 @@ class Bandit final : private FoldListener {
   Fold fold_;
   std::vector<Quantity> quantities_;  // by outcome
   std::vector<Event> events_;
+  Index first_event_ = 0;
   RunningIntervals intervals_;  // where the policy keeps them
   // Queries in play at distinct places (at all places where no table tells them apart).
   std::vector<Index> played_;
