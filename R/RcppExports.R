@@ -37,6 +37,14 @@ cpp_bandit_bound <- function(handle, context, width) {
     .Call(`_gpbandits_cpp_bandit_bound`, handle, context, width)
 }
 
+cpp_bandit_advantage <- function(handle, from, context, width) {
+    .Call(`_gpbandits_cpp_bandit_advantage`, handle, from, context, width)
+}
+
+cpp_bandit_differences <- function(handle, from, context, points) {
+    .Call(`_gpbandits_cpp_bandit_differences`, handle, from, context, points)
+}
+
 cpp_bandit_intervals <- function(handle, context) {
     .Call(`_gpbandits_cpp_bandit_intervals`, handle, context)
 }
@@ -99,6 +107,10 @@ cpp_bandit_add_arms <- function(handle, config) {
 
 cpp_bandit_known <- function(handle, outcome = 1L) {
     .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
+}
+
+cpp_bandit_curved <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_curved`, handle)
 }
 
 cpp_bandit_sites <- function(handle) {

@@ -7,6 +7,7 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   places <- asked_places(config$domain, x, arm, arg)
   if (!has_likelihood(config)) return(posterior_at(bandit, places, context))
+  if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, places, context, level))
   in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, scale, level)
 }
 
@@ -81,7 +82,7 @@ bandit_draw <- function(bandit, n, context, ...) {
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
   config <- current_config(bandit)
-  if (has_likelihood(config)) drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
+  if (has_likelihood(config) && !compares_queries(config)) drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
   if (!is_scale_known(config)) drawn[] <- NA_real_
   else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, expected_noise(config))
   drawn

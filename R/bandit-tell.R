@@ -1,10 +1,17 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
-bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, ...) {
-  if (needs_transaction(bandit)) return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size,
-                                                      ...))
-  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size"))
+bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
+  if (needs_transaction(bandit)) {
+    return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
+  }
+  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
-  if (missing(reward) && !is.data.frame(id)) stop_argument("reward", "missing", "a number for each id")
+  if (missing(reward) && !is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing", "a number for each id")
+  if (compares_queries(bandit$config)) {
+    check_no_noise(noise_var, constraints)
+    check_no_size_here(size)
+    return(observe_duel(bandit, id, if (!missing(reward)) reward, prefer, time))
+  }
+  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels())")
   if (has_likelihood(bandit$config)) {
     check_no_noise(noise_var, constraints)
     return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
@@ -222,9 +229,11 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   rep_len(as.double(noise_var), count)
 }
 
-bandit_amend <- function(bandit, id, reward, size = NULL, ...) {
-  if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, size = size, ...))
-  check_dots_empty(..., allowed = c("id", "reward", "size"))
+bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
+  if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, size = size, prefer = prefer, ...))
+  check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
+  if (compares_queries(bandit$config)) return(amend_duel(bandit, id, if (!missing(reward)) reward, prefer))
+  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels())")
   if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))
@@ -280,6 +289,9 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
     constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   } else {
     constraints <- check_constraint_values(constraints, bandit, count)
+    if (compares_queries(bandit$config)) {
+      stop_argument("reward", describe(reward), "left out: what was added is compared by `$observe()`")
+    }
     if (has_likelihood(bandit$config)) {
       told <- check_told_outcomes(bandit, reward, size, count)
       reward <- told$reward

@@ -148,6 +148,11 @@ policy_entries <- list(
   ),
   mean = list(traits = list(title = "largest mean", rises = TRUE)),
   variance = list(traits = list(title = "largest variance", rises = TRUE, blind = TRUE)),
+  duel = list(
+    settings = alist(width = check_one_multiplier(width, drawn = FALSE), rule = check_choice(rule, c("last", "game"))),
+    traits = list(title = function(policy) sprintf("pairs, the %s", if (policy$rule == "last") "last against the next" else "game"),
+                  short = "duels")
+  ),
   uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE,
                                blind = TRUE, limits = TRUE)),
   ehvi = list(

@@ -22,8 +22,8 @@
 #' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `refit`, `failures = "avoid"`,
 #'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), the engine
 #'   `"lowrank"`, algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
-#'   takes neither), widths but [width_constant()], [width_function()], and [run_bandit()], whose noise is added to \eqn{f}. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
-#' @section Guarantee: none of the widths that hold with Gaussian noise holds here. Rewards in an interval, shares \eqn{k/n} among
+#'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
+#' @section Guarantee: [width_glm()], for successes and counts. None of the widths that hold with Gaussian noise holds here. Rewards in an interval, shares \eqn{k/n} among
 #'   them, have one without any of this, see [width_amm()]. For rewards with outliers no bandit's bound is known with
 #'   `rewards_robust()`; with [rewards_clip()] there is one.
 #' @param link `"logit"` or `"probit"`.
@@ -35,7 +35,7 @@
 #' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
 #'   success, more successes than trials, a level that there is not).
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>.
-#' @seealso [rewards_clip()].
+#' @seealso [rewards_duels()], [rewards_clip()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary())
@@ -81,7 +81,9 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   response    a function of f: the expected reward;
 #   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
 #   compares    are rewards comparisons of two queries?
-rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL, compares = FALSE)
+#   has_norm_bound  is width_glm() proved for them?
+rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL, compares = FALSE,
+                       has_norm_bound = FALSE)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
@@ -92,13 +94,13 @@ rewards_entries <- list(
     traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link, direction_words(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
                   response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
-                  outcome = function(rewards) check_successes)
+                  outcome = function(rewards) check_successes, has_norm_bound = TRUE)
   ),
   counts = list(
     settings = alist(direction = check_direction(direction)),
     traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
-                  outcome = function(rewards) check_event_counts)
+                  outcome = function(rewards) check_event_counts, has_norm_bound = TRUE)
   ),
   ordinal = list(
     settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
@@ -109,6 +111,13 @@ rewards_entries <- list(
                     1 + rowSums(stats::plogis(outer(as.vector(f), rewards$cuts, "-")))
                   },
                   outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
+  ),
+  duels = list(
+    settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500)),
+    traits = list(title = function(rewards) if (rewards$ties) "comparisons that may be ties" else "comparisons",
+                  likelihood = function(rewards) if (rewards$ties) list(kind = "ties", tau = rewards$tau) else list(kind = "logit"),
+                  response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
+                  compares = TRUE, has_norm_bound = function(rewards) !rewards$ties)
   ),
   robust = list(
     settings = alist(df = check_number(df, lower = 0, open_lower = TRUE)),
@@ -221,7 +230,8 @@ check_noise_for <- function(rewards, noise_var) {
 
 # What does not go with such rewards.
 check_likelihood <- function(config) {
-  if (!has_likelihood(config)) return(invisible())
+  check_glm_width(config)
+  if (!has_likelihood(config)) return(check_duels(config))
   title <- trait(config$rewards, "title")
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
   for (arg in c("constraints", "refit", "failures")) {
@@ -233,12 +243,13 @@ check_likelihood <- function(config) {
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {
-    refuse("width", trait(width, "title"), "width_constant() or width_function(): others' theorems are for Gaussian noise")
+    refuse("width", trait(width, "title"), "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
   }
   if (config$policy$kind == "kg" || !is.null(config$policy$repeats)) {
     refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
   }
   if (config$engine == "lowrank") refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
+  check_duels(config, refuse)
   pending <- config$pending
   if (trait(pending, "replaces")) as_stand_in(config$rewards, pending$value, refuse)
 }
@@ -255,8 +266,13 @@ as_stand_in <- function(rewards, value, refuse) {
 # with `lower` and `upper` where a `level` is given.
 in_scale_of_rewards <- function(frame, config, scale = "reward", level = NULL) {
   if (is_reflected(config)) frame$mean <- -frame$mean
+  response <- if (scale == "latent" || compares_queries(config)) identity else trait(config$rewards, "response")
+  on_response(frame, response, level)
+}
+
+# Mean and sd of a function of f, by quadrature, with its values at the ends of f's interval.
+on_response <- function(frame, response, level = NULL) {
   z <- if (!is.null(level)) stats::qnorm(1 - (1 - level) / 2)
-  response <- if (scale == "latent") identity else trait(config$rewards, "response")
   mean <- frame$mean
   sd <- frame$sd
   known <- which(is.finite(mean) & is.finite(sd))

@@ -239,6 +239,7 @@ certify_without_scale <- function(bandit, context) {
 # ---- bounds -------------------------------------------------------------------
 
 certify_gap <- function(rule, bandit, context) {
+  if (compares_queries(bandit$config)) return(certify_duel(rule, bandit, context))
   contexts <- contexts_for(bandit, context, 1L)
   width <- if (is.null(rule$width)) bandit$config$policy$width else rule$width
   w <- stop_width(bandit, rule$width)
@@ -259,7 +260,10 @@ certify_gap <- function(rule, bandit, context) {
 }
 
 stop_width <- function(bandit, width) {
-  own <- is.null(width)
+  own <- is.null(width) || identical(width, bandit$config$policy$width)
+  if (!own && trait(width, "curved")) {
+    stop_argument("width", trait(width, "title"), "the policy's own, or one that multiplies the posterior's own sd")
+  }
   if (own && is.null(bandit$config$policy$width)) {
     stop_argument("width", "NULL, of a bandit whose policy has no width", "a width, such as width_amm(B, R)")
   }
@@ -399,7 +403,7 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
     },
-    if (is_there("rewards")) {
+    if (is_there("rewards") && !(has_likelihood(config) && trait(or_else(config$policy$width, width_constant(1)), "curved"))) {
       if (has_likelihood(config)) paste("no theorem covers this width where rewards are", trait(config$rewards, "title"))
       else "rewards are clipped: no theorem but width_clip()'s"
     },

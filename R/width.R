@@ -54,6 +54,11 @@
 #'   With `drift` \eqn{= V > 0}{= V > 0}, \eqn{R^2 + 4V^2} stands for \eqn{R^2}, for a **design that is played in uniformly random order** while \eqn{f} drifts, \eqn{|f_s-\bar f|\le V}{|f_s - mean f| <= V}
 #'   everywhere: the intervals are those of \eqn{\bar f}{mean f}, the mean over exactly the design's rounds, of norm at most `B`. Drift is noise then, not bias (derived here, an idea of Iwazaki and Takeno
 #'   2024; places revealed by decreasing \eqn{|z|} have ranges of \eqn{4V|z_k|}). It must be fixed before the first play, and not be caused by the plays.
+#' * `width_glm`: for [rewards_binary()], [rewards_counts()] and [rewards_duels()] without ties, \eqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x)}{|f(x) - fhat(x)| <= r_t sd_c(x)}, \eqn{\hat f}{fhat} the
+#'   posterior's mode and \eqn{r_t^2 = B^2 + 2\log(1/\delta) - 2(\mathrm{ELBO} + J)}{r_t^2 = B^2 + 2 log(1/delta) - 2 (ELBO + J)}, \eqn{J} the penalised loss \eqn{-\log p(y\mid\hat f) + \|\hat f - m\|^2/2}{-log p(y | fhat) + |fhat - m|^2 / 2}, ELBO
+#'   the bound of the evidence by Laplace's Gaussian. \eqn{\sigma_c}{sd_c} is the sd of a second posterior, in which a reward weighs no more than it does wherever \eqn{f} may be:
+#'   \eqn{c_i = \min\{W_i, 2D_i(u)/(u-\hat f_i)^2: u = m_i \pm B\sqrt{k_{ii}}\}}{c_i = min(W_i, 2 D_i(u) / (u - fhat_i)^2: u = m_i +- B sqrt(k_ii))}, \eqn{D_i} Bregman's divergence of \eqn{-\log p}. With Gaussian noise it would be
+#'   `width_amm`. [policy_ucb()] and [policy_duel()] only; history's `sd` is \eqn{\sigma_c}{sd_c}.
 #' * `width_dmm`: the same martingale, kept point by point, and averaged over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`. With
 #'   \eqn{A_j = \alpha_j y'(K+\alpha_j I)^{-1}y + R^2\log\det(I+K/\alpha_j)}{A_j = alpha_j y'(K + alpha_j I)^-1 y + R^2 log det(I + K / alpha_j)} and
 #'   \eqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} + 2R^2\log(1/\delta)}{R_t^2 = -2 R^2 log(mean of exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta)}, the upper bound at
@@ -85,6 +90,8 @@
 #'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
 #'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
 #'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
+#'   `width_glm()` (derived here, proof in the core's widths/width.h): for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if \eqn{\|f - m\|_k \le B}{|f - m|_k <= B}, the kernel, \eqn{m} and `B` are fixed beforehand
+#'   and rewards are independent given \eqn{f} with the distribution that is assumed (of independent trials, say). Where only the expectation can be trusted see Rewards in an interval.
 #'   `width_fixed()`: the same assumptions, for points and looks that do not depend on rewards.
 #'   `width_corrupt()` (derived here): as its base, if the total is right. What is wrong with a reward may depend on \eqn{f}, the points and all noise so far, not on later noise; with
 #'   `width_fixed()` it must not steer the design, with `width_srinivas_finite()` it must know \eqn{f} through the rewards alone. UCB then has
@@ -154,12 +161,13 @@ new_width <- function(type) new_part("bandit_width", type, parent.frame())
 #   on_net          bounds hold on a net, and between its points with some slack, see slack_of();
 #   corruptible     its bounds bear rewards that are wrong by a known total, once that is added: a function of the
 #                   sizes of weights, not of the rewards themselves (NA: it claims nothing anyway);
+#   curved          it multiplies the sd of a posterior of its own, see GlmWidth in the core;
 #   any_rewards     it makes sense of rewards whose noise is not Gaussian;
 #   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
 #   allows          the settings of a bandit that its theorem is about, and others' are not;
 #   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
 width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, looks = NULL,
-                     on_net = FALSE, corruptible = FALSE, any_rewards = FALSE,
+                     on_net = FALSE, corruptible = FALSE, any_rewards = FALSE, curved = FALSE,
                      claim = function(width) claim_nothing, allows = NULL,
                      title = function(width) sprintf("width_%s()", width$type),
                      resolved = function(width) function(width, config) width)
@@ -221,6 +229,8 @@ width_entries <- list(
                if (is.null(width$alpha0)) width$alpha0 <- config$noise_var * 4^(0:6)
                width
              })),
+  glm = list(settings = alist(B = check_number(B, lower = 0), delta = check_delta(delta)),
+             traits = list(any_rewards = TRUE, curved = TRUE, claim = function(width) claim_glm)),
   sdf = list(settings = alist(base = check_base(base, "sdf"), B_y = check_number(B_y, lower = 0),
                               over = check_choice(over, c("window", "pending"))),
              traits = list(drawn = function(width) trait(width$base, "drawn"),
@@ -349,6 +359,10 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width(
 
 #' @rdname widths
 #' @export
+width_glm <- function(B, delta = 0.1) new_width("glm")
+
+#' @rdname widths
+#' @export
 width_sdf <- function(base, B_y = 1, over = c("window", "pending")) new_width("sdf")
 
 #' @rdname widths
@@ -369,6 +383,7 @@ width_clip <- function(B, clip, delta = 0.1) {
 # A width that one of another kind is made of.
 check_base <- function(base, same) {
   base <- check_one_multiplier(base, "base")
+  if (trait(base, "curved")) stop_argument("base", trait(base, "title"), "a width that multiplies the posterior's own sd")
   if (base$type == same) {
     stop_argument("base", trait(base, "title"), sprintf("a width other than width_%s()", same))
   }

@@ -112,6 +112,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_advantage
+Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context, double width);
+RcppExport SEXP _gpbandits_cpp_bandit_advantage(SEXP handleSEXP, SEXP fromSEXP, SEXP contextSEXP, SEXP widthSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type from(fromSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_advantage(handle, from, context, width));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_differences
+Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcpp::List& context, const Eigen::MatrixXd& points);
+RcppExport SEXP _gpbandits_cpp_bandit_differences(SEXP handleSEXP, SEXP fromSEXP, SEXP contextSEXP, SEXP pointsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type from(fromSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_differences(handle, from, context, points));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_intervals
 Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context);
 RcppExport SEXP _gpbandits_cpp_bandit_intervals(SEXP handleSEXP, SEXP contextSEXP) {
@@ -302,6 +328,16 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_known(handle, outcome));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_curved
+Rcpp::List cpp_bandit_curved(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_curved(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_curved(handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1082,6 +1118,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
+    {"_gpbandits_cpp_bandit_advantage", (DL_FUNC) &_gpbandits_cpp_bandit_advantage, 4},
+    {"_gpbandits_cpp_bandit_differences", (DL_FUNC) &_gpbandits_cpp_bandit_differences, 4},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
     {"_gpbandits_cpp_bandit_covariance", (DL_FUNC) &_gpbandits_cpp_bandit_covariance, 4},
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
@@ -1098,6 +1136,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},
+    {"_gpbandits_cpp_bandit_curved", (DL_FUNC) &_gpbandits_cpp_bandit_curved, 1},
     {"_gpbandits_cpp_bandit_sites", (DL_FUNC) &_gpbandits_cpp_bandit_sites, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},

@@ -295,6 +295,33 @@ Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width
   return out;
 }
 
+// Where mean + width * sd of f - f(from) is largest in a context, and how large; `from`: one place.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,
+                                double width) {
+  BanditHandle bandit(handle);
+  const gpb::Place place = PlacesFromR(from).at(bandit->space(), 0);
+  const auto found =
+      bandit->largest_advantage(place, width, gpb::contexts_from_list(context).at(0));
+  Rcpp::List out = places_to_r({found.first});
+  out["value"] = found.second;
+  return out;
+}
+
+// f less f at a place: means and sds, at all arms in a known context, or at points.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,
+                                  const Eigen::MatrixXd& points) {
+  BanditHandle bandit(handle);
+  const gpb::Place place = PlacesFromR(from).at(bandit->space(), 0);
+  gpb::Candidates some = bandit->space().candidates(gpb::contexts_from_list(context).at(0));
+  if (!some.tabled()) some.X = points;
+  Eigen::VectorXd mean, variance;
+  bandit->mean().differences(some, place, mean, variance);
+  return Rcpp::List::create(Rcpp::_["mean"] = mean,
+                            Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
+}
+
 // The running intervals over a context's candidates, and how often they were empty.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
@@ -618,6 +645,19 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
                             _["size"] = size, _["spread"] = spread);
+}
+
+// The core's mean, and the sd that the policy's width multiplies, at all candidates without a context.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_curved(SEXP handle) {
+  BanditHandle bandit(handle);
+  const gpb::Candidates& all = bandit->space().candidates(Context());
+  const Index n = all.size();
+  const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(bandit->mean().moments(all).mean, n);
+  const Eigen::VectorXd variance =
+      Eigen::Map<const Eigen::VectorXd>(bandit->curved().moments(all).variance, n);
+  return Rcpp::List::create(Rcpp::_["mean"] = mean,
+                            Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
 }
 
 // What the likelihood of the bandit's rewards has made of them: sites and the core's f there.

@@ -2,6 +2,7 @@
 #include "bandit/run.h"
 
 #include "linalg/floors.h"
+#include "scores/duel.h"
 #include "scores/greedy.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
@@ -28,7 +29,8 @@ void Bandit::make_posteriors() {
   for (Index k = 0; k < fold_.outcomes(); ++k) {
     check_noise_of(k, beliefs(k).noise_var);
     made.emplace_back(beliefs(k), fold_.forgetting(), fold_.pending().variance_knows(),
-                      k == 0 ? companions : std::vector<double>());
+                      k == 0 ? companions : std::vector<double>(),
+                      k == 0 ? beliefs_.policy->norm_bound() : kNaN);
   }
   quantities_ = std::move(made);
   begin_anew(fold_.first_known() + 1);
@@ -176,6 +178,9 @@ WidthState Bandit::width_state(Index outcome) const {
   }
   state.known = static_cast<double>(fold_.known_rewards(outcome));
   state.own_noise = [this, outcome] { return own_noise(outcome); };
+  state.information = [this, outcome] {
+    return quantities_[static_cast<std::size_t>(outcome)].known().information();
+  };
   state.recent_sd = [this, outcome](bool pending_only) { return recent_sd(outcome, pending_only); };
   return state;
 }
@@ -322,7 +327,7 @@ Round Bandit::round(const Context& context) const {
   Round round;
   round.number = static_cast<double>(fold_.rounds() + 1);
   round.mean = &mean();
-  round.variance = &variance();
+  round.variance = first().is_curved() ? &curved() : &variance();
   round.companions = first().companions();
   round.candidates = &beliefs_.outcomes[0].space->candidates(context);
   round.eligible = context.eligible;
@@ -357,6 +362,7 @@ double Bandit::width(Width& other) const { return other.at(width_state()); }
 Round Bandit::round_of_known(const Context& context) const {
   Round round;
   round.mean = round.variance = &mean();
+  if (first().is_curved()) round.variance = &curved();
   round.candidates = &beliefs_.outcomes[0].space->candidates(context);
   round.prior_scale = space().prior_scale();
   round.outcomes = outcome_views();
@@ -484,6 +490,32 @@ Index Bandit::to_repeat(const Context& context) const {
   return barred || !space().in_context(place, context) ? 0 : due;
 }
 
+Index Bandit::opened() const {
+  const Index id = fold_.rounds();
+  if (id == 0 || !beliefs_.policy->pairs()) return 0;
+  const Query& q = fold_.query(id);
+  const bool opens = q.in_play && q.action == Action::policy && std::isnan(q.width);
+  return opens && q.status == Status::pending ? id : 0;
+}
+
+const Place* Bandit::last_answer(const Context& context) const {
+  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
+    const Query& q = fold_.query(id);
+    if (q.action != Action::policy || std::isnan(q.width) || q.is_void()) continue;
+    const bool barred = context.eligible && !context.allows(q.place.arm);
+    if (!barred && space().in_context(q.place, context)) return &q.place;
+  }
+  return nullptr;
+}
+
+std::pair<Place, double> Bandit::largest_advantage(const Place& from, double width,
+                                                   const Context& context) {
+  const Candidates& all = space().candidates(context);
+  const AdvantageScore score(mean(), curved(), all, from, width, space().prior_scale());
+  const Place place = space().maximise(score, context, first().known());
+  return {place, value(score, place, context)};
+}
+
 Query Bandit::propose(const Context& context, Rng& rng) {
   if (context.eligible) check_eligible(*context.eligible);
   settle_what_is_due();
@@ -495,11 +527,16 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   set_outcome_widths(now);
   narrow_intervals(intervals_, now);
   now.intervals = &intervals_;
+  const Index opener = opened();
+  if (opener > 0) now.opponent = &fold_.query(opener).place;
+  const bool opens = opener == 0 && beliefs_.policy->opens_with_the_last();
+  const Place* last = opens && !fold_.explores() ? last_answer(context) : nullptr;
   const Index again = fold_.explores() ? 0 : to_repeat(context);
   std::unique_ptr<Score> score;
   if (fold_.explores()) q.action = Action::explore;
   else if (again == 0) score = penalised(beliefs_.policy->prepare(now, rng), now);
   if (again > 0) q.place = fold_.query(again).place;
+  else if (last) q.place = *last;
   else q.place = score ? space().maximise(*score, context, first().known()) : space().uniform(context, rng);
   look(q);
   q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);

@@ -70,6 +70,8 @@ class Bandit final : private FoldListener {
   std::pair<Place, double> largest_bound(double width, const Context& context);
   // The maximum and the value at `place`, in draws of f from the real rewards' posterior: a row each.
   MatrixXd drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng);
+  // Where mean + width * sd of f - f(from) is largest, and how large, of the real rewards' posterior.
+  std::pair<Place, double> largest_advantage(const Place& from, double width, const Context& context);
   // The running intervals at a context's candidates, with what has been observed since the last
   // choice; only of policies that keep them.
   RunningIntervals intervals(const Context& context);
@@ -83,6 +85,8 @@ class Bandit final : private FoldListener {
   void hand_over_events();
   const std::vector<Quantity>& quantities() const { return quantities_; }
   const Posterior& mean() const { return first().mean(); }
+  // Where bounds by the policy's width are: see Policy::norm_bound.
+  const Posterior& curved() const { return first().curved(); }
   // What a likelihood made of the rewards.
   const Observations& known() const { return first().known(); }
   const Posterior& variance() const { return first().variance(); }
@@ -139,6 +143,10 @@ class Bandit final : private FoldListener {
   Points candidate_inputs(const Context& context) const;
   // The query whose place is to be played again now; 0 if there is none.
   Index to_repeat(const Context& context) const;
+  // Of policies that ask for pairs: the query that opened the one that is not whole, and the place that
+  // answered last; 0 and null if there is none.
+  Index opened() const;
+  const Place* last_answer(const Context& context) const;
   void settle_what_is_due();
   void end_epoch();
   void note(Index id);

@@ -27,9 +27,10 @@ struct OutcomeBeliefs {
 
 class Quantity {
  public:
-  // `beliefs` outlive the quantity. `companions`: noise variances of further posteriors.
+  // `beliefs` outlive the quantity. `companions`: noise variances of further posteriors; `norm_bound`:
+  // of one whose sites have the curvature that this leaves (NaN: none), see GlmWidth.
   Quantity(const OutcomeBeliefs& beliefs, const Forgetting& forgetting, bool variance_knows,
-           const std::vector<double>& companions)
+           const std::vector<double>& companions, double norm_bound = kNaN)
       : beliefs_(&beliefs) {
     const auto made = [&](double noise_var, const Posterior* means_of = nullptr) {
       auto posterior = beliefs.space->make_posterior(noise_var, forgetting);
@@ -39,6 +40,9 @@ class Quantity {
     known_ = made(beliefs.noise_var);
     if (variance_knows) all_ = made(beliefs.noise_var, &known_->posterior());
     for (const double noise_var : companions) companions_.push_back(made(noise_var));
+    if (std::isnan(norm_bound)) return;
+    curved_ = made(beliefs.noise_var);
+    curved_->bound_curvature(norm_bound);
   }
 
   // ---- following the fold
@@ -51,6 +55,7 @@ class Quantity {
     Reading reading = this->reading(reward, told, other);
     known_->put(id, place, reading);
     for (auto& companion : companions_) companion->put(id, place, reading);
+    if (curved_) curved_->put(id, place, reading);
     if (!all_) return;
     if (!beliefs_->likelihood) reading.value = beliefs_->space->prior_mean(place);
     all_->put(id, place, reading);
@@ -75,6 +80,8 @@ class Quantity {
   // ---- what it says
   const Posterior& mean() const { return known_->posterior(); }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
+  bool is_curved() const { return curved_ != nullptr; }
+  const Posterior& curved() const { return curved_ ? curved_->posterior() : mean(); }
   bool knows_pending() const { return all_ != nullptr; }
   const Observations& known() const { return *known_; }
   std::vector<const Posterior*> companions() const {
@@ -94,6 +101,7 @@ class Quantity {
     mean().at(place, mean_here, sd);
     double ignored;
     if (all_) all_->posterior().at(place, ignored, sd);
+    if (curved_) curved_->posterior().at(place, ignored, sd);
   }
 
  private:
@@ -108,12 +116,14 @@ class Quantity {
     change(*known_);
     for (auto& companion : companions_) change(*companion);
     if (all_) change(*all_);
+    if (curved_) change(*curved_);
   }
 
   const OutcomeBeliefs* beliefs_;
   std::unique_ptr<Observations> known_;  // what the mean knows
   std::unique_ptr<Observations> all_;    // pending queries too, where the variance knows them
   std::vector<std::unique_ptr<Observations>> companions_;
+  std::unique_ptr<Observations> curved_;  // see the constructor
 };
 
 }  // namespace gpb

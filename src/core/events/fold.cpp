@@ -83,7 +83,7 @@ void Fold::set_clock(double now) {
 
 bool Fold::is_known(const Query& q, Index outcome) const {
   const Cell& cell = q.cell(outcome);
-  if (!q.in_play || cell.is_void()) return false;
+  if (!q.in_play || cell.is_void() || cell.echo) return false;
   if (cell.avoided && !std::isnan(column(outcome).worst)) return true;
   return cell.status == Status::known || rules_.pending->has_stand_in();
 }
@@ -169,6 +169,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   }
   check_told(told);
   if (cell.status == Status::failed) take_back_failure(id, outcome);
+  cell.echo = echoes(id, told.other, outcome);
   cell.reward = reward;
   cell.told = told;
   const bool late = time_taken(id) > rules_.pending->patience();
@@ -177,7 +178,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
     q.g = g;
     awaited_.erase(id);
   }
-  if (!q.in_play) return false;
+  if (!q.in_play || cell.echo) return false;
   if (!late) {
     ++column(outcome).known;
     if (told.own_noise()) column(outcome).own_noise.push_back(id);
@@ -185,6 +186,14 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
     note_worst(outcome, known_value(q, outcome));
   }
   return rules_.changes && raises_alarm(q, id);
+}
+
+// Has the other query told of this comparison?
+bool Fold::echoes(Index id, Index other, Index outcome) const {
+  if (other == 0) return false;
+  if (other == id) throw std::invalid_argument("a query is compared with another one");
+  const Cell& cell = queries_[checked(other)].cell(outcome);
+  return cell.status == Status::known && cell.told.other == id && !cell.echo;
 }
 
 bool Fold::raises_alarm(const Query& q, Index id) {
@@ -214,7 +223,7 @@ void Fold::amend(Index id, double reward, const Told& told) {
   const double noise_var = cell.told.noise_var;
   cell.told = told;
   cell.told.noise_var = noise_var;
-  if (!q.in_play || cell.status != Status::known) return;
+  if (!q.in_play || cell.echo || cell.status != Status::known) return;
   std::vector<Index>& owners = column(outcome).own_noise;
   const auto own = std::find(owners.begin(), owners.end(), id);
   if (own != owners.end() && !cell.told.own_noise()) owners.erase(own);

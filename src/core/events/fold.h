@@ -55,6 +55,7 @@ struct Cell {
   double reward = kNaN;
   Told told;
   bool avoided = false;  // failed, and counts as the worst that is known
+  bool echo = false;     // a comparison that its opponent tells of
 
   bool is_void() const {
     return status == Status::withdrawn || (status == Status::failed && !avoided);
@@ -191,6 +192,7 @@ class Fold {
   double time_taken(Index id) const;
   bool raises_alarm(const Query& query, Index id);
   void forget();
+  bool echoes(Index id, Index other, Index outcome) const;
   void note_worst(Index outcome, double value);
   void seek_worst(Index outcome);
   void tell_failures(Index outcome);

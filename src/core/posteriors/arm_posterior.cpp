@@ -120,6 +120,10 @@ void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
   else refit_mean();
 }
 
+VectorXd ArmPosterior::covariance_with(Index) const {
+  throw std::logic_error("an engine without features knows no differences");
+}
+
 void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const VectorXd&) {
   throw std::logic_error("an engine without features knows arms only");
 }
@@ -241,6 +245,12 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
   return s;
 }
 
+VectorXd WeightPosterior::covariance_with(Index arm) const {
+  const MatrixXd& phi = basis_->factor;
+  const VectorXd row = phi.row(arm);
+  return multiply(phi, multiply(root_, multiply_transposed(root_, row)));
+}
+
 void WeightPosterior::respond(Index arm, double step) {
   const MatrixXd& phi = basis_->factor;
   const VectorXd row = phi.row(arm);
@@ -355,6 +365,11 @@ double RootPosterior::condition(Index arm, double innovation, double noise) {
   c /= potter_divisor(s, noise);
   subtract_outer(root_.data(), root_.rows(), root_.cols(), c.data(), at_arm.data());
   return s;
+}
+
+VectorXd RootPosterior::covariance_with(Index arm) const {
+  const VectorXd row = root_.row(arm);
+  return multiply(root_, row);
 }
 
 void RootPosterior::respond(Index arm, double step) {

@@ -44,6 +44,8 @@ class ArmPosterior {
   // The same observations with other values: the weights stay, and with them the variance.
   void set_values(const VectorXd& weighted, double squares);
   void clear();
+  // With one arm, of all.
+  virtual VectorXd covariance_with(Index arm) const;
   // Features of the arms, a row each, where the engine works by these.
   virtual const MatrixXd* features() const { return nullptr; }
   // The posterior of observations of functionals of f by their features, a row each: weights, and

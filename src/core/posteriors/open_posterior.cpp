@@ -369,6 +369,19 @@ MatrixXd OpenPosterior::covariance(const Candidates& candidates,
   return ask([&X](const auto& known) { return known.covariance(X); });
 }
 
+void OpenPosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                                VectorXd& variance) const {
+  if (!differences_) return Posterior::differences(candidates, from, mean, variance);
+  const Index n = candidates.X.rows(), d = from.x.size();
+  differences_->set_inputs(d);
+  Points X(n, 2 * d);
+  X.leftCols(d) = candidates.X;
+  X.rightCols(d) = from.x.transpose().replicate(n, 1);
+  settled().predict(X, mean, variance);
+  mean += prior_mean_.at(candidates.X);
+  mean.array() -= prior_mean_.at(from.x);
+}
+
 bool OpenPosterior::can_sketch() const {
   return sketch_ && 2 * sketch_->rank() < low_->rank();
 }

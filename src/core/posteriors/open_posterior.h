@@ -59,6 +59,8 @@ class OpenPosterior final : public Posterior {
              VectorXd& dsd) const override;
   MatrixXd covariance(const Candidates& candidates,
                       const std::vector<Index>& some) const override;
+  void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                   VectorXd& variance) const override;
   bool can_sketch() const override;
   const LowRankPosterior* low_rank() const override { return low_.get(); }
   void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,

@@ -139,6 +139,9 @@ class Posterior {
   }
   // Joint covariance of f at some candidates, by their numbers; not every engine has it.
   virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
+  // f at candidates less f at a place: means and variances.
+  virtual void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                           VectorXd& variance) const;
   // The low-rank posterior that this one is but for the prior mean; null if there is none.
   virtual const LowRankPosterior* low_rank() const { return nullptr; }
   // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.

@@ -58,6 +58,10 @@ SitePrior Posterior::site_prior(const std::vector<Functional>&) const { throw no
 
 void Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
 
+void Posterior::differences(const Candidates&, const Place&, VectorXd&, VectorXd&) const {
+  throw std::invalid_argument("engine \"" + engine() + "\" knows no differences");
+}
+
 VectorXd Posterior::mean_of(const Points& X) const {
   VectorXd mean, ignored;
   predict(X, mean, ignored);
@@ -360,6 +364,19 @@ MatrixXd TablePosterior::covariance(const Candidates& candidates,
   std::vector<Index> rows = some;
   for (Index& row : rows) row += candidates.first;
   return settled().covariance(rows);
+}
+
+void TablePosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                                 VectorXd& variance) const {
+  const ArmPosterior& all = settled();
+  const auto some = [&](const VectorXd& x) { return x.segment(candidates.first, candidates.count); };
+  const VectorXd covariance = all.covariance_with(from.row);
+  mean = some(all.mean()).array() - all.mean()[from.row];
+  variance = (some(all.variance()) - 2.0 * some(covariance)).array() + all.variance()[from.row];
+  variance = variance.cwiseMax(0.0);
+  if (from.row >= candidates.first && from.row < candidates.first + candidates.count) {
+    variance[from.row - candidates.first] = 0.0;
+  }
 }
 
 VectorXd TablePosterior::means_at(const std::vector<const Place*>& places,

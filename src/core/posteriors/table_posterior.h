@@ -35,6 +35,8 @@ class TablePosterior final : public Posterior {
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
+  void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                   VectorXd& variance) const override;
   VectorXd means_at(const std::vector<const Place*>& places,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;

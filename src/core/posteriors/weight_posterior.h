@@ -40,6 +40,7 @@ class WeightPosterior : public ArmPosterior {
             Eigen::Ref<MatrixXd> out) const override;
   MatrixXd covariance(const std::vector<Index>& arms) const override;
   void drift(double rate) override;
+  VectorXd covariance_with(Index arm) const override;
   const MatrixXd* features() const override { return &basis_->factor; }
   void set_functionals(const MatrixXd& features, const VectorXd& weight,
                        const VectorXd& weighted) override;

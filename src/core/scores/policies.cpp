@@ -1,6 +1,7 @@
 #include "scores/score.h"
 #include "scores/policies.h"
 
+#include "scores/duel.h"
 #include "scores/entropy.h"
 #include "scores/greedy.h"
 #include "scores/improvement.h"
@@ -168,6 +169,12 @@ PolicyPtr make_expected_improvement(const Settings& policy, WidthPtr width) {
                                          policy.count("actions"));
 }
 
+PolicyPtr make_duel(const Settings& policy, WidthPtr width) {
+  width = one_multiplier(std::move(width));
+  if (policy.text("rule") == "game") return std::make_unique<GameDuelPolicy>(std::move(width));
+  return std::make_unique<LastDuelPolicy>(std::move(width));
+}
+
 PolicyPtr make_uniform(const Settings&, WidthPtr) { return std::make_unique<UniformPolicy>(); }
 
 struct Entry {
@@ -191,6 +198,7 @@ constexpr Entry kPolicies[] = {
     {"level_set", make_level_set},
     {"stable", make_stable},
     {"kg", make_knowledge},
+    {"duel", make_duel},
     {"uniform", make_uniform},
 };
 

@@ -79,6 +79,7 @@ struct Round {
   std::vector<OutcomeView> outcomes;  // of bandits with several, the first among them
   std::function<PlacesMoments()> played;  // outcomes at the places played
   double feasible = kNaN;  // how probable the limits must be where a place is recommended
+  const Place* opponent = nullptr;  // what this query is to be compared with, if anything
 };
 
 class Policy {
@@ -86,12 +87,17 @@ class Policy {
   virtual ~Policy() = default;
   // Posteriors over the same observations that it needs besides, by their noise variances.
   virtual std::vector<double> companions() const { return {}; }
+  // The norm that its width allows f, where its sd is that of sites with the curvature which this leaves.
+  virtual double norm_bound() const { return kNaN; }
   // The multiplier of sd in this round; NaN for policies without one.
   virtual double width(const Round&) { return kNaN; }
   // Null: every place is as good as any other.
   virtual std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const = 0;
   // Does it need the intersection of all rounds' confidence intervals?
   virtual bool keeps_intervals() const { return false; }
+  // Does it ask for pairs, one opening and one answering? Is the former the place that answered last?
+  virtual bool pairs() const { return false; }
+  virtual bool opens_with_the_last() const { return false; }
   // What a recommended place makes large; null for the mean.
   virtual std::unique_ptr<Score> recommendation(const Round&) { return nullptr; }
   // The multiplier as the history has it, at the place that was chosen.

@@ -45,6 +45,7 @@ class UpperBoundScore final : public BoundScore {
 class UpperBoundPolicy final : public Policy {
  public:
   explicit UpperBoundPolicy(WidthPtr width) : width_(std::move(width)) {}
+  double norm_bound() const override { return width_->norm_bound(); }
   double width(const Round& round) override { return finite_width(*width_, round); }
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     return std::make_unique<UpperBoundScore>(round);

@@ -109,6 +109,12 @@ double AmmWidth::at(const WidthState& state) {
   return std::sqrt(B_ * B_ + noise * noise / state.noise_var * (state.log_det + log_term));
 }
 
+double GlmWidth::at(const WidthState& state) {
+  const double information = state.information ? state.information() : 0.0;
+  const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
+  return std::sqrt(std::max(0.0, B_ * B_ + log_term + information));
+}
+
 double SdfWidth::at(const WidthState& state) {
   return base_->at(state) + B_y_ * state.recent_sd(pending_only_);
 }
@@ -224,6 +230,7 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   if (type == "fixed") {
     return std::make_shared<FixedWidth>(number("B"), number("R"), number("delta"), number("looks"));
   }
+  if (type == "glm") return std::make_shared<GlmWidth>(number("B"), number("delta"));
   if (type == "amm") return std::make_shared<AmmWidth>(number("B"), noise(), number("delta"));
   if (type == "sdf") {
     return std::make_shared<SdfWidth>(base(), number("B_y"), w.text("over") == "pending");

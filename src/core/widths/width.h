@@ -25,6 +25,8 @@ struct WidthState {
   // Sum of sd_{t-1} over the last m queries, or over the pending ones among them.
   std::function<double(bool pending_only)> recent_sd;
   std::function<OwnNoise()> own_noise;
+  // -2 (ELBO + J) of what a likelihood has made of the rewards, see GlmWidth.
+  std::function<double()> information;
   // Of this round's choice; null where a width is only looked at, and nothing may be drawn.
   Rng* rng = nullptr;
 };
@@ -33,6 +35,8 @@ class Width {
  public:
   virtual ~Width() = default;
   virtual double at(const WidthState& state) = 0;
+  // Where it multiplies the sd of sites with the curvature that this norm allows, see GlmWidth.
+  virtual double norm_bound() const { return kNaN; }
 };
 
 using WidthPtr = std::shared_ptr<Width>;
@@ -168,6 +172,32 @@ class AmmWidth : public Width {
   double B_;
   NoiseScale noise_;
   double delta_;
+};
+
+// For rewards with a likelihood (successes, counts, comparisons without ties): with probability 1 - delta
+// |f(x) - f^(x)| <= r sd_c(x) for all x and t, where |f - m| <= B in the RKHS norm,
+// r^2 = B^2 + 2 log(1 / delta) - 2 (ELBO + J).
+// Proof. p_g(y) is the likelihood of all rewards so far under g, l = log p. The mixture
+// M_t = int p_g / p_f dGP(g) is a nonnegative martingale under the true f, whoever chooses the next place
+// by the past, with mean 1; by Ville's inequality M_t <= 1 / delta for all t at once with probability
+// 1 - delta: l(f) >= log Z - log(1 / delta) >= ELBO - log(1 / delta), Z the evidence and ELBO a bound of
+// it by any Gaussian q, here Laplace's (whose own log Z is no bound). With J(g) = -l(g) + |g - m|^2 / 2
+// so J(f) <= B^2 / 2 - ELBO + log(1 / delta). On the other hand f^ minimises J, so that to first order
+// nothing is gained, J(f) - J(f^) = sum D_i(f_i, f^_i) + |f - f^|^2 / 2 with Bregman's divergences D_i of
+// -l_i, and D_i(u, f^_i) >= c_i (u - f^_i)^2 / 2 for all u = m_i + h_i'(f - m), |u - m_i| <= B sqrt(k_ii):
+// 2 D / (u - f^)^2 = 2 int_0^1 (1 - s) w(f^ + s (u - f^)) ds is a mean of w = -l_i'' over the stretch from
+// f^ to u; as w rises and falls once at most, that mean is least at an end of the range, or f^ itself.
+// Hence r^2 / 2 >= J(f) - J(f^) >= |f - f^|_C^2 / 2 with C = 1 + sum c_i h_i h_i', and |f(x) - f^(x)| <=
+// |f - f^|_C sd_c(x), sd_c^2(x) = k_x' C^-1 k_x. (After Abbasi-Yadkori et al. 2011 for Gaussian noise,
+// where this is AmmWidth; c need not be predictable, for the argument is about one path.)
+class GlmWidth : public Width {
+ public:
+  GlmWidth(double B, double delta) : B_(B), delta_(delta) {}
+  double at(const WidthState& state) override;
+  double norm_bound() const override { return B_; }
+
+ private:
+  double B_, delta_;
 };
 
 // Verma et al.: base_t + B_y * sum over the last m queries of sd_{t-1}(x_s).
