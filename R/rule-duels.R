@@ -142,7 +142,7 @@ amend_duel <- function(bandit, id, reward, prefer) {
 chances_against_best <- function(bandit, places, context, level) {
   config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)
-  best <- core(cpp_bandit_best(bandit$handle, contexts))
+  best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
   from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
   points <- if (is_tabulated_space(config)) matrix(0, 0, 0)
             else kernel_points(config$domain, places, contexts$values[rep(1, place_total(places)), , drop = FALSE])
@@ -172,7 +172,7 @@ certify_duel <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   width <- bandit$config$policy$width
   w <- stop_width(bandit, rule$width)
-  best <- core(cpp_bandit_best(bandit$handle, contexts))
+  best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
   from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
   gap <- max(0, core(cpp_bandit_advantage(bandit$handle, from, contexts, w))$value)
   claim <- width_claim(width, bandit)
