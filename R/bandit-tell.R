@@ -219,12 +219,14 @@ check_no_size_here <- function(size) {
 # One per reward, NA for the bandit's own.
 check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   if (is.null(noise_var)) return(rep(NA_real_, count))
-  known <- !is.na(noise_var)
-  checked <- check_numbers(noise_var[known], arg, lower = 0, open_lower = TRUE, upper = largest_number)
-  if (!is_number(noise_var) || !length(noise_var) %in% c(1, count)) {
+  # (NA alone is no number, and says that nothing is known.)
+  numbers <- is_number(noise_var) || (is.logical(noise_var) && !is.object(noise_var) && all(is.na(noise_var)))
+  if (!numbers || !length(noise_var) %in% c(1, count)) {
     stop_argument(arg, describe(noise_var),
                   sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }
+  known <- !is.na(noise_var)
+  checked <- check_numbers(noise_var[known], arg, lower = 0, open_lower = TRUE, upper = largest_number)
   noise_var[known] <- checked
   rep_len(as.double(noise_var), count)
 }

@@ -267,7 +267,7 @@ same_domain <- function(made, found) {
 check_input_names <- function(names, d, arg) {
   if (is.null(names)) return(paste0("x", seq_len(d)))
   if (!are_names(names) || length(names) != d) {
-    given <- if (is.character(names)) paste("with the names", quoted(names)) else describe(names)
+    given <- if (is.character(names) && !is.object(names)) paste("with the names", quoted(names)) else describe(names)
     stop_argument(arg, given,
                   if (d == 1) "one input with a name" else sprintf("%d inputs, each with a name of its own", d))
   }

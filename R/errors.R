@@ -292,7 +292,7 @@ made_up <- function(names) {
 }
 
 quoted <- function(names, most = 8) {
-  shown <- paste(dQuote(readable(utils::head(names, most)), FALSE), collapse = ", ")
+  shown <- paste(dQuote(readable(as.vector(utils::head(unclass(names), most))), FALSE), collapse = ", ")
   if (length(names) > most) sprintf("%s, ... (%d in all)", shown, length(names)) else shown
 }
 

@@ -74,7 +74,10 @@ mutated_journals <- function(seed) {
   spoilt <- tempfile()
   on.exit(unlink(c(file, spoilt)))
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.05, pending = pending_hallucinate(), journal = file)
-  for (t in 1:8) b$observe(b$suggest(2, arms = if (t > 4) c(2, 5:7))$id[1], stats::rnorm(1))
+  for (t in 1:8) {
+    if (t == 6) b$add_arms(c(1.2, 1.4))
+    b$observe(b$suggest(2, arms = if (t > 4) c(2, 5:7))$id[1], stats::rnorm(1))
+  }
   b$amend(1, 0.3)
   b$withdraw(2)
   lines <- gpbandits:::cpp_journal_read(file)$lines

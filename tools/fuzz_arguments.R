@@ -89,6 +89,26 @@ targets <- do.call(rbind, lapply(sort(exports), function(name) {
   if (is.function(f) && length(formals(f))) data.frame(name = name, argument = names(formals(f)))
 }))
 
+# Methods of a bandit (on a copy), with arguments that work.
+methods_of_bandit <- list(
+  suggest = list(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL), observe = list(id = 4, reward = 1, constraints = NULL, noise_var = NULL),
+  add = list(x = 0.5, arm = NULL, reward = 1, constraints = NULL, context = NULL, noise_var = NULL), add_arms = list(x = 1.5, mean = NULL),
+  amend = list(id = 1, reward = 2), withdraw = list(id = 4), fail = list(id = 4), posterior = list(x = NULL, context = NULL, arm = NULL),
+  draw = list(n = 1, context = NULL), best = list(context = NULL), certificate = list(rule = NULL, context = NULL), history = list(draws = NULL)
+)
+played$suggest()
+
+call_of_method <- function(method, argument, value) {
+  given <- methods_of_bandit[[method]]
+  given[argument] <- list(value)
+  bandit <- played$copy()
+  before <- bandit$history()
+  outcome <- tryCatch(do.call(eval(call("$", bandit, method)), given, quote = TRUE), error = identity)
+  if (!inherits(outcome, "error")) return(outcome)
+  if (!identical(bandit$history(), before)) stop("a call that was refused has changed the bandit")
+  stop(outcome)
+}
+
 # ---- calls --------------------------------------------------------------------
 
 given_to <- function(name, argument, value) {
@@ -130,6 +150,13 @@ while (proc.time()[["elapsed"]] < end && calls < nrow(draws)) {
     what <- sprintf("%s(%s)", name, shown(value))
     note("now", what)
     fault <- fault_of_call(get(name)(value))
+  } else if (calls %% 12 == 6) {
+    method <- names(methods_of_bandit)[1 + floor(draws[calls, 1] * length(methods_of_bandit))]
+    argument <- names(methods_of_bandit[[method]])
+    argument <- argument[1 + (calls %/% 12) %% length(argument)]
+    what <- sprintf("$%s(%s = %s)", method, argument, shown(value))
+    note("now", what)
+    fault <- fault_of_call(call_of_method(method, argument, value))
   } else {
     target <- targets[1 + floor(draws[calls, 1] * nrow(targets)), ]
     what <- sprintf("%s(%s = %s)", target$name, target$argument, shown(value))

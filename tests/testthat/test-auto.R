@@ -255,4 +255,13 @@ test_that("the history of a bandit begins another, whatever became of its querie
     expect_equal(auto_bandit(domain, found$history)$history()$status, c("known", "failed")[1 + is.na(found$history$reward)])
   }
   expect_error(auto_bandit(domain, cbind(b$history(), mood = 1)), "mood", class = "gpbandits_error")
+  # What was lost says nothing.
+  late <- gp_ucb(bench_domain, kernel_se(10), 0.1, width = width_constant(2), pending = pending_censor(1, 0))
+  late$suggest(3)
+  late$observe(2:3, c(61, 62))
+  late$observe(1, 60)
+  expect_equal(late$history()$status, c("lost", "known", "known"))
+  told <- late$history()
+  told$reward[1] <- NA
+  expect_equal(auto_bandit(bench_domain, told, design = 0)$history()$reward, c(61, 62))
 })

@@ -23,6 +23,12 @@ mutation_victims <- function() {
     drift = live(gp_ucb_drift(x, kernel_se(0.3), 0.05, change_fade(0.1))),
     rival = live(rival_ckb(x, kernel_se(0.3), 0.05, step = 0.5, bound = 1)),
     safe = live(safe_opt(x, kernel_se(0.3), 0.05, threshold = -2, seed = 4:5, width = 2)),
+    grown = {
+      b <- live(gp_ucb(data.frame(name = letters[1:9], x = x), kernel_matern(2.5, 0.3), 0.05))
+      b$add_arms(data.frame(name = c("new", "newer"), x = c(1.1, 1.3)))
+      b$observe(b$suggest()$id, 0.2)
+      b
+    },
     lengthscales = live(lb_gp_ucb(x, kernel_se(0.6), 0.05, B = 1, R = 0.1))
   )
 }
