@@ -56,6 +56,8 @@ check_still_tabulated <- function(config, grown) {
 
 new_arms <- function(x, domain) {
   have <- arm_count(domain)
+  if (is.data.frame(x)) check_data_frame(x, "x")
+  else if (!is_number(x)) stop_argument("x", describe(x), "numbers or a data.frame, one row per arm")
   named <- labels_of_rows(x, "x")
   if (is.data.frame(x)) x <- x[setdiff(names(x), named$column)]
   else if (is.null(dim(x)) && length(domain$names) == 1) x <- unname(x)

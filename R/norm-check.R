@@ -36,7 +36,7 @@
 #' @export
 norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NULL, alpha0 = NULL) {
   check_dots_empty(..., allowed = names(formals(norm_check)))
-  check_class(bandit, "GPBandit", hint = "gp_bandit(), gp_ucb(), ...")
+  check_bandit(bandit)
   delta <- check_delta(delta)
   if (!is.null(B)) B <- check_number(B, lower = 0)
   if (!is.null(R)) R <- check_number(R, lower = 0)

@@ -202,7 +202,7 @@ check_outcome_list <- function(outcomes, config = NULL) {
   if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes),
                                                                                         allowed)
   names <- names(outcomes)
-  if (is.null(names) || anyNA(names) || !all(nzchar(names)) || anyDuplicated(names)) {
+  if (!are_names(names)) {
     stop_argument("outcomes", "a list whose elements have no names of their own", allowed)
   }
   for (name in names) check_class(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name),

@@ -42,6 +42,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
   width <- width_fixed(B, R, delta, looks, drift)
   most <- check_count(most, upper = 1e6)
   cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  noise_var <- check_positive(noise_var)
   check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
   grid <- if (can_count(domain)) list(domain = domain, between = 0)
           else cover_of_box(domain, kernel, width$B, cover * tolerance)

@@ -143,7 +143,7 @@ clock_times <- function(bandit, time, count, after, what) {
     if (!goes_by_clock(bandit$config)) return(rep(NA_real_, count))
     return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
   }
-  if (inherits(time, c("POSIXt", "Date"))) time <- as.numeric(as.POSIXct(time))
+  if (inherits(time, c("POSIXct", "Date")) && is.numeric(unclass(time))) time <- as.numeric(as.POSIXct(time))
   time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)
   early <- which(time < after)
   if (length(early)) {

@@ -140,8 +140,8 @@ print.bandit_stop <- function(x, ...) {
 
 # A rule, or a function of what is asked after every round.
 check_stop <- function(rule, arg = "stop_when") {
-  if (is.null(rule) || is.function(rule)) return(rule)
   if (inherits(rule, "bandit_stop")) return(check_class(rule, "bandit_stop", arg))
+  if (is.null(rule) || is.function(rule)) return(rule)
   stop_argument(arg, describe(rule), "NULL, a stop rule such as stop_prb(), or a function that returns TRUE to stop")
 }
 
