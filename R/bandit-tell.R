@@ -33,7 +33,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   } else {
     told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
   }
-  frame <- if (is.data.frame(id)) id
+  frame <- if (is.data.frame(id)) check_data_frame(id, "id")
   id <- check_ids(bandit, told$id)
   if (!is.null(frame)) check_conditions_told(bandit, id, frame)
   readings <- check_readings(bandit, told$reward, length(id))

@@ -117,12 +117,14 @@ norm_lower <- function(data, R, delta, alpha, alpha0) {
 
 #' @export
 print.bandit_norm_check <- function(x, ...) {
-  check_dots_empty(...)
-  known <- is.finite(x$B)
-  cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
-              ifelse(!known, "", ifelse(x$refuted, sprintf(": %.4g, which was told, is refuted", x$B),
-                                        sprintf(": this does not speak against %.4g", x$B)))), sep = "")
-  cat(if (is.na(x$probability)) "no theorem: " else sprintf("with probability %g, if ", x$probability),
-      paste(x$assumptions, collapse = "; "), "\n", sep = "")
-  invisible(x)
+  read_part(x, "bandit_norm_check", {
+    check_dots_empty(...)
+    known <- is.finite(x$B)
+    cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
+                ifelse(!known, "", ifelse(x$refuted, sprintf(": %.4g, which was told, is refuted", x$B),
+                                          sprintf(": this does not speak against %.4g", x$B)))), sep = "")
+    cat(if (is.na(x$probability)) "no theorem: " else sprintf("with probability %g, if ", x$probability),
+        paste(x$assumptions, collapse = "; "), "\n", sep = "")
+    invisible(x)
+  })
 }

@@ -143,6 +143,9 @@ clock_times <- function(bandit, time, count, after, what) {
     if (!goes_by_clock(bandit$config)) return(rep(NA_real_, count))
     return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
   }
+  if (inherits(time, "POSIXlt")) {
+    time <- tryCatch(as.POSIXct(time), error = function(e) stop_argument("time", "a broken POSIXlt", "times"))
+  }
   if (inherits(time, c("POSIXct", "Date")) && is.numeric(unclass(time))) time <- as.numeric(as.POSIXct(time))
   time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)
   early <- which(time < after)

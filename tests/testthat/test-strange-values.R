@@ -115,7 +115,7 @@ made_here <- function() {
   fit <- gp_fit(safe_x, sin(3 * safe_x), safe_kernel)
   list(
     run, summary(run), summary(run$bandit), found, summary(found), fit, summary(fit), gp_regression(safe_x, sin(3 * safe_x), safe_kernel, 0.01),
-    check_model(run$bandit), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
+    check_model(run$bandit), norm_check(run$bandit, R = 0.1), race_folds(5), fidelity_range(0.1, 1), to_maximize(), at_most(1), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
     compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.01)), problem, 3, 2, seed = 1),
     safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_window(3), constraints_noiseless(epoch = 2),
     penalty_exponential(), stop_gap(1), param_real(0, 1), rewards_clip(1), refit_every(3), noise_gaussian(1), delay_fixed(1), scale_outputs(),
@@ -186,4 +186,17 @@ test_that("numbers that only call themselves something, and counts without measu
   expect_match(conditionMessage(refused(constraints_noiseless(count = 1e6, epoch = 2))), "<= 1000")
   expect_match(conditionMessage(refused(plan_experiments(safe_x, safe_kernel, 0.1, 1, B = 1, R = 1, most = 1e9))), "<= 1e\\+06")
   refused(plan_experiments(safe_x, safe_kernel, 0.1, 1, B = 1, R = NULL))
+  expect_identical(plan_experiments(safe_x, safe_kernel, array(0.1, c(1, 1, 1)), 2, B = 1, R = 0.1),
+                   plan_experiments(safe_x, safe_kernel, 0.1, 2, B = 1, R = 0.1))
+  # What make fuzz found by methods: a function that calls itself a table, a time or a rule.
+  b <- gp_ucb(safe_x, safe_kernel, 0.1, pending = pending_censor(3, unit = "time"))
+  for (bad in list(function() 1, emptyenv(), structure(function() 1, class = "data.frame"), structure("a", class = "Date"),
+                   structure(function() 1, class = "bandit_stop"), structure(list(a = 1), class = "POSIXlt"))) {
+    refused(b$add_arms(bad))
+    refused(b$suggest(time = bad))
+    refused(b$add(arm = 1, reward = 1, noise_var = bad))
+    refused(norm_check(bad))
+  }
+  refused(run_bandit(b, bandit_problem(safe_x, safe_x), 2, stop_when = structure(function() 1, class = "bandit_stop")))
+  refused(norm_check(structure(1, class = "GPBandit")))
 })
