@@ -55,6 +55,7 @@ outcome_noise <- function(config, noise_var, values) {
 observe_several <- function(bandit, id, reward, time, noise_var) {
   config <- bandit$config
   if (is.data.frame(id)) {
+    check_data_frame(id, "id")
     if (!is.null(reward)) stop_argument("reward", "given besides a data.frame",
                                         "columns of the data.frame, one per outcome")
     frame <- id

@@ -33,7 +33,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   } else {
     told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
   }
-  frame <- if (is.data.frame(id)) check_data_frame(id, "id")
+  frame <- if (is.data.frame(id)) id
   id <- check_ids(bandit, told$id)
   if (!is.null(frame)) check_conditions_told(bandit, id, frame)
   readings <- check_readings(bandit, told$reward, length(id))
@@ -98,6 +98,7 @@ last_beside <- function(bandit, ids) {
 same_numbers <- function(a, b) (is.na(a) & is.na(b)) | (a == b) %in% TRUE
 
 rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
+  check_data_frame(data, "id")
   ours <- function(names) beside(names, given_names(bandit$config))
   g <- ours(constraint_names(bandit$config, "g"))
   if (!is.null(reward)) {

@@ -299,7 +299,7 @@ check_told_outcomes <- function(bandit, reward, size, count) {
 }
 
 observe_outcomes <- function(bandit, id, reward, size, time) {
-  frame <- if (is.data.frame(id)) id
+  frame <- if (is.data.frame(id)) check_data_frame(id, "id")
   if (!is.null(frame)) {
     if (!all(c("id", "reward") %in% names(frame))) {
       stop_argument("id", describe(frame), "ids, or a data.frame with columns id, reward")

@@ -175,16 +175,18 @@ leased_frame <- function(bandit, leases) {
 store_observe <- function(bandit, id, reward, constraints, time, noise_var, token = NULL, ...) {
   force_arguments()
   in_store(bandit, {
-    ids <- if (is.data.frame(id)) id$id else id
+    ids <- ids_told(id)
     check_tokens(bandit, ids, token)
     bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, settled_among(bandit, ids), "done")
-  }, leases = tokens_in_sql(if (is.data.frame(id)) id$id else id, token, bandit$journal$link))
+  }, leases = tokens_in_sql(ids_told(id), token, bandit$journal$link))
   invisible(bandit)
 }
 
 # Queries of which nothing is awaited any more.
 settled_among <- function(bandit, ids) ids[!status_of(bandit, ids) %in% c("pending", "partial")]
+
+ids_told <- function(id) if (is.data.frame(id)) check_data_frame(id, "id")$id else id
 
 store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, token = NULL, ...) {
   if (!is.null(reason)) check_string(reason)

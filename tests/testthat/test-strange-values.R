@@ -190,9 +190,10 @@ test_that("numbers that only call themselves something, and counts without measu
                    plan_experiments(safe_x, safe_kernel, 0.1, 2, B = 1, R = 0.1))
   # What make fuzz found by methods: a function that calls itself a table, a time or a rule.
   b <- gp_ucb(safe_x, safe_kernel, 0.1, pending = pending_censor(3, unit = "time"))
-  for (bad in list(function() 1, emptyenv(), structure(function() 1, class = "data.frame"), structure("a", class = "Date"),
+  for (bad in list(function() 1, emptyenv(), structure(function() 1, class = "data.frame"), structure("a", class = "data.frame"), structure("a", class = "Date"),
                    structure(function() 1, class = "bandit_stop"), structure(list(a = 1), class = "POSIXlt"))) {
     refused(b$add_arms(bad))
+    refused(b$observe(bad, 1))
     refused(b$suggest(time = bad))
     refused(b$add(arm = 1, reward = 1, noise_var = bad))
     refused(norm_check(bad))
