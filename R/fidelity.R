@@ -42,7 +42,8 @@ fidelity_range <- function(lower, target, cost = NULL, log = FALSE, integer = FA
 
 fidelity_entry <- list(settings = alist(lower = check_number(lower), target = check_target(target, lower),
                                         cost = check_fidelity_cost(cost, lower, target),
-                                        log = check_fidelity_log(log, lower), integer = check_fidelity_integer(integer, lower, target),
+                                        log = check_fidelity_log(log, lower),
+                                        integer = check_fidelity_integer(integer, lower, target),
                                         threshold = check_number(threshold, lower = 0, open_lower = TRUE)))
 
 check_target <- function(target, lower) check_number(target, "target", lower = lower, open_lower = TRUE)
@@ -85,7 +86,8 @@ check_fidelity <- function(fidelity) {
 #' @export
 print.bandit_fidelity <- function(x, ...) {
   read_part(x, "bandit_fidelity", {
-    cat(sprintf("<fidelities from %g to the target %g, cost %s>\n", x$lower, x$target, if (is.null(x$cost)) "learnt" else "given"))
+    cat(sprintf("<fidelities from %g to the target %g, cost %s>\n", x$lower, x$target,
+                if (is.null(x$cost)) "learnt" else "given"))
     invisible(x)
   })
 }
@@ -106,8 +108,8 @@ user_fidelity <- function(fidelity, s) {
   if (fidelity$integer) unique(round(z)) else z
 }
 
-# Which of the fidelities to evaluate: `sd` there in units of the prior sd, `ratio` of cost to the target's, `correlation`
-# with the target. NA for the target.
+# Which of the fidelities to evaluate: `sd` there in units of the prior sd, `ratio` of cost to the target's,
+# `correlation` with the target. NA for the target.
 cheapest_informative <- function(sd, ratio, correlation, threshold) {
   worth <- which(sd > threshold * boca_bound(ratio, correlation) & ratio < 0.9)
   if (length(worth)) worth[which.min(ratio[worth])] else NA_integer_
@@ -214,8 +216,10 @@ cost_ratios <- function(search, z) {
   if (!is.null(fidelity$cost)) return(costs_at(fidelity$cost, z) / costs_at(fidelity$cost, fidelity$target))
   seen <- looks_of(search)
   scaled <- if (fidelity$lower > 0) log else function(z) (z - fidelity$lower) / (fidelity$target - fidelity$lower)
-  slope <- if (length(unique(seen$fidelity)) > 1) max(0, stats::coef(stats::lm.fit(cbind(1, scaled(seen$fidelity)), log(seen$cost)))[[2]])
-           else 1
+  slope <- 1
+  if (length(unique(seen$fidelity)) > 1) {
+    slope <- max(0, stats::lm.fit(cbind(1, scaled(seen$fidelity)), log(seen$cost))$coefficients[[2]])
+  }
   exp(slope * (scaled(z) - scaled(fidelity$target)))
 }
 
@@ -273,10 +277,12 @@ maximum_over_fidelities <- function(search) {
   best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
   belief <- if (!is.null(best)) belief_of_best(bandit, best)
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
-  structure(list(par = if (!is.null(best)) one_point(config$domain, best[config$domain$names]), value = belief$mean, sd = belief$sd,
-                 best_seen = if (length(at_target)) history[at_target, ], history = history, bandit = bandit, centre = 0,
-                 scale = 1, direction = config$outputs$direction, interrupted = search$interrupted,
-                 stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL, hopeless = search$hopeless,
+  structure(list(par = if (!is.null(best)) one_point(config$domain, best[config$domain$names]), value = belief$mean,
+                 sd = belief$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
+                 bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
+                 interrupted = search$interrupted,
+                 stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL,
+                 hopeless = search$hopeless,
                  fidelity = list(target = search$fidelity$target, spent = sum(cost),
                                  cost_ratio = function(z) cost_ratios(search, z))),
             class = "bandit_maximum")

@@ -132,7 +132,8 @@ summary.bandit_maximum <- function(object, ...) {
     own <- evaluations_of(object)
     order <- order(output_sign(config) * full_readings(own), decreasing = TRUE, na.last = NA)
     status <- own$status
-    counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"), failed = sum(is.na(history$reward)))
+    counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"),
+                failed = sum(is.na(history$reward)))
     best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
     structure(list(story = maximum_story(object), best = best,
                    top = history[utils::head(order, 5), ], counts = counts,

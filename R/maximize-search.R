@@ -105,7 +105,9 @@ reason_of_failures <- function(reasons, design) {
 # The next evaluation, NULL if there is none (yet).
 next_task <- function(search, busy) {
   if (!is.null(why_hopeless(search))) return(NULL)
-  if (is_race(search)) search$redo <- Filter(function(task) setting_of(search, task$origin)$state == "racing", search$redo)
+  if (is_race(search)) {
+    search$redo <- Filter(function(task) setting_of(search, task$origin)$state == "racing", search$redo)
+  }
   if (length(search$redo) && !is_out_of_time(search)) {
     task <- search$redo[[1]]
     search$redo <- search$redo[-1]

@@ -1,6 +1,7 @@
 # ---- a search whose evaluations are folds -----------------------------------------------
-# `search$settings`: an environment per setting that was begun, by its origin: `point`, `order` of the folds, `reward` (NA: not
-# known), `taken` (folds that were given to a worker), `state`. `search$looks`: a list per evaluation that has ended.
+# `search$settings`: an environment per setting that was begun, by its origin: `point`, `order` of the folds, `reward`
+# (NA: not known), `taken` (folds that were given to a worker), `state`. `search$looks`: a list per evaluation that has
+# ended.
 
 is_race <- function(search) !is.null(search$race)
 
@@ -77,7 +78,9 @@ add_fold <- function(search, note) {
   sign <- output_sign(search$bandit$config)
   if (is.na(note$reward)) end_setting(search, setting, "failed", sprintf("fold %d: %s", note$fold, note$status))
   else if (!anyNA(setting$reward)) end_setting(search, setting, "complete", "ok")
-  else if (is_out_of_race(search$race, sign * setting$reward, complete)) end_setting(search, setting, "stopped", "stopped")
+  else if (is_out_of_race(search$race, sign * setting$reward, complete)) {
+    end_setting(search, setting, "stopped", "stopped")
+  }
 }
 
 # Its row of the history.
@@ -120,7 +123,8 @@ resume_race <- function(search, notes) {
 
 # ---- telling ------------------------------------------------------------------------------
 
-# Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where there is no race.
+# Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where there
+# is no race.
 told_noise <- function(search, rows) {
   if (!is_race(search)) return(NULL)
   extra <- own_columns(search$history, search$bandit$config$domain$names)$fold_var[rows]
@@ -149,8 +153,9 @@ race_report <- function(search) {
     if (is.null(row)) NA_integer_ else row
   }
   column <- function(name, type) vapply(search$looks, function(look) as.vector(look[[name]], typeof(type)), type)
-  list(rule = search$race, spent = length(search$looks), settings = length(search$settings), complete = count("complete"),
-       stopped = length(stopped), failed = count("failed"), unfinished = count("unfinished"),
+  list(rule = search$race, spent = length(search$looks), settings = length(search$settings),
+       complete = count("complete"), stopped = length(stopped), failed = count("failed"),
+       unfinished = count("unfinished"),
        saved = search$race$folds * length(stopped) - sum(vapply(stopped, function(one) sum(one$taken), 0)),
        folds = data.frame(setting = vapply(search$looks, row_of, 0L), fold = column("fold", 0L),
                           reward = column("reward", 0), status = column("status", "")))
@@ -171,6 +176,7 @@ describe_race <- function(race) {
 }
 
 race_line <- function(race) {
-  sprintf("  race         %d evaluations of a fold; %d settings stopped early, %g folds saved (%.0f%% of all settings')\n",
-          race$spent, race$stopped, race$saved, 100 * race$saved / (race$settings * race$rule$folds))
+  sprintf("  race         %d evaluations of a fold; %d settings stopped early, %g folds saved (%.0f%% of all %s)\n",
+          race$spent, race$stopped, race$saved, 100 * race$saved / (race$settings * race$rule$folds),
+          "settings'")
 }

@@ -1,8 +1,9 @@
 # ---- a race in a store ------------------------------------------------------------------
 # A worker leases a setting (a query) and evaluates its folds, one after the other; what they gave stands in the table
 # gpb_fold, so that whoever takes the setting over goes on with it, and all compare with the same complete settings. A
-# fold's row is there before it is evaluated (state "open"): that is what the budget counts. Fold 0 of a setting says what it
-# came to: `state` "ok", "stopped", "unfinished", and in `reward` the variance that is due to folds not evaluated.
+# fold's row is there before it is evaluated (state "open"): that is what the budget counts. Fold 0 of a setting says
+# what it came to: `state` "ok", "stopped", "unfinished", and in `reward` the variance that is due to folds not
+# evaluated.
 
 race_of_store <- function(bandit) bandit$config$search$race
 
@@ -18,10 +19,11 @@ make_fold_table <- function(link) {
 
 # All folds of a bandit's settings, a data.frame; what is no fold of a race over so many is refused.
 stored_folds <- function(log, race) {
-  found <- sql_select(log$link, c("query", "fold", "state", "reward", "at"), "FROM gpb_fold WHERE bandit = ", log$number,
-                      " ORDER BY at, query, fold")
-  found <- data.frame(query = suppressWarnings(as.integer(found$query)), fold = suppressWarnings(as.integer(found$fold)),
-                      state = as.character(found$state), reward = suppressWarnings(as.double(found$reward)))
+  found <- sql_select(log$link, c("query", "fold", "state", "reward", "at"), "FROM gpb_fold WHERE bandit = ",
+                      log$number, " ORDER BY at, query, fold")
+  found <- data.frame(query = suppressWarnings(as.integer(found$query)),
+                      fold = suppressWarnings(as.integer(found$fold)), state = as.character(found$state),
+                      reward = suppressWarnings(as.double(found$reward)))
   bad <- is.na(found$query) | is.na(found$fold) | found$fold < 0 | found$fold > race$folds | is.na(found$state) |
     is.infinite(found$reward) | (found$state == "ok" & is.na(found$reward))
   if (any(bad)) stop_gpbandits("The store's table gpb_fold has a row that is no fold of this race.", argument = "store")
@@ -174,5 +176,6 @@ race_report_of_store <- function(race, history, ids, folds) {
   list(rule = race, spent = nrow(looks), settings = length(unique(looks$query)), complete = count("ok"),
        stopped = sum(stopped), failed = failed, unfinished = count("unfinished"),
        saved = race$folds * sum(stopped) - sum(history$folds[stopped]),
-       folds = data.frame(setting = match(looks$query, ids), fold = looks$fold, reward = looks$reward, status = looks$state))
+       folds = data.frame(setting = match(looks$query, ids), fold = looks$fold, reward = looks$reward,
+                          status = looks$state))
 }

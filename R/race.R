@@ -49,9 +49,10 @@ race_folds <- function(folds, alpha = 0.05, burn_in = 3) {
   new_part("bandit_race")
 }
 
-race_entry <- list(settings = alist(folds = check_fold_count(folds), alpha = check_number(alpha, lower = 0, upper = 1, open_lower = TRUE,
-                                                                                 open_upper = TRUE),
+race_entry <- list(settings = alist(folds = check_fold_count(folds), alpha = check_alpha(alpha),
                                     burn_in = check_burn_in(burn_in, folds)))
+
+check_alpha <- function(alpha) check_number(alpha, "alpha", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
 
 check_fold_count <- function(folds) check_count(folds, "folds", lower = 3, upper = 1e4)
 
@@ -68,8 +69,8 @@ print.bandit_race <- function(x, ...) {
 }
 
 # ---- the rule -------------------------------------------------------------------------
-# `complete`: rewards of the complete settings, a row each and a column per fold, larger is better; `reward`: those of the
-# setting that is raced, NA where a fold was not evaluated.
+# `complete`: rewards of the complete settings, a row each and a column per fold, larger is better; `reward`: those of
+# the setting that is raced, NA where a fold was not evaluated.
 
 # From so many complete settings on their table says how much differences vary.
 pooled_race <- 4
@@ -93,8 +94,8 @@ is_out_of_race <- function(race, reward, complete) {
   mean(d) + quantile * v * sqrt(1 / k - 1 / race$folds) < 0
 }
 
-# Variance of a difference of two settings on a fold: twice the residual mean square of the settings x folds table; 0 where
-# one setting tells nothing.
+# Variance of a difference of two settings on a fold: twice the residual mean square of the settings x folds table; 0
+# where one setting tells nothing.
 pooled_difference <- function(complete) {
   m <- nrow(complete)
   if (m < 2) return(0)
@@ -110,10 +111,11 @@ worth_on_folds <- function(reward, complete) {
   seen <- !is.na(reward)
   k <- sum(seen)
   m <- nrow(complete)
-  if (k == length(reward) || m == 0) return(list(mean = mean(reward[seen]), var = unseen_var(reward[seen], length(reward))))
+  folds <- length(reward)
+  if (k == folds || m == 0) return(list(mean = mean(reward[seen]), var = unseen_var(reward[seen], folds)))
   d <- (reward - complete[which.max(rowMeans(complete)), ])[seen]
   v2 <- max(pooled_difference(complete), if (k > 1) stats::var(d) else 0)
-  list(mean = mean(reward[seen] - fold_effects(complete)[seen]), var = v2 / 2 * (1 + 1 / m) * (1 / k - 1 / length(reward)))
+  list(mean = mean(reward[seen] - fold_effects(complete)[seen]), var = v2 / 2 * (1 + 1 / m) * (1 / k - 1 / folds))
 }
 
 # Without complete settings to compare it with: as folds differ among themselves.

@@ -1,6 +1,6 @@
 # ---- tune_gp_bandit(race = ): a setting's resamples one after the other --------------------
-# `search$complete`: costs of the settings that were evaluated on all resamples, a row each; `search$looks`: a data.frame of
-# all evaluations on one resample.
+# `search$complete`: costs of the settings that were evaluated on all resamples, a row each; `search$looks`: a
+# data.frame of all evaluations on one resample.
 
 check_race_of <- function(resamples, race) {
   if (is.null(race) || NROW(resamples) == race$folds) return(invisible())
@@ -11,7 +11,8 @@ check_race_of <- function(resamples, race) {
 begin_tuning_race <- function(search, race) {
   search$race <- race
   search$complete <- initial_fold_costs(search)
-  search$counts <- c(settings = nrow(search$complete), complete = nrow(search$complete), stopped = 0, failed = 0, saved = 0)
+  known <- nrow(search$complete)
+  search$counts <- c(settings = known, complete = known, stopped = 0, failed = 0, saved = 0)
   search$looks <- data.frame(setting = as.vector(row(search$complete)), fold = as.vector(col(search$complete)),
                              cost = as.vector(search$complete))
 }
@@ -65,7 +66,7 @@ race_setting <- function(search, point, evaluate) {
   reward <- rep(NA_real_, race$folds)
   ended <- function(state, ...) {
     search$counts[c("settings", state)] <- search$counts[c("settings", state)] + 1
-    if (state != "complete") search$counts["saved"] <- search$counts["saved"] + sum(is.na(reward)) * (state == "stopped")
+    if (state == "stopped") search$counts["saved"] <- search$counts["saved"] + sum(is.na(reward))
     list(...)
   }
   number <- search$counts[["settings"]] + 1L

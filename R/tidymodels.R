@@ -185,7 +185,8 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
     if (is_over() || idle >= control$no_improve) break
     asked <- next_setting(search$bandit, search$noise_var)
     names <- search$bandit$config$domain$names
-    tried <- if (is.null(search$race)) list(result = evaluate(asked[names])) else race_setting(search, asked[names], evaluate)
+    tried <- if (is.null(search$race)) list(result = evaluate(asked[names]))
+             else race_setting(search, asked[names], evaluate)
     is_whole <- is.null(tried$stopped)
     cost <- if (is_whole) mean_costs(tried$result, first)$cost[1] else tried$stopped$mean
     cost <- without_failures(cost, search$cost)
