@@ -107,7 +107,8 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   }
   wanted <- c("id", "reward", if (is.null(constraints)) g)
   if (!all(wanted %in% names(data))) {
-    stop_argument("id", describe(data), paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")))
+    stop_argument("id", lacking_columns(data, wanted),
+                  paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   list(id = data$id, reward = data$reward,
        constraints = if (is.null(constraints) && length(g)) unname(as.matrix(data[g])) else constraints,

@@ -207,6 +207,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   domain <- as_domain(domain)
   if (!is.null(rewards)) check_class(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
+  if (missing(kernel)) {
+    stop_argument("kernel", "missing", "a kernel: kernel_se(), kernel_matern(), ...",
+                  try = "auto_bandit() with the same domain, which fits kernel and noise")
+  }
   config <- list(
     domain = domain,
     kernel = in_order_of_arms(check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."), domain),

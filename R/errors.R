@@ -7,15 +7,25 @@
 #' @param argument name of the argument.
 #' @param given what was given, in words.
 #' @param allowed what is allowed, in words.
+#' @param try the one thing to try, where there is one.
 #' @param call the call to report.
 #' @return Does not return.
 #' @noRd
-stop_argument <- function(argument, given, allowed, call = user_call()) {
+stop_argument <- function(argument, given, allowed, call = user_call(), try = NULL) {
   stop(structure(
     class = c("gpbandits_error", "error", "condition"),
-    list(message = sprintf("`%s` must be %s, not %s.", argument, allowed, given),
+    list(message = paste0(sprintf("`%s` must be %s, not %s.", argument, allowed, given),
+                        if (!is.null(try)) paste0(" Try: ", try, ".")),
          call = call, argument = argument, given = given, allowed = allowed)
   ))
+}
+
+# What is wrong with a table that must have some columns: which of them are not there.
+lacking_columns <- function(x, wanted) {
+  missing <- setdiff(wanted, names(x))
+  if (!is.data.frame(x) || !length(missing)) return(describe(x))
+  sprintf("one without %s%s", paste0("`", missing, "`", collapse = ", "),
+          if (length(names(x))) paste0(" (its columns: ", paste(names(x), collapse = ", "), ")") else "")
 }
 
 # A classed error that is not about the form of one argument.

@@ -297,7 +297,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   }
   wanted <- c(domain$names, contexts, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
-    stop_argument(arg, describe(initial), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+    stop_argument(arg, lacking_columns(initial, wanted), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   given <- c(names_in_domain(domain), contexts)
   ours <- own_columns(initial, given)

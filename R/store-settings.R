@@ -40,6 +40,7 @@ check_stored_settings <- function(config) {
 need_package <- function(package, arg) {
   if (!requireNamespace(package, quietly = TRUE)) {
     stop_argument(arg, sprintf("given where package %s is not installed", package),
-                  sprintf("left out, or used with package %s installed", package))
+                  sprintf("left out, or used with package %s installed", package),
+                  try = sprintf("install.packages(\"%s\")", package))
   }
 }

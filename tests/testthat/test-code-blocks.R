@@ -107,3 +107,23 @@ test_that("every help page and every article has its place on the site", {
   articles <- sub("[.]Rmd$", "", list.files(file.path(sources, "vignettes"), "[.]Rmd$", recursive = TRUE))
   expect_identical(setdiff(articles, listed), character())
 })
+
+test_that("the tools for language models work by hand", {
+  home <- tempfile()
+  dir.create(home)
+  old <- Sys.getenv("GPBANDITS_CAMPAIGN", NA)
+  Sys.setenv(GPBANDITS_CAMPAIGN = file.path(home, "campaign"))
+  on.exit({
+    if (is.na(old)) Sys.unsetenv("GPBANDITS_CAMPAIGN") else Sys.setenv(GPBANDITS_CAMPAIGN = old)
+    unlink(home, recursive = TRUE)
+  })
+  tools <- new.env(parent = globalenv())
+  set.seed(1)
+  sys.source(system.file("examples", "mcp_tools.R", package = "gpbandits"), tools)
+  expect_match(tools$suggest_experiments(2), "temperature")
+  expect_match(tools$observe_result(1, 3.5), "3.5 is saved")
+  expect_match(tools$observe_result(9, 3.5), "^Refused: `id`")
+  expect_match(tools$observe_result("1; q()", 3.5), "^Refused: `id`")
+  expect_match(tools$why(1), "known")
+  expect_match(tools$best_so_far(), "solvent")
+})

@@ -1,0 +1,24 @@
+# Where there is one thing to try, the error says it; a column that is not there is named.
+
+said_by <- function(code) tryCatch({
+  code
+  ""
+}, gpbandits_error = conditionMessage)
+
+test_that("errors say what to try, and which column is missing", {
+  expect_match(said_by(gp_ucb(1:3)), "Try: auto_bandit()", fixed = TRUE)
+  expect_match(said_by(gp_bandit(1:3)), "Try: auto_bandit()", fixed = TRUE)
+  b <- gp_ucb(1:3, kernel_se(1), 0.1)
+  b$suggest()
+  expect_match(said_by(b$observe(data.frame(id = 1, yield = 2))), "without `reward` (its columns: id, yield)", fixed = TRUE)
+  expect_identical(b$history()$status, "pending")
+  expect_match(said_by(auto_bandit(list(x = c(0, 1), y = c(0, 1)), data.frame(x = 0.5, reward = 1))), "without `y`", fixed = TRUE)
+  expect_match(said_by(gpbandits:::need_package("nopackagehere", "store")), "Try: install.packages(\"nopackagehere\")", fixed = TRUE)
+  b$observe(1, 2)
+  expect_match(said_by(b$observe(1, 3)), "$amend()", fixed = TRUE)
+})
+
+test_that("a search whose every evaluation failed says why", {
+  expect_output(print(maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 4)), "error: flask broken")
+  expect_warning(maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 30), "flask broken", class = "gpbandits_hopeless")
+})
