@@ -42,7 +42,8 @@
 #' @param threshold \eqn{h}: a number, or one per safety function, in their units.
 #' @param seed numbers of arms or, on a box, points, known to be safe.
 #' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions; on arms without `B` and `R`
-#'   `width_srinivas_finite(delta)`, for functions drawn from their priors.
+#'   `width_srinivas_finite(delta)`, for functions drawn from their priors. Rewards told with a `noise_var` of their own are taken at their word
+#'   (`noise = "scales"`): where `R` bounds their noise whatever is told, give `width = width_amm(B, R, delta, "bounded")`.
 #' @param width overrides the width of \eqn{f} (and, with `constraint_width = NULL`, of all).
 #' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers, or names `"g1"`, ...; their values are told by
 #'   `$observe(id, reward, constraints = )`.

@@ -108,7 +108,7 @@
 #' @param a,b,r,d constants of Theorem 2 (see above), > 0; `d` the number of inputs.
 #' @param B bound on the RKHS norm of the function (minus the prior mean), >= 0.
 #' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
-#' @param noise what `R` says of rewards with a noise variance of their own: `"scales"` or `"bounded"`, see above.
+#' @param noise what `R` says of rewards with a noise variance of their own: `"scales"` or `"bounded"`, see above. (`width_dmm()` knows `"scales"` only.)
 #' @param looks how often the intervals are looked at, at times fixed beforehand, a whole number >= 1.
 #' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0; see above.
 #' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the reward, chosen beforehand; `NULL`: the prior's sd.
