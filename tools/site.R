@@ -22,8 +22,10 @@ write_mathml <- function() {
   }, "pkgdown")
 }
 
+# (Where there is a logo, pkgdown would have a service in the network make small ones of it.)
 build <- function() {
   write_mathml()
+  utils::assignInNamespace("build_favicons", function(...) invisible(), "pkgdown")
   options(pkgdown.internet = FALSE)
   unlink(site, recursive = TRUE)
   pkg <- pkgdown::as_pkgdown(".")
