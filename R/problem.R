@@ -57,6 +57,12 @@
 #'   contexts, a function of the context matrix that returns the best value in
 #'   each row's context (with changes: a list of K such functions). `NULL`: see
 #'   *Optimum*.
+#' @param outcomes `NULL`, or what each outcome is for, see [outcomes]: then `reward` has a truth for each (a named list of functions of the input matrix or, over arms, of
+#'   numbers; a data.frame of columns, or one function that returns it), and `noise` is one for all (independent) or a named list. Regret is against the best value of the
+#'   objective among the points where all limits hold (turned so that large is good), violations are what limits are exceeded by. Without `change_points`
+#'   and `constraints`. [run_bandit()] plays such problems in R, round by round, with bandits of the same outcomes.
+#' @param reference with several objectives: the reference point of the hypervolume, a number for each; `NULL`: the worst values on the true front less a tenth of their range. `optimum`
+#'   is then the hypervolume of the true front; `NULL`: of all arms or, elsewhere, of 5000 points spread over the domain (a run may do better).
 #' @return An object of class `bandit_problem` (a list).
 #' @section Errors: a `gpbandits_error` if sizes contradict each other (means and
 #'   arms, columns and periods, noise and constraints), change points do not
@@ -73,16 +79,23 @@
 #' @export
 bandit_problem <- function(domain, reward, noise = noise_gaussian(0), delay = NULL,
                            change_points = NULL, constraints = NULL, constraint_noise = NULL,
-                           contexts = NULL, optimum = NULL) {
+                           contexts = NULL, optimum = NULL, outcomes = NULL, reference = NULL) {
   domain <- as_domain(domain)
   if (missing(reward)) stop_argument("reward", "missing", "the true means or a function")
-  check_class(noise, "bandit_noise", hint = "noise_gaussian()")
+  if (is.null(outcomes) && !is.null(reference)) stop_argument("reference", describe(reference), "NULL without `outcomes`")
+  if (is.null(outcomes)) check_class(noise, "bandit_noise", hint = "noise_gaussian()")
   if (!is.null(delay)) check_class(delay, "bandit_delay", hint = "delay_fixed()")
   problem <- structure(list(domain = domain, noise = noise, delay = delay),
                        class = "bandit_problem")
   problem$change_points <- check_change_points(change_points)
   problem$periods <- length(problem$change_points) + 1
   problem <- set_contexts(problem, contexts)
+  if (!is.null(outcomes)) {
+    for (arg in c("change_points", "constraints", "constraint_noise")) {
+      if (!is.null(get(arg))) stop_argument(arg, "given together with `outcomes`", "NULL where `outcomes` has limits")
+    }
+    return(set_outcomes(problem, outcomes, reward, noise, optimum, reference))
+  }
   problem <- set_reward(problem, reward)
   problem <- set_constraints(problem, constraints, constraint_noise)
   set_optimum(problem, optimum)
@@ -294,9 +307,11 @@ problem_draws <- function(problem, rounds) {
   for (j in seq_len(problem$constraint_count)) {
     constraint_noise[, j] <- draw_noise(problem$constraint_noise[[j]], rounds)
   }
+  outcome_noise <- lapply(problem$outcome_noise[-1], draw_noise, rounds)
   list(noise = noise, delay = delay, constraint_noise = constraint_noise,
        contexts = draw_contexts(problem, rounds),
-       delay_seeds = if (at_query) sample.int(.Machine$integer.max, rounds, replace = TRUE))
+       delay_seeds = if (at_query) sample.int(.Machine$integer.max, rounds, replace = TRUE),
+       outcome_noise = if (!is.null(problem$outcomes)) do.call(cbind, c(list(noise), outcome_noise)))
 }
 
 # A rounds x c matrix, or NULL without contexts.
@@ -350,6 +365,7 @@ print.bandit_problem <- function(x, ...) {
   print(x$domain)
   cat("<bandit problem>\n")
   line <- function(label, text) cat(sprintf("  %-12s %s\n", label, text))
+  if (!is.null(x$outcomes)) line("outcomes", paste(names(x$outcomes), vapply(x$outcomes, trait, "", "title"), collapse = ", "))
   line("noise", distribution_words(x$noise))
   if (!is.null(x$delay)) line("delay", distribution_words(x$delay))
   if (x$periods > 1) line("periods", sprintf("%d, changes after rounds %s", as.integer(x$periods),

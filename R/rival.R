@@ -484,14 +484,18 @@ play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops 
 }
 
 # ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
-# rounds when they arrive; `stops` is asked after each round, unless it is null.
+# rounds when they arrive (of a problem with several outcomes a matrix, a column each); `stops` is asked after each
+# round, unless it is null.
 play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
   g <- matrix(0, rounds, problem$constraint_count)
+  values <- if (!is.null(problem$outcomes)) matrix(0, rounds, length(problem$outcomes), dimnames = list(NULL, names(problem$outcomes)))
   arrive <- function(which, now) {
     if (length(which) == 0) return()
-    tell(which, f[which] + draws$noise[which], g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
+    told <- if (is.null(values)) f[which] + draws$noise[which]
+            else values[which, , drop = FALSE] + draws$outcome_noise[which, , drop = FALSE]
+    tell(which, told, g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
     known[which] <<- now
   }
   for (t in seq_len(rounds)) {
@@ -503,6 +507,7 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
     }
     f[t] <- problem_truth(problem, place, t, place$contexts)
     if (ncol(g)) g[t, ] <- problem_constraints(problem, place, place$contexts)
+    if (!is.null(values)) values[t, ] <- problem_outcomes(problem, place, place$contexts)
     arrival <- ceiling(t + delay_at_place(problem, place, draws, t))
     if (arrival == t) arrive(t, t)
     else if (arrival <= rounds) due[[arrival]] <- c(due[[arrival]], t)
@@ -510,7 +515,8 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
     if (!is.null(stops) && stops()) break
   }
   played <- seq_len(t)
-  list(f = f[played], violation = g[played, , drop = FALSE], known = known[played])
+  list(f = f[played], violation = g[played, , drop = FALSE], known = known[played],
+       values = if (!is.null(values)) values[played, , drop = FALSE])
 }
 
 delay_at_place <- function(problem, place, draws, t) {

@@ -20,17 +20,23 @@ play_agent <- function(agent, problem, rounds, draws, name) {
     c(place, list(contexts = context))
   }
   tell <- function(which, values, g) for (k in seq_along(which)) {
+    if (!is.null(problem$outcomes)) {
+      call_user(agent$observe(ids[[which[k]]], values[k, ]), "observe", where(which[k]))
+      next
+    }
     reward[which[k]] <<- values[k]
     call_user(if (ncol(g)) agent$observe(ids[[which[k]]], values[k], constraints = g[k, ])
               else agent$observe(ids[[which[k]]], values[k]), "observe", where(which[k]))
   }
   outcome <- play_in_rounds(problem, rounds, draws, ask, tell)
-  ledger <- run_ledger(outcome, problem_optimum(problem, rounds, draws$contexts))
+  optimum <- problem_optimum(problem, rounds, draws$contexts)
+  ledger <- if (is.null(problem$outcomes)) run_ledger(outcome, optimum) else ledger_of_outcomes(outcome, problem, optimum)
   columns <- c(if (can_count(problem$domain)) list(arm = arm), list(reward = reward),
                ledger[c("f", "regret", "cumulative_regret", "simple_regret", "optimum")],
                list(period = problem_period(problem, rounds)))
   for (j in seq_len(ncol(ledger$violation))) columns[[paste0("violation", j)]] <- ledger$violation[, j]
-  columns[c("cumulative_violation", "hard_violation")] <- ledger[c("cumulative_violation", "hard_violation")]
+  more <- c("cumulative_violation", "hard_violation", "hypervolume_regret")
+  columns[more] <- ledger[more]
   columns
 }
 

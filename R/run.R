@@ -24,6 +24,9 @@
 #'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
 #'   `violation1..` (the true constraint values, sign kept), `cumulative_violation` (soft: the norm of the positive part of their sum, in which rounds may make good for
 #'   others) and `hard_violation` (\eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds and constraints}: what is violated once is not made good).
+#'   With a problem of several [outcomes] and one objective likewise, each `violation` what a limit is exceeded by (at most 0: it holds), and `simple_regret` counts queries that
+#'   kept all limits; with several objectives `f` is the hypervolume of the true values played and known so far, limits kept, and `regret` what it is short of the true front's
+#'   (`hypervolume_regret`, `simple_regret` too).
 #'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
 #'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
 #'   that takes longer is lost and its query never counts. NA before the first. `$rounds` is how many were played.
@@ -65,7 +68,8 @@ check_same_domain <- function(config, problem) {
     stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
                   sprintf("a problem with %d constraint(s), like the bandit's", constraint_count(config)))
   }
-  if (has_outcomes(config) && outcome_count(config) != 1 + problem$constraint_count) {
+  if (!is.null(problem$outcomes)) check_same_outcomes(config, problem)
+  else if (has_outcomes(config) && outcome_count(config) != 1 + problem$constraint_count) {
     stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
                   sprintf("a problem whose constraints are the bandit's %d further outcome(s), in their order (%s)",
                           outcome_count(config) - 1L, paste(outcome_names(config)[-1], collapse = ", ")))
@@ -90,11 +94,14 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
   outcome <- with_progress_steps(rounds, progress, function(report) {
     if (is_stored(bandit)) play_in_store(bandit, problem, rounds, draws, report, stops)
+    else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
     else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
     else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
   })
   ids <- or_else(outcome$ids, first + seq_along(outcome$f))
-  new_run(object, problem, ids, run_ledger(outcome, optimum[seq_along(outcome$f)]))
+  optimum <- optimum[seq_along(outcome$f)]
+  new_run(object, problem, ids, if (is.null(problem$outcomes)) run_ledger(outcome, optimum)
+                                else ledger_of_outcomes(outcome, problem, optimum))
 }
 
 # By round: the true mean `f`, the true constraint values `violation` (a column each), and the round of the run from
@@ -231,7 +238,8 @@ new_run <- function(bandit, problem, ids, ledger) {
   ours <- c(ledger[c("f", "regret", "cumulative_regret", "simple_regret")],
             list(period = problem_period(problem, rounds), optimum = ledger$optimum),
             stats::setNames(violations, paste0(rep("violation", length(violations)), seq_along(violations))),
-            if (length(violations)) ledger[c("cumulative_violation", "hard_violation")])
+            if (length(violations)) ledger[c("cumulative_violation", "hard_violation")], ledger["hypervolume_regret"])
+  ours <- ours[!vapply(ours, is.null, NA)]
   data[beside(names(ours), names_in_run(bandit$config))] <- ours
   structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
             class = "bandit_run")

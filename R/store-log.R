@@ -182,6 +182,7 @@ play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
     ids[t] <<- query$id
     logged_places(bandit, query$id)
   }, tell = function(which, reward, g) {
+    if (!is.null(problem$outcomes)) reward <- as.data.frame(reward)
     bandit_observe(bandit, ids[which], reward, if (constraint_count(bandit$config)) g, NULL, NULL)
   })
   if (length(ids) == 0) {

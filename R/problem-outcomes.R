@@ -1,0 +1,163 @@
+# Problems of several outcomes: the truth of each, noise of each, and what a run's rounds cost. Underneath stands a
+# problem of one reward (the first objective, turned so that large is good) and of constraints (what each limit is
+# exceeded by), which optimum and violations are of.
+
+# `reward` becomes a list with a function of the inputs, or a number per arm, for each outcome.
+set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
+  outcomes <- check_outcome_list(outcomes, list(domain = problem$domain, context_names = problem$context_names))
+  problem$outcomes <- outcomes
+  problem$outcome_noise <- check_outcome_noise(noise, names(outcomes))
+  problem$noise <- problem$outcome_noise[[1]]
+  problem$truths <- check_truths(problem, reward, names(outcomes))
+  wanted <- which(vapply(outcomes, trait, NA, "objective"))
+  limited <- which(vapply(outcomes, is_limited, NA))
+  sign <- trait(outcomes[[1]], "sense")
+  if (is_tabulated(problem)) {
+    values <- do.call(cbind, problem$truths)
+    problem <- set_reward(problem, sign * values[, 1])
+    problem <- set_constraints(problem, if (length(limited)) excess_of(values, outcomes), NULL)
+  } else {
+    problem <- set_reward(problem, function(x) sign * problem$truths[[1]](x))
+    problem <- set_constraints(problem, if (length(limited)) function(x) excess_of(truths_at(problem$truths, x), outcomes), NULL)
+  }
+  if (length(wanted) == 1) {
+    if (!is.null(reference)) stop_argument("reference", describe(reference), "NULL where there is one objective")
+    return(set_optimum(problem, optimum))
+  }
+  set_hypervolume(problem, optimum, reference, names(outcomes)[wanted])
+}
+
+check_outcome_noise <- function(noise, names) {
+  if (inherits(noise, "bandit_noise")) return(stats::setNames(rep(list(noise), length(names)), names))
+  whole <- is.list(noise) && setequal(names(noise), names) && !anyDuplicated(names(noise)) &&
+    all(vapply(noise, inherits, NA, "bandit_noise"))
+  if (!whole) stop_argument("noise", describe(noise), paste("one noise object, or a list of one for each of", paste(names, collapse = ", ")))
+  lapply(noise[names], check_class, "bandit_noise", "noise", hint = "noise_gaussian()")
+}
+
+check_truths <- function(problem, reward, names) {
+  allowed <- sprintf("a list with a function of the input matrix (or, over arms, numbers) for each of %s; a data.frame or matrix of such columns, or one function that returns it",
+                     paste(names, collapse = ", "))
+  if (is.function(reward)) {
+    whole <- reward
+    truths <- lapply(stats::setNames(names, names), function(name) {
+      force(name)
+      function(x) column_of(evaluate_function(whole, x, "reward"), name, allowed)
+    })
+  } else {
+    truths <- if (is.matrix(reward)) as.data.frame(reward) else if (is.list(reward)) as.list(reward)
+    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) stop_argument("reward", describe(reward), allowed)
+    truths <- as.list(truths)[names]
+  }
+  for (name in names) truths[[name]] <- check_truth(problem, truths[[name]], sprintf("reward$%s", name))
+  truths
+}
+
+column_of <- function(values, name, allowed) {
+  if (!name %in% colnames(values)) stop_argument("reward", paste("a function that returned", describe(values)), allowed)
+  values[, name]
+}
+
+check_truth <- function(problem, truth, arg) {
+  if (is_tabulated(problem)) {
+    if (is.function(truth)) return(evaluate_reward(truth, problem_inputs(problem, all_places(problem$domain)), arg))
+    return(check_numbers(truth, arg, lengths = place_count(problem$domain)))
+  }
+  check_function(truth, arg)
+  evaluate_reward(truth, probe_inputs(problem), arg)
+  function(x) evaluate_reward(truth, x, arg)
+}
+
+# A column per outcome.
+truths_at <- function(truths, inputs) {
+  values <- vapply(truths, function(f) f(inputs), numeric(nrow(inputs)))
+  matrix(values, nrow(inputs), dimnames = list(NULL, names(truths)))
+}
+
+# What each limit is exceeded by, a column per limited outcome: at most 0 where it holds.
+excess_of <- function(values, outcomes) {
+  limited <- names(Filter(is_limited, outcomes))
+  excess <- lapply(limited, function(name) {
+    pmax(values[, name] - trait(outcomes[[name]], "upper"), trait(outcomes[[name]], "lower") - values[, name])
+  })
+  unname(do.call(cbind, excess))
+}
+
+# The true outcomes at places, a row each.
+problem_outcomes <- function(problem, places, contexts = NULL) {
+  if (is_tabulated(problem)) return(do.call(cbind, problem$truths)[places$arm + 1L, , drop = FALSE])
+  truths_at(problem$truths, problem_inputs(problem, places, contexts))
+}
+
+# ---- several objectives --------------------------------------------------------------------
+
+# The hypervolume of the true front among the arms or, elsewhere, 5000 points spread over the domain (unless `optimum`
+# says it), over `reference`: by default the worst values on that front, less a tenth of their range.
+set_hypervolume <- function(problem, optimum, reference, wanted) {
+  if (has_contexts(problem)) stop_argument("contexts", "given with several objectives", "NULL where there are several objectives")
+  signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
+  places <- if (can_count(problem$domain)) all_places(problem$domain) else spread_places(problem$domain, 5000)
+  values <- problem_outcomes(problem, places)
+  feasible <- rowSums(excess_or_none(values, problem$outcomes) > 0) == 0
+  if (!any(feasible)) stop_infeasible(problem)
+  front <- values[feasible, wanted, drop = FALSE] * rep(signs, each = sum(feasible))
+  front <- front[is_nondominated(front), , drop = FALSE]
+  problem$reference <- if (is.null(reference)) apply(front, 2, function(v) min(v) - 0.1 * max(diff(range(v)), 1e-9))
+                       else reference_of(check_numbers(reference, "reference"), wanted) * signs
+  problem$optimum <- if (is.null(optimum)) cpp_hypervolume(front, problem$reference)
+                     else check_number(optimum, "optimum", lower = 0)
+  problem
+}
+
+excess_or_none <- function(values, outcomes) or_else(excess_of(values, outcomes), matrix(0, nrow(values), 0))
+
+# ---- runs ----------------------------------------------------------------------------------
+
+check_same_outcomes <- function(config, problem) {
+  ours <- outcome_names(config)
+  theirs <- names(problem$outcomes)
+  if (!setequal(ours, theirs)) {
+    stop_argument("problem", sprintf("a problem with the outcomes %s", quoted(theirs)),
+                  sprintf("a problem with the bandit's outcomes, %s", quoted(ours)))
+  }
+  of <- function(roles) names(Filter(function(role) trait(role, "objective"), roles))
+  if (!setequal(of(problem$outcomes), objectives(config))) {
+    stop_argument("problem", sprintf("a problem whose objectives are %s", quoted(of(problem$outcomes))),
+                  sprintf("a problem with the bandit's objectives, %s", quoted(objectives(config))))
+  }
+}
+
+# Round by round: the loop of compiled code knows rewards and constraints only.
+play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stops) {
+  ids <- integer()
+  play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
+    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL)
+    ids[t] <<- query$id
+    logged_places(bandit, query$id)
+  }, tell = function(which, values, g) {
+    bandit_observe(bandit, data.frame(id = ids[which], values, check.names = FALSE), constraints = NULL, time = NULL, noise_var = NULL)
+  })
+}
+
+# With one objective the regret of a round that breaks a limit counts for no simple regret.
+ledger_of_outcomes <- function(outcome, problem, optimum) {
+  kept <- if (ncol(outcome$violation)) rowSums(outcome$violation > 0) == 0 else rep(TRUE, length(outcome$f))
+  wanted <- which(vapply(problem$outcomes, trait, NA, "objective"))
+  if (length(wanted) == 1) {
+    ledger <- run_ledger(outcome, optimum)
+    hidden <- outcome
+    hidden$known[!kept] <- NaN
+    ledger$simple_regret <- run_ledger(hidden, optimum)$simple_regret
+    return(ledger)
+  }
+  signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
+  values <- outcome$values[, wanted, drop = FALSE] * rep(signs, each = nrow(outcome$values))
+  outcome$f <- vapply(seq_along(outcome$f), function(t) {
+    known <- which(kept & outcome$known <= t)
+    front <- values[known, , drop = FALSE]
+    cpp_hypervolume(front[is_nondominated(front), , drop = FALSE], problem$reference)
+  }, 0)
+  ledger <- run_ledger(outcome, optimum)
+  ledger$simple_regret <- ledger$hypervolume_regret <- ledger$regret
+  ledger
+}
