@@ -25,6 +25,8 @@
 #'   beforehand are best given in
 #'   units in which they differ by about one.
 #' @param journal,store,trust as in [gp_bandit()].
+#' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for each instead of `reward`
+#'   (with `limits`, beside it). What is `NA` there, or has no column, is under way.
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.
@@ -40,19 +42,21 @@
 #' b$best()
 #' @export
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
-                        noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
+                        noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
                         refit = default_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
                         transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
-                        journal = NULL, store = NULL, trust = FALSE) {
+                        journal = NULL, store = NULL, trust = FALSE, outcomes = NULL, limits = NULL) {
   domain <- as_domain(domain)
   given <- check_contexts(contexts, domain)
-  known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names)
+  if (!missing(direction)) check_no_direction_beside(outcomes)
+  outcomes <- outcomes_of_search(outcomes, limits, direction)
+  known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names, outcomes = outcomes)
   if (is.null(design)) design <- max(4, 5 * length(domain$names))
-  design <- max(0, check_count(design, lower = 0) - length(known$reward))
+  design <- max(0, check_count(design, lower = 0) - length(known$failed))
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, failures = check_choice(failures, c("avoid", "forget")), ..., contexts = contexts,
-                          context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
+                          outcomes = outcomes, context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   if (design > 0) inside$config$design <- design_places(domain, design)
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
@@ -63,6 +67,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 
 # Points with rewards, under way, and failed, in their order.
 add_in_order <- function(bandit, known) {
+  if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
   kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "known"))
   stretches <- rle(kind)
   for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {

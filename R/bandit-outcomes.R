@@ -356,12 +356,21 @@ limits_in_words <- function(bandit) {
   best <- likely_best(bandit)
   if (nrow(best) == 0) return(NULL)
   roles <- Filter(is_limited, outcome_roles(config))
+  places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
+  scaled <- scaled_outcomes_at(bandit, places, NULL)
+  hold <- feasibility(config, scaled) >= 0.95
+  column <- paste0(objectives(config), "_mean")
+  better <- objective_signs(config) * (outcomes_at(bandit, places, NULL)[[column]] - best[[column]]) > 0
   lines <- vapply(names(roles), function(name) {
+    # Would another place be better if only this limit were not?
+    others <- config
+    others$outcomes[[name]]$role <- watched()
+    binds <- any(better & feasibility(others, scaled) >= 0.95 & !hold)
     mean <- best[[paste0(name, "_mean")]]
     room <- min(trait(roles[[name]], "upper") - mean, mean - trait(roles[[name]], "lower"))
-    sds <- room / best[[paste0(name, "_sd")]]
-    binds <- if (is.na(sds)) "not known yet" else if (sds < 3) "binds" else "does not bind"
-    sprintf("%s %s: %s (%.4g at the best point, %.2g sd within)", name, trait(roles[[name]], "title"), binds, mean, sds)
+    sprintf("%s %s: %s (%.4g at the best point, %.2g sd within)", name, trait(roles[[name]], "title"),
+            if (is.na(binds)) "not known yet" else if (binds) "binds" else "does not bind",
+            mean, room / best[[paste0(name, "_sd")]])
   }, "")
   c(unname(lines), if (declares_infeasible(bandit)) infeasible_words)
 }

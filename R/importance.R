@@ -9,7 +9,8 @@
 #' @param x a result of [maximize_bandit()], or a `GPBandit`.
 #' @param points how many pairs of points, a whole number >= 16; the function is evaluated (inputs + 2) times as often.
 #' @param context one context, where the bandit has contexts.
-#' @return A data.frame with `input`, `first`, `total` (in the inputs' order), each in \eqn{[0, 1]}; attribute `method`. All `NaN` where the
+#' @return A data.frame with `input`, `first`, `total` (in the inputs' order), each in \eqn{[0, 1]}; with several [outcomes] a first column `outcome`, a row for each
+#'   outcome and input; attribute `method`. All `NaN` where the
 #'   posterior mean is constant.
 #' @section Errors: a `gpbandits_error` where a covariance is given as a matrix, or there is no posterior.
 #' @section Guarantee: none: the truth may depend on inputs that the posterior mean does not see yet.
@@ -33,13 +34,20 @@ input_importance <- function(x, points = 2048, context = NULL) {
     stop_argument("x", "a bandit whose covariance is given as a matrix", "one whose kernel is a function of the inputs")
   }
   inputs <- config$domain$names
-  mean <- function(u) {
-    columns <- lapply(seq_along(inputs), function(i) input_quantiles(config$domain, i, u[, i]))
-    posterior_of(bandit, cpp_frame(stats::setNames(columns, inputs)), context)$mean
+  indices_of <- function(column) {
+    mean <- function(u) {
+      columns <- lapply(seq_along(inputs), function(i) input_quantiles(config$domain, i, u[, i]))
+      posterior_of(bandit, cpp_frame(stats::setNames(columns, inputs)), context)[[column]]
+    }
+    indices <- sobol_indices(mean, length(inputs), points)
+    data.frame(input = inputs, first = indices$first, total = indices$total)
   }
-  indices <- sobol_indices(mean, length(inputs), points)
+  found <- if (!has_outcomes(config)) indices_of("mean") else {
+    each <- lapply(outcome_names(config), function(name) cbind(outcome = name, indices_of(paste0(name, "_mean"))))
+    do.call(rbind, each)
+  }
   method <- sprintf("Sobol indices of the posterior mean, Jansen's estimators, %d pairs of points", as.integer(points))
-  structure(data.frame(input = inputs, first = indices$first, total = indices$total), method = method)
+  structure(found, method = method)
 }
 
 # Of a function of the rows of a matrix of points in the unit cube.

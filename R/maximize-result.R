@@ -13,6 +13,7 @@ maximum_entry <- list(settings = alist(history = check_data_frame(history), band
                                        interrupted = check_flag(interrupted)))
 
 new_maximum <- function(history, bandit, ...) {
+  if (has_outcomes(bandit$config)) return(new_maximum_of_outcomes(history, bandit, ...))
   names <- bandit$config$domain$names
   seen <- best_row(full_readings(own_columns(history, names)), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
@@ -71,8 +72,10 @@ noise_share <- function(bandit) {
 #' @param newdata points: a data.frame or matrix with a column per input; `NULL` for the points that were evaluated.
 #' @param row.names,optional as in [as.data.frame()].
 #' @param ... must be empty.
-#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point. `as.data.frame()`: the history with
-#'   `best`, the best reward so far. `summary()`: an object that prints the recommended point, the five best evaluations, what became of
+#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point (with several [outcomes] `NAME_mean`, `NAME_sd` of each, and
+#'   `feasible`). `as.data.frame()`: the history with
+#'   `best`, the best reward so far (under limits of those evaluations that kept them; with several objectives instead `hypervolume`, what the evaluations that
+#'   kept the limits dominate so far, above the reference point of all of them: the worst value of each objective less a tenth of its range). `summary()`: an object that prints the recommended point, the five best evaluations, what became of
 #'   all of them and the fitted model; a list with `best`, `top`, `counts`, `model`.
 #' @section Errors: a `gpbandits_error` for points that are none.
 #' @seealso [input_importance()], [plot.bandit_maximum()].
@@ -98,6 +101,7 @@ print.bandit_maximum <- function(x, ...) {
 evaluations_of <- function(found) own_columns(found$history, found$bandit$config$domain$names)
 
 maximum_story <- function(x) {
+  if (has_outcomes(x$bandit$config)) return(story_of_outcomes(x))
   failed <- sum(is.na(x$history$reward))
   own <- evaluations_of(x)
   effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
@@ -127,6 +131,7 @@ describe_point <- function(point) {
 summary.bandit_maximum <- function(object, ...) {
   read_part(object, "bandit_maximum", {
     check_dots_empty(...)
+    if (has_outcomes(object$bandit$config)) return(summary_of_outcomes(object))
     history <- object$history
     config <- current_config(frame_of(object$bandit))
     own <- evaluations_of(object)
@@ -148,14 +153,16 @@ summary.bandit_maximum <- function(object, ...) {
 print.summary_bandit_maximum <- function(x, ...) {
   read_part(x, "summary_bandit_maximum", {
     cat(x$story, sep = "\n")
+    for (line in x$limits) cat("  limit        ", line, "\n", sep = "")
     cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",
                 x$counts[["evaluated"]], x$counts[["failed"]], x$counts[["given"]]))
     if (!is.null(x$race)) cat(race_line(x$race))
     for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
-    cat(sprintf("  outputs      %s\n", x$model$outputs))
-    parameters <- c(x$model$parameters, noise_var = x$model$noise_var)
-    shown <- paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
-    cat(sprintf("  model        %s\n", shown))
+    for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
+    if (is.null(x$models)) {
+      cat(sprintf("  outputs      %s\n", x$model$outputs))
+      cat(sprintf("  model        %s\n", model_words(x$model)))
+    }
     if (!is.null(x$certificate)) {
       cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
     }
@@ -167,11 +174,17 @@ print.summary_bandit_maximum <- function(x, ...) {
   })
 }
 
+model_words <- function(model) {
+  parameters <- c(model$parameters, noise_var = model$noise_var)
+  paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
+}
+
 #' @rdname bandit_maximum
 #' @export
 as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_class(x, "bandit_maximum")
   frame <- x$history
+  if (has_outcomes(x$bandit$config)) return(progress_of_outcomes(x))
   own <- evaluations_of(x)
   frame[[beside("best", x$bandit$config$domain$names)]] <- best_so_far(full_readings(own), x$direction)
   frame

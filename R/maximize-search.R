@@ -29,7 +29,7 @@ open_search <- function(bandit, known, design, journal, race = NULL) {
 }
 
 new_search <- function(bandit, known, points, race) {
-  history <- known_history(known, bandit$config$domain)
+  history <- known_history(known, bandit$config$domain, bandit$config)
   search <- list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(),
                           history = history, origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE,
                           out_of_time = FALSE, verbose = FALSE,
@@ -89,7 +89,7 @@ is_out_of_time <- function(search) {
 # nothing about it.)
 why_hopeless <- function(search) {
   now <- utils::tail(search$history, nrow(search$history) - search$resumed)
-  if (all(is.na(now$reward))) reason_of_failures(now[[status_name(search$bandit$config)]], nrow(search$design))
+  if (all(says_nothing(now, search$bandit$config))) reason_of_failures(now[[status_name(search$bandit$config)]], nrow(search$design))
 }
 
 status_name <- function(config) beside("status", config$domain$names)
@@ -172,7 +172,7 @@ take_outcome <- function(search, task, outcome, bar) {
       return(invisible())
     }
   }
-  found <- read_outcome(outcome, task$attempts)
+  found <- read_outcome(outcome, task$attempts, search$bandit$config)
   if (is_race(search)) {
     take_fold(search, c(list(origin = task$origin, fold = task$fold), found))
   } else {
@@ -205,6 +205,7 @@ check_signature <- function(objective, error, beside = NULL) {
 evaluation_line <- function(search) {
   config <- search$bandit$config
   row <- search$history[nrow(search$history), ]
+  if (has_outcomes(config)) return(outcomes_line(search, row))
   best <- search$history$reward[best_row(search$history$reward, config)]
   sprintf("%*d of %d: %s%s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations),
           if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
@@ -212,8 +213,9 @@ evaluation_line <- function(search) {
           describe_point(row[config$domain$names]))
 }
 
-# Whatever came of an evaluation: its reward, or NA and why.
-read_outcome <- function(outcome, attempts) {
+# Whatever came of an evaluation: its reward, or NA and why. (With several outcomes `values`.)
+read_outcome <- function(outcome, attempts, config = NULL) {
+  if (has_outcomes(config)) return(read_outcomes(outcome, attempts, config))
   status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
             else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
   value <- outcome$value
@@ -225,7 +227,7 @@ read_outcome <- function(outcome, attempts) {
 
 add_row <- function(search, row) {
   frame <- data.frame(as.list(row$point), check.names = FALSE)
-  frame$reward <- row$reward
+  if (is.null(row$values)) frame$reward <- row$reward else frame[names(row$values)] <- as.list(row$values)
   ours <- c(list(status = row$status), row$more)
   frame[beside(names(ours), names(frame))] <- ours
   search$history <- rbind(search$history, frame)
@@ -235,6 +237,7 @@ add_row <- function(search, row) {
 # Tells the bandit what it does not know yet: points that it did not ask for, in their order, and
 # rewards of its queries.
 settle <- function(search) {
+  if (has_outcomes(search$bandit$config)) return(settle_outcomes(search))
   reward <- told_rewards(search)
   if (!search$telling || anyNA(reward)) return(invisible())
   bandit <- search$bandit
@@ -291,10 +294,12 @@ warn_of_failures <- function(reason) {
 
 # Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns `contexts`,
 # NULL without). `unknown`: may experiments be under way?
-check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character()) {
+check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character(), outcomes = NULL) {
+  if (length(outcomes) > 1) return(check_initial_outcomes(initial, domain, arg, unknown, contexts, names(outcomes)))
   if (is.null(initial)) {
     return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
   }
+  if (length(outcomes) == 1 && is.data.frame(initial)) names(initial)[names(initial) == names(outcomes)] <- "reward"
   wanted <- c(domain$names, contexts, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
     stop_argument(arg, lacking_columns(initial, wanted), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
@@ -345,7 +350,8 @@ has_failed <- function(data) {
   !is.na(status) & !status %in% c("pending", "known", "ok")
 }
 
-known_history <- function(known, domain) {
+known_history <- function(known, domain, config = NULL) {
+  if (has_outcomes(config)) return(known_outcomes(known, domain))
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
   ours <- list(reward = known$reward, status = rep("given", length(known$reward)))

@@ -75,6 +75,12 @@
 #' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations` counts folds (at least those of one
 #'   point), and points that cannot win are not evaluated on all of them.
 #' @param fidelity `NULL`, or [fidelity_range()]: `objective` is a function of a point and a fidelity, and `evaluations` is a budget in evaluations at the target's cost.
+#' @param outcomes `NULL`, or what each number is for that an experiment gives, see [outcomes]: `objective` returns a named vector, one number
+#'   for each. What of it is `NA` is unknown and counts as failed (the worst of that outcome so far); nothing else is lost. Default policies:
+#'   [policy_ei()] with one objective, [policy_ehvi()] with two, `policy_hypervolume(width_constant(2))` with more. Not with `direction` (each says its own;
+#'   `minimize_bandit()` wants [to_minimize()] only), stop rules other than functions, `race`, `fidelity`.
+#' @param limits a formula such as `~ impurity <= 2 & ph >= 5`: `objective` returns a named vector, and its one number that has no limit is the reward
+#'   (called `reward` in all results).
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
@@ -88,6 +94,10 @@
 #'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits
 #'   leave the noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way, which keeps the promise about twice as well as the
 #'   posterior mean does (bench/promise.R). Of an objective without noise `best_seen` is the answer.
+#' @section Several outcomes: with `outcomes` or `limits` the history has a column for each, `value` and `sd` are named vectors (the outcomes' expected values at `par`), `feasible` is the
+#'   probability that all limits hold there, `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected objective where the limits hold with
+#'   probability 0.95, or the most probably feasible place. With several objectives there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one
+#'   objective `NULL`.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()].
@@ -99,11 +109,12 @@
 #' minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
-                            kernel = NULL, noise_var = 0.01, policy = default_policy(), pending = pending_hallucinate(),
-                            refit = default_refit(), prior_noise = default_prior_noise,
+                            kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
+                            pending = pending_hallucinate(), refit = default_refit(), prior_noise = default_prior_noise,
                             prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
                             workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
-                            time_limit = Inf, race = NULL, fidelity = NULL, verbose = FALSE, progress = interactive()) {
+                            time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL,
+                            verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
   evaluations <- check_count(evaluations)
@@ -113,6 +124,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   race <- check_race(race)
   fidelity <- check_fidelity(fidelity)
+  if (!missing(direction)) check_no_direction_beside(outcomes)
+  outcomes <- outcomes_of_search(outcomes, limits, direction)
+  if (length(outcomes) > 1) check_one_outcome_for(list(race = race, fidelity = fidelity, stop_when = if (!is.function(stop_when)) stop_when))
   check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
@@ -121,9 +135,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_initial(initial, domain)
+  known <- check_initial(initial, domain, outcomes = outcomes)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
+                          transform, ..., outcomes = outcomes, contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
                           context_sides = if (!is.null(fidelity)) stats::setNames(1, beside("fidelity", domain$names)))
   if (!is.null(fidelity)) {
     rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,
@@ -152,6 +166,10 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
   if ("direction" %in% ...names()) {
     stop_argument("direction", "given to minimize_bandit()", "left out, or given to maximize_bandit()")
   }
+  if (!is.null(list(...)$outcomes)) {
+    check_all_minimised(list(...)$outcomes)
+    return(maximize_bandit(objective, domain, evaluations, ...))
+  }
   maximize_bandit(objective, domain, evaluations, ..., direction = "minimize")
 }
 
@@ -165,10 +183,15 @@ check_alone_with_store <- function(store, others) {
 
 # The bandit behind maximize_bandit() and auto_bandit().
 scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., context_sides = NULL) {
+                          transform, ..., failures = if (length(outcomes) > 1) "avoid" else "forget", outcomes = NULL,
+                          context_sides = NULL) {
   if ("outputs" %in% ...names()) {
     stop_argument("outputs", "given to maximize_bandit() or auto_bandit()",
                   "left out: `direction` and `transform` say it")
+  }
+  if ("constraints" %in% ...names()) {
+    stop_argument("constraints", "given to maximize_bandit() or auto_bandit()",
+                  "left out: `limits = ~ impurity <= 2`, or `outcomes`, say what must hold besides")
   }
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_argument("contexts", "given to maximize_bandit()", "left out: an objective has none (see auto_bandit())")
@@ -177,7 +200,7 @@ scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending,
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")),
                            check_choice(transform, c("auto", "none", "power")))
   gp_bandit(domain, if (is.null(kernel)) default_kernel(domain, context_sides) else kernel, noise_var, policy,
-            pending = pending, refit = refit, outputs = outputs, ...)
+            pending = pending, refit = refit, outputs = outputs, failures = failures, outcomes = outcomes, ...)
 }
 
 # Calls f(bar), bar() after each step; NULL for no bar.

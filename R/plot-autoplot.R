@@ -234,13 +234,17 @@ ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
 #' ggplot2::autoplot(found, "slices") + ggplot2::labs(y = "loss")
 #' @method autoplot bandit_maximum
 #' @exportS3Method ggplot2::autoplot bandit_maximum
-autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance"), inputs = NULL,
-                                    width = 2, resolution = NULL, ...) {
+autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance", "front", "feasible"),
+                                    inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))
   need_ggplot2()
-  which <- check_choice(which, c("progress", "slices", "map", "importance"))
+  which <- check_choice(which, c("progress", "slices", "map", "importance", "front", "feasible"))
   check_picture(object, which, inputs, width, resolution, "object")
+  if (has_outcomes(object$bandit$config)) {
+    picture <- ggplot_outcomes(object, maximum_view(object, which, inputs, width, resolution), which)
+    return(picture + ggplot_look(if (which == "map") "right" else "top"))
+  }
   data <- maximum_view(object, which, inputs, width, resolution)[[which]]
   shown <- worthwhile_range(object$history$reward, object$direction)
   picture <- switch(which, progress = ggplot_progress(data, object$direction, shown),

@@ -6,7 +6,12 @@
 #' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the points evaluated lie
 #'   where their two inputs say.
 #' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`.
+#' * `"front"`, of several objectives (the first two): what evaluations gave, those beyond a limit pale; the front of posterior means with bars of `width` sd; the reference point.
+#' * `"feasible"`, of limits: the probability that all hold, each input along its range.
 #' * `"all"`: all of these on one page, slices of the four inputs that matter most.
+#'
+#' With several [outcomes] `"progress"` is the best value of the evaluations that kept the limits, or the hypervolume that they dominate (see
+#' [as.data.frame()][bandit_maximum]); `"slices"` and `"map"` are of the objective, where there is one; `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
 #' @param which the picture.
@@ -15,8 +20,9 @@
 #' @param resolution values per input, 2 to 1000; `NULL`: 101 in slices, 45 in maps.
 #' @param ... must be empty.
 #' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`, `status`), `slices`,
-#'   `map`, `importance`.
-#' @section Errors: a `gpbandits_error` for a bad argument, a map or importance of one input, or where no evaluation has succeeded.
+#'   `map`, `importance`; with several outcomes `progress` has `kept` (the limits; `NA`: not all known) and, of several objectives, `hypervolume` instead of
+#'   `reward` and `best`; `front` (`x`, `y`, `kind`, ends of bars; attribute `objectives`), `feasible` (`input`, `value`, `label`, `feasible`).
+#' @section Errors: a `gpbandits_error` for a bad argument, a front of one objective, slices or a map of several, feasibility without limits, a map or importance of one input, or where no evaluation has succeeded.
 #' @seealso [bandit-plots], [input_importance()], [autoplot.bandit_maximum()] for the same with ggplot2.
 #' @examples
 #' set.seed(1)
@@ -25,11 +31,11 @@
 #' plot(found)
 #' plot(found, "slices")
 #' @export
-plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance"), inputs = NULL,
-                                width = 2, resolution = NULL, ...) {
+plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance", "front", "feasible"),
+                                inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(x, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
-  which <- check_choice(which, c("all", "progress", "slices", "map", "importance"))
+  which <- check_choice(which, c("all", "progress", "slices", "map", "importance", "front", "feasible"))
   check_picture(x, which, inputs, width, resolution, "x")
   view <- maximum_view(x, which, inputs, width, resolution)
   old <- graphics::par(no.readonly = TRUE)
@@ -44,7 +50,8 @@ plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map",
 check_picture <- function(found, which, inputs, width, resolution, arg) {
   check_number(width, "width", lower = 0)
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
-  if (is.null(found$par)) {
+  check_kind_of_picture(found, which)
+  if (is.null(found$par) && NROW(found$front) == 0) {
     stop_argument(arg, "a search in which no evaluation has succeeded", "one with a result to draw")
   }
   names <- found$bandit$config$domain$names
@@ -53,16 +60,26 @@ check_picture <- function(found, which, inputs, width, resolution, arg) {
     stop_argument("inputs", describe(inputs), paste(if (which == "map") "two names among" else "names among",
                                                     paste(dQuote(names, FALSE), collapse = ", ")))
   }
-  if (which %in% c("all", "progress")) return(invisible())
+  if (which %in% c("all", "progress", "front")) return(invisible())
   if (has_matrix(found$bandit$config$kernel)) {
     stop_argument("which", dQuote(which, FALSE), "\"progress\" where the kernel is a matrix")
   }
-  if (which != "slices" && length(names) == 1) {
+  if (!which %in% c("slices", "feasible") && length(names) == 1) {
     stop_argument("which", dQuote(which, FALSE), "\"progress\" or \"slices\" where there is one input")
   }
 }
 
+check_kind_of_picture <- function(found, which) {
+  config <- found$bandit$config
+  several <- length(objectives(config)) > 1
+  refuse <- function(allowed) stop_argument("which", dQuote(which, FALSE), allowed)
+  if (which == "front" && !several) refuse("another picture where there is one objective")
+  if (which == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
+  if (which %in% c("slices", "map") && several) refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
+}
+
 maximum_view <- function(found, which, inputs, width, resolution) {
+  if (has_outcomes(found$bandit$config)) return(view_of_outcomes(found, which, inputs, width, resolution))
   wants <- function(name) which %in% c("all", name)
   names <- found$bandit$config$domain$names
   through <- recommended_point(found$bandit, context_of(found))
@@ -90,10 +107,12 @@ maximum_view <- function(found, which, inputs, width, resolution) {
 }
 
 panel_count <- function(view) {
+  if (any(c("front", "feasible") %in% names(view)) || !is.null(view$importance$outcome)) return(panels_of_outcomes(view))
   length(unique(view$slices$input)) + sum(2 * ("map" %in% names(view)), c("progress", "importance") %in% names(view))
 }
 
 draw_maximum <- function(found, view) {
+  if (has_outcomes(found$bandit$config)) return(draw_outcomes(found, view))
   domain <- found$bandit$config$domain
   through <- recommended_point(found$bandit, context_of(found))
   shown <- worthwhile_range(found$history$reward, found$direction)

@@ -2,19 +2,30 @@
 
 # A data.frame `input`, `value` (numbers; positions where an input has levels), `label`, `mean`, `sd`, `lower`,
 # `upper`: each of `inputs` along its axis, the others as in `through` (one row).
-slices_view <- function(bandit, context, through, inputs, width, resolution = NULL) {
+# `of` "feasible": the probability that limits hold instead of mean, sd and band.
+slices_view <- function(bandit, context, through, inputs, width, resolution = NULL, of = "objective") {
   domain <- bandit$config$domain
   parts <- lapply(inputs, function(name) {
     axis <- input_axis(domain, match(name, domain$names), or_else(resolution, 101))
     points <- through[rep(1, length(axis)), domain$names, drop = FALSE]
     points[[name]] <- axis
-    posterior <- posterior_of(bandit, points, context)
+    posterior <- belief_along(bandit, points, context)
     counted <- !is.null(input_levels(domain, match(name, domain$names)))
-    data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis),
-               mean = posterior$mean, sd = posterior$sd, lower = posterior$mean - width * posterior$sd,
+    at <- data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis))
+    if (of == "feasible") return(cbind(at, posterior["feasible"]))
+    data.frame(at, mean = posterior$mean, sd = posterior$sd, lower = posterior$mean - width * posterior$sd,
                upper = posterior$mean + width * posterior$sd)
   })
   do.call(rbind, parts)
+}
+
+# The objective's mean and sd (with several outcomes `feasible` besides).
+belief_along <- function(bandit, points, context) {
+  belief <- posterior_of(bandit, points, context)
+  config <- bandit$config
+  if (!has_outcomes(config)) return(belief)
+  own <- paste0(objectives(config)[1], c("_mean", "_sd"))
+  data.frame(mean = belief[[own[1]]], sd = belief[[own[2]]], feasible = belief$feasible)
 }
 
 # The same of two inputs together: columns named like them, then mean and sd.
@@ -24,7 +35,7 @@ plane_view <- function(bandit, context, through, pair, resolution = NULL) {
   grid <- expand.grid(stats::setNames(axes, pair), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
   points <- through[rep(1, nrow(grid)), domain$names, drop = FALSE]
   points[pair] <- grid
-  cbind(grid, columns_beside(posterior_of(bandit, points, context)[c("mean", "sd")], pair))
+  cbind(grid, columns_beside(belief_along(bandit, points, context)[c("mean", "sd")], pair))
 }
 
 # Where slices go through: the recommended point.

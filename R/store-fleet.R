@@ -25,7 +25,7 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
 # The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
 open_search_in <- function(store, bandit, search) {
   config <- bandit$config
-  known <- search$known$reward
+  known <- if (has_outcomes(config)) search$known$failed else search$known$reward
   config$search <- c(list(known = if (all(is.na(known))) 0L else length(known)),
                      if (!is.null(search$race)) list(race = search$race))
   if (!is.null(search$race)) make_fold_table(store$link)
@@ -43,7 +43,8 @@ open_search_in <- function(store, bandit, search) {
     if (table_size(inside$queries) == 0) {
       told <- search$known$reward
       told[is.na(told)] <- worst_reward(told, config)
-      if (length(told) && !anyNA(told)) bandit_add(inside, search$known$x, NULL, told, NULL, NULL, store_time(inside), NULL)
+      if (has_outcomes(config)) add_outcomes_in_order(ours, search$known)
+      else if (length(told) && !anyNA(told)) bandit_add(inside, search$known$x, NULL, told, NULL, NULL, store_time(inside), NULL)
       if (nrow(search$points)) offer_points(inside, search$points)
     }
     sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
@@ -191,7 +192,10 @@ new_store_maximum <- function(bandit, store, interrupted) {
   shown <- history$id <= known | history$id %in% leases$query
   failed <- history$id %in% leases$query[leases$state == "failed"]
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
-  ours <- data.frame(reward = history$reward, status = ifelse(history$id <= known, "given", ifelse(failed, reason, "ok")))[shown, ]
+  said <- stats::setNames(history[outcome_names(bandit$config)], said_columns(bandit$config))
+  partly <- has_outcomes(bandit$config) & rowSums(is.na(said)) > 0
+  status <- ifelse(history$id <= known, "given", ifelse(failed, reason, ifelse(partly, "partial", "ok")))
+  ours <- cbind(said, status = status)[shown, ]
   ids <- history$id[shown]
   race <- race_of_store(bandit)
   if (!is.null(race)) {
@@ -205,6 +209,6 @@ new_store_maximum <- function(bandit, store, interrupted) {
   # (A replica may have read its head before the search set its budget.)
   budget <- as.double(sql_select(store$link, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
   spent <- if (is.null(race)) nrow(tried) else race$spent
-  hopeless <- if (isTRUE(spent < budget) && all(is.na(tried$reward))) reason_of_failures(tried$status, 0)
+  hopeless <- if (isTRUE(spent < budget) && all(says_nothing(tried, bandit$config))) reason_of_failures(tried$status, 0)
   new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless, race = race)
 }

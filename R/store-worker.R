@@ -131,6 +131,7 @@ nothing_left <- function(bandit, patience) {
 # "ok", or why it failed.
 answer_query <- function(bandit, query, outcome) {
   bandit <- as.environment(bandit)
+  if (has_outcomes(bandit$config)) return(answer_query_of_several(bandit, query, outcome))
   constraints <- if (is.list(outcome$value)) outcome$value$constraints
   if (is.list(outcome$value)) outcome$value <- outcome$value$reward
   found <- read_outcome(outcome, query$attempt)
@@ -140,6 +141,19 @@ answer_query <- function(bandit, query, outcome) {
       else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL)
       end_leases(bandit$journal, query$id, if (is.na(found$reward)) "failed" else "done",
                  if (is.na(found$reward)) found$status)
+    }
+  })
+  found$status
+}
+
+# What somebody else has told of the query stays.
+answer_query_of_several <- function(bandit, query, outcome) {
+  found <- read_outcomes(outcome, query$attempt, bandit$config)
+  failed <- all(is.na(found$values))
+  in_store(bandit, {
+    if (status_of(bandit, query$id) %in% c("pending", "partial")) {
+      tell_values(bandit, query$id, found$values, store_time(bandit))
+      end_leases(bandit$journal, query$id, if (failed) "failed" else "done", if (failed) found$status)
     }
   })
   found$status

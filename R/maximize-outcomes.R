@@ -1,0 +1,307 @@
+# Searches and bandits with good defaults over several outcomes: what they are given, what an evaluation says, what the
+# bandit is told of it, and what it comes to.
+
+# ---- arguments ----------------------------------------------------------------------------
+
+# The outcomes that `outcomes` or `limits` name, the first objective first; NULL for neither.
+outcomes_of_search <- function(outcomes, limits, direction) {
+  if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
+  outcomes <- given_outcomes(outcomes, limits, direction)
+  if (!is.null(outcomes)) check_outcome_list(outcomes)
+}
+
+check_no_direction_beside <- function(outcomes) {
+  if (!is.null(outcomes)) {
+    stop_argument("direction", "given together with `outcomes`", "left out: to_maximize() and to_minimize() say it of each")
+  }
+}
+
+# Rules that know one outcome only.
+check_one_outcome_for <- function(given) {
+  given <- names(Filter(Negate(is.null), given))
+  if (length(given) == 0) return(invisible())
+  allowed <- if (given[1] == "stop_when") "NULL, or a function of the search" else "NULL"
+  stop_argument(given[1], "given together with `outcomes` or `limits`",
+                sprintf("%s where an experiment has several outcomes (not built: it knows one)", allowed))
+}
+
+check_all_minimised <- function(outcomes) {
+  objectives <- Filter(function(one) trait(one, "objective"), check_outcome_list(outcomes))
+  if (!all(vapply(objectives, trait, 0, "sense") < 0)) {
+    stop_argument("outcomes", "to_maximize() given to minimize_bandit()", "to_minimize() and limits, or maximize_bandit()")
+  }
+}
+
+# ---- experiments that were made ------------------------------------------------------------
+
+# As check_initial(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
+# `under_way` or `broken` (failed, while others of their experiment did not): logical matrices like it.
+check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, names) {
+  if (is.null(initial)) {
+    none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
+    return(list(x = user_inputs(domain, no_places(domain)), values = none, under_way = none > 0, broken = none > 0,
+                failed = logical()))
+  }
+  needs <- c(domain$names, contexts)
+  allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "), paste(names, collapse = ", "))
+  if (!is.data.frame(initial) || !all(needs %in% names(initial)) || !any(names %in% names(initial))) {
+    stop_argument(arg, describe(initial), allowed)
+  }
+  values <- known_values(initial, names, arg)
+  nothing <- rowSums(!is.na(values)) == 0
+  given <- c(names_in_domain(domain), contexts)
+  ours <- own_columns(initial, given)
+  strange <- setdiff(names(ours), c(names, "status", if (is_history(ours)) columns_of_history(ours)))
+  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, needs), names(initial)))
+  if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
+  status <- status_column(ours)
+  kept <- !(nothing & status %in% c("withdrawn", "lost", if (!unknown) c("pending", "partial")))
+  initial <- initial[kept, , drop = FALSE]
+  values <- values[kept, , drop = FALSE]
+  x <- read_inputs(domain, initial[domain$names], arg)
+  find_places(domain, x, arg = arg)
+  # What was known of an experiment that is over is all that ever will be.
+  over <- !unknown | status[kept] %in% c("known", "ok")
+  failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
+  # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
+  broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
+  out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken, failed = failed)
+  if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
+  out
+}
+
+known_values <- function(frame, names, arg) {
+  out <- matrix(NA_real_, nrow(frame), length(names), dimnames = list(NULL, names))
+  for (name in intersect(names, names(frame))) out[, name] <- outcome_column(frame[[name]], name, nrow(frame), arg)
+  out
+}
+
+add_outcomes_in_order <- function(bandit, known) {
+  count <- nrow(known$values)
+  if (count == 0) return(invisible())
+  bandit$add(x = known$x, reward = as.data.frame(known$values), context = known$contexts)
+  inside <- as.environment(bandit)
+  first <- table_size(inside$queries) - count
+  if (any(known$failed)) bandit$fail(first + which(known$failed))
+  over <- is.na(known$values) & !known$under_way & !known$failed
+  settle_cells <- function(cells, failed) {
+    for (name in colnames(cells)) {
+      rows <- which(cells[, name])
+      if (length(rows)) withdraw_several(inside, first + rows, name, failed)
+    }
+  }
+  settle_cells(over & known$broken, failed = TRUE)
+  settle_cells(over & !known$broken, failed = FALSE)
+}
+
+known_outcomes <- function(known, domain) {
+  frame <- as.data.frame(known$x)
+  names(frame) <- domain$names
+  cbind(frame, as.data.frame(known$values), columns_beside(list(status = rep("given", length(known$failed))), domain$names))
+}
+
+# ---- evaluations ---------------------------------------------------------------------------
+
+# Columns of a search's history that say what came of its evaluations.
+said_columns <- function(config) if (has_outcomes(config)) outcome_names(config) else "reward"
+
+says_nothing <- function(history, config) {
+  rowSums(!is.na(as.matrix(history[said_columns(config)]))) == 0
+}
+
+# A named vector with a number for each outcome (NA: it failed, the others did not); with `limits` the reward is what no
+# limit names.
+read_outcomes <- function(outcome, attempts, config) {
+  names <- outcome_names(config)
+  nothing <- stats::setNames(rep(NA_real_, length(names)), names)
+  status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
+            else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
+  if (!is.null(status)) return(list(values = nothing, status = status))
+  found <- named_values(outcome$value, names)
+  if (is.null(found)) {
+    return(list(values = nothing, status = sprintf("returned %s, not numbers named %s", describe(outcome$value), paste(names, collapse = ", "))))
+  }
+  found[!is.finite(found)] <- NA_real_
+  known <- sum(!is.na(found))
+  list(values = found, status = if (known == length(names)) "ok" else if (known > 0) "partial" else "returned NA")
+}
+
+# NULL where the names are other ones.
+named_values <- function(value, names) {
+  if (is.data.frame(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
+    whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one) && is.na(one)) && length(one) == 1, NA))
+    if (!whole) return(NULL)
+    value <- unlist(lapply(value, as.double))
+  }
+  if (is.logical(value) && all(is.na(value))) value[] <- NA_real_
+  if (!(is_number(value) || is.logical(value)) || is.null(names(value)) || anyDuplicated(names(value))) return(NULL)
+  value <- stats::setNames(as.double(value), names(value))
+  if ("reward" %in% names && !"reward" %in% names(value)) {
+    other <- which(!names(value) %in% names)
+    if (length(other) == 1) names(value)[other] <- "reward"
+  }
+  if (!all(names(value) %in% names)) return(NULL)
+  stats::setNames(value[names], names)
+}
+
+outcomes_line <- function(search, row) {
+  values <- unlist(row[outcome_names(search$bandit$config)])
+  said <- if (all(is.na(values))) row[[status_name(search$bandit$config)]]
+          else paste(names(values), vapply(values, format, "", digits = 6), sep = " ", collapse = ", ")
+  sprintf("%*d of %d: %s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations), said,
+          describe_point(row[search$bandit$config$domain$names]))
+}
+
+# ---- what the bandit is told ---------------------------------------------------------------
+
+# What a query still awaits: each value where it belongs, and what is NA as failed.
+tell_values <- function(bandit, id, values, time = NULL) {
+  awaited <- values[outcome_cells(bandit, id)[1, ] == "pending"]
+  known <- !is.na(awaited)
+  if (any(known)) bandit_observe(bandit, id, awaited[known], NULL, time, NULL)
+  if (any(!known)) withdraw_several(bandit, id, names(awaited)[!known], failed = TRUE)
+}
+
+settle_outcomes <- function(search) {
+  if (!search$telling) return(invisible())
+  bandit <- as.environment(search$bandit)
+  names <- outcome_names(bandit$config)
+  values <- as.matrix(search$history[names])
+  told <- table_size(bandit$queries) - length(asked_queries(bandit))
+  given <- which(search$origin <= 0)
+  new <- given[seq_along(given) > told]
+  if (length(new)) {
+    first <- table_size(bandit$queries)
+    search$bandit$add(x = search$history[new, bandit$config$domain$names, drop = FALSE],
+                      reward = as.data.frame(values[new, , drop = FALSE]))
+    # What nobody said of known points is not a failure.
+    for (k in seq_along(new)) {
+      open <- is.na(values[new[k], ])
+      failed <- search$origin[new[k]] < 0
+      if (any(open)) withdraw_several(bandit, first + k, names[open], failed)
+    }
+  }
+  for (row in which(search$origin > 0)) tell_values(bandit, search$origin[row], values[row, ])
+}
+
+# ---- what it comes to ----------------------------------------------------------------------
+
+# Which evaluations kept all limits, by their own numbers (NA where one is missing).
+kept_limits <- function(history, config) {
+  roles <- outcome_roles(config)
+  kept <- rep(TRUE, nrow(history))
+  for (name in names(Filter(is_limited, roles))) {
+    value <- history[[name]]
+    kept <- kept & value >= trait(roles[[name]], "lower") & value <= trait(roles[[name]], "upper")
+  }
+  kept
+}
+
+# The objectives of the evaluations that kept the limits, large ones good; NA elsewhere.
+fair_objectives <- function(history, config) {
+  wanted <- objectives(config)
+  values <- as.matrix(history[wanted]) * rep(objective_signs(config), each = nrow(history))
+  values[!kept_limits(history, config) %in% TRUE, ] <- NA_real_
+  values
+}
+
+new_maximum_of_outcomes <- function(history, bandit, ...) {
+  config <- bandit$config
+  names <- outcome_names(config)
+  out <- list(par = NULL, value = NULL, sd = NULL, feasible = NULL, best_seen = NULL, front = NULL)
+  if (length(objectives(config)) > 1) {
+    out["front"] <- list(bandit$front())
+  } else {
+    best <- likely_best(as.environment(bandit))
+    if (nrow(best)) {
+      out$par <- one_point(config$domain, best[config$domain$names])
+      out$value <- stats::setNames(unlist(best[paste0(names, "_mean")]), names)
+      out$sd <- stats::setNames(unlist(best[paste0(names, "_sd")]), names)
+      out$feasible <- best$feasible
+    }
+    seen <- which.max(fair_objectives(history, config))
+    if (length(seen)) out$best_seen <- history[seen, ]
+  }
+  structure(c(out, list(history = history, bandit = bandit, centre = 0, scale = 1, direction = or_else(config$outputs$direction, "maximize"),
+                        outcomes = outcome_roles(config)), list(...)), class = "bandit_maximum")
+}
+
+story_of_outcomes <- function(x) {
+  config <- x$bandit$config
+  own <- evaluations_of(x)
+  failed <- sum(says_nothing(x$history, config))
+  wanted <- objectives(config)
+  of_several <- length(wanted) > 1
+  what <- if (of_several) sprintf("Front of %s", paste(wanted, collapse = ", "))
+          else if (is_minimising(config)) "Minimum" else "Maximum"
+  head <- sprintf("%s found with %d evaluations%s%s", what, sum(own$status != "given"),
+                  if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
+  lines <- c(head, sprintf("  outcomes     %s", describe_outcomes(config)))
+  if (of_several) {
+    if (nrow(x$front) == 0) return(c(lines, "  front        no place is known yet whose limits hold with probability 0.5"))
+    range_of <- function(name) {
+      sprintf("%s %s", name, paste(format(range(x$front[[paste0(name, "_mean")]]), digits = 4, trim = TRUE), collapse = " to "))
+    }
+    return(c(lines, sprintf("  front        %d places: %s", nrow(x$front), paste(vapply(wanted, range_of, ""), collapse = ", "))))
+  }
+  if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
+  expected <- paste(sprintf("%s %.5g %s %.2g", names(x$value), x$value, plus_minus(), x$sd), collapse = ", ")
+  c(lines,
+    sprintf("  recommended  %s: %s expected", describe_point(x$par), expected),
+    if (has_limits(config)) sprintf("  feasible     with probability %.3g", x$feasible),
+    if (is.null(x$best_seen)) "  best seen    no evaluation kept the limits"
+    else sprintf("  best seen    %s: %s", describe_point(x$best_seen[names(x$par)]), describe_point(x$best_seen[names(x$value)])))
+}
+
+summary_of_outcomes <- function(object) {
+  config <- current_config(frame_of(object$bandit))
+  history <- object$history
+  status <- evaluations_of(object)$status
+  nothing <- says_nothing(history, config)
+  fair <- fair_objectives(history, config)
+  top <- if (ncol(fair) > 1) which(stats::complete.cases(fair))[is_nondominated(fair[stats::complete.cases(fair), , drop = FALSE])]
+         else utils::head(order(fair, decreasing = TRUE, na.last = NA), 5)
+  models <- lapply(seq_len(outcome_count(config)), function(k) {
+    one <- outcome_config(config, k)
+    list(parameters = kernel_parameters(one$kernel), noise_var = one$noise_var, outputs = describe_outputs(one))
+  })
+  structure(list(story = story_of_outcomes(object),
+                 best = if (!is.null(object$par)) c(as.list(object$par), list(value = object$value, sd = object$sd, feasible = object$feasible)),
+                 front = object$front, top = history[top, ],
+                 counts = c(evaluated = sum(status %in% c("ok", "partial")), given = sum(status == "given"), failed = sum(nothing)),
+                 reasons = sort(table(status[nothing]), decreasing = TRUE), limits = limits_in_words(frame_of(object$bandit)),
+                 models = stats::setNames(models, outcome_names(config))), class = "summary_bandit_maximum")
+}
+
+# The history with the best value, or the hypervolume, of the evaluations so far that kept the limits.
+progress_of_outcomes <- function(x) {
+  config <- x$bandit$config
+  fair <- fair_objectives(x$history, config)
+  taken <- c(config$domain$names, outcome_names(config))
+  frame <- x$history
+  if (ncol(fair) == 1) {
+    frame[[beside("best", taken)]] <- best_so_far(objective_signs(config) * drop(fair), x$direction)
+  } else {
+    frame[[beside("hypervolume", taken)]] <- hypervolume_so_far(fair, reference_seen(x))
+  }
+  frame
+}
+
+# The policy's own reference point, large values good; else, of the evaluations, the worst less a tenth of the range.
+reference_seen <- function(x) {
+  config <- x$bandit$config
+  signs <- objective_signs(config)
+  own <- config$policy$reference
+  if (length(own)) return(reference_of(own, objectives(config)) * signs)
+  values <- as.matrix(x$history[objectives(config)]) * rep(signs, each = nrow(x$history))
+  if (all(is.na(values))) return(rep(NA_real_, ncol(values)))
+  apply(values, 2, function(v) min(v, na.rm = TRUE) - 0.1 * max(diff(range(v, na.rm = TRUE)), 1e-9 * max(abs(v), na.rm = TRUE)))
+}
+
+hypervolume_so_far <- function(values, reference) {
+  known <- stats::complete.cases(values)
+  vapply(seq_len(nrow(values)), function(t) {
+    now <- values[seq_len(t), , drop = FALSE][known[seq_len(t)], , drop = FALSE]
+    if (nrow(now) == 0) 0 else cpp_hypervolume(now[is_nondominated(now), , drop = FALSE], reference)
+  }, 0)
+}

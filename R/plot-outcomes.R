@@ -1,0 +1,193 @@
+# Pictures of searches over several outcomes: the front, where limits hold, and progress.
+
+# As maximum_view(). Slices and maps are of the objective, where there is one.
+view_of_outcomes <- function(found, which, inputs, width, resolution) {
+  config <- found$bandit$config
+  names <- config$domain$names
+  wants <- function(name) which %in% c("all", name)
+  several <- length(objectives(config)) > 1
+  view <- list()
+  if (wants("progress")) view$progress <- progress_view(found)
+  if (wants("front") && several) view$front <- front_view(found, width)
+  functional <- !any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))
+  ranked <- names
+  if (length(names) > 1 && functional && which %in% c("all", "map", "importance")) {
+    importance <- input_importance(found)
+    totals <- tapply(importance$total, factor(importance$input, names), sum)
+    ranked <- names[order(totals, decreasing = TRUE)]
+    if (wants("importance")) view$importance <- importance
+  }
+  through <- likely_best(frame_of(found$bandit))
+  through <- through[which.max(through$feasible), names]
+  shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 2) else names
+  if (wants("feasible") && has_limits(config) && functional) {
+    view$feasible <- slices_view(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
+  }
+  if (which == "slices") view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
+  if (which == "map") {
+    view$map <- plane_view(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2), resolution)
+  }
+  view
+}
+
+# `kept`: did the evaluation keep all limits, by its own numbers? With one objective its values and the best so far,
+# with several the hypervolume so far.
+progress_view <- function(found) {
+  config <- found$bandit$config
+  wanted <- objectives(config)
+  frame <- as.data.frame(found)
+  own <- own_columns(frame, c(config$domain$names, outcome_names(config)))
+  seen <- data.frame(evaluation = seq_len(nrow(frame)))
+  if (length(wanted) == 1) seen[c("reward", "best")] <- list(frame[[wanted]], own$best)
+  else seen$hypervolume <- own$hypervolume
+  cbind(seen, kept = kept_limits(found$history, config), status = own$status)
+}
+
+# The first two objectives: what evaluations gave (`kind` "kept" or "infeasible"), the front with bars of `width` sd,
+# and the reference point.
+front_view <- function(found, width) {
+  config <- found$bandit$config
+  pair <- objectives(config)[1:2]
+  rows <- function(x, y, kind, sd_x = 0, sd_y = 0) {
+    data.frame(x = x, y = y, kind = rep(kind, length.out = length(x)), lower_x = x - width * sd_x, upper_x = x + width * sd_x,
+               lower_y = y - width * sd_y, upper_y = y + width * sd_y)
+  }
+  history <- found$history[stats::complete.cases(found$history[pair]), ]
+  front <- found$front
+  reference <- reference_seen(found)[1:2] * objective_signs(config)[1:2]
+  view <- rbind(rows(history[[pair[1]]], history[[pair[2]]], ifelse(kept_limits(history, config) %in% TRUE, "kept", "infeasible")),
+                rows(front[[paste0(pair[1], "_mean")]], front[[paste0(pair[2], "_mean")]], "front",
+                     front[[paste0(pair[1], "_sd")]], front[[paste0(pair[2], "_sd")]]),
+                rows(reference[1], reference[2], "reference"))
+  row.names(view) <- NULL
+  structure(view, objectives = pair)
+}
+
+# Of a long front some places only have bars.
+with_bars <- function(front, most = 25) front[unique(round(seq(1, nrow(front), length.out = min(most, nrow(front))))), ]
+
+pale <- "grey70"
+
+draw_outcomes <- function(found, view) {
+  config <- found$bandit$config
+  domain <- config$domain
+  if (!is.null(view$progress)) draw_progress_of_outcomes(view$progress, objectives(config))
+  if (!is.null(view$front)) draw_front(view$front, has_limits(config))
+  through <- likely_best(frame_of(found$bandit))
+  through <- through[which.max(through$feasible), domain$names]
+  if (!is.null(view$feasible)) draw_slices(drawn_feasible(view$feasible), through, domain, "probability that limits hold", c(0, 1))
+  if (!is.null(view$slices)) draw_slices(view$slices, through, domain, paste("expected", objectives(config)))
+  if (!is.null(view$map)) {
+    pair <- names(view$map)[1:2]
+    belief <- own_columns(view$map, pair)
+    for (what in c("mean", "sd")) {
+      draw_plane(view$map, pair, belief[[what]], domain, paste(objectives(config), what), found$history, through)
+    }
+  }
+  if (!is.null(view$importance)) for (name in unique(view$importance$outcome)) {
+    draw_importance(view$importance[view$importance$outcome == name, ])
+    graphics::title(main = name, cex.main = 1.1)
+  }
+}
+
+drawn_feasible <- function(view) {
+  view[c("mean", "lower", "upper")] <- view$feasible
+  view
+}
+
+panels_of_outcomes <- function(view) {
+  length(unique(view$slices$input)) + length(unique(view$feasible$input)) + 2 * ("map" %in% names(view)) +
+    sum(c("progress", "front") %in% names(view)) + length(unique(view$importance$outcome))
+}
+
+draw_progress_of_outcomes <- function(data, wanted) {
+  frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = if (length(wanted) == 1) wanted else "hypervolume")
+  line <- key_entry(if (length(wanted) == 1) "best that kept the limits" else "hypervolume so far", mark$mean, lty = 1, lwd = 2)
+  if (length(wanted) > 1) {
+    open_picture(frame, data$evaluation, c(0, data$hypervolume), line)
+    return(graphics::lines(data$evaluation, data$hypervolume, type = "s", col = mark$mean, lwd = 2))
+  }
+  kept <- data$kept %in% TRUE
+  key <- rbind(line, key_entry(paste(wanted, "within limits"), mark$seen, pch = 16, size = 0.8),
+               if (any(!kept & !is.na(data$reward))) key_entry("beyond a limit", pale, pch = 16, size = 0.8))
+  open_picture(frame, data$evaluation, data$reward, key)
+  graphics::lines(data$evaluation, data$best, type = "s", col = mark$mean, lwd = 2)
+  graphics::points(data$evaluation, data$reward, pch = 16, cex = 0.8, col = ifelse(kept, mark$seen, pale))
+}
+
+draw_front <- function(data, limited) {
+  pair <- attr(data, "objectives")
+  part <- split(data, factor(data$kind, c("infeasible", "kept", "front", "reference")))
+  bars <- with_bars(part$front)
+  key <- rbind(key_entry("front (posterior means)", mark$mean, lty = 1, lwd = 2),
+               key_entry("evaluation", mark$seen, pch = 16, size = 0.8),
+               if (limited && nrow(part$infeasible)) key_entry("beyond a limit", pale, pch = 16, size = 0.8),
+               key_entry("reference point", mark$next_choice, pch = 3, size = 1.2))
+  frame <- list(log = "", legend = TRUE, xlab = pair[1], ylab = pair[2])
+  open_picture(frame, c(data$x, bars$lower_x, bars$upper_x), c(data$y, bars$lower_y, bars$upper_y), key)
+  graphics::points(part$infeasible$x, part$infeasible$y, pch = 16, cex = 0.8, col = pale)
+  graphics::segments(bars$lower_x, bars$y, bars$upper_x, bars$y, col = grDevices::adjustcolor(mark$mean, 0.5))
+  graphics::segments(bars$x, bars$lower_y, bars$x, bars$upper_y, col = grDevices::adjustcolor(mark$mean, 0.5))
+  graphics::lines(part$front$x, part$front$y, col = mark$mean, lwd = 2, type = if (nrow(part$front) > 1) "l" else "p")
+  graphics::points(part$kept$x, part$kept$y, pch = 16, cex = 0.8, col = mark$seen)
+  graphics::points(part$reference$x, part$reference$y, pch = 3, cex = 1.2, lwd = 2, col = mark$next_choice)
+}
+
+# ---- the same with ggplot2 -----------------------------------------------------------------
+
+ggplot_outcomes <- function(found, view, which) {
+  config <- found$bandit$config
+  data <- view[[which]]
+  if (which == "front") return(ggplot_front(data))
+  if (which == "progress") return(ggplot_progress_of_outcomes(data, objectives(config)))
+  if (which == "importance") return(ggplot_importance_of_outcomes(data))
+  domain <- config$domain
+  through <- likely_best(frame_of(found$bandit))
+  shown <- list(data = data, through = through[which.max(through$feasible), domain$names], pair = names(data)[1:2],
+                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
+  if (which == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
+  if (which == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
+  shown$data <- drawn_feasible(data)
+  picture <- ggplot_slices(shown) + ggplot2::labs(y = "probability that limits hold")
+  picture$data <- data
+  picture + ggplot2::coord_cartesian(ylim = c(0, 1))
+}
+
+ggplot_front <- function(data) {
+  pair <- attr(data, "objectives")
+  words <- c(kept = "evaluation", infeasible = "beyond a limit", reference = "reference point", front = "front (posterior means)")
+  data$what <- factor(words[data$kind], words)
+  front <- data[data$kind == "front", ]
+  bars <- with_bars(front)
+  colours <- stats::setNames(c(mark$seen, pale, mark$next_choice, mark$mean), words)
+  ggplot2::ggplot(data) +
+    ggplot2::geom_segment(data = bars, mapping = aes_of(x = "lower_x", xend = "upper_x", y = "y", yend = "y"), colour = mark$mean, alpha = 0.5) +
+    ggplot2::geom_segment(data = bars, mapping = aes_of(x = "x", xend = "x", y = "lower_y", yend = "upper_y"), colour = mark$mean, alpha = 0.5) +
+    ggplot2::geom_line(data = front, mapping = aes_of(x = "x", y = "y"), colour = mark$mean, linewidth = 0.8) +
+    ggplot2::geom_point(mapping = aes_of(x = "x", y = "y", colour = "what", shape = "what", size = "what")) +
+    ggplot2::scale_colour_manual(NULL, values = colours) +
+    ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 16, 3, 16), words)) +
+    ggplot2::scale_size_manual(NULL, values = stats::setNames(c(1.6, 1.6, 3, 0.4), words)) +
+    ggplot2::labs(x = pair[1], y = pair[2])
+}
+
+ggplot_progress_of_outcomes <- function(data, wanted) {
+  y <- if (length(wanted) == 1) "best" else "hypervolume"
+  picture <- ggplot2::ggplot(data) +
+    ggplot2::geom_step(data = data[!is.na(data[[y]]), ], mapping = aes_of(x = "evaluation", y = y), colour = mark$mean, linewidth = 0.8)
+  if (length(wanted) > 1) return(picture + ggplot2::labs(x = "evaluation", y = "hypervolume so far"))
+  seen <- data[!is.na(data$reward), ]
+  seen$what <- ifelse(seen$kept %in% TRUE, "within limits", "beyond a limit")
+  picture + ggplot2::geom_point(data = seen, mapping = aes_of(x = "evaluation", y = "reward", colour = "what")) +
+    ggplot2::scale_colour_manual(NULL, values = c("within limits" = mark$seen, "beyond a limit" = pale)) +
+    ggplot2::labs(x = "evaluation", y = wanted, subtitle = "line: best that kept the limits")
+}
+
+ggplot_importance_of_outcomes <- function(data) {
+  bars <- data.frame(input = rep(data$input, 2), outcome = rep(data$outcome, 2), share = c(data$total, data$first),
+                     what = factor(rep(c("total", "alone"), each = nrow(data)), levels = c("total", "alone")))
+  ggplot2::ggplot(data) +
+    ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity", colour = mark$mean, width = 0.6) +
+    ggplot2::scale_fill_manual(NULL, values = c(total = mark$band, alone = mark$mean)) + ggplot2::facet_wrap("outcome") +
+    ggplot2::coord_cartesian(xlim = c(0, 1)) + ggplot2::labs(x = "share of the variance", y = NULL)
+}

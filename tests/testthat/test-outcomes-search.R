@@ -1,0 +1,223 @@
+# Several outcomes through maximize_bandit(), minimize_bandit() and auto_bandit().
+
+two_outcomes <- list(yield = to_maximize(), impurity = at_most(0.2))
+
+# The best where impurity, which is x, is at most .2: x = .2, yield sin(1).
+bounded <- function(p) c(impurity = p[["x"]], yield = sin(5 * p[["x"]]))
+
+test_that("maximize_bandit() finds the best value that a limit allows", {
+  set.seed(1)
+  found <- maximize_bandit(bounded, list(x = c(0, 1)), 14, outcomes = two_outcomes, progress = FALSE)
+  expect_equal(found$par[["x"]], 0.2, tolerance = 0.02)
+  expect_named(found$value, c("yield", "impurity"))
+  expect_equal(found$value[["yield"]], sin(5 * found$par[["x"]]), tolerance = 0.02)
+  expect_gte(found$feasible, 0.95 - 1e-6)
+  expect_null(found$front)
+  expect_identical(names(found$history), c("x", "yield", "impurity", "status"))
+  expect_true(all(found$history$status == "ok"))
+  kept <- found$history$impurity <= 0.2
+  expect_equal(found$best_seen$yield, max(found$history$yield[kept]))
+  frame <- as.data.frame(found)
+  running <- vapply(seq_len(14), function(t) max(frame$yield[seq_len(t)][kept[seq_len(t)]]), 0)
+  expect_equal(frame$best, running)
+  at <- data.frame(x = c(0.1, 0.9))
+  expect_equal(predict(found, at), found$bandit$posterior(at))
+  expect_named(predict(found, at), c("yield_mean", "yield_sd", "impurity_mean", "impurity_sd", "feasible"))
+  expect_output(print(found), "impurity at most 0.2")
+  expect_output(print(summary(found)), "impurity at most 0.2: binds")
+  importance <- input_importance(found)
+  expect_identical(importance$outcome, c("yield", "impurity"))
+  expect_identical(importance$input, c("x", "x"))
+})
+
+test_that("limits as a formula: what no limit names is the reward", {
+  set.seed(1)
+  down <- minimize_bandit(function(p) c(cost = -sin(5 * p[["x"]]), impurity = p[["x"]]), list(x = c(0, 1)), 12,
+                          limits = ~ impurity <= 0.2, progress = FALSE)
+  expect_identical(names(down$history), c("x", "reward", "impurity", "status"))
+  expect_equal(down$par[["x"]], 0.2, tolerance = 0.03)
+  expect_identical(down$direction, "minimize")
+  set.seed(1)
+  up <- maximize_bandit(bounded, list(x = c(0, 1)), 12, limits = ~ impurity <= 0.2, direction = "maximize", progress = FALSE)
+  expect_equal(up$par, down$par, tolerance = 1e-6)
+  set.seed(1)
+  same <- minimize_bandit(function(p) c(reward = -sin(5 * p[["x"]]), impurity = p[["x"]]), list(x = c(0, 1)), 12,
+                          outcomes = list(reward = to_minimize(), impurity = at_most(0.2)), progress = FALSE)
+  expect_equal(same$history, down$history)
+})
+
+test_that("an outcome that is NA has failed, alone; and nothing said is an evaluation that failed", {
+  set.seed(1)
+  found <- maximize_bandit(function(p) {
+    if (p[["x"]] > 0.8) return(c(yield = 5, impurity = NA))
+    if (p[["x"]] < 0.05) return(c(yield = NA, impurity = NA))
+    if (p[["x"]] > 0.5) stop("no")
+    bounded(p)
+  }, list(x = c(0, 1)), 12, outcomes = two_outcomes, design = 8, progress = FALSE)
+  history <- found$history
+  status <- ifelse(history$x > 0.8, "partial", ifelse(history$x < 0.05, "returned NA", ifelse(history$x > 0.5, "error: no", "ok")))
+  expect_identical(history$status, status)
+  expect_gt(length(unique(status)), 3)
+  inside <- found$bandit$history()
+  expect_equal(inside$yield, history$yield)
+  expect_equal(inside$impurity, history$impurity)
+  # What failed counts as the worst of the outcome: the twin is told so.
+  twin <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), failures = "avoid", outcomes = two_outcomes)
+  twin$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, NA)))
+  tell_values_of <- get("tell_values", asNamespace("gpbandits"))
+  tell_values_of(as.environment(twin), 3L, c(yield = 3, impurity = NA))
+  worst <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), outcomes = two_outcomes)
+  worst$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, 0.3)))
+  expect_equal(twin$posterior(), worst$posterior())
+  expect_warning(none <- maximize_bandit(function(p) 3, list(x = c(0, 1)), 12, outcomes = two_outcomes, progress = FALSE),
+                 class = "gpbandits_hopeless")
+  expect_match(none$history$status[1], "yield, impurity")
+  expect_null(none$par)
+  expect_output(print(none), "no evaluation has succeeded")
+})
+
+test_that("two objectives end in a front, three in one by hypervolume", {
+  set.seed(2)
+  found <- maximize_bandit(function(p) c(a = p[["x"]] * p[["y"]], b = 1 - p[["x"]]^2), list(x = c(0, 1), y = c(0, 1)), 14,
+                           outcomes = list(a = to_maximize(), b = to_maximize()), progress = FALSE)
+  expect_identical(found$bandit$config$policy$kind, "ehvi")
+  expect_null(found$par)
+  expect_equal(found$front, found$bandit$front())
+  # The true front is y = 1: b = 1 - a^2.
+  expect_lt(max(abs(found$front$b_mean - (1 - found$front$a_mean^2))), 0.15)
+  frame <- as.data.frame(found)
+  expect_true(all(diff(frame$hypervolume) >= 0))
+  reference <- apply(frame[c("a", "b")], 2, function(v) min(v) - 0.1 * diff(range(v)))
+  seen <- frame[order(frame$a, decreasing = TRUE), c("a", "b")]
+  top <- cummax(c(reference[["b"]], seen$b))
+  volume <- sum((seen$a - reference[["a"]]) * diff(top))
+  expect_equal(frame$hypervolume[14], volume)
+  expect_output(print(found), "Front of a, b")
+  three <- maximize_bandit(function(p) c(a = p[["x"]], b = -p[["x"]], c = p[["x"]]^2), list(x = c(0, 1)), 6,
+                           outcomes = list(a = to_maximize(), b = to_maximize(), c = to_minimize()), progress = FALSE)
+  expect_identical(three$bandit$config$policy$kind, "hypervolume")
+  expect_output(print(summary(three)), "Front of a, b, c")
+})
+
+test_that("one outcome alone is a search as it was, to the bit", {
+  objective <- function(p) sin(5 * p[["x"]])
+  set.seed(1)
+  plain <- maximize_bandit(objective, list(x = c(0, 1)), 10, progress = FALSE)
+  set.seed(1)
+  named <- maximize_bandit(function(p) c(yield = objective(p)), list(x = c(0, 1)), 10, outcomes = list(yield = to_maximize()), progress = FALSE)
+  expect_identical(named$history, plain$history)
+  expect_identical(named$par, plain$par)
+})
+
+test_that("auto_bandit() takes up what is known, under way and failed, of a table, a bandit or a search", {
+  known <- data.frame(x = c(0.1, 0.5, 0.9), yield = c(0.5, 0.6, -0.9), impurity = c(0.1, NA, 0.9))
+  b <- auto_bandit(list(x = c(0, 1)), known, outcomes = two_outcomes)
+  expect_identical(b$history()$status, c("known", "partial", "known"))
+  b$observe(2, c(impurity = 0.5))
+  q <- b$suggest(2)
+  b$observe(data.frame(id = q$id[1], impurity = 0.3))
+  b$fail(q$id[2])
+  again <- auto_bandit(list(x = c(0, 1)), b$history(), outcomes = two_outcomes)
+  expect_identical(again$history()$status, c("known", "known", "known", "partial", "failed"))
+  expect_equal(again$history()[c("x", "yield", "impurity")], b$history()[c("x", "yield", "impurity")])
+  only <- auto_bandit(list(x = c(0, 1)), known[c("x", "yield")], outcomes = two_outcomes)
+  expect_identical(only$history()$status, rep("partial", 3))
+  set.seed(1)
+  found <- maximize_bandit(function(p) if (p[["x"]] > 0.6) c(yield = 2, impurity = NA) else bounded(p), list(x = c(0, 1)), 8,
+                           outcomes = two_outcomes, progress = FALSE)
+  more <- auto_bandit(list(x = c(0, 1)), found$history, outcomes = two_outcomes)
+  expect_false(any(more$history()$status %in% c("pending", "partial")))
+  expect_equal(more$history()$impurity, found$history$impurity)
+  limited <- auto_bandit(list(x = c(0, 1)), stats::setNames(known, c("x", "reward", "impurity")), limits = ~ impurity <= 0.2, direction = "minimize")
+  expect_identical(limited$config$outputs$direction, "minimize")
+  expect_equal(limited$history()$reward, known$yield)
+  expect_identical(auto_bandit(list(x = c(0, 1)), outcomes = list(a = to_maximize(), b = to_minimize()))$config$policy$kind, "ehvi")
+})
+
+test_that("a search over several outcomes goes on from its journal", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else bounded(p)
+  run <- function(evaluations, journal = NULL) {
+    set.seed(5)
+    maximize_bandit(objective, list(x = c(0, 1)), evaluations, outcomes = two_outcomes, design = 5, journal = journal,
+                    progress = FALSE)
+  }
+  run(7, file)
+  expect_equal(run(10, file)$history, run(10)$history)
+})
+
+test_that("workers evaluate several outcomes in a store", {
+  skip_if_not_installed("RSQLite")
+  file <- tempfile(fileext = ".sqlite")
+  on.exit(unlink(file))
+  store <- bandit_store(file, "demo", seed = 1)
+  objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else if (p[["x"]] > 0.8) stop("no") else bounded(p)
+  found <- maximize_bandit(objective, list(x = c(0, 1)), 10, outcomes = two_outcomes, store = store, progress = FALSE,
+                           initial = data.frame(x = c(0.05, 0.85, 0.95), yield = c(0.2, 0.1, 1), impurity = c(0.05, 0.85, NA)))
+  expect_equal(nrow(found$history), 13)
+  own <- found$history[-(1:3), ]
+  expect_identical(own$status, ifelse(own$x > 0.9, "partial", ifelse(own$x > 0.8, "error: no", "ok")))
+  expect_false(any(found$bandit$history()$status %in% c("pending", "partial")))
+  expect_equal(found$par[["x"]], 0.2, tolerance = 0.1)
+})
+
+test_that("bad calls with several outcomes are refused in words", {
+  search <- function(...) maximize_bandit(bounded, list(x = c(0, 1)), 5, ..., progress = FALSE)
+  bad <- function(code, words) expect_error(code, words, class = "gpbandits_error")
+  bad(search(outcomes = two_outcomes, direction = "maximize"), "direction")
+  bad(search(outcomes = two_outcomes, limits = ~ impurity <= 2), "limits")
+  bad(search(outcomes = list(a = at_most(2))), "objective")
+  bad(search(outcomes = 5), "outcomes")
+  bad(search(limits = ~ x == 2), "limits")
+  bad(search(limits = ~ a <= 2, direction = "up"), "direction")
+  bad(search(outcomes = list(x = to_maximize(), b = at_most(1))), "named")
+  bad(search(outcomes = two_outcomes, race = race_folds(3)), "race")
+  bad(search(outcomes = two_outcomes, stop_when = stop_gap(0.1)), "stop_when")
+  bad(search(outcomes = two_outcomes, initial = data.frame(x = 0.5)), "initial")
+  bad(search(outcomes = two_outcomes, initial = data.frame(x = 0.5, yield = "a")), "yield")
+  bad(search(outcomes = two_outcomes, initial = data.frame(x = 0.5, yield = 1, other = 2)), "other")
+  bad(search(constraints = constraints_noiseless(1, epoch = 5)), "limits")
+  bad(minimize_bandit(bounded, list(x = c(0, 1)), 5, outcomes = two_outcomes), "to_maximize")
+  bad(auto_bandit(list(x = c(0, 1)), outcomes = two_outcomes, direction = "minimize"), "direction")
+  bad(auto_bandit(list(x = c(0, 1)), data.frame(x = 1, reward = 2), outcomes = two_outcomes), "data")
+  bad(search(outcomes = list(a = to_maximize(), b = to_maximize()), policy = policy_ei()), "policy")
+})
+
+test_that("pictures of limits and of fronts say what they draw", {
+  set.seed(3)
+  noisy <- function(p) bounded(p) + rnorm(2, 0, 0.02)
+  one <- maximize_bandit(noisy, list(x = c(0, 1)), 10, outcomes = two_outcomes, progress = FALSE)
+  two <- maximize_bandit(function(p) c(speed = p[["x"]], cost = p[["x"]]^2 + p[["y"]], heat = p[["x"]] + p[["y"]]), list(x = c(0, 1), y = c(0, 1)), 12,
+                         outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)), progress = FALSE)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  view <- plot(one, "progress")$progress
+  expect_identical(names(view), c("evaluation", "reward", "best", "kept", "status"))
+  expect_identical(view$kept, one$history$impurity <= 0.2)
+  feasible <- plot(one, "feasible", resolution = 11)$feasible
+  expect_equal(feasible$feasible, predict(one, data.frame(x = feasible$value))$feasible)
+  slices <- plot(one, "slices", resolution = 11)$slices
+  expect_equal(slices$mean, predict(one, data.frame(x = slices$value))$yield_mean)
+  front <- plot(two, "front")$front
+  expect_equal(front$x[front$kind == "front"], two$front$speed_mean)
+  expect_equal(front$upper_y[front$kind == "front"], two$front$cost_mean + 2 * two$front$cost_sd)
+  expect_equal(sum(front$kind == "infeasible"), sum(two$history$heat > 1.3))
+  # The reference point is worse than all of them: less speed, more cost.
+  seen <- front[front$kind %in% c("kept", "infeasible"), ]
+  reference <- front[front$kind == "reference", ]
+  expect_true(reference$x < min(seen$x) && reference$y > max(seen$y))
+  expect_setequal(names(plot(two)), c("progress", "front", "feasible", "importance"))
+  expect_error(plot(one, "front"), "one objective", class = "gpbandits_error")
+  expect_error(plot(two, "slices"), "several objectives", class = "gpbandits_error")
+  plain <- maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 4, progress = FALSE)
+  expect_error(plot(plain, "feasible"), "no limits", class = "gpbandits_error")
+  skip_if_not_installed("ggplot2")
+  for (which in c("progress", "feasible", "slices")) expect_s3_class(ggplot2::autoplot(one, which), "ggplot")
+  for (which in c("progress", "feasible", "front", "importance")) {
+    picture <- ggplot2::autoplot(two, which)
+    expect_s3_class(picture, "ggplot")
+    expect_equal(as.data.frame(picture$data)[1:2], as.data.frame(plot(two, which)[[which]])[1:2])
+    ggplot2::ggplot_build(picture)
+  }
+})
