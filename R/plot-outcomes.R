@@ -18,7 +18,7 @@ view_of_outcomes <- function(found, which, inputs, width, resolution) {
     if (wants("importance")) view$importance <- importance
   }
   through <- likely_best(frame_of(found$bandit))
-  through <- through[which.max(through$feasible), names]
+  through <- through[which.max(through$feasible), names, drop = FALSE]
   shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 2) else names
   if (wants("feasible") && has_limits(config) && functional) {
     view$feasible <- slices_view(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
@@ -74,7 +74,7 @@ draw_outcomes <- function(found, view) {
   if (!is.null(view$progress)) draw_progress_of_outcomes(view$progress, objectives(config))
   if (!is.null(view$front)) draw_front(view$front, has_limits(config))
   through <- likely_best(frame_of(found$bandit))
-  through <- through[which.max(through$feasible), domain$names]
+  through <- through[which.max(through$feasible), domain$names, drop = FALSE]
   if (!is.null(view$feasible)) draw_slices(drawn_feasible(view$feasible), through, domain, "probability that limits hold", c(0, 1))
   if (!is.null(view$slices)) draw_slices(view$slices, through, domain, paste("expected", objectives(config)))
   if (!is.null(view$map)) {
@@ -143,7 +143,7 @@ ggplot_outcomes <- function(found, view, which) {
   if (which == "importance") return(ggplot_importance_of_outcomes(data))
   domain <- config$domain
   through <- likely_best(frame_of(found$bandit))
-  shown <- list(data = data, through = through[which.max(through$feasible), domain$names], pair = names(data)[1:2],
+  shown <- list(data = data, through = through[which.max(through$feasible), domain$names, drop = FALSE], pair = names(data)[1:2],
                 log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (which == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
   if (which == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))

@@ -20,7 +20,11 @@ service_schema <- function() {
   texts <- list(type = "array", items = text)
   done <- object(id = whole, status = text)
   given_up <- object(id = whole, reason = text, token = text, required = "id")
-  rewarded <- function(...) object(id = whole, reward = number, token = text, ..., required = c("id", "reward"))
+  withdrawn <- object(id = whole, outcome = list(oneOf = list(text, texts)), reason = text, token = text, required = "id")
+  outcomes <- list(type = "object", additionalProperties = c(number, nullable = TRUE), description = paste(
+    "instead of reward, where the bandit has several outcomes: a number for some of them, null: not known yet;",
+    "the answer's status is partial until all are known"))
+  rewarded <- function(...) object(id = whole, reward = number, outcomes = outcomes, token = text, ..., required = "id")
   post <- function(summary, body, answer) service_path("post", summary, answer, body = body)
   get <- function(summary, answer, ..., open = FALSE) {
     service_path("get", summary, answer, parameters = list(...), open = open)
@@ -45,11 +49,11 @@ service_schema <- function() {
                         rewarded(constraints = list(type = "array", items = number)), done),
       "/amend" = post("A known reward was wrong: its new value.", rewarded(), done),
       "/fail" = post("A query that was tried in vain.", given_up, done),
-      "/withdraw" = post("A query that will never be answered.", given_up, done),
+      "/withdraw" = post("A query that will never be answered, or (`outcome`) some of its outcomes.", withdrawn, done),
       "/heartbeat" = post("Renews the lease of a query.", object(token = text, required = "token"),
                           object(renewed = list(type = "integer"))),
       "/best" = get("The point with the largest posterior mean.",
-                    object(arm = whole, point = point, mean = number, sd = number),
+                    object(arm = whole, point = point, mean = number, sd = number, outcomes = loose, feasible = number),
                     context_in_url),
       "/history" = get("One row per query.",
                        object(rows = list(type = "array", items = row), total = list(type = "integer")),

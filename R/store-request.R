@@ -99,6 +99,24 @@ fixed_field <- function(fields) {
   value
 }
 
+# {"yield": 61, "ph": null}: of one query a number (or null: not known yet) for some of the outcomes, of several an array
+# each. A data.frame with a row per query.
+outcomes_field <- function(service, fields, count) {
+  value <- fields[["outcomes"]]
+  allowed <- sprintf("an object with a number or null (of several queries an array of them) for some of %s",
+                     quoted(outcome_names(service$bandit$config)))
+  if (!is.null(fields[["reward"]])) stop_argument("reward", "given together with `outcomes`", "left out")
+  if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", in_json_words(value), allowed)
+  if (is.null(service$bandit$config$outcomes)) stop_argument("outcomes", in_json_words(value), "left out: this bandit has one reward")
+  columns <- lapply(check_once(value), function(entries) {
+    entries <- if (is.null(entries)) list(NULL) else as.list(entries)
+    known <- vapply(entries, function(one) is.null(one) || is_json_number(one), NA)
+    if (!all(known) || length(entries) != count) stop_argument("outcomes", in_json_words(value), allowed)
+    vapply(entries, function(one) if (is.null(one)) NA_real_ else as.double(one), 0)
+  })
+  data.frame(columns, check.names = FALSE)
+}
+
 # A whole number; `default` where there is none.
 whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)

@@ -8,6 +8,7 @@
 #' |---|---|---|
 #' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
 #' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..]}` | `{"id", "status"}` |
+#' | | with several [outcomes] `{"id": 1, "outcomes": {"yield": 61, "ph": null}}`, likewise for `/amend`; `/withdraw` takes `"outcome"`; `/best` answers `outcomes`, `feasible` | status `"partial"` until all are known |
 #' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`: a known reward was wrong | `{"id", "status"}` |
 #' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
 #' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}`: it will never be answered | `{"id", "status"}` |
@@ -255,17 +256,23 @@ lease_field <- function(body) {
 }
 
 serve_observe <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "constraints"))
+  check_fields(body, c("id", "reward", "token", "constraints", "outcomes"))
   id <- numbers_field(body, "id")
+  if ("outcomes" %in% names(body)) {
+    service$bandit$observe(id, outcomes_field(service, body, length(id)), token = texts_field(body, "token"))
+    return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
+  }
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
                          token = texts_field(body, "token"))
   reply(list(id = id, status = "known"))
 }
 
 serve_amend <- function(service, body) {
-  check_fields(body, c("id", "reward", "token"))
+  check_fields(body, c("id", "reward", "token", "outcomes"))
   id <- numbers_field(body, "id")
-  service$bandit$amend(id, numbers_field(body, "reward"), token = texts_field(body, "token"))
+  reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body, "reward")
+  service$bandit$amend(id, reward, token = texts_field(body, "token"))
+  if ("outcomes" %in% names(body)) return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   reply(list(id = id, status = "known"))
 }
 
@@ -274,8 +281,12 @@ serve_fail <- function(service, body) give_up(service, body, service$bandit$fail
 serve_withdraw <- function(service, body) give_up(service, body, service$bandit$withdraw, "withdrawn")
 
 give_up <- function(service, body, method, status) {
-  check_fields(body, c("id", "reason", "token"))
+  check_fields(body, c("id", "reason", "token", if (status == "withdrawn") "outcome"))
   id <- numbers_field(body, "id")
+  if ("outcome" %in% names(body)) {
+    method(id, outcome = texts_field(body, "outcome"), reason = text_field(body, "reason"), token = texts_field(body, "token"))
+    return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
+  }
   method(id, reason = text_field(body, "reason"), token = texts_field(body, "token"))
   reply(list(id = id, status = status))
 }
@@ -288,11 +299,21 @@ serve_heartbeat <- function(service, body) {
 serve_best <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()
-  best <- service$bandit$best(context = page_context(service, query))
+  best <- withCallingHandlers(service$bandit$best(context = page_context(service, query)),
+                              gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
   inputs <- intersect(names(best), given_names(service$bandit$config))
   ours <- own_columns(best, inputs)
   reply(c(if (!is.null(ours$arm)) list(arm = ours$arm),
-          list(point = as.list(best[1, inputs, drop = FALSE]), mean = ours$mean, sd = ours$sd)))
+          list(point = as.list(best[1, inputs, drop = FALSE])), said_of_outcomes(service$bandit$config, ours)))
+}
+
+# `mean` and `sd`, or with several outcomes those of each, and `feasible`.
+said_of_outcomes <- function(config, best) {
+  if (!has_outcomes(config)) return(list(mean = best$mean, sd = best$sd))
+  each <- lapply(stats::setNames(nm = outcome_names(config)), function(name) {
+    list(mean = best[[paste0(name, "_mean")]], sd = best[[paste0(name, "_sd")]])
+  })
+  list(outcomes = each, feasible = best$feasible)
 }
 
 serve_history <- function(service, query) {

@@ -221,3 +221,33 @@ test_that("pictures of limits and of fronts say what they draw", {
     ggplot2::ggplot_build(picture)
   }
 })
+
+test_that("the service takes outcomes by name, one by one", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("jsonlite")
+  file <- tempfile(fileext = ".sqlite")
+  on.exit(unlink(file))
+  store <- bandit_store(file, "demo", seed = 1)
+  b <- gp_ei(c(0.1, 0.2, 0.5), kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = store, outcomes = two_outcomes)
+  service <- list(bandit = b, store = store)
+  ours <- asNamespace("gpbandits")
+  said <- function(answer) jsonlite::fromJSON(answer$body)
+  asked <- said(ours$serve_suggest(service, list(n = 2)))$queries
+  first <- said(ours$serve_observe(service, list(id = asked$id[1], token = asked$token[1], outcomes = list(yield = 0.5, impurity = NULL))))
+  expect_identical(first$status, "partial")
+  expect_identical(said(ours$serve_observe(service, list(id = asked$id[1], outcomes = list(impurity = 0.1))))$status, "known")
+  expect_identical(said(ours$serve_observe(service, list(id = asked$id[2], outcomes = list(yield = 0.7))))$status, "partial")
+  expect_identical(said(ours$serve_withdraw(service, list(id = asked$id[2], outcome = "impurity")))$status, "known")
+  expect_identical(said(ours$serve_amend(service, list(id = asked$id[1], outcomes = list(yield = 0.6))))$status, "known")
+  expect_equal(b$history()$yield, c(0.6, 0.7))
+  expect_equal(b$history()$impurity, c(0.1, NA))
+  best <- said(ours$serve_best(service, list()))
+  expect_named(best$outcomes, c("yield", "impurity"))
+  expect_equal(best$feasible, suppressWarnings(b$best())$feasible)
+  before <- b$history()
+  for (bad in list(list(yield = "a"), list(yield = c(1, 2)), list(h = 1), list(1), list(yield = Inf), 3)) {
+    expect_error(ours$serve_observe(service, list(id = 1, outcomes = bad)), class = "gpbandits_error")
+  }
+  expect_error(ours$serve_observe(service, list(id = 1, reward = 1, outcomes = list(yield = 1))), class = "gpbandits_error")
+  expect_identical(b$history(), before)
+})
