@@ -124,3 +124,44 @@ test_that("comparisons have violations, and bad problems are refused", {
   bad(1:3, reference = 2)
   expect_error(run_bandit(gp_ei(seq(0, 1, length.out = 11), kernel_se(0.3), 0.01), limit_problem(), 3), "outcomes", class = "gpbandits_error")
 })
+
+test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at most delta of the problems", {
+  count <- if (Sys.getenv("GPBANDITS_TEST_LEVEL") == "2") 200 else 50
+  x <- seq(0, 1, length.out = 15)
+  delta <- 0.1
+  rounds <- 25
+  K <- ref_kernel_se(0.2)(x)
+  root <- t(chol(K + 1e-10 * diag(15)))
+  declares <- get("declares_infeasible", asNamespace("gpbandits"))
+  gamma <- max_information_gain(kernel_se(0.2), x, rounds, 0.04)
+  held <- declared <- logical(count)
+  for (k in seq_len(count)) {
+    set.seed(k)
+    f <- drop(root %*% rnorm(15))
+    g <- drop(root %*% rnorm(15))
+    limit <- stats::quantile(g, 0.4, names = FALSE)
+    b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_srinivas_finite(delta)),
+                   outcomes = list(f = to_maximize(), g = at_most(limit)))
+    problem <- bandit_problem(x, list(f = f, g = g), noise_gaussian(0.2), outcomes = list(f = to_maximize(), g = at_most(limit)))
+    said <- FALSE
+    data <- as.data.frame(run_bandit(b, problem, rounds, stop_when = function(b) {
+      if (nrow(b$history()) %% 5 == 0) said <<- said || declares(as.environment(b))
+      FALSE
+    }))
+    t <- seq_len(rounds)
+    width <- sqrt(2 * log(15 * t^2 * pi^2 / (6 * delta / 2)))
+    expect_equal(data$width, width)
+    bound <- regret_bound("config", rounds, gamma, noise_var = 0.04, width = width)
+    held[k] <- all(cumsum(pmax(data$regret, 0)) <= bound) && all(data$hard_violation <= bound)
+    declared[k] <- said
+  }
+  expect_gte(mean(held), 1 - delta)
+  expect_lte(mean(declared), delta)
+  # Where every place exceeds the limit by epsilon or more an empty set follows by the first T > 4 c sum_j w_j^2 gamma_j / epsilon^2.
+  b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(2), outcomes = list(f = to_maximize(), g = at_most(0)))
+  for (t in 1:30) {
+    q <- b$suggest()
+    b$observe(q$id, c(f = 0, g = 3))
+  }
+  expect_true(declares(as.environment(b)))
+})
