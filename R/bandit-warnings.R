@@ -10,6 +10,7 @@ warn_once <- function(bandit, kind, ...) {
 
 # Without random numbers and without news the next choice is the one before.
 warn_of_repeats <- function(bandit, n) {
+  if (compares_queries(bandit$config)) return(invisible())
   config <- bandit$config
   if (trait(config$pending, "noticed") || trait(config$policy, "random") || has_rule(bandit) || explores(config)) {
     return(invisible())

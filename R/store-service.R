@@ -7,7 +7,7 @@
 #' | request | body or query | answer |
 #' |---|---|---|
 #' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
-#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..]}` | `{"id", "status"}` |
+#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..], "size": 10}`, or of two `{"id": [1, 2], "prefer": 1}` (`null`: a tie, see [rewards_duels()]) | `{"id", "status"}` |
 #' | | with several [outcomes] `{"id": 1, "outcomes": {"yield": 61, "ph": null}}`, likewise for `/amend`; `/withdraw` takes `"outcome"`; `/best` answers `outcomes`, `feasible` | status `"partial"` until all are known |
 #' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`: a known reward was wrong | `{"id", "status"}` |
 #' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
@@ -256,15 +256,20 @@ lease_field <- function(body) {
 }
 
 serve_observe <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "constraints", "outcomes"))
+  check_fields(body, c("id", "reward", "token", "constraints", "size", "prefer", "outcomes"))
   id <- numbers_field(body, "id")
   if ("outcomes" %in% names(body)) {
     service$bandit$observe(id, outcomes_field(service, body, length(id)), token = texts_field(body, "token"))
     return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   }
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
-                         token = texts_field(body, "token"))
+                         size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body, "token"))
   reply(list(id = id, status = "known"))
+}
+
+# `null` is a tie.
+prefer_field <- function(body) {
+  if ("prefer" %in% names(body) && is.null(body[["prefer"]])) NA_real_ else numbers_field(body, "prefer")
 }
 
 serve_amend <- function(service, body) {

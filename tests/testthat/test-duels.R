@@ -264,3 +264,20 @@ test_that("f is within width_glm()'s bounds in all rounds as often as is said", 
     expect_lte(missed, 0.1)
   }
 })
+
+test_that("a service takes which of two was preferred", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("jsonlite")
+  base <- tempfile(fileext = ".db")
+  on.exit(unlink(base))
+  b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_duels(TRUE), store = bandit_store(base, "taste"))
+  service <- list(bandit = b)
+  q <- b$suggest(2)
+  answer <- gpbandits:::serve_observe(service, list(id = as.list(as.double(q$id)), prefer = as.double(q$id[2])))
+  expect_identical(answer$status, 200L)
+  expect_identical(b$history()$reward, c(0, 1))
+  q <- b$suggest(2)
+  gpbandits:::serve_observe(service, list(id = as.list(as.double(q$id)), prefer = NULL)[c("id", "prefer")])
+  other <- open_bandit(bandit_store(base, "taste"))
+  expect_identical(other$posterior(), b$posterior())
+})
