@@ -56,7 +56,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, failures = check_choice(failures, c("avoid", "forget")), ..., contexts = contexts,
-                          outcomes = outcomes, context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
+                          outcomes = outcomes,
+                          context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   if (design > 0) inside$config$design <- design_places(domain, design)
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))

@@ -12,7 +12,8 @@ outcomes_of_search <- function(outcomes, limits, direction) {
 
 check_no_direction_beside <- function(outcomes) {
   if (!is.null(outcomes)) {
-    stop_argument("direction", "given together with `outcomes`", "left out: to_maximize() and to_minimize() say it of each")
+    stop_argument("direction", "given together with `outcomes`",
+                  "left out: to_maximize() and to_minimize() say it of each")
   }
 }
 
@@ -28,7 +29,8 @@ check_one_outcome_for <- function(given) {
 check_all_minimised <- function(outcomes) {
   objectives <- Filter(function(one) trait(one, "objective"), check_outcome_list(outcomes))
   if (!all(vapply(objectives, trait, 0, "sense") < 0)) {
-    stop_argument("outcomes", "to_maximize() given to minimize_bandit()", "to_minimize() and limits, or maximize_bandit()")
+    stop_argument("outcomes", "to_maximize() given to minimize_bandit()",
+                  "to_minimize() and limits, or maximize_bandit()")
   }
 }
 
@@ -43,7 +45,8 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
                 failed = logical()))
   }
   needs <- c(domain$names, contexts)
-  allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "), paste(names, collapse = ", "))
+  allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "),
+                     paste(names, collapse = ", "))
   if (!is.data.frame(initial) || !all(needs %in% names(initial)) || !any(names %in% names(initial))) {
     stop_argument(arg, describe(initial), allowed)
   }
@@ -65,7 +68,8 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
   # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
   broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
-  out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken, failed = failed)
+  out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
+              failed = failed)
   if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
   out
 }
@@ -97,7 +101,8 @@ add_outcomes_in_order <- function(bandit, known) {
 known_outcomes <- function(known, domain) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
-  cbind(frame, as.data.frame(known$values), columns_beside(list(status = rep("given", length(known$failed))), domain$names))
+  cbind(frame, as.data.frame(known$values), columns_beside(list(status = rep("given", length(known$failed))),
+                                                           domain$names))
 }
 
 # ---- evaluations ---------------------------------------------------------------------------
@@ -119,7 +124,8 @@ read_outcomes <- function(outcome, attempts, config) {
   if (!is.null(status)) return(list(values = nothing, status = status))
   found <- named_values(outcome$value, names)
   if (is.null(found)) {
-    return(list(values = nothing, status = sprintf("returned %s, not numbers named %s", describe(outcome$value), paste(names, collapse = ", "))))
+    return(list(values = nothing, status = sprintf("returned %s, not numbers named %s", describe(outcome$value),
+                                                   paste(names, collapse = ", "))))
   }
   found[!is.finite(found)] <- NA_real_
   known <- sum(!is.na(found))
@@ -222,7 +228,8 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
     seen <- which.max(fair_objectives(history, config))
     if (length(seen)) out$best_seen <- history[seen, ]
   }
-  structure(c(out, list(history = history, bandit = bandit, centre = 0, scale = 1, direction = or_else(config$outputs$direction, "maximize"),
+  structure(c(out, list(history = history, bandit = bandit, centre = 0, scale = 1,
+                        direction = or_else(config$outputs$direction, "maximize"),
                         outcomes = outcome_roles(config)), list(...)), class = "bandit_maximum")
 }
 
@@ -238,11 +245,15 @@ story_of_outcomes <- function(x) {
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   lines <- c(head, sprintf("  outcomes     %s", describe_outcomes(config)))
   if (of_several) {
-    if (nrow(x$front) == 0) return(c(lines, "  front        no place is known yet whose limits hold with probability 0.5"))
-    range_of <- function(name) {
-      sprintf("%s %s", name, paste(format(range(x$front[[paste0(name, "_mean")]]), digits = 4, trim = TRUE), collapse = " to "))
+    if (nrow(x$front) == 0) {
+      return(c(lines, "  front        no place is known yet whose limits hold with probability 0.5"))
     }
-    return(c(lines, sprintf("  front        %d places: %s", nrow(x$front), paste(vapply(wanted, range_of, ""), collapse = ", "))))
+    range_of <- function(name) {
+      sprintf("%s %s", name, paste(format(range(x$front[[paste0(name, "_mean")]]), digits = 4, trim = TRUE),
+                                   collapse = " to "))
+    }
+    return(c(lines, sprintf("  front        %d places: %s", nrow(x$front),
+                            paste(vapply(wanted, range_of, ""), collapse = ", "))))
   }
   if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
   expected <- paste(sprintf("%s %.5g %s %.2g", names(x$value), x$value, plus_minus(), x$sd), collapse = ", ")
@@ -250,7 +261,8 @@ story_of_outcomes <- function(x) {
     sprintf("  recommended  %s: %s expected", describe_point(x$par), expected),
     if (has_limits(config)) sprintf("  feasible     with probability %.3g", x$feasible),
     if (is.null(x$best_seen)) "  best seen    no evaluation kept the limits"
-    else sprintf("  best seen    %s: %s", describe_point(x$best_seen[names(x$par)]), describe_point(x$best_seen[names(x$value)])))
+    else sprintf("  best seen    %s: %s", describe_point(x$best_seen[names(x$par)]),
+                 describe_point(x$best_seen[names(x$value)])))
 }
 
 summary_of_outcomes <- function(object) {
@@ -259,17 +271,20 @@ summary_of_outcomes <- function(object) {
   status <- evaluations_of(object)$status
   nothing <- says_nothing(history, config)
   fair <- fair_objectives(history, config)
-  top <- if (ncol(fair) > 1) which(stats::complete.cases(fair))[is_nondominated(fair[stats::complete.cases(fair), , drop = FALSE])]
+  known <- which(stats::complete.cases(fair))
+  top <- if (ncol(fair) > 1) known[is_nondominated(fair[known, , drop = FALSE])]
          else utils::head(order(fair, decreasing = TRUE, na.last = NA), 5)
   models <- lapply(seq_len(outcome_count(config)), function(k) {
     one <- outcome_config(config, k)
     list(parameters = kernel_parameters(one$kernel), noise_var = one$noise_var, outputs = describe_outputs(one))
   })
   structure(list(story = story_of_outcomes(object),
-                 best = if (!is.null(object$par)) c(as.list(object$par), list(value = object$value, sd = object$sd, feasible = object$feasible)),
+                 best = if (!is.null(object$par)) c(as.list(object$par), object[c("value", "sd", "feasible")]),
                  front = object$front, top = history[top, ],
-                 counts = c(evaluated = sum(status %in% c("ok", "partial")), given = sum(status == "given"), failed = sum(nothing)),
-                 reasons = sort(table(status[nothing]), decreasing = TRUE), limits = limits_in_words(frame_of(object$bandit)),
+                 counts = c(evaluated = sum(status %in% c("ok", "partial")), given = sum(status == "given"),
+                            failed = sum(nothing)),
+                 reasons = sort(table(status[nothing]), decreasing = TRUE),
+                 limits = limits_in_words(frame_of(object$bandit)),
                  models = stats::setNames(models, outcome_names(config))), class = "summary_bandit_maximum")
 }
 
@@ -295,7 +310,10 @@ reference_seen <- function(x) {
   if (length(own)) return(reference_of(own, objectives(config)) * signs)
   values <- as.matrix(x$history[objectives(config)]) * rep(signs, each = nrow(x$history))
   if (all(is.na(values))) return(rep(NA_real_, ncol(values)))
-  apply(values, 2, function(v) min(v, na.rm = TRUE) - 0.1 * max(diff(range(v, na.rm = TRUE)), 1e-9 * max(abs(v), na.rm = TRUE)))
+  apply(values, 2, function(v) {
+    v <- v[!is.na(v)]
+    min(v) - 0.1 * max(diff(range(v)), 1e-9 * max(abs(v)))
+  })
 }
 
 hypervolume_so_far <- function(values, reference) {

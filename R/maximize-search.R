@@ -89,7 +89,8 @@ is_out_of_time <- function(search) {
 # nothing about it.)
 why_hopeless <- function(search) {
   now <- utils::tail(search$history, nrow(search$history) - search$resumed)
-  if (all(says_nothing(now, search$bandit$config))) reason_of_failures(now[[status_name(search$bandit$config)]], nrow(search$design))
+  config <- search$bandit$config
+  if (all(says_nothing(now, config))) reason_of_failures(now[[status_name(config)]], nrow(search$design))
 }
 
 status_name <- function(config) beside("status", config$domain$names)
@@ -302,7 +303,8 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   if (length(outcomes) == 1 && is.data.frame(initial)) names(initial)[names(initial) == names(outcomes)] <- "reward"
   wanted <- c(domain$names, contexts, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
-    stop_argument(arg, lacking_columns(initial, wanted), paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+    stop_argument(arg, lacking_columns(initial, wanted),
+                  paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   given <- c(names_in_domain(domain), contexts)
   ours <- own_columns(initial, given)

@@ -126,7 +126,10 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  if (length(outcomes) > 1) check_one_outcome_for(list(race = race, fidelity = fidelity, stop_when = if (!is.function(stop_when)) stop_when))
+  if (length(outcomes) > 1) {
+    check_one_outcome_for(list(race = race, fidelity = fidelity,
+                               stop_when = if (!is.function(stop_when)) stop_when))
+  }
   check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
@@ -137,7 +140,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
   known <- check_initial(initial, domain, outcomes = outcomes)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., outcomes = outcomes, contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
+                          transform, ..., outcomes = outcomes,
+                          contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
                           context_sides = if (!is.null(fidelity)) stats::setNames(1, beside("fidelity", domain$names)))
   if (!is.null(fidelity)) {
     rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,

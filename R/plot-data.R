@@ -15,6 +15,10 @@ plus_minus <- function() {
 # `at` (and `at_y`), without its inputs, and `played`, these; `band`; `next_choice`, and `ahead`, its inputs.
 bandit_view <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
+  if (has_outcomes(bandit$config)) {
+    stop_argument("type", dQuote(type, FALSE),
+                  "\"slices\" (of the objective) where there are several outcomes; `$posterior()` has all of them")
+  }
   if (!is.null(width)) check_number(width, lower = 0)
   check_flag(next_choice)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)

@@ -75,7 +75,9 @@ check_kind_of_picture <- function(found, which) {
   refuse <- function(allowed) stop_argument("which", dQuote(which, FALSE), allowed)
   if (which == "front" && !several) refuse("another picture where there is one objective")
   if (which == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
-  if (which %in% c("slices", "map") && several) refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
+  if (which %in% c("slices", "map") && several) {
+    refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
+  }
 }
 
 maximum_view <- function(found, which, inputs, width, resolution) {
@@ -87,7 +89,8 @@ maximum_view <- function(found, which, inputs, width, resolution) {
   view <- list()
   if (wants("progress")) {
     frame <- as.data.frame(found)
-    view$progress <- data.frame(evaluation = seq_len(nrow(frame)), own_columns(frame, names)[c("reward", "best", "status")])
+    view$progress <- data.frame(evaluation = seq_len(nrow(frame)),
+                                own_columns(frame, names)[c("reward", "best", "status")])
   }
   if (has_matrix(found$bandit$config$kernel)) return(view)
   if (length(names) > 1) {
@@ -107,7 +110,8 @@ maximum_view <- function(found, which, inputs, width, resolution) {
 }
 
 panel_count <- function(view) {
-  if (any(c("front", "feasible") %in% names(view)) || !is.null(view$importance$outcome)) return(panels_of_outcomes(view))
+  of_outcomes <- any(c("front", "feasible") %in% names(view)) || !is.null(view$importance$outcome)
+  if (of_outcomes) return(panels_of_outcomes(view))
   length(unique(view$slices$input)) + sum(2 * ("map" %in% names(view)), c("progress", "importance") %in% names(view))
 }
 

@@ -25,7 +25,8 @@ view_of_outcomes <- function(found, which, inputs, width, resolution) {
   }
   if (which == "slices") view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
   if (which == "map") {
-    view$map <- plane_view(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2), resolution)
+    view$map <- plane_view(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2),
+                           resolution)
   }
   view
 }
@@ -49,13 +50,15 @@ front_view <- function(found, width) {
   config <- found$bandit$config
   pair <- objectives(config)[1:2]
   rows <- function(x, y, kind, sd_x = 0, sd_y = 0) {
-    data.frame(x = x, y = y, kind = rep(kind, length.out = length(x)), lower_x = x - width * sd_x, upper_x = x + width * sd_x,
+    data.frame(x = x, y = y, kind = rep(kind, length.out = length(x)), lower_x = x - width * sd_x,
+               upper_x = x + width * sd_x,
                lower_y = y - width * sd_y, upper_y = y + width * sd_y)
   }
   history <- found$history[stats::complete.cases(found$history[pair]), ]
   front <- found$front
   reference <- reference_seen(found)[1:2] * objective_signs(config)[1:2]
-  view <- rbind(rows(history[[pair[1]]], history[[pair[2]]], ifelse(kept_limits(history, config) %in% TRUE, "kept", "infeasible")),
+  kept <- kept_limits(history, config) %in% TRUE
+  view <- rbind(rows(history[[pair[1]]], history[[pair[2]]], ifelse(kept, "kept", "infeasible")),
                 rows(front[[paste0(pair[1], "_mean")]], front[[paste0(pair[2], "_mean")]], "front",
                      front[[paste0(pair[1], "_sd")]], front[[paste0(pair[2], "_sd")]]),
                 rows(reference[1], reference[2], "reference"))
@@ -75,7 +78,8 @@ draw_outcomes <- function(found, view) {
   if (!is.null(view$front)) draw_front(view$front, has_limits(config))
   through <- likely_best(frame_of(found$bandit))
   through <- through[which.max(through$feasible), domain$names, drop = FALSE]
-  if (!is.null(view$feasible)) draw_slices(drawn_feasible(view$feasible), through, domain, "probability that limits hold", c(0, 1))
+  if (!is.null(view$feasible)) draw_slices(drawn_feasible(view$feasible), through, domain,
+                                           "probability that limits hold", c(0, 1))
   if (!is.null(view$slices)) draw_slices(view$slices, through, domain, paste("expected", objectives(config)))
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
@@ -102,7 +106,8 @@ panels_of_outcomes <- function(view) {
 
 draw_progress_of_outcomes <- function(data, wanted) {
   frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = if (length(wanted) == 1) wanted else "hypervolume")
-  line <- key_entry(if (length(wanted) == 1) "best that kept the limits" else "hypervolume so far", mark$mean, lty = 1, lwd = 2)
+  line <- key_entry(if (length(wanted) == 1) "best that kept the limits" else "hypervolume so far", mark$mean, lty = 1,
+                    lwd = 2)
   if (length(wanted) > 1) {
     open_picture(frame, data$evaluation, c(0, data$hypervolume), line)
     return(graphics::lines(data$evaluation, data$hypervolume, type = "s", col = mark$mean, lwd = 2))
@@ -143,7 +148,8 @@ ggplot_outcomes <- function(found, view, which) {
   if (which == "importance") return(ggplot_importance_of_outcomes(data))
   domain <- config$domain
   through <- likely_best(frame_of(found$bandit))
-  shown <- list(data = data, through = through[which.max(through$feasible), domain$names, drop = FALSE], pair = names(data)[1:2],
+  shown <- list(data = data, through = through[which.max(through$feasible), domain$names, drop = FALSE],
+                pair = names(data)[1:2],
                 log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (which == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
   if (which == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
@@ -155,14 +161,17 @@ ggplot_outcomes <- function(found, view, which) {
 
 ggplot_front <- function(data) {
   pair <- attr(data, "objectives")
-  words <- c(kept = "evaluation", infeasible = "beyond a limit", reference = "reference point", front = "front (posterior means)")
+  words <- c(kept = "evaluation", infeasible = "beyond a limit", reference = "reference point",
+             front = "front (posterior means)")
   data$what <- factor(words[data$kind], words)
   front <- data[data$kind == "front", ]
   bars <- with_bars(front)
   colours <- stats::setNames(c(mark$seen, pale, mark$next_choice, mark$mean), words)
   ggplot2::ggplot(data) +
-    ggplot2::geom_segment(data = bars, mapping = aes_of(x = "lower_x", xend = "upper_x", y = "y", yend = "y"), colour = mark$mean, alpha = 0.5) +
-    ggplot2::geom_segment(data = bars, mapping = aes_of(x = "x", xend = "x", y = "lower_y", yend = "upper_y"), colour = mark$mean, alpha = 0.5) +
+    ggplot2::geom_segment(data = bars, mapping = aes_of(x = "lower_x", xend = "upper_x", y = "y", yend = "y"),
+                          colour = mark$mean, alpha = 0.5) +
+    ggplot2::geom_segment(data = bars, mapping = aes_of(x = "x", xend = "x", y = "lower_y", yend = "upper_y"),
+                          colour = mark$mean, alpha = 0.5) +
     ggplot2::geom_line(data = front, mapping = aes_of(x = "x", y = "y"), colour = mark$mean, linewidth = 0.8) +
     ggplot2::geom_point(mapping = aes_of(x = "x", y = "y", colour = "what", shape = "what", size = "what")) +
     ggplot2::scale_colour_manual(NULL, values = colours) +
@@ -174,7 +183,8 @@ ggplot_front <- function(data) {
 ggplot_progress_of_outcomes <- function(data, wanted) {
   y <- if (length(wanted) == 1) "best" else "hypervolume"
   picture <- ggplot2::ggplot(data) +
-    ggplot2::geom_step(data = data[!is.na(data[[y]]), ], mapping = aes_of(x = "evaluation", y = y), colour = mark$mean, linewidth = 0.8)
+    ggplot2::geom_step(data = data[!is.na(data[[y]]), ], mapping = aes_of(x = "evaluation", y = y), colour = mark$mean,
+                       linewidth = 0.8)
   if (length(wanted) > 1) return(picture + ggplot2::labs(x = "evaluation", y = "hypervolume so far"))
   seen <- data[!is.na(data$reward), ]
   seen$what <- ifelse(seen$kept %in% TRUE, "within limits", "beyond a limit")
@@ -187,7 +197,9 @@ ggplot_importance_of_outcomes <- function(data) {
   bars <- data.frame(input = rep(data$input, 2), outcome = rep(data$outcome, 2), share = c(data$total, data$first),
                      what = factor(rep(c("total", "alone"), each = nrow(data)), levels = c("total", "alone")))
   ggplot2::ggplot(data) +
-    ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity", colour = mark$mean, width = 0.6) +
-    ggplot2::scale_fill_manual(NULL, values = c(total = mark$band, alone = mark$mean)) + ggplot2::facet_wrap("outcome") +
+    ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity",
+                      colour = mark$mean, width = 0.6) +
+    ggplot2::scale_fill_manual(NULL, values = c(total = mark$band, alone = mark$mean)) +
+    ggplot2::facet_wrap("outcome") +
     ggplot2::coord_cartesian(xlim = c(0, 1)) + ggplot2::labs(x = "share of the variance", y = NULL)
 }

@@ -21,8 +21,10 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
 
 # The objective's mean and sd (with several outcomes `feasible` besides).
 belief_along <- function(bandit, points, context) {
-  belief <- posterior_of(bandit, points, context)
-  config <- bandit$config
+  objective_belief(posterior_of(bandit, points, context), bandit$config)
+}
+
+objective_belief <- function(belief, config) {
   if (!has_outcomes(config)) return(belief)
   own <- paste0(objectives(config)[1], c("_mean", "_sd"))
   data.frame(mean = belief[[own[1]]], sd = belief[[own[2]]], feasible = belief$feasible)

@@ -18,7 +18,8 @@ set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
     problem <- set_constraints(problem, if (length(limited)) excess_of(values, outcomes), NULL)
   } else {
     problem <- set_reward(problem, function(x) sign * problem$truths[[1]](x))
-    problem <- set_constraints(problem, if (length(limited)) function(x) excess_of(truths_at(problem$truths, x), outcomes), NULL)
+    problem <- set_constraints(problem, if (length(limited)) function(x) excess_of(truths_at(problem$truths, x),
+                                                                                   outcomes), NULL)
   }
   if (length(wanted) == 1) {
     if (!is.null(reference)) stop_argument("reference", describe(reference), "NULL where there is one objective")
@@ -31,12 +32,14 @@ check_outcome_noise <- function(noise, names) {
   if (inherits(noise, "bandit_noise")) return(stats::setNames(rep(list(noise), length(names)), names))
   whole <- is.list(noise) && setequal(names(noise), names) && !anyDuplicated(names(noise)) &&
     all(vapply(noise, inherits, NA, "bandit_noise"))
-  if (!whole) stop_argument("noise", describe(noise), paste("one noise object, or a list of one for each of", paste(names, collapse = ", ")))
+  if (!whole) stop_argument("noise", describe(noise), paste("one noise object, or a list of one for each of",
+                                                            paste(names, collapse = ", ")))
   lapply(noise[names], check_class, "bandit_noise", "noise", hint = "noise_gaussian()")
 }
 
 check_truths <- function(problem, reward, names) {
-  allowed <- sprintf("a list with a function of the input matrix (or, over arms, numbers) for each of %s; a data.frame or matrix of such columns, or one function that returns it",
+  allowed <- sprintf(paste("a list with a function of the input matrix (or, over arms, numbers) for each of %s;",
+                           "a data.frame or matrix of such columns, or one function that returns it"),
                      paste(names, collapse = ", "))
   if (is.function(reward)) {
     whole <- reward
@@ -46,7 +49,8 @@ check_truths <- function(problem, reward, names) {
     })
   } else {
     truths <- if (is.matrix(reward)) as.data.frame(reward) else if (is.list(reward)) as.list(reward)
-    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) stop_argument("reward", describe(reward), allowed)
+    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) stop_argument("reward",
+        describe(reward), allowed)
     truths <- as.list(truths)[names]
   }
   for (name in names) truths[[name]] <- check_truth(problem, truths[[name]], sprintf("reward$%s", name))
@@ -94,7 +98,8 @@ problem_outcomes <- function(problem, places, contexts = NULL) {
 # The hypervolume of the true front among the arms or, elsewhere, 5000 points spread over the domain (unless `optimum`
 # says it), over `reference`: by default the worst values on that front, less a tenth of their range.
 set_hypervolume <- function(problem, optimum, reference, wanted) {
-  if (has_contexts(problem)) stop_argument("contexts", "given with several objectives", "NULL where there are several objectives")
+  if (has_contexts(problem)) stop_argument("contexts", "given with several objectives",
+                                           "NULL where there are several objectives")
   signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
   places <- if (can_count(problem$domain)) all_places(problem$domain) else spread_places(problem$domain, 5000)
   values <- problem_outcomes(problem, places)
@@ -135,7 +140,8 @@ play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stop
     ids[t] <<- query$id
     logged_places(bandit, query$id)
   }, tell = function(which, values, g) {
-    bandit_observe(bandit, data.frame(id = ids[which], values, check.names = FALSE), constraints = NULL, time = NULL, noise_var = NULL)
+    bandit_observe(bandit, data.frame(id = ids[which], values, check.names = FALSE), constraints = NULL, time = NULL,
+                   noise_var = NULL)
   })
 }
 

@@ -82,7 +82,8 @@ bandit_problem <- function(domain, reward, noise = noise_gaussian(0), delay = NU
                            contexts = NULL, optimum = NULL, outcomes = NULL, reference = NULL) {
   domain <- as_domain(domain)
   if (missing(reward)) stop_argument("reward", "missing", "the true means or a function")
-  if (is.null(outcomes) && !is.null(reference)) stop_argument("reference", describe(reference), "NULL without `outcomes`")
+  if (is.null(outcomes) && !is.null(reference)) stop_argument("reference", describe(reference),
+                                                              "NULL without `outcomes`")
   if (is.null(outcomes)) check_class(noise, "bandit_noise", hint = "noise_gaussian()")
   if (!is.null(delay)) check_class(delay, "bandit_delay", hint = "delay_fixed()")
   problem <- structure(list(domain = domain, noise = noise, delay = delay),
@@ -365,7 +366,8 @@ print.bandit_problem <- function(x, ...) {
   print(x$domain)
   cat("<bandit problem>\n")
   line <- function(label, text) cat(sprintf("  %-12s %s\n", label, text))
-  if (!is.null(x$outcomes)) line("outcomes", paste(names(x$outcomes), vapply(x$outcomes, trait, "", "title"), collapse = ", "))
+  if (!is.null(x$outcomes)) line("outcomes", paste(names(x$outcomes), vapply(x$outcomes, trait, "", "title"),
+                                                   collapse = ", "))
   line("noise", distribution_words(x$noise))
   if (!is.null(x$delay)) line("delay", distribution_words(x$delay))
   if (x$periods > 1) line("periods", sprintf("%d, changes after rounds %s", as.integer(x$periods),

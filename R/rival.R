@@ -490,7 +490,8 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
   g <- matrix(0, rounds, problem$constraint_count)
-  values <- if (!is.null(problem$outcomes)) matrix(0, rounds, length(problem$outcomes), dimnames = list(NULL, names(problem$outcomes)))
+  values <- if (!is.null(problem$outcomes)) matrix(0, rounds, length(problem$outcomes),
+                                                   dimnames = list(NULL, names(problem$outcomes)))
   arrive <- function(which, now) {
     if (length(which) == 0) return()
     told <- if (is.null(values)) f[which] + draws$noise[which]

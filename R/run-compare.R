@@ -117,7 +117,8 @@ taken_over <- function(bandit) {
 
 comparison_columns <- function(data) {
   c("arm", "reward", "f", "regret", "cumulative_regret", "simple_regret", "period", "optimum",
-    "segment", "action", "phase", "hypervolume_regret", grep("^violation|^(cumulative|hard)_violation$|^kappa", names(data), value = TRUE))
+    "segment", "action", "phase", "hypervolume_regret", grep("^violation|^(cumulative|hard)_violation$|^kappa",
+                                                             names(data), value = TRUE))
 }
 
 # lapply through the user's future plan where there is one. `user_functions`: those that `f` calls.

@@ -81,7 +81,7 @@ slice_columns <- function(part, name, through, log, levels = NULL) {
 # The arms with the best means, beside each other.
 leading_arms <- function(bandit, context, count = 12) {
   config <- bandit$config
-  at <- bandit$posterior(context = context)
+  at <- objective_belief(bandit$posterior(context = context), config)
   best <- utils::head(order(output_sign(config) * at$mean, decreasing = TRUE), count)
   label <- or_else(arm_labels(config$domain), as.character(seq_len(nrow(at))))[best]
   part <- data.frame(value = seq_along(best), label = label, mean = at$mean[best],

@@ -107,7 +107,8 @@ outcomes_field <- function(service, fields, count) {
                      quoted(outcome_names(service$bandit$config)))
   if (!is.null(fields[["reward"]])) stop_argument("reward", "given together with `outcomes`", "left out")
   if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", in_json_words(value), allowed)
-  if (is.null(service$bandit$config$outcomes)) stop_argument("outcomes", in_json_words(value), "left out: this bandit has one reward")
+  if (is.null(service$bandit$config$outcomes)) stop_argument("outcomes", in_json_words(value),
+                                                             "left out: this bandit has one reward")
   columns <- lapply(check_once(value), function(entries) {
     entries <- if (is.null(entries)) list(NULL) else as.list(entries)
     known <- vapply(entries, function(one) is.null(one) || is_json_number(one), NA)

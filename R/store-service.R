@@ -275,7 +275,8 @@ prefer_field <- function(body) {
 serve_amend <- function(service, body) {
   check_fields(body, c("id", "reward", "token", "outcomes"))
   id <- numbers_field(body, "id")
-  reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body, "reward")
+  reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body,
+                                                                                                          "reward")
   service$bandit$amend(id, reward, token = texts_field(body, "token"))
   if ("outcomes" %in% names(body)) return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   reply(list(id = id, status = "known"))
@@ -289,7 +290,8 @@ give_up <- function(service, body, method, status) {
   check_fields(body, c("id", "reason", "token", if (status == "withdrawn") "outcome"))
   id <- numbers_field(body, "id")
   if ("outcome" %in% names(body)) {
-    method(id, outcome = texts_field(body, "outcome"), reason = text_field(body, "reason"), token = texts_field(body, "token"))
+    method(id, outcome = texts_field(body, "outcome"), reason = text_field(body, "reason"),
+           token = texts_field(body, "token"))
     return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   }
   method(id, reason = text_field(body, "reason"), token = texts_field(body, "token"))

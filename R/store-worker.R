@@ -64,7 +64,8 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     }
     race <- race_of_store(bandit)
     if (!is.null(race) && race_has_ended(bandit, patience)) break
-    query <- own_columns(patiently(bandit$suggest(worker = worker, lease = lease), patience), given_names(bandit$config))
+    query <- own_columns(patiently(bandit$suggest(worker = worker, lease = lease), patience),
+                         given_names(bandit$config))
     if (nrow(query) == 0) {
       if (nothing_left(bandit, patience)) break
       next

@@ -251,3 +251,13 @@ test_that("the service takes outcomes by name, one by one", {
   expect_error(ours$serve_observe(service, list(id = 1, reward = 1, outcomes = list(yield = 1))), class = "gpbandits_error")
   expect_identical(b$history(), before)
 })
+
+test_that("a bandit's own picture is of one outcome: slices of the objective, else refused", {
+  b <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
+  b$add(x = data.frame(x = c(0.1, 0.5)), reward = data.frame(yield = c(1, 2), impurity = c(0.1, 0.5)))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_error(plot(b), "slices", class = "gpbandits_error")
+  data <- suppressWarnings(plot(b, type = "slices", resolution = 5))
+  expect_equal(data$mean, b$posterior(data.frame(x = data$value))$yield_mean)
+})
