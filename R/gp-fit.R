@@ -117,7 +117,7 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
 }
 
 # Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s arguments and
-# the models of before, where the climbs begin (with one at much noise and one at next to none: the density has two
+# the models of before, where climbs begin (from those of least and most noise, and with one at much noise and one at next to none: the density has two
 # modes where a few readings could be noise altogether, or a rough function). NULL where the rewards are constant.
 fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...) {
   asked <- fit_question(x, y, kernel, noise_var, mean, ...)
@@ -128,7 +128,7 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...
   middle <- 0.5 * (problem$likely_lower + problem$likely_upper)
   noise <- log(base::mean((object$y - object$mean)^2) * c(0.7, 1e-4))
   starts <- rbind(replace(middle, length(middle), noise[1]), replace(middle, length(middle), noise[2]),
-                  do.call(rbind, lapply(earlier, of_model)))
+                  do.call(rbind, lapply(earlier[unique(c(1, length(earlier)))[seq_len(min(2, length(earlier)))]], of_model)))
   starts <- pmin(pmax(starts, rep(problem$lower, each = nrow(starts))), rep(problem$upper, each = nrow(starts)))
   unit <- as.numeric(grepl("correlation", names(problem$start)))
   found <- core(cpp_fit_models(regression_kernel(object), regression_points(object, object$x, "x"), object$y - object$mean,

@@ -13,12 +13,14 @@ default_policy <- function(outcomes = NULL) {
   if (wanted == 2) policy_ehvi() else if (wanted > 2) policy_hypervolume(width_constant(2)) else policy_ei()
 }
 
-# Chosen with bench/optimisation.R on instances 1 and 2 of the BBOB functions.
-default_refit <- function() refit_every(2, mean = "fit")
+# Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by bench/promise.R.
+default_refit <- function(rounds = 2) refit_every(rounds, mean = "fit", average = 10)
 
-default_prior_noise <- c(meanlog = log(1e-3), sdlog = 2)
-default_prior_variance <- c(meanlog = log(2), sdlog = 2)
-default_prior_correlation <- c(meanlog = log(0.5), sdlog = 1)
+# Next to none, or nearly all: one log-normal prior cannot be both.
+default_prior_noise <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
+default_prior_variance <- c(meanlog = log(2), sdlog = 1)
+# Below 1: equal levels are not taken for granted.
+default_prior_correlation <- c(shape1 = 2, shape2 = 2)
 
 # `refit` with priors for what it has none for: those of our own kernel, and those that the user wants.
 with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale, contexts = NULL) {

@@ -52,11 +52,12 @@
 #' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150 evaluations) it came first
 #'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
 #'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
-#' @param refit [refit_every()], by default every 2 rounds with a fitted mean; or `NULL` for a fixed kernel.
+#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models; or `NULL` for a fixed kernel.
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
-#'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, or `NULL` for none. `"auto"`: with our
+#'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture in equal shares), or `NULL` for none. `"auto"`: with our
 #'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
-#'   `c(log(2), 2)`, the noise by default `c(log(1e-3), 2)`. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
+#'   `c(log(2), 1)`, correlations of levels a Beta(2, 2) one, the noise by default a mixture: half `c(log(1e-5), 2.5)`, next to none, half `c(log(0.3), 1.2)`, much of all that is
+#'   seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
 #'   search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
 #' @param initial a data.frame of points that are known already: a column per input and a column `reward`.
@@ -88,12 +89,14 @@
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
 #'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`), `race` and `fidelity` (`NULL`, or what
 #'   [race_folds()] and [fidelity_range()] say).
-#' @section The recommended point: the place of the best posterior mean, `bandit$best()`. But what a fit cannot follow it calls noise, and some
+#' @section The recommended point: the place of the best posterior mean, `bandit$best()`, as of [auto_bandit()] and in stores. Under a single model
+#'   (`refit = refit_every(2, mean = "fit", average = 1)`) there is more to it: what a fit cannot follow it calls noise, and some
 #'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
 #'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
 #'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits
-#'   leave the noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way, which keeps the promise about twice as well as the
-#'   posterior mean does (bench/promise.R). Of an objective without noise `best_seen` is the answer.
+#'   leave the noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way. Averages
+#'   over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a bowl, one input that matters, with noise and without) the truth was
+#'   beyond 3 `sd` of `value` in none, under one model in 31 (`bench/results/promise.md` in the sources). Of an objective without noise `best_seen` is the answer.
 #' @section Several outcomes: with `outcomes` or `limits` the history has a column for each, `value` and `sd` are named vectors (the outcomes' expected values at `par`), `feasible` is the
 #'   probability that all limits hold there, `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected objective where the limits hold with
 #'   probability 0.95, or the most probably feasible place. With several objectives there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one

@@ -143,7 +143,7 @@ tell_rest <- function(bandit, domain, inst) {
 instance_bandit <- function(domain, settings) {
   policy <- if (is.null(settings$policy)) default_policy() else settings$policy
   scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(),
-                refit_every(settings$refit, mean = "fit"), default_prior_noise, "auto", "auto")
+                default_refit(settings$refit), default_prior_noise, "auto", "auto")
 }
 
 instance_design <- function(inst, domain, settings) {

@@ -176,7 +176,8 @@ test_that("readings speak for a point by the share of the variance that is calle
   for (direction in c("maximize", "minimize")) {
     set.seed(12)
     side <- if (direction == "maximize") 1 else -1
-    found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30, direction = direction)
+    found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30, direction = direction,
+                             refit = refit_every(2, mean = "fit"), prior_noise = c(log(1e-3), 2))
     inputs <- c("x", "y")
     belief <- predict(found)
     fit <- found$bandit$refits[[length(found$bandit$refits)]]
@@ -192,7 +193,7 @@ test_that("readings speak for a point by the share of the variance that is calle
   }
   # Repeated readings count by their mean.
   set.seed(13)
-  arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12)
+  arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12, refit = refit_every(2, mean = "fit"), prior_noise = c(log(1e-3), 2))
   fit <- arms$bandit$refits[[length(arms$bandit$refits)]]
   share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
   mean <- predict(arms, data.frame(x1 = 1:3))$mean
