@@ -132,6 +132,7 @@ check_models <- function(models, config) {
   if (!is.list(models) || !length(models) || length(models) > 100) damaged("a refit has no list of models")
   weight <- vapply(models, function(model) if (is.list(model)) check_positive(model$weight, "weight") else NA_real_, 0)
   if (anyNA(weight) || abs(sum(weight) - 1) > 1e-9) damaged("the weights of a refit's models do not sum to 1")
+  config$outcomes <- NULL
   for (model in models) {
     if (is.null(model$mean)) model$mean <- config$mean
     check_beliefs(model[names(model) != "models"], config)
