@@ -283,7 +283,8 @@ outcome_config <- function(config, k) {
   if (k == 1) return(config)
   one <- config$outcomes[[k]]
   config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
-  for (name in c("outputs", "output_map", "refit", "models")) config[name] <- list(one[[name]])
+  for (name in c("outputs", "output_map", "refit")) config[name] <- list(one[[name]])
+  config$models <- one$models
   config
 }
 
@@ -393,7 +394,7 @@ check_outcomes_again <- function(config) {
   outcomes <- config$outcomes
   if (!is.null(outcomes)) {
     whole <- is.list(outcomes) && all(vapply(outcomes, function(one) {
-      is.list(one) && setequal(setdiff(names(one), "output_map"),
+      is.list(one) && setequal(setdiff(names(one), c("output_map", "models")),
                                c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
     }, NA))
     if (!whole) damaged("its outcomes are none")
