@@ -17,7 +17,7 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map"))
+  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map", "models"))
   if (length(strange)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
                    dQuote(strange[1], FALSE), ".", argument = "store")
