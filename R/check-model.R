@@ -33,6 +33,7 @@
 #'
 #' @param object a bandit, a [gp_regression()] or [gp_fit()], or what [maximize_bandit()] found.
 #' @param by what is left out: `"place"`, `"reward"` or `"context"`.
+#' @param outcome of a bandit with several [outcomes] the name of the one whose model is checked; `NULL`: the first objective.
 #' @param ... not used.
 #' @return A list of class `bandit_check`: `rewards` (their number), `held` (how many lie within their 95% interval), `largest` (the largest \eqn{|z|} of one left out), `tests` (a
 #'   data.frame `test`, `statistic`, `p`), `log_score` and `constant_score` (mean log density of the rewards left out, and that of a normal distribution fitted to the others),
@@ -56,11 +57,11 @@
 #' check_model(wrong)
 #' plot(check_model(wrong))
 #' @export
-check_model <- function(object, by = c("place", "reward", "context"), ...) {
-  check_dots_empty(..., allowed = "by")
+check_model <- function(object, by = c("place", "reward", "context"), outcome = NULL, ...) {
+  check_dots_empty(..., allowed = c("by", "outcome"))
   by <- check_choice(by, c("place", "reward", "context"))
   if (missing(object)) stop_argument("object", "missing", checkable)
-  model_check(checked_data(object), by)
+  model_check(checked_data(object, outcome), by)
 }
 
 # ---- the rewards and what the model says ------------------------------------------
@@ -73,11 +74,13 @@ check_model <- function(object, by = c("place", "reward", "context"), ...) {
 
 checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 
-checked_data <- function(object) {
+checked_data <- function(object, outcome = NULL) {
+  if (inherits(object, "gp_regression")) check_absent(outcome, "outcome")
   if (inherits(object, "gp_regression")) return(regression_checked(check_class(object, "gp_regression")))
   if (inherits(object, "bandit_maximum")) object <- check_class(object, "bandit_maximum")$bandit
   check_bandit(object, allowed = checkable)
-  bandit_checked(frame_of(object))
+  check_bandit_outcome(outcome, object$config)
+  bandit_checked(frame_of(object), if (is.null(outcome)) 1L else match(outcome, outcome_names(object$config)))
 }
 
 regression_checked <- function(object) {
@@ -92,10 +95,11 @@ regression_checked <- function(object) {
        user = function(mean, sd) list(mean = mean, sd = sd))
 }
 
-bandit_checked <- function(bandit) {
+# `k`: which of the outcomes.
+bandit_checked <- function(bandit, k = 1L) {
   if (has_rule(bandit)) return(rule_checked(bandit))
   heal(bandit)
-  config <- current_config(bandit)
+  config <- outcome_config(current_config(bandit), k)
   if (has_likelihood(config)) {
     stop_argument("object", paste("a bandit whose rewards are", trait(config$rewards, "title")),
                   "one whose rewards are readings with Gaussian noise")
@@ -105,8 +109,9 @@ bandit_checked <- function(bandit) {
     stop_argument("object", "a bandit with change_weights()",
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
-  known <- cpp_bandit_known(bandit$handle, 1L)
-  check_enough(sum(status_of(bandit, known$id) == "known"))
+  known <- cpp_bandit_known(bandit$handle, k)
+  counts <- is_told(bandit, known$id, k)
+  check_enough(sum(counts))
   if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
   scaled <- through_map(output_map(config), known)
   noise_under <- function(config) noise_of(known, config, scaled$slope)
@@ -114,18 +119,18 @@ bandit_checked <- function(bandit) {
   prior <- known_prior_mean(bandit, known$id, config$mean)
   x <- known_inputs(bandit, known$id)
   decay <- if (identical(changes, "fade")) config$changes$rate
-  at <- if (is.null(decay)) posterior_where_played(bandit, known$id)
+  at <- if (is.null(decay)) posterior_where_played(bandit, known$id, k)
   place <- query_frame(bandit, known$id)[-1]
   contexts <- config$context_names
   list(id = known$id, place = place, reward = known$value, y = scaled$value - prior, noise = noise, prior = prior,
        mean = at$mean - prior, sd = at$sd, x = x,
        context = if (length(contexts)) match_frames(place[contexts], unique(place[contexts])),
-       counts = status_of(bandit, known$id) == "known",
+       counts = counts,
        gram = function() faded(kernel_gram(config$kernel, x), known$id, decay),
        gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]), dense = !is.null(decay),
-       models = if (!is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x, noise_under, decay),
-       accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id),
-       said = if (is_fitted(bandit) || length(known$id) > most_dense) said_at_choice(bandit, known), slope = scaled$slope,
+       models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x, noise_under, decay),
+       accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id, k),
+       said = said_of_outcome(bandit, known, k), slope = scaled$slope,
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
 }
 
@@ -150,11 +155,30 @@ rule_checked <- function(bandit) {
   bandit_checked(as.environment(models_of(bandit)[[1]]))
 }
 
-posterior_where_played <- function(bandit, ids) {
+# Is the value one that was told (and not what stands for a failure)?
+is_told <- function(bandit, ids, k) {
+  if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] == "known" else status_of(bandit, ids) == "known"
+}
+
+# (The log has beliefs at the choice of the first outcome only.)
+said_of_outcome <- function(bandit, known, k) {
+  if (!is_fitted(bandit) && length(known$id) <= most_dense) return(NULL)
+  if (k == 1) said_at_choice(bandit, known) else numeric()
+}
+
+check_bandit_outcome <- function(outcome, config) {
+  if (is.null(outcome)) return(invisible())
+  check_choices(outcome, outcome_names(config), "outcome")
+  if (length(outcome) > 1) stop_argument("outcome", describe(outcome), "one of the outcomes")
+}
+
+posterior_where_played <- function(bandit, ids, k = 1L) {
   places <- logged_places(bandit, ids)
   context <- places$contexts
   if (!is.null(context)) colnames(context) <- bandit$config$context_names
-  scaled_posterior_at(bandit, places[c("arm", "inputs")], context)
+  if (!has_outcomes(bandit$config)) return(scaled_posterior_at(bandit, places[c("arm", "inputs")], context))
+  at <- scaled_outcomes_at(bandit, places[c("arm", "inputs")], context)
+  data.frame(mean = at$mean[, k], sd = at$sd[, k])
 }
 
 # Covariance of a function that drifts, between the rounds of its readings (spec: change_fade()).
@@ -163,9 +187,11 @@ faded <- function(gram, ids, rate) {
 }
 
 # Rewards may come in another order than their queries.
-order_of_arrival <- function(bandit, ids) {
+order_of_arrival <- function(bandit, ids, k = 1L) {
   kind <- table_column(bandit$events, "kind")
-  told <- kind %in% event_kind[c("reward", "given")]
+  # (A point may be given whose reward comes later.)
+  told <- kind %in% event_kind[c("reward", "given")] & !is.na(table_column(bandit$events, "reward"))
+  if (has_outcomes(bandit$config)) told <- told & table_column(bandit$events, "outcome") %in% k
   order(match(ids, table_column(bandit$events, "id")[told]))
 }
 
