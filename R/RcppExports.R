@@ -357,6 +357,10 @@ cpp_innovations <- function(gram, place, y, noise) {
     .Call(`_gpbandits_cpp_innovations`, gram, place, y, noise)
 }
 
+cpp_shares <- function(setting, x, spread) {
+    .Call(`_gpbandits_cpp_shares`, setting, x, spread)
+}
+
 cpp_listen_here <- function() {
     .Call(`_gpbandits_cpp_listen_here`)
 }

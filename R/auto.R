@@ -17,6 +17,7 @@
 #'   search: what is under way there
 #'   is under way here, what has failed has failed, and what was withdrawn is left out.
 #' @param ... further arguments of [gp_bandit()].
+#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`. As many fewer are asked as `data` has rows.
 #' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
@@ -45,12 +46,15 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                         noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
                         refit = default_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
                         transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
-                        journal = NULL, store = NULL, trust = FALSE, outcomes = NULL, limits = NULL) {
+                        belief = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL, limits = NULL) {
   domain <- as_domain(domain)
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
   known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names, outcomes = outcomes)
+  believed <- prepared_belief(belief, domain)
+  check_belief_alone(belief, outcomes)
+  if (!is.null(believed)) policy <- with_belief(policy, believed, 10)
   if (is.null(design)) design <- max(4, 5 * length(domain$names))
   design <- max(0, check_count(design, lower = 0) - length(known$failed))
   check_alone_with_store(store, list(journal = journal))
@@ -59,7 +63,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                           outcomes = outcomes,
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
-  if (design > 0) inside$config$design <- design_places(domain, design)
+  if (design > 0) inside$config$design <- believed_design(domain, design, believed)
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
   if (!is.null(store)) start_store(inside, store)
   add_in_order(bandit, known)

@@ -14,6 +14,7 @@ cube_model <- function(domain, u) {
     levels <- bounds[2, j] - bounds[1, j] + 1
     x[, j] <- bounds[1, j] + pmin(floor(u[, j] * levels), levels - 1)
   }
+  if (has_shares(domain)) x <- shares_of_points(domain, x, u)
   x
 }
 
@@ -105,7 +106,9 @@ sample_places.search_domain <- function(domain, count) {
 cube_whole <- function(domain, u) {
   bounds <- unname(input_ranges(domain$box))
   slack <- ifelse(domain$box$integer & !domain$box$log, 0.5, 0)
-  rep(bounds[1, ] - slack, each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ] + 2 * slack, each = nrow(u))
+  slack[bounds[1, ] == bounds[2, ]] <- 0
+  x <- rep(bounds[1, ] - slack, each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ] + 2 * slack, each = nrow(u))
+  if (has_shares(domain)) shares_of_points(domain, x, u) else x
 }
 
 # A Latin hypercube; points of it that may not be played are replaced by uniform ones.

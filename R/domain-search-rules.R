@@ -120,7 +120,8 @@ refuse_equality <- function(expression, params, arg) {
   named <- intersect(all.vars(expression), names(params))
   margin <- sprintf("abs(%s - (%s)) <= 0.01", sides[1], if (one_of) "value" else sides[2])
   instead <- if (length(named) > 1) {
-    sprintf("a space without one of %s, which the objective finds from the others", paste(named, collapse = ", "))
+    # (Sums with equal coefficients of reals from 0 on have become shares before.)
+    sprintf("a space without one of %s, which the objective finds from the others (param_shares() has sums)", paste(named, collapse = ", "))
   } else {
     sprintf("a param_factor() or param_logical() beside %s, where a value is special", named)
   }
@@ -130,7 +131,7 @@ refuse_equality <- function(expression, params, arg) {
 
 # Does an expression take a continuum of values?
 is_real_valued <- function(expression, params) {
-  if (is.symbol(expression)) return(identical(params[[as.character(expression)]]$type, "real"))
+  if (is.symbol(expression)) return(params[[as.character(expression)]]$type %in% c("real", "share"))
   if (!is.call(expression)) return(FALSE)
   counted <- c("!", "&", "|", "xor", "==", "!=", "<", "<=", ">", ">=", "%in%", "is.na", "round", "floor", "ceiling",
                "%/%")
@@ -177,7 +178,9 @@ existence_order <- function(params) {
 
 # ---- rules ----------------------------------------------------------------------------
 
-has_rules <- function(domain) length(domain$conditional) > 0 || !is.null(domain$where)
+has_rules <- function(domain) {
+  length(domain$conditional) > 0 || !is.null(domain$where) || length(share_inputs(domain, limited = TRUE)) > 0
+}
 
 # The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
 search_rules <- function(domain) {
@@ -280,6 +283,7 @@ settle_points <- function(rules, u) {
   domain <- rules$domain
   dimnames(u) <- NULL
   for (j in seq_len(ncol(u))) u[, j] <- clamped(u[, j], rules$bounds[1, j], rules$bounds[2, j])
+  if (has_shares(domain)) u <- shares_of_points(domain, u)
   codes <- from_model_inputs(domain$box, u)
   found <- existing(rules, codes)
   codes[!found$exists] <- NA

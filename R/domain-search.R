@@ -26,6 +26,19 @@
 #'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it is
 #'   not true. A constraint
 #'   that is `NA` because of an input that does not exist does not bind.
+#' @section Mixtures: `param_shares(names, total)` is a set of shares (each an input, a column), which are within their
+#'   bounds and add up to
+#'   `total`; with `most` at most so many are above 0, and each is 0 or within its bounds. Designs and draws are uniform
+#'   over the set: one share
+#'   after the other by inverting its distribution given those before it, which is a ratio of volumes
+#'   \eqn{V(u, T) = \sum_A (-1)^{|A|}(T - \sum_A u)_+^{k-1}}{V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1)}, \eqn{u} the lengths of the ranges,
+#'   \eqn{T} what is left of the total; beyond 12 bounded shares, and where too many digits cancel, by 60 sweeps of a walk
+#'   (Gibbs sampling) instead. Of sets of `most` shares each is as
+#'   probable as any other. Climbs are by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a
+#'   share is 0, are reached exactly; with `most` one share is dropped, added or swapped in turns with
+#'   climbs. The kernel sees the shares as they are, and with `most` an indicator `<name>.active` of each.
+#'   In `where`, a sum with equal coefficients of reals from 0 on that is equal to a number means the same as
+#'   `param_shares()`; other equalities are refused.
 #' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims`
 #'   may name all of them.
 #'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by
@@ -45,16 +58,20 @@
 #'   then
 #'   back to the last point that satisfies them) and changes of one level, or of a whole number by one, take turns
 #'   while they help.
-#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`; or what may
+#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`, `param_shares()`; or what may
 #'   be written for
 #'   one: a pair of numbers, levels (characters, a factor), `c(TRUE, FALSE)`.
 #' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
 #'   returns a logical for each row.
 #'   (A function can go into a [bandit_store()] only with `trust`.)
-#' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal.
+#' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal; of
+#'   `param_shares()` one number, or one for each share, from 0 on.
 #' @param log search on a logarithmic scale (`lower > 0`).
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered are the levels in an order? Then they count as their ranks.
+#' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names that are
+#'   levels): what the levels are like. The default kernel is then [kernel_levels()] for this input. Columns are scaled to 0 and 1; those that do
+#'   not vary, and of two whose correlation is beyond 0.95 the later one, are left out, with a message.
 #' @param when `NULL`, or a one-sided formula: the condition under which the input exists.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
@@ -76,11 +93,13 @@
 #' f <- function(p) -(log10(p$lr) + 2)^2 - (p$rule == "gini") + if (p$prune) p$alpha else 0
 #' found <- maximize_bandit(f, space, evaluations = 12)
 #' found$par
+#' blend <- search_space(blend = param_shares(c("sand", "lime", "clay"), most = 2), temp = c(20, 80))
+#' gp_bandit(blend, kernel_se(0.4), 0.01, policy_uniform())$suggest(2)
 #' @export
 search_space <- function(..., where = NULL) space_of_list(list(...), where)
 
 space_of_list <- function(params, where = NULL) {
-  allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical()"
+  allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical(), param_shares()"
   if (length(params) == 0) stop_argument("...", "empty", allowed)
   names <- names(params)
   if (is.null(names) || !all(nzchar(names))) stop_argument("...", "a parameter without a name", allowed)
@@ -90,16 +109,19 @@ space_of_list <- function(params, where = NULL) {
 
 # The space from its data: parameters with conditions as text (or formulas), and constraints.
 search_domain <- function(params, where = NULL) {
-  domain <- parsed_space(params, where)
+  apart <- with_shares_apart(params)
+  check_input_names(names(apart$params), length(apart$params), "...")
+  apart <- with_equalities_as_shares(apart, where)
+  domain <- parsed_space(apart$params, apart$where, apart$shares)
   check_conditions(domain)
   domain
 }
 
 # The same without a search for points that satisfy its constraints.
 #' @export
-remade.search_domain <- function(domain) parsed_space(domain$params, domain$where)
+remade.search_domain <- function(domain) parsed_space(domain$params, domain$where, domain$shares)
 
-parsed_space <- function(params, where) {
+parsed_space <- function(params, where, shares = NULL) {
   if (!is.list(params) || length(params) == 0 || !all(vapply(params, inherits, NA, "bandit_param"))) {
     stop_argument("params", describe(params), "a named list of parameters")
   }
@@ -114,7 +136,20 @@ parsed_space <- function(params, where) {
                            order = existence_order(params)), class = c("search_domain", "bandit_domain"))
   for (name in conditional) check_condition(params[[name]]$when, params, paste0(name, "$when"))
   if (is.character(domain$where)) for (one in domain$where) check_condition(one, params, "where")
+  if (length(shares)) domain$shares <- checked_sets(shares, params)
+  mixed_in <- indicator_names(names[share_inputs(domain, limited = TRUE)])
+  check_input_names(c(names, indicator_names(conditional), mixed_in),
+                    length(names) + length(conditional) + length(mixed_in), "...")
   domain
+}
+
+# Sets of shares as param_shares() makes them, whose inputs are as they say.
+checked_sets <- function(shares, params) {
+  for (set in names(shares)) {
+    one <- do.call(param_shares, shares[[set]])
+    if (!identical(params[one$names], share_params(one))) stop_argument(set, "changed", "as param_shares() makes it")
+  }
+  shares
 }
 
 indicator_names <- function(names) if (length(names)) paste0(names, ".active")
@@ -130,8 +165,17 @@ param_entries <- list(
   integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                   when = check_when(when)),
                  together = quote(check_whole_sides(lower, upper, log))),
-  factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when))),
-  logical = list(settings = alist(when = check_when(when)))
+  factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when),
+                                 features = check_features(features, levels, ordered))),
+  logical = list(settings = alist(when = check_when(when))),
+  shares = list(settings = alist(names = check_share_names(names),
+                                 total = check_number(total, lower = 0, open_lower = TRUE),
+                                 lower = check_share_bounds(lower, names, "lower"),
+                                 upper = check_share_bounds(upper, names, "upper"),
+                                 most = if (!is.null(most)) as.integer(check_count(most, upper = length(names)))),
+                together = quote(check_shares(names, total, lower, upper, most))),
+  # (Made by param_shares() alone.)
+  share = list(settings = alist(lower = check_number(lower, lower = 0), upper = check_number(upper, lower = lower)))
 )
 
 check_when <- function(when) {
@@ -168,9 +212,39 @@ check_whole_sides <- function(lower, upper, log) {
 
 #' @rdname search_space
 #' @export
-param_factor <- function(levels, ordered = FALSE, when = NULL) {
+param_factor <- function(levels, ordered = FALSE, when = NULL, features = NULL) {
   if (!missing(levels) && is.ordered(levels)) ordered <- check_flag(ordered) || TRUE
   new_param("factor")
+}
+
+# What levels are like, each column from 0 to 1; those that do not vary, or say what another says, are left out.
+check_features <- function(features, levels, ordered) {
+  if (is.null(features)) return(NULL)
+  allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
+  if (ordered) stop_argument("features", describe(features), "NULL where the levels are ordered")
+  x <- if (is.data.frame(features) && all(vapply(features, is.numeric, NA))) as.matrix(features) else features
+  if (!is.matrix(x) || !is.numeric(x) || nrow(x) != length(levels) || ncol(x) == 0 || !all(is.finite(x))) {
+    stop_argument("features", describe(features), allowed)
+  }
+  named <- if (is.data.frame(features) && is.character(attr(features, "row.names"))) row.names(features)
+           else if (is.matrix(features)) rownames(features)
+  if (!is.null(named) && setequal(named, level_words(levels))) x <- x[match(level_words(levels), named), , drop = FALSE]
+  columns <- if (is.null(colnames(x))) paste0("feature", seq_len(ncol(x))) else colnames(x)
+  x <- matrix(as.double(x), nrow(x), dimnames = list(NULL, columns))
+  width <- apply(x, 2, function(column) diff(range(column)))
+  leave <- character()
+  if (any(width == 0)) leave <- paste(columns[width == 0], "(does not vary)")
+  x <- x[, width > 0, drop = FALSE]
+  for (j in rev(seq_len(ncol(x)))[-ncol(x)]) {
+    like <- abs(stats::cor(x[, j], x[, seq_len(j - 1), drop = FALSE])) > 0.95
+    if (!any(like)) next
+    leave <- c(leave, sprintf("%s (goes with %s)", colnames(x)[j], colnames(x)[which(like)[1]]))
+    x <- x[, -j, drop = FALSE]
+  }
+  if (ncol(x) == 0) stop_argument("features", "columns that do not vary", "a column in which levels differ")
+  if (length(leave)) message("Features left out: ", paste(leave, collapse = ", "), ".")
+  least <- apply(x, 2, min)
+  t((t(x) - least) / (apply(x, 2, max) - least))
 }
 
 check_levels <- function(levels) {
@@ -225,7 +299,7 @@ coded_box <- function(params) {
     }, 0)
   }
   flags <- function(flag) unname(vapply(params, flag, NA))
-  new_box(names(params), bound("lower"), bound("upper"), integer = flags(function(param) param$type != "real"),
+  new_box(names(params), bound("lower"), bound("upper"), integer = flags(function(param) !param$type %in% c("real", "share")),
           log = flags(function(param) isTRUE(param$log)))
 }
 
@@ -236,7 +310,7 @@ typed_columns <- function(domain, codes) {
   columns <- lapply(seq_along(domain$names), function(j) {
     code <- unname(codes[, j])
     param <- domain$params[[j]]
-    switch(param$type, real = code, integer = as.integer(round(code)), factor = param$levels[round(code)],
+    switch(param$type, real = , share = code, integer = as.integer(round(code)), factor = param$levels[round(code)],
            logical = code > 0.5)
   })
   stats::setNames(columns, domain$names)
@@ -292,7 +366,9 @@ read_column <- function(param, column, name, arg) {
 # ---- a domain like any other --------------------------------------------------------
 
 #' @export
-model_names.search_domain <- function(domain) c(domain$names, indicator_names(domain$names[domain$conditional]))
+model_names.search_domain <- function(domain) {
+  c(domain$names, indicator_names(domain$names[c(domain$conditional, share_inputs(domain, limited = TRUE))]))
+}
 
 #' @export
 place_count.search_domain <- function(domain) Inf
@@ -308,7 +384,8 @@ all_places.search_domain <- function(domain) NULL
 
 #' @export
 input_ranges.search_domain <- function(domain) {
-  cbind(input_ranges(domain$box), matrix(rep(0:1, length(domain$conditional)), 2))
+  indicators <- length(domain$conditional) + length(share_inputs(domain, limited = TRUE))
+  cbind(input_ranges(domain$box), matrix(rep(0:1, indicators), 2))
 }
 
 #' @export
@@ -321,7 +398,7 @@ read_inputs.search_domain <- function(domain, x, arg) {
 #' @export
 find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm")
-  codes <- within_bounds(domain$box, read_codes(domain, x, arg), arg)
+  codes <- within_bounds(domain$box, check_share_sums(domain, read_codes(domain, x, arg), arg), arg)
   rules <- search_rules(domain)
   check_existence(rules, codes, arg)
   broken <- which(constraint_excess(rules, codes) > 0, arr.ind = TRUE)
@@ -350,6 +427,7 @@ slice_of.search_domain <- function(domain, values) {
   codes[digits] <- signif(codes[digits], 15)
   slice <- domain
   slice$box$lower[at] <- slice$box$upper[at] <- codes
+  slice$pinned <- replace(rep(NA_real_, length(domain$names)), at, codes)
   rules <- search_rules(slice)
   rules$required <- length(domain$names) + which(domain$conditional %in% at)
   candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
@@ -389,10 +467,11 @@ arms_at.search_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 model_of_codes <- function(domain, codes) {
   dimnames(codes) <- NULL
   u <- to_model_inputs(domain$box, codes)
-  if (length(domain$conditional) == 0) return(u)
+  mixed_in <- (codes[, share_inputs(domain, limited = TRUE), drop = FALSE] > 0) + 0
+  if (length(domain$conditional) == 0) return(if (ncol(mixed_in)) cbind(u, mixed_in) else u)
   there <- !is.na(u[, domain$conditional, drop = FALSE])
   for (j in domain$conditional) u[is.na(u[, j]), j] <- default_input(domain, j)
-  cbind(u, there + 0)
+  cbind(u, there + 0, mixed_in)
 }
 
 default_input <- function(domain, j) {
@@ -434,10 +513,11 @@ core_space.search_domain <- function(domain, setting) {
   rules <- search_rules(domain)
   bounds <- unname(input_ranges(domain$box))
   indicator <- rep(-1, length(domain$names))
-  indicator[domain$conditional] <- length(domain$names) + seq_along(domain$conditional) - 1
+  there <- c(domain$conditional, share_inputs(domain, limited = TRUE))
+  indicator[there] <- length(domain$names) + seq_along(there) - 1
   list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
-       candidates = search_candidates(rules), settle = if (has_rules(domain)) function(u) settle_points(rules, u),
+       shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules), settle = if (has_rules(domain)) function(u) settle_points(rules, u),
        prior_mean = setting$mean)
 }
 
@@ -460,6 +540,9 @@ param_words <- function(param) {
   words <- switch(param$type,
                   factor = if (param$ordered) paste("ordered", levels(" < ")) else paste("one of", levels("/")),
                   logical = "TRUE/FALSE",
+                  share = sprintf("a share in [%g, %g]", param$lower, param$upper),
+                  shares = sprintf("shares %s of %g%s", paste(param$names, collapse = ", "), param$total,
+                                   if (is.null(param$most)) "" else sprintf(", at most %d", param$most)),
                   sprintf("in [%g, %g]%s%s", param$lower, param$upper, if (param$type == "integer") " whole" else "",
                           if (param$log) " log" else ""))
   if (is.null(param$when)) words else paste(words, "if", param$when)
@@ -476,7 +559,7 @@ print.bandit_param <- function(x, ...) {
 # A curve or a map where all inputs are numbers that always exist, and nothing is excluded.
 #' @export
 picture_types.search_domain <- function(domain, smooth) {
-  if (any(domain$categorical) || has_rules(domain)) return(list(can = "arms", auto = "arms"))
+  if (any(domain$categorical) || has_rules(domain) || has_shares(domain)) return(list(can = "arms", auto = "arms"))
   picture_types(domain$box, smooth)
 }
 
@@ -516,6 +599,7 @@ completed_points.search_domain <- function(domain, frame) {
     default <- default_input(domain, j)
     codes[is.na(codes[, j]), j] <- if (domain$box$log[j]) exp(default) else default
   }
+  if (has_shares(domain)) codes <- shares_of_points(domain, codes)
   cpp_frame(typed_columns(domain, with_existence(search_rules(domain), codes)))
 }
 
@@ -525,16 +609,32 @@ log_inputs.search_domain <- function(domain) domain$box$log
 #' @export
 same_places.search_domain <- function(domain, other) {
   identical(other$type, "search") && identical(unname(domain$params), unname(other$params)) &&
+    identical(unname(domain$shares), unname(other$shares)) &&
     identical(comparable(domain$where), comparable(other$where))
 }
 
 #' @export
 default_kernel.search_domain <- function(domain, contexts = NULL) {
   numbers <- domain$names[!domain$categorical]
-  levels <- setdiff(model_names(domain), numbers)
-  categorical <- if (length(levels)) kernel_categorical(rep(0.5, length(levels)), dims = levels)
+  described <- domain$names[vapply(domain$params, function(param) !is.null(param$features), NA)]
+  levels <- setdiff(model_names(domain), c(numbers, described))
+  parts <- c(lapply(described, function(name) kernel_of_features(domain$params[[name]]$features, name)),
+             if (length(levels)) list(kernel_categorical(rep(0.5, length(levels)), dims = levels)))
+  categorical <- if (length(parts)) Reduce(`*`, parts)
   if (length(numbers) + length(contexts) == 0) return(categorical)
-  sides <- c(input_sides(domain$box)[!domain$categorical], contexts)
+  sides <- input_sides(domain$box)
+  for (one in domain$shares) {
+    at <- share_columns(domain, one)
+    range <- diff(share_bounds(one))
+    sides[at] <- if (max(range) > 0) max(range) else one$total
+  }
+  sides <- c(sides[!domain$categorical], contexts)
   smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = c(numbers, names(contexts)))
   if (is.null(categorical)) smooth else smooth * categorical
+}
+
+# A lengthscale for each of a few features, one for many.
+kernel_of_features <- function(features, name) {
+  q <- ncol(features)
+  kernel_levels(unname(features), rep(0.4 * sqrt(q), if (q <= 10) q else 1), dims = name)
 }

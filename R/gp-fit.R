@@ -216,7 +216,7 @@ fit_ranges <- function(object, s2, fix_noise, lower, upper) {
                                  given$lower)),
               upper = log(ifelse(is.na(given$upper), pmax(table[, 2], start, given$lower, na.rm = TRUE),
                                  given$upper)))
-  correlations <- grepl("correlation", names(start))
+  correlations <- grepl("correlation|[.]own$", names(start))
   out$upper[correlations] <- pmin(out$upper[correlations], 0)
   if (fix_noise) out$lower["noise_var"] <- out$upper["noise_var"] <- out$start["noise_var"]
   crossed <- out$lower > out$upper
@@ -257,6 +257,7 @@ field_ranges <- function(field, kernel, x, s2) {
       matrix(s2 * c(1e-6, 1e6, 0.3, 3), 1)
     },
     alpha = matrix(c(0.01, 1000, 0.3, 10), 1),
+    own = matrix(c(1e-3, 1, 0.03, 0.5), 1),
     correlation = matrix(c(0.01, 1, 0.1, 0.9), count, 4, byrow = TRUE),
     period = outer_ranges(column_ranges(x, count), c(0.01, 10, 0.1, 1)),
     lengthscale = if (trait(kernel, "unitless")) {

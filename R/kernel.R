@@ -23,6 +23,10 @@
 #' | `kernel_function` | \eqn{v f(x, x')}{v f(x, x')}, your own function in R |
 #' | `k1 + k2`, `k1 * k2` | the sum, the product of the two values |
 #'
+#' `kernel_levels` is for one input whose values are numbers of levels, 1, 2, ..., that `features` describe (\eqn{\phi}{phi}, a row each):
+#' \eqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}]}{v [(1 - own) k(phi, phi') + own 1{same level}]}, \eqn{\omega}{own} = `own`,
+#' \eqn{k_{5/2}} the Matern correlation with \eqn{\nu=5/2}{nu = 5/2}: levels with equal features still may differ. [search_space()] uses it where
+#' `param_factor()` has `features`.
 #' `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two different values have the
 #' same `correlation` \eqn{\rho} (exchangeable, or compound symmetry); it is the covariance of a common effect and one of each value.
 #' Over several inputs it is the product.
@@ -129,6 +133,13 @@ kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL) {
 }
 
 #' @rdname kernels
+#' @param features of `kernel_levels()`: a matrix with a row for each level, in their order, whose columns say what the
+#'   levels are like, each from 0 to 1.
+#' @param own how much of the variance is a level's own, above 0 and at most 1.
+#' @export
+kernel_levels <- function(features, lengthscale = 0.5, own = 0.1, variance = 1, dims = NULL) new_kernel("levels")
+
+#' @rdname kernels
 #' @param K symmetric positive semi-definite matrix, n x n for n arms. Rows with names go to the arms of these names.
 #' @export
 kernel_matrix <- function(K) {
@@ -144,6 +155,7 @@ kernel_function <- function(f, variance = 1, dims = NULL) new_kernel("function")
 new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 
 # What a kernel states of itself:
+#   per_input        settings that have one value for each of its inputs, or one for all;
 #   composite        made of `parts`; `multiplies`: their product;
 #   of_arms          a matrix over them, somewhere in it; own_function: a function of the user's;
 #   fitted           names of the settings that are fitted, in the core's order;
@@ -156,7 +168,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 #   resolved         a function that completes its settings for the core;
 #   title            for people.
 kernel_traits <- list(
-  composite = FALSE, multiplies = FALSE, of_arms = FALSE, own_function = FALSE, fitted = character(),
+  per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE, own_function = FALSE, fitted = character(),
   prior_paths = TRUE, smoothness = NULL, gain_growth = NULL,
   sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
   resolved = function(kernel) function(settings, kernel, names) settings, title = NULL
@@ -231,6 +243,17 @@ kernel_entries <- list(
                     settings
                   })
   ),
+  levels = list(
+    settings = alist(features = check_level_features(features),
+                     lengthscale = check_per_feature(lengthscale, features), own = check_own_share(own),
+                     variance = check_positive(variance), dims = check_one_dim(dims)),
+    traits = list(fitted = c("lengthscale", "own", "variance"), unitless = TRUE,
+                  per_input = character(), title = "levels with features (the more alike, the more related)",
+                  resolved = function(kernel) function(settings, kernel, names) {
+                    if (length(names) != 1) stop_argument("dims", describe(kernel$dims), "the input whose levels these are")
+                    settings
+                  })
+  ),
   "function" = list(
     settings = alist(f = check_function(f), dims = check_dims(dims), variance = check_positive(variance)),
     traits = list(fitted = "variance", own_function = TRUE, prior_paths = FALSE, title = "your own function",
@@ -263,6 +286,26 @@ check_gram <- function(K) {
     stop_argument("K", describe(K), "a covariance matrix")
   }
   K
+}
+
+check_level_features <- function(features) {
+  features <- unname(check_matrix(features, "features"))
+  if (nrow(features) == 0 || ncol(features) == 0) stop_argument("features", describe(features), "a row for each level")
+  features
+}
+
+check_per_feature <- function(lengthscale, features) {
+  lengthscale <- check_numbers(lengthscale, "lengthscale", lengths = unique(c(1, ncol(features))), lower = 1 / largest_number,
+                               upper = largest_number)
+  as.vector(lengthscale, "double")
+}
+
+check_own_share <- function(own) check_number(own, "own", lower = 0, upper = 1, open_lower = TRUE)
+
+check_one_dim <- function(dims) {
+  dims <- check_dims(dims)
+  if (length(dims) > 1) stop_argument("dims", describe(dims), "one input, whose values are levels by number")
+  dims
 }
 
 check_correlation <- function(correlation, dims) {
@@ -493,7 +536,7 @@ resolve_part <- function(kernel, input_names, arms) {
   out <- unclass(kernel)
   out$dims <- resolve_dims(kernel$dims, input_names)
   out$closed_form <- trait(kernel, "closed_form")
-  for (field in intersect(c("lengthscale", "period", "correlation"), names(out))) {
+  for (field in intersect(trait(kernel, "per_input"), names(out))) {
     out[[field]] <- expand_per_input(out[[field]], length(out$dims), field, kernel)
   }
   trait(kernel, "resolved")(out, kernel, input_names[out$dims + 1L])

@@ -19,6 +19,7 @@ default_refit <- function(rounds = 2) refit_every(rounds, mean = "fit", average 
 # Next to none, or nearly all: one log-normal prior cannot be both.
 default_prior_noise <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
+default_prior_own <- c(meanlog = log(0.1), sdlog = 1)
 # Below 1: equal levels are not taken for granted.
 default_prior_correlation <- c(shape1 = 2, shape2 = 2)
 
@@ -42,6 +43,7 @@ with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale, c
   priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale, contexts),
               of_ours("variance$", default_prior_variance),
               of_ours("correlation", default_prior_correlation),
+              of_ours("own$", default_prior_own),
               if (!is.null(prior_noise)) list(noise_var = prior_noise))
   refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
   if (length(refit$settings$priors) == 0) refit$settings$priors <- NULL
@@ -92,4 +94,6 @@ context_sides <- function(given, seen = NULL) {
 }
 
 # Points to evaluate first, a column per input.
-initial_design <- function(domain, count) user_inputs(domain, design_places(domain, count))
+initial_design <- function(domain, count, believed = NULL) {
+  user_inputs(domain, believed_design(domain, count, believed))
+}

@@ -3,7 +3,7 @@
 # tells what each was: 0 known, -k point k of the design, otherwise the bandit's query. What the bandit
 # has not been told yet is seen by comparing the two. `todo`: points of the design; `redo`: tasks given back.
 
-open_search <- function(bandit, known, design, journal, race = NULL) {
+open_search <- function(bandit, known, design, journal, race = NULL, believed = NULL) {
   found <- list(notes = list())
   if (!is.null(journal)) {
     path <- journal_path(journal)
@@ -23,7 +23,7 @@ open_search <- function(bandit, known, design, journal, race = NULL) {
     stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
                   "a journal of maximize_bandit()")
   }
-  points <- initial_design(bandit$config$domain, design)
+  points <- initial_design(bandit$config$domain, design, believed)
   journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
   new_search(bandit, known, points, race)
 }

@@ -49,6 +49,7 @@
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
+#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150 evaluations) it came first
 #'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
 #'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
@@ -116,7 +117,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             pending = pending_hallucinate(), refit = default_refit(), prior_noise = default_prior_noise,
                             prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
                             workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
-                            time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL,
+                            time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL, belief = NULL,
                             verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
@@ -133,7 +134,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     check_one_outcome_for(list(race = race, fidelity = fidelity,
                                stop_when = if (!is.function(stop_when)) stop_when))
   }
-  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
+  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial, belief = belief,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
                                      time_limit = if (time_limit < Inf) time_limit))
@@ -142,6 +143,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   attempts <- check_count(attempts)
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
   known <- check_initial(initial, domain, outcomes = outcomes)
+  believed <- prepared_belief(belief, domain)
+  check_belief_alone(belief, outcomes)
+  if (!is.null(believed)) policy <- with_belief(policy, believed, evaluations / 10)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, ..., outcomes = outcomes,
                           contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
@@ -152,11 +156,11 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
-    search <- list(points = search_design(domain, design, store), known = known, evaluations = evaluations,
+    search <- list(points = search_design(domain, design, store, believed), known = known, evaluations = evaluations,
                    race = race)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }
-  search <- open_search(bandit, known, design, journal, race)
+  search <- open_search(bandit, known, design, journal, race, believed)
   list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = attempts,
                 time_limit = time_limit, verbose = verbose), search)
   pool <- if (workers == 1) local_pool(objective, timeout) else future_pool(objective, workers, timeout)

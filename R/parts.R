@@ -26,6 +26,7 @@ family_of <- function(class) {
     bandit_stop = list(tag = "kind", entries = stop_entries, traits = stop_traits, words = "title"),
     bandit_param = list(tag = "type", entries = param_entries),
     bandit_rewards = list(tag = "kind", entries = rewards_entries, traits = rewards_traits),
+    bandit_belief = list(tag = "type", entries = belief_entries),
     bandit_refit = list(entries = refit_entry),
     bandit_race = list(entries = race_entry),
     bandit_fidelity = list(entries = fidelity_entry),

@@ -23,7 +23,8 @@
 #'   \eqn{\arg\max \max(0, z_t\sigma - |\mu - h|)}{argmax max(0, z_t sd - |mu - level|)}, \eqn{z_t = \sqrt{-2\log U_t}}{z_t = sqrt(-2 log U_t)} drawn anew each round (Inatsu et al. 2024); with
 #'   `random = FALSE` \eqn{\arg\max 1.96\sigma - |\mu - h|}{argmax 1.96 sd - |mu - level|} (no bound). History's `width` is \eqn{z_t}{z_t}.
 #' * `policy_function(f, name)`: the largest of your own scores, `f(mean, sd, round)`: vectors of means and standard
-#'   deviations of as many points, and the number of the round; a score per point out. Of equal scores the first arm's is played.
+#'   deviations of as many points, and the number of the round; a score per point out. With a fourth argument,
+#'   `f(mean, sd, round, x)`, it also sees the points: a matrix with a column per input (over search spaces a data.frame). Of equal scores the first arm's is played.
 #'   On a box it is climbed by its slopes in mean and sd, which are taken by differences, so `f` should be smooth in both.
 #' * `policy_kg()`: the knowledge gradient, \eqn{\arg\max_x E[\max_i\mu'_i] - \max_i\mu_i}{argmax_x E[max mu'] - max mu}, \eqn{\mu'}{mu'} the posterior means after an observation at
 #'   \eqn{x}, exact by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i}, \eqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x))}. Over all
@@ -87,6 +88,7 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   title, short    for people;
 #   random          can the next choice not be foretold (but for ties)?
 #   uniform         is every place as probable as any other?
+#   believes        can a belief be added to its score, which is a logarithm or in units of the reward?
 #   draws           does it need exact joint draws over arms (and functions drawn from the prior where these cannot be
 #                   counted)?
 #   draws_choice    is its choice the maximiser of one draw, whose spread is the width times the posterior's?
@@ -97,30 +99,32 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   resolved        a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
-  draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
+  believes = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
   # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)?
   limits = FALSE, objectives = 0,
   resolved = function(policy) function(settings, config) settings
 )
 
 # Each choice is played again until its sd has shrunk up to so many times.
-policy_options <- alist(repeats = check_number(repeats, lower = 1, open_lower = TRUE))
+policy_options <- alist(repeats = check_number(repeats, lower = 1, open_lower = TRUE),
+                        belief = check_policy_belief(belief))
 
 policy_entries <- list(
   ucb = list(
     settings = alist(width = as_width(width)),
-    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE,
+    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE, believes = TRUE,
                   limits = function(policy) trait(policy$width, "one_multiplier"),
                   rises = function(policy) trait(policy$width, "one_multiplier"))
   ),
   ts = list(
     settings = alist(width = check_one_multiplier(width)),
-    traits = list(title = "Thompson sampling", random = TRUE, draws = TRUE, draws_choice = TRUE, limits = TRUE)
+    traits = list(title = "Thompson sampling", random = TRUE, believes = TRUE, draws = TRUE, draws_choice = TRUE, limits = TRUE)
   ),
   ei = list(
     settings = alist(xi = check_number(xi, lower = 0), cost = if (!is.null(cost)) check_function(cost)),
     traits = list(title = function(policy) paste0("expected improvement", if (!is.null(policy$cost)) " per cost"),
                   rises = function(policy) is.null(policy$cost), limits = function(policy) is.null(policy$cost),
+                  believes = function(policy) is.null(policy$cost),
                   resolved = function(policy) function(settings, config) {
                     if (is.null(settings$cost)) return(settings)
                     c(settings[names(settings) != "cost"], resolve_cost(settings$cost, config))
@@ -140,8 +144,11 @@ policy_entries <- list(
     settings = alist(name = check_string(name), f = check_function(f)),
     traits = list(title = function(policy) policy$name, short = function(policy) policy$name,
                   resolved = function(policy) function(settings, config) {
-                    settings$f <- function(mean, sd, round) {
-                      call_user(policy$f(mean, sd, round), "f", sprintf("for %d points", length(mean)))
+                    settings$placed <- takes_points(policy$f)
+                    at <- if (settings$placed) points_for_users(config)
+                    settings$f <- function(mean, sd, round, inputs) {
+                      call_user(if (is.null(at)) policy$f(mean, sd, round) else policy$f(mean, sd, round, at(inputs)),
+                                "f", sprintf("for %d points", length(mean)))
                     }
                     settings
                   })
@@ -350,7 +357,25 @@ resolve_policy <- function(policy, config) {
   out <- unclass(policy)
   out["width"] <- list(resolve_width(shared_width(policy$width, config), config))
   for (name in c("draws", "rises")) out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
+  if (!is.null(policy$belief)) {
+    out$belief <- resolve_belief(policy$belief, config)
+    out$rises <- FALSE
+  }
   trait(policy, "resolved")(out, config)
+}
+
+# Has a function a fourth argument (the points)?
+takes_points <- function(f) {
+  arguments <- names(formals(args(f)))
+  length(arguments) > 3 && arguments[4] != "..."
+}
+
+# From points as the kernel sees them, whose first inputs are the actions', to what a user's function sees. (A table's
+# candidates are its arms, in every context.)
+points_for_users <- function(config) {
+  domain <- config$domain
+  d <- length(model_names(domain))
+  function(inputs) user_inputs(domain, unnumbered(unname(inputs[, seq_len(d), drop = FALSE])))
 }
 
 # A function of places as the kernel sees them, whose first inputs are the actions'. It is asked in every round: prices

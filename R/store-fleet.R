@@ -56,10 +56,11 @@ open_search_in <- function(store, bandit, search) {
 }
 
 # The design of a search: drawn from the store's seed, so that every driver draws the same.
-search_design <- function(domain, count, store) {
+search_design <- function(domain, count, store, believed = NULL) {
   check_store(store)
-  if (is.null(store$seed)) return(initial_design(domain, count))
-  with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]), initial_design(domain, count))
+  if (is.null(store$seed)) return(initial_design(domain, count, believed))
+  with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]),
+              initial_design(domain, count, believed))
 }
 
 # ---- workers ---------------------------------------------------------------------------

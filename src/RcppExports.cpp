@@ -1048,6 +1048,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_shares
+Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool spread);
+RcppExport SEXP _gpbandits_cpp_shares(SEXP settingSEXP, SEXP xSEXP, SEXP spreadSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< Eigen::MatrixXd >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type spread(spreadSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_shares(setting, x, spread));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_listen_here
 Rcpp::List cpp_listen_here();
 RcppExport SEXP _gpbandits_cpp_listen_here() {
@@ -1198,6 +1210,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
+    {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},

@@ -13,6 +13,7 @@
 #include "r_settings.h"
 #include "r_values.h"
 #include "spaces/arm_setting.h"
+#include "spaces/shares.h"
 
 #include <algorithm>
 #include <memory>
@@ -500,4 +501,20 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
     if (k % 64 == 0) gpb::check_interrupt();
   }
   return out;
+}
+
+// ---- shares -------------------------------------------------------------------------------------
+
+// Points, a row each: `spread`, of the unit cube, as uniform shares; else moved to the nearest allowed ones.
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool spread) {
+  const gpb::Shares shares = gpb::make_shares(gpb::RSettings(setting));
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    if (i % 256 == 255) gpb::check_interrupt();
+    Eigen::VectorXd point = x.row(i).transpose();
+    if (spread) shares.spread(point);
+    else shares.snap(point);
+    x.row(i) = point.transpose();
+  }
+  return x;
 }

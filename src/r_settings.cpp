@@ -87,6 +87,13 @@ std::function<double(const MatrixXd&)> RSettings::table_function(const char* nam
   return [f](const MatrixXd& table) { return f.numbers<double>(table); };
 }
 
+Settings::PlacedAcquisition RSettings::placed_acquisition(const char* name) const {
+  const RFunction f = r_function(name);
+  return [f](const VectorXd& mean, const VectorXd& sd, double round, const Points& X) {
+    return f.numbers<VectorXd>(mean, sd, round, X);
+  };
+}
+
 Settings::Acquisition RSettings::acquisition(const char* name) const {
   const RFunction f = r_function(name);
   return [f](const VectorXd& mean, const VectorXd& sd, double round) {

@@ -29,6 +29,7 @@ std::uint64_t scramble(std::uint64_t z) {
 }  // namespace
 
 double RandomSign::of(double value) const {
+  if (of_level) return (*of_level)[static_cast<Index>(std::llround(value)) - 1];
   const std::uint64_t bits = scramble(bits_of(seed) ^ scramble(bits_of(value + 0.0)));
   return (bits & 1) ? 1.0 : -1.0;
 }

@@ -10,10 +10,12 @@
 
 namespace gpb {
 
-// +1 or -1 for each value that an input takes, independent and with equal chances.
+// +1 or -1 for each value that an input takes, independent and with equal chances; or what a table of its levels
+// (numbers from 1) says.
 struct RandomSign {
   Index input;
   double seed;
+  std::shared_ptr<const VectorXd> of_level = nullptr;
   double of(double value) const;
 };
 

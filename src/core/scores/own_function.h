@@ -10,13 +10,30 @@
 
 namespace gpb {
 
+// How far the values of an unknown function are apart, as a power of two. (Climbs go by it, and must not by its rounding:
+// values that were followed from round to round differ in the last digit from those of a bandit that was just made again.)
+inline double unit_of_spread(const VectorXd& values) {
+  double low = kInf, high = -kInf;
+  for (Index i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) continue;
+    low = std::min(low, values[i]);
+    high = std::max(high, values[i]);
+  }
+  return high > low && std::isfinite(high - low) ? std::ldexp(1.0, std::ilogb(high - low)) : 1.0;
+}
+
+inline VectorXd checked_scores(VectorXd score, Index count) {
+  if (score.size() != count || score.array().isNaN().any()) {
+    throw std::invalid_argument("`f` of policy_function() must return one number per point (" +
+                                std::to_string(count) + "), none of them NaN");
+  }
+  return score;
+}
+
 class OwnScore final : public MomentScore {
  public:
   OwnScore(const Round& round, Settings::Acquisition f)
       : MomentScore(round), f_(std::move(f)), round_(round.number) {}
-  // The unit of an unknown function: how far its values at the candidates are apart, as a power of
-  // two. (Climbs go by it, and must not by its rounding: values that were followed from round to
-  // round differ in the last digit from those of a bandit that was just made again.)
   double unit() const override { return unit_; }
   // The first of the largest: only equal scores are tied.
   Index best(const Candidates& candidates) const override {
@@ -26,13 +43,7 @@ class OwnScore final : public MomentScore {
   }
   void values(const Candidates& candidates, VectorXd& out) const override {
     MomentScore::values(candidates, out);
-    double low = kInf, high = -kInf;
-    for (Index i = 0; i < out.size(); ++i) {
-      if (!std::isfinite(out[i])) continue;
-      low = std::min(low, out[i]);
-      high = std::max(high, out[i]);
-    }
-    unit_ = high > low && std::isfinite(high - low) ? std::ldexp(1.0, std::ilogb(high - low)) : 1.0;
+    unit_ = unit_of_spread(out);
   }
 
  protected:
@@ -56,17 +67,92 @@ class OwnScore final : public MomentScore {
 
  private:
   VectorXd ask(const VectorXd& mean, const VectorXd& sd) const {
-    const VectorXd score = f_(mean, sd, round_);
-    if (score.size() != mean.size() || score.array().isNaN().any()) {
-      throw std::invalid_argument("`f` of policy_function() must return one number per point (" +
-                                  std::to_string(mean.size()) + "), none of them NaN");
-    }
-    return score;
+    return checked_scores(f_(mean, sd, round_), mean.size());
   }
 
   Settings::Acquisition f_;
   double round_;
   mutable double unit_ = 1.0;
+};
+
+// The same where the function sees the points, too.
+class PlacedOwnScore final : public Score {
+ public:
+  PlacedOwnScore(const Round& round, Settings::PlacedAcquisition f)
+      : f_(std::move(f)),
+        mean_(*round.mean),
+        variance_(*round.variance),
+        round_(round.number),
+        prior_scale_(round.prior_scale),
+        inputs_(round.inputs()) {}
+  double unit() const override { return unit_; }
+  Index best(const Candidates& candidates) const override {
+    VectorXd score;
+    values(candidates, score);
+    return first_best(score.data(), score.size(), 0.0);
+  }
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    const Moments mean = mean_.moments(candidates), variance = variance_.moments(candidates);
+    const Index n = candidates.size();
+    out = ask(Eigen::Map<const VectorXd>(mean.mean, n),
+              Eigen::Map<const VectorXd>(variance.variance, n).cwiseSqrt(), inputs_);
+    unit_ = unit_of_spread(out);
+  }
+  VectorXd at(const Points& X) const override {
+    VectorXd mean, variance, ignored;
+    mean_.predict(X, mean, variance);
+    if (&mean_ != &variance_) variance_.predict(X, ignored, variance);
+    return ask(mean, variance.cwiseSqrt(), X);
+  }
+  // Derivatives by central differences in mean, sd (one-sided at 0) and inputs.
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    if (!gradient) return at(Points(x.transpose()))[0];
+    double mean = 0.0, sd = 0.0, ignored = 0.0;
+    VectorXd dmean, dsd, none;
+    mean_.local(x, mean, sd, dmean, dsd);
+    if (&mean_ != &variance_) variance_.local(x, ignored, sd, none, dsd);
+    const Index d = x.size();
+    const double h = 1e-5 * prior_scale_, below = std::min(h, sd);
+    Points X = x.transpose().replicate(5 + 2 * d, 1);
+    VectorXd means = VectorXd::Constant(X.rows(), mean), sds = VectorXd::Constant(X.rows(), sd);
+    means[1] -= h;
+    means[2] += h;
+    sds[3] -= below;
+    sds[4] += h;
+    VectorXd step(d);
+    for (Index c = 0; c < d; ++c) {
+      step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
+      X(5 + 2 * c, c) -= step[c];
+      X(6 + 2 * c, c) += step[c];
+    }
+    const VectorXd score = ask(means, sds, X);
+    *gradient = (score[2] - score[1]) / (2.0 * h) * dmean + (score[4] - score[3]) / (below + h) * dsd;
+    for (Index c = 0; c < d; ++c) (*gradient)[c] += (score[6 + 2 * c] - score[5 + 2 * c]) / (2.0 * step[c]);
+    return score[0];
+  }
+
+ private:
+  VectorXd ask(const VectorXd& mean, const VectorXd& sd, const Points& X) const {
+    return checked_scores(f_(mean, sd, round_, X), mean.size());
+  }
+
+  Settings::PlacedAcquisition f_;
+  const Posterior& mean_;
+  const Posterior& variance_;
+  double round_, prior_scale_;
+  Points inputs_;
+  mutable double unit_ = 1.0;
+};
+
+class PlacedOwnPolicy final : public Policy {
+ public:
+  explicit PlacedOwnPolicy(Settings::PlacedAcquisition f) : f_(std::move(f)) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<PlacedOwnScore>(round, f_);
+  }
+
+ private:
+  Settings::PlacedAcquisition f_;
 };
 
 class OwnPolicy final : public Policy {

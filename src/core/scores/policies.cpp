@@ -131,6 +131,9 @@ PolicyPtr make_mes(const Settings& policy, WidthPtr) {
 }
 
 PolicyPtr make_own(const Settings& policy, WidthPtr) {
+  if (policy.flag("placed")) {
+    return std::make_unique<PlacedOwnPolicy>(policy.placed_acquisition("f"));
+  }
   return std::make_unique<OwnPolicy>(policy.acquisition("f"));
 }
 
@@ -207,7 +210,12 @@ constexpr Entry kPolicies[] = {
 PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
   const std::string kind = policy.text("kind");
   for (const Entry& entry : kPolicies) {
-    if (kind == entry.kind) return entry.make(policy, std::move(width));
+    if (kind != entry.kind) continue;
+    PolicyPtr made = entry.make(policy, std::move(width));
+    if (!policy.has("belief")) return made;
+    const auto belief = policy.part("belief");
+    return std::make_unique<BelievingPolicy>(std::move(made), belief->point_function("at"),
+                                             belief->count("actions"), belief->number("strength"));
   }
   throw std::invalid_argument("unknown policy " + kind);
 }

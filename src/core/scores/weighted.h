@@ -67,6 +67,81 @@ class PerCostPolicy final : public Policy {
   Index actions_;
 };
 
+// A score and what a belief adds to it: `weight` times the logarithm of its density over its largest
+// one (Hvarfner et al. 2022).
+class BelievingScore final : public Score {
+ public:
+  // `inputs`: the candidates'; `belief`: of points, whose first `actions` inputs it knows.
+  BelievingScore(std::unique_ptr<Score> inner, const Points& inputs, Settings::PointFunction belief,
+                 Index actions, double weight)
+      : inner_(std::move(inner)),
+        of_candidates_(belief(inputs)),
+        belief_(std::move(belief)),
+        actions_(actions),
+        weight_(weight) {}
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    inner_->values(candidates, out);
+    out += weight_ * of_candidates_;
+  }
+  VectorXd at(const Points& X) const override { return inner_->at(X) + weight_ * belief_(X); }
+  // The belief's slope by central differences.
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    const double value = inner_->at(x, gradient);
+    if (!gradient) return value + weight_ * belief_(x.transpose())[0];
+    Points around = x.transpose().replicate(2 * actions_ + 1, 1);
+    VectorXd step(actions_);
+    for (Index c = 0; c < actions_; ++c) {
+      step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
+      around(1 + 2 * c, c) += step[c];
+      around(2 + 2 * c, c) -= step[c];
+    }
+    const VectorXd log_density = belief_(around);
+    for (Index c = 0; c < actions_; ++c) {
+      (*gradient)[c] += weight_ * (log_density[1 + 2 * c] - log_density[2 + 2 * c]) / (2.0 * step[c]);
+    }
+    return value + weight_ * log_density[0];
+  }
+  double unit() const override { return inner_->unit(); }
+  bool only_candidates() const override { return inner_->only_candidates(); }
+  bool logarithmic() const override { return inner_->logarithmic(); }
+
+ private:
+  std::unique_ptr<Score> inner_;
+  VectorXd of_candidates_;
+  Settings::PointFunction belief_;
+  Index actions_;
+  double weight_;
+};
+
+// The belief fades with the queries made before: scores in logarithms get strength / n of it, others
+// prior sd * strength / n.
+class BelievingPolicy final : public Policy {
+ public:
+  BelievingPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction belief, Index actions,
+                  double strength)
+      : inner_(std::move(inner)), belief_(std::move(belief)), actions_(actions), strength_(strength) {}
+  std::vector<double> companions() const override { return inner_->companions(); }
+  double width(const Round& round) override { return inner_->width(round); }
+  std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
+    auto score = inner_->prepare(round, rng);
+    const double scale = score->logarithmic() ? 1.0 : round.prior_scale;
+    return std::make_unique<BelievingScore>(std::move(score), round.inputs(), belief_, actions_,
+                                            scale * strength_ / std::max(1.0, round.number - 1.0));
+  }
+  std::unique_ptr<Score> recommendation(const Round& round) override {
+    return inner_->recommendation(round);
+  }
+  double width_at(const Round& round, const Place& place, double mean, double sd) const override {
+    return inner_->width_at(round, place, mean, sd);
+  }
+
+ private:
+  std::unique_ptr<Policy> inner_;
+  Settings::PointFunction belief_;
+  Index actions_;
+  double strength_;
+};
+
 // Balls around pending queries within which the maximum is probably not (Gonzalez et al. 2016): f
 // at centre j and a Lipschitz constant say how far away the value `top` is.
 struct Penalties {

@@ -404,6 +404,9 @@ MixedSetting mixed_setting(const Settings& space) {
   out.candidates = space.matrix("candidates");
   out.width = out.candidates.cols();
   out.contexts = space.count("contexts");
+  if (space.has("shares")) {
+    for (const auto& part : space.parts("shares")) out.shares.push_back(make_shares(*part));
+  }
   if (space.has("settle")) out.settle = space.settle("settle");
   return out;
 }

@@ -1,6 +1,7 @@
 #include "spaces/mixed_space.h"
 
 #include "base/golden_points.h"
+#include "base/projected_descent.h"
 #include "linalg/products.h"
 #include "posteriors/open_posterior.h"
 
@@ -31,6 +32,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
       engine_(engine),
       minimize_(std::move(minimize)) {
   slice_.box = setting_.box;
+  slice_.shares = setting_.shares;
   look_at(setting_.candidates);
   Context origin;
   origin.values = VectorXd::Zero(setting_.contexts);
@@ -70,12 +72,16 @@ std::unique_ptr<Posterior> MixedSpace::make_posterior(double noise_var,
 // ---- points and places --------------------------------------------------------
 
 MixedSpace::Slice MixedSpace::slice_of(const Context& context) const {
-  Slice out{setting_.box, {}};
+  Slice out{setting_.box, setting_.shares, {}};
   if (!context.fixed) return out;
   out.box = setting_.box.slice(*context.fixed, 0);
+  for (Shares& shares : out.shares) shares = shares.slice(*context.fixed, 0);
   for (const Index input : context.fixed->at) {
     const Index column = setting_.indicator[static_cast<std::size_t>(input)];
-    if (column >= 0) out.required.push_back(column);
+    const bool share = std::any_of(out.shares.begin(), out.shares.end(), [&](const Shares& one) {
+      return std::find(one.at().begin(), one.at().end(), input) != one.at().end();
+    });
+    if (column >= 0 && !share) out.required.push_back(column);
   }
   return out;
 }
@@ -84,8 +90,9 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   MatrixXd inside = points;
   const bool whole = !setting_.settle;
   for (Index i = 0; i < points.rows(); ++i) {
-    if (whole) inside.row(i) = slice.box.snap(points.row(i).transpose()).transpose();
-    else inside.row(i) = slice.box.clamp(points.row(i).transpose()).transpose();
+    VectorXd x = points.row(i).transpose();
+    for (const Shares& shares : slice.shares) shares.snap(x);
+    inside.row(i) = (whole ? slice.box.snap(x) : slice.box.clamp(x)).transpose();
   }
   if (whole) return {inside, MatrixXd(points.rows(), 0)};
   auto told = setting_.settle(inside);
@@ -159,7 +166,12 @@ Place MixedSpace::uniform(const Context& context, Rng& rng) const {
   MatrixXd points(setting_.settle ? kTries : 1, setting_.box.inputs());
   for (int draw = 0; draw < kMostDraws; ++draw) {
     for (Index i = 0; i < points.rows(); ++i) {
-      points.row(i) = slice.box.uniform(rng).transpose();
+      VectorXd x = slice.box.uniform(rng);
+      for (const Shares& shares : slice.shares) {
+        for (const Index input : shares.at()) x[input] = rng.uniform();
+        shares.spread(x);
+      }
+      points.row(i) = x.transpose();
     }
     const Settled found = settled(points, slice);
     for (Index i = 0; i < points.rows(); ++i) {
@@ -175,6 +187,17 @@ Place MixedSpace::uniform(const Context& context, Rng& rng) const {
 bool MixedSpace::exists(const Spot& spot, Index input) const {
   const Index column = setting_.indicator[static_cast<std::size_t>(input)];
   return column < 0 || spot.inputs[column] != 0.0;
+}
+
+// The shares that an input is one of, and which; null where it is none.
+const Shares* MixedSpace::shares_with(Index input, Index* part) const {
+  for (const Shares& shares : slice_.shares) {
+    const auto found = std::find(shares.at().begin(), shares.at().end(), input);
+    if (found == shares.at().end()) continue;
+    *part = static_cast<Index>(found - shares.at().begin());
+    return &shares;
+  }
+  return nullptr;
 }
 
 // The inputs that a climb moves.
@@ -317,6 +340,12 @@ MatrixXd MixedSpace::exchanges(const Spot& spot) const {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     points(static_cast<Index>(i), changes[i].first) = changes[i].second;
   }
+  for (const Shares& shares : slice_.shares) {
+    const MatrixXd more = shares.exchanges(here);
+    const Index had = points.rows();
+    points.conservativeResize(had + more.rows(), here.size());
+    points.bottomRows(more.rows()) = more;
+  }
   return points;
 }
 
@@ -388,6 +417,8 @@ struct MixedSpace::Way {
   Spot* spot;
   std::vector<Index> free;
   VectorXd from, lower, side, start, at;
+  VectorXd upper;      // of the coordinates: 1, but for shares, which are all measured in one side
+  bool mixes = false;  // are there shares among them?
   // The constraints about `centre`: excess + slopes' (at - centre).
   VectorXd centre, excess;
   MatrixXd slopes;
@@ -429,8 +460,19 @@ MixedSpace::Way MixedSpace::way_from(Spot& spot) const {
   way.from = point_of(spot);
   way.lower = picked(slice_.box.lower, way.free);
   way.side = picked(slice_.box.side(), way.free);
+  way.upper = VectorXd::Ones(way.side.size());
+  for (std::size_t i = 0; i < way.free.size(); ++i) {
+    Index part = 0;
+    const Shares* shares = shares_with(way.free[i], &part);
+    if (!shares) continue;
+    const auto k = static_cast<Index>(i);
+    way.mixes = true;
+    way.side[k] = shares->side();
+    way.lower[k] = shares->lower(part);
+    way.upper[k] = (shares->upper(part) - shares->lower(part)) / way.side[k];
+  }
   const VectorXd u = (picked(way.from, way.free) - way.lower).cwiseQuotient(way.side);
-  way.start = way.at = u.cwiseMax(0.0).cwiseMin(1.0);
+  way.start = way.at = u.cwiseMax(0.0).cwiseMin(way.upper);
   return way;
 }
 
@@ -439,7 +481,7 @@ void MixedSpace::go(Way& way, double weight, const Query& query) const {
   const double unit = query.score.unit();
   VectorXd x(setting_.width + setting_.contexts), slope, outwards;
   x << way.spot->inputs, query.context.values;
-  minimize_(way.at, [&](const VectorXd& u, VectorXd& gradient) {
+  const auto fall = [&](const VectorXd& u, VectorXd& gradient) {
     const VectorXd point = way.point(u);
     x.head(point.size()) = point;
     const double value = query.score.at(x, &slope);
@@ -450,7 +492,32 @@ void MixedSpace::go(Way& way, double weight, const Query& query) const {
       gradient += weight * outwards;
     }
     return penalty - (value - way.spot->value) / unit;
-  });
+  };
+  if (way.mixes) {
+    projected_descent(way.at, fall, [&](const VectorXd& u) { return nearest_on(way, u); });
+  } else {
+    minimize_(way.at, fall);
+  }
+}
+
+// The nearest coordinates whose shares add up to what they did.
+VectorXd MixedSpace::nearest_on(const Way& way, const VectorXd& u) const {
+  VectorXd out = u.cwiseMax(0.0).cwiseMin(way.upper);
+  for (const Shares& shares : slice_.shares) {
+    std::vector<Index> at;
+    double total = 0.0;
+    for (std::size_t i = 0; i < way.free.size(); ++i) {
+      Index part = 0;
+      if (shares_with(way.free[i], &part) != &shares) continue;
+      at.push_back(static_cast<Index>(i));
+      total += way.start[static_cast<Index>(i)];
+    }
+    if (at.empty()) continue;
+    const VectorXd near = project_on_shares(picked(u, at), VectorXd::Zero(static_cast<Index>(at.size())),
+                                            picked(way.upper, at), total);
+    for (std::size_t i = 0; i < at.size(); ++i) out[at[i]] = near[static_cast<Index>(i)];
+  }
+  return out;
 }
 
 // The penalty grows; what is left over is mended by going back.

@@ -9,6 +9,7 @@
 
 #include "base/settings.h"
 #include "spaces/box_space.h"
+#include "spaces/shares.h"
 
 namespace gpb {
 
@@ -25,6 +26,7 @@ struct MixedSetting {
   Box box;                       // all inputs, levels by their codes
   std::vector<char> categorical;
   std::vector<Index> indicator;  // which column says whether this input exists, -1: it always does
+  std::vector<Shares> shares;    // inputs that add up to a total
   Index width = 0;               // inputs as the kernel sees them
   Index contexts = 0;
   Points candidates;             // settled, and all constraints hold
@@ -64,6 +66,7 @@ class MixedSpace final : public Space {
   // Where a search goes on now: all of the space, or where some inputs are fixed.
   struct Slice {
     Box box;
+    std::vector<Shares> shares;
     std::vector<Index> required;  // indicators of the inputs that are fixed, and so must exist
   };
   Slice slice_of(const Context& context) const;
@@ -74,6 +77,7 @@ class MixedSpace final : public Space {
   VectorXd point_of(const Spot& spot) const { return spot.inputs.head(slice_.box.inputs()); }
   bool exists(const Spot& spot, Index input) const;
   std::vector<Index> free_inputs(const Spot& spot) const;
+  const Shares* shares_with(Index input, Index* part) const;
   static VectorXd picked(const VectorXd& values, const std::vector<Index>& at);
 
   std::vector<Index> starts(const VectorXd& scores) const;
@@ -91,6 +95,7 @@ class MixedSpace final : public Space {
   struct Way;
   Way way_from(Spot& spot) const;
   void go(Way& way, double weight, const Query& query) const;
+  VectorXd nearest_on(const Way& way, const VectorXd& u) const;
   void respect_constraints(std::vector<Way>& ways, const Query& query) const;
   std::vector<Way*> linearised(const std::vector<Way*>& ways) const;
   double difference_step(const Way& way, Index i) const;

@@ -1,0 +1,127 @@
+# Beliefs about where the optimum lies: piBO for EI, and what is added to UCB and Thompson sampling.
+
+arms <- data.frame(x = 0:4 / 4)
+tiny <- function(policy) {
+  b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy)
+  b$add(arm = c(1, 3, 5), reward = c(0.2, 1.1, 0.1))
+  b
+}
+with_belief <- function(policy, belief, strength = 10) {
+  gpbandits:::with_belief(policy, gpbandits:::prepared_belief(belief, finite_domain(arms)), strength)
+}
+log_pi <- function(x, m, s) pmax(-((x - m) / s)^2 / 2 + min(((arms$x - m) / s)^2) / 2, log(1e-12))
+
+test_that("scores are the formula's: EI in logarithms, UCB in prior standard deviations", {
+  belief <- belief_normal(x = c(0.8, 0.1))
+  b <- tiny(with_belief(policy_ei(), belief))
+  p <- b$posterior()
+  z <- (p$mean - max(p$mean[c(1, 3, 5)])) / p$sd
+  score <- log(p$sd * (z * pnorm(z) + dnorm(z))) + 10 / 3 * log_pi(arms$x, 0.8, 0.1)
+  expect_identical(b$suggest()$arm, which.max(score))
+  for (mean in c(0.1, 0.3, 0.75, 1)) {
+    b <- tiny(with_belief(policy_ucb(width_constant(2)), belief_normal(x = c(mean, 0.2))))
+    p <- b$posterior()
+    expect_identical(b$suggest()$arm, which.max(p$mean + 2 * p$sd + log_pi(arms$x, mean, 0.2) / 3))
+  }
+})
+
+test_that("the extra of UCB's bound: the specification's number, and what is added is never more", {
+  # max pi is at 0.75, x* = 0.5.
+  expect_equal((1 + log(50)) * 0.25^2 / (2 * 0.2^2), 3.8375, tolerance = 1e-4)
+  # Rounds in which the interval holds: regret <= 2 w sd + what is added at x*.
+  set.seed(1)
+  arms <- data.frame(x = 0:20 / 20)
+  f <- sin(6 * arms$x)
+  found <- gpbandits:::prepared_belief(belief_normal(x = c(0.9, 0.1)), finite_domain(arms))
+  b <- gp_bandit(arms, kernel_se(0.2), 0.01, gpbandits:::with_belief(policy_ucb(width_constant(3)), found, 1))
+  star <- which.max(f)
+  density <- pmax(found$density(list(arm = 0:20, inputs = as.matrix(arms))) - found$top, log(1e-12))
+  added <- 0
+  for (t in 1:40) {
+    p <- b$posterior()
+    q <- b$suggest()
+    mine <- -density[star] / max(1, t - 1)
+    added <- added + mine
+    if (all(abs(f - p$mean) <= 3 * p$sd)) expect_lte(f[star] - f[q$arm], 6 * p$sd[q$arm] + mine + 1e-12)
+    b$observe(q$id, f[q$arm] + rnorm(1, 0, 0.1))
+  }
+  expect_lte(added, (2 + log(40)) * -density[star])
+})
+
+test_that("n counts what was asked, also before rewards are in", {
+  b <- tiny(with_belief(policy_ucb(width_constant(1)), belief_normal(x = c(0.25, 0.1))))
+  p <- b$posterior()
+  asked <- suppressWarnings(b$suggest(6))$arm
+  expect_identical(asked, vapply(3:8, function(n) which.max(p$mean + p$sd + log_pi(arms$x, 0.25, 0.1) / n), 1L))
+})
+
+test_that("a flat belief is as none, bit by bit", {
+  f <- function(x) -(x[["a"]] - 0.3)^2 - x[["b"]]
+  run <- function(...) {
+    set.seed(2)
+    maximize_bandit(f, list(a = c(0, 1), b = c(0, 1)), evaluations = 14, ...)$history
+  }
+  plain <- run()
+  expect_identical(run(belief = belief_normal()), plain)
+  expect_identical(run(belief = function(x) rep(-3, nrow(x))), plain)
+})
+
+test_that("half of the design is drawn from it, its mode first, and the search goes there", {
+  space <- search_space(temp = c(20, 80), solvent = c("water", "ethanol", "hexane"), hot = c(TRUE, FALSE),
+                        rate = param_real(1e-3, 1, log = TRUE), where = ~ temp <= 79)
+  belief <- belief_normal(temp = c(75, 4), solvent = c(water = 8), hot = c("TRUE" = 20), rate = c(0.1, 0.02))
+  set.seed(3)
+  b <- auto_bandit(space, belief = belief, design = 12)
+  q <- b$suggest(12)
+  expect_equal(q$temp[1], 75, tolerance = 1e-3)
+  expect_identical(q$solvent[1], "water")
+  expect_equal(q$rate[1], 0.1, tolerance = 1e-3)
+  expect_gte(sum(q$temp[1:6] > 60 & abs(q$rate[1:6] - 0.1) < 0.1), 4)
+  expect_true(all(q$temp <= 79))
+  expect_gte(sum(q$hot[1:6]), 4)
+  b$observe(q$id, -(q$temp - 70)^2 / 100)
+  expect_gt(b$suggest()$temp, 50)
+  expect_identical(b$copy()$history(), b$history())
+  expect_identical(from_json(as_json(b))$history(), b$history())
+})
+
+test_that("all doors take it, and say what is wrong", {
+  f <- function(x) (x[["a"]] - 0.6)^2
+  set.seed(4)
+  found <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 8, belief = function(x) dnorm(x[, "a"], 0.6, 0.1, log = TRUE))
+  expect_lt(min(found$history$reward), 0.001)
+  for (policy in list(policy_ucb(width_constant(2)), policy_ts(width_constant(1)))) {
+    set.seed(5)
+    h <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 9, policy = policy, belief = belief_normal(a = c(0.6, 0.1)))$history
+    expect_lt(min(h$reward), 0.01)
+  }
+  refused <- function(...) {
+    err <- expect_error(auto_bandit(list(a = c(0, 1), k = c("u", "v")), ...), class = "gpbandits_error")
+    err$argument
+  }
+  for (bad in list(3, "a", list(), belief_normal(z = c(1, 1)), belief_normal(a = c(u = 2)), belief_normal(k = c(1, 1)),
+                   belief_normal(k = c(w = 2)), function(x) "a", function(x) 1, function(x) rep(NA, nrow(x)))) {
+    expect_identical(refused(belief = bad), "belief")
+  }
+  expect_identical(refused(belief = belief_normal(a = c(0.5, 0.1)), policy = policy_pi()), "policy")
+  for (bad in list(list(a = c(1, 0)), list(a = "b"), list(c(1, 1)), list(a = c(u = -1)), list(a = numeric()), list(a = 1))) {
+    expect_error(do.call(belief_normal, bad), class = "gpbandits_error")
+  }
+})
+
+test_that("a policy of one's own sees the points where it has a fourth argument", {
+  own <- policy_function(function(mean, sd, round, x) mean + sd - 3 * abs(x[, "x"] - 0.25))
+  b <- tiny(own)
+  p <- b$posterior()
+  expect_identical(b$suggest()$arm, which.max(p$mean + p$sd - 3 * abs(arms$x - 0.25)))
+  b <- gp_bandit(box_domain(c(u = 0, v = 1), c(1, 10), log = "v"), kernel_se(1), 0.01,
+                 policy_function(function(mean, sd, round, x) -(x[, "u"] - 0.37)^2 - (log(x[, "v"]) - 1)^2 + 0 * mean))
+  q <- b$suggest()
+  expect_equal(c(q$u, q$v), c(0.37, exp(1)), tolerance = 1e-3)
+  space <- search_space(k = c("p", "q"), z = c(0, 1))
+  b <- gp_bandit(space, default_kernel(space), 0.01,
+                 policy_function(function(mean, sd, round, x) (x$k == "q") - (x$z - 0.8)^2))
+  q <- b$suggest()
+  expect_identical(q$k, "q")
+  expect_equal(q$z, 0.8, tolerance = 1e-3)
+})

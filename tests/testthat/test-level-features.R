@@ -1,0 +1,91 @@
+# Levels that are described by numbers.
+
+test_that("the kernel's tiny numbers", {
+  k <- kernel_levels(matrix(c(0, 0.5, 0.5, 1)), lengthscale = 0.5, own = 0.2)
+  K <- kernel_gram(k, matrix(1:4))
+  expect_equal(K[1, 2], 0.419195, tolerance = 1e-6)
+  expect_equal(K[2, 3], 0.8, tolerance = 1e-12)
+  expect_equal(diag(K), rep(1, 4), tolerance = 1e-12)
+})
+
+test_that("without a level's own part it is a Matern kernel over a product's rows: the same posterior and choices", {
+  phi <- data.frame(size = c(0, 0.2, 0.7, 1), polar = c(0, 1, 0.3, 0.6))
+  space <- search_space(k = param_factor(c("p", "q", "r", "s"), features = phi), x = c(0, 1))
+  product <- product_domain(phi, list(x = c(0, 1)))
+  ours <- kernel_levels(as.matrix(phi), c(0.5, 0.8), own = 1e-12, dims = "k") * kernel_se(0.3, dims = "x")
+  theirs <- kernel_matern(2.5, c(0.5, 0.8), dims = c("size", "polar")) * kernel_se(0.3, dims = "x")
+  a <- gp_bandit(space, ours, 0.01, policy_ei())
+  b <- gp_bandit(product, theirs, 0.01, policy_ei())
+  set.seed(1)
+  level <- c("p", "r", "s", "q", "p")
+  x <- runif(5)
+  y <- rnorm(5)
+  a$add(data.frame(k = level, x = x), reward = y)
+  b$add(cbind(phi[match(level, c("p", "q", "r", "s")), ], x = x), reward = y)
+  at <- expand.grid(k = c("p", "q", "r", "s"), x = 0:10 / 10, stringsAsFactors = FALSE)
+  expect_equal(a$posterior(at), b$posterior(cbind(phi[match(at$k, c("p", "q", "r", "s")), ], x = at$x)), tolerance = 1e-7)
+  for (i in 1:4) {
+    p <- a$suggest()
+    q <- b$suggest()
+    expect_identical(match(p$k, c("p", "q", "r", "s")), as.integer(q$arm))
+    expect_equal(p$x, q$x, tolerance = 1e-3)
+    a$observe(p$id, sin(9 * q$x) + q$size)
+    b$observe(q$id, sin(9 * q$x) + q$size)
+  }
+})
+
+test_that("fitting: gradients are right, and the parameters are found", {
+  set.seed(2)
+  phi <- matrix(runif(12), 6)
+  x <- matrix(sample(1:6, 40, TRUE), dimnames = list(NULL, "k"))
+  y <- drop(sample_gp(kernel_levels(phi, c(0.4, 1), own = 0.1), x)) + rnorm(40, 0, 0.1)
+  fit <- gp_fit(x, y, kernel_levels(phi, c(0.5, 0.5), own = 0.3), noise_var = 0.01)
+  at <- function(k) logLik(gp_regression(x, y, k, 0.01))
+  before <- as.numeric(logLik(gp_regression(x, y, kernel_levels(phi, c(0.5, 0.5), own = 0.3), 0.01)))
+  expect_gte(as.numeric(logLik(fit)), before)
+  best <- fit$kernel
+  for (name in c("lengthscale", "own", "variance")) for (step in c(0.97, 1.03)) {
+    moved <- best
+    moved[[name]] <- pmin(moved[[name]] * step, if (name == "own") 1 else Inf)
+    expect_lte(as.numeric(logLik(gp_regression(x, y, moved, fit$noise_var))), as.numeric(logLik(fit)) + 0.01)
+  }
+})
+
+test_that("draws of Thompson sampling have the kernel's covariance", {
+  phi <- matrix(c(0, 0.4, 1))
+  space <- search_space(k = param_factor(c("a", "b", "c"), features = phi))
+  b <- gp_bandit(space, kernel_levels(phi, 0.5, own = 0.2), 0.01, policy_ts(width_constant(1)))
+  set.seed(3)
+  played <- suppressWarnings(b$suggest(300))$k
+  expect_gt(min(table(played)), 40)
+})
+
+test_that("auto_bandit uses them, with refits, saves and JSON", {
+  space <- search_space(k = param_factor(c("water", "ethanol", "hexane"), features = data.frame(dipole = c(1.85, 1.69, 0.08),
+                                                                                                weight = c(18, 46, 86))),
+                        t = c(0, 1))
+  expect_true("levels" %in% vapply(gpbandits:::default_kernel(space)$parts, `[[`, "", "type"))
+  b <- auto_bandit(space)
+  set.seed(4)
+  for (i in 1:13) {
+    q <- b$suggest()
+    b$observe(q$id, (q$k == "ethanol") - (q$t - 0.4)^2)
+  }
+  expect_identical(b$best()$k, "ethanol")
+  expect_identical(b$copy()$history(), b$history())
+  expect_identical(from_json(as_json(b))$history(), b$history())
+})
+
+test_that("columns that say nothing are left out, with a message; what is wrong is refused", {
+  phi <- data.frame(a = c(1, 2, 4), b = c(2, 4, 8), c = 5, d = c(1, 0, 1))
+  expect_message(p <- param_factor(c("x", "y", "z"), features = phi), "c \\(does not vary\\), b \\(goes with a\\)")
+  expect_identical(colnames(p$features), c("a", "d"))
+  expect_silent(q <- param_factor(c("x", "y"), features = data.frame(u = c(3, 1), row.names = c("y", "x"))))
+  expect_identical(unname(q$features[, 1]), c(0, 1))
+  for (bad in list(1, "a", data.frame(u = 1), data.frame(u = c(1, NA)), data.frame(u = c("a", "b")), data.frame(u = c(1, 1)),
+                   matrix(0, 2, 0), list(1, 2))) {
+    err <- expect_error(param_factor(c("x", "y"), features = bad), class = "gpbandits_error")
+    expect_identical(err$argument, "features")
+  }
+  expect_error(param_factor(c("x", "y"), ordered = TRUE, features = data.frame(u = 1:2)), class = "gpbandits_error")
+})

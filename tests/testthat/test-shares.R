@@ -1,0 +1,217 @@
+# Mixtures: shares that add up to a total. Their uniform designs, their climbs, and that what people see adds up.
+
+blend <- function(...) search_space(blend = param_shares(c("a", "b", "c"), ...))
+sums <- function(frame, names = c("a", "b", "c")) rowSums(frame[names])
+set_of <- function(lower, upper, total = 1, most = NULL) {
+  k <- max(length(lower), length(upper))
+  gpbandits:::core_shares(list(names = letters[seq_len(k)], total = total, lower = rep_len(lower, k),
+                               upper = rep_len(upper, k), most = most))
+}
+shares <- function(set, x, spread = TRUE) gpbandits:::cpp_shares(set, x, spread)
+
+test_that("the tiny numbers of the uniform map and of the projection", {
+  set <- set_of(c(0, 0.1, 0.2), c(0.5, 0.6, 0.7))
+  expect_equal(drop(shares(set, matrix(c(0.3, 0.8, 0), 1))), c(0.148330, 0.510334, 0.341336), tolerance = 1e-5)
+  expect_equal(drop(shares(set, matrix(c(0.8, 0.5, 0.1), 1), FALSE)), c(0.5, 0.3, 0.2), tolerance = 1e-12)
+})
+
+test_that("shares of uniform cubes are uniform: KS against rejection", {
+  for (set in list(set_of(c(0, 0.1, 0.2), c(0.5, 0.6, 0.7)), set_of(0, c(1, 1, 0.3, 0.2)), set_of(0, c(0.4, 0.35, 0.5, 0.4)))) {
+    set.seed(1)
+    k <- length(set$lower)
+    ours <- shares(set, matrix(runif(3000 * k), 3000))
+    expect_equal(rowSums(ours), rep(1, 3000), tolerance = 1e-12)
+    expect_true(all(t(ours) >= set$lower - 1e-12 & t(ours) <= set$upper + 1e-12))
+    # Dirichlet(1) within the bounds.
+    gaps <- matrix(rexp(2e5 * k), ncol = k)
+    rest <- 1 - sum(set$lower)
+    all <- t(t(rest * gaps / rowSums(gaps)) + set$lower)
+    theirs <- all[colSums(t(all) > set$upper) == 0, ]
+    for (j in seq_len(k)) {
+      expect_gt(suppressWarnings(ks.test(ours[, j], theirs[, j])$p.value), 1e-3)
+      expect_gt(suppressWarnings(ks.test(ours[, j] * ours[, 1], theirs[, j] * theirs[, 1])$p.value), 1e-3)
+    }
+  }
+})
+
+test_that("many shares: the walk that takes over is uniform, too", {
+  set.seed(2)
+  set <- set_of(0, rep(0.15, 13))
+  ours <- shares(set, matrix(runif(600 * 13), 600))
+  expect_equal(rowSums(ours), rep(1, 600), tolerance = 1e-12)
+  # By symmetry every share has the same distribution.
+  expect_equal(mean(ours), 1 / 13, tolerance = 1e-10)
+  expect_gt(suppressWarnings(ks.test(ours[, 1], ours[, 13])$p.value), 1e-3)
+  # A simplex without further bounds needs none: Beta(1, k - 1).
+  free <- shares(set_of(0, rep(1, 20)), matrix(runif(600 * 20), 600))
+  for (j in c(1, 20)) expect_gt(ks.test(free[, j], pbeta, 1, 19)$p.value, 1e-3)
+})
+
+test_that("projections are the nearest points", {
+  set.seed(3)
+  set <- set_of(c(0, 0.1, 0.05, 0), c(0.5, 0.6, 0.4, 0.3))
+  some <- shares(set, matrix(runif(4000 * 4), 4000))
+  for (i in 1:20) {
+    y <- rnorm(4, 0.25, 0.5)
+    x <- drop(shares(set, matrix(y, 1), FALSE))
+    expect_equal(sum(x), 1, tolerance = 1e-13)
+    # The variational inequality (y - x)'(z - x) <= 0 for all z of the set.
+    expect_lte(max(sweep(some, 2, x) %*% (y - x)), 1e-10)
+    expect_identical(drop(shares(set, matrix(x, 1), FALSE)), x)
+  }
+})
+
+test_that("at most so many: supports, designs, snaps", {
+  set.seed(4)
+  set <- set_of(0.1, 0.8, most = 2)
+  set$lower <- rep(0.1, 5)
+  set$upper <- rep(0.8, 5)
+  set$at <- 0:4
+  set$pinned <- rep(NA_real_, 5)
+  x <- shares(set, matrix(runif(500 * 5), 500))
+  expect_true(all(rowSums(x > 0) == 2 & (x == 0 | (x >= 0.1 - 1e-12 & x <= 0.8 + 1e-12))))
+  expect_identical(nrow(unique(x > 0)), 10L)
+  y <- drop(shares(set, matrix(c(0.5, 0.1, 0.4, 0.2, 0), 1), FALSE))
+  expect_equal(y, c(0.55, 0, 0.45, 0, 0), tolerance = 1e-12)
+})
+
+test_that("a bandit over a blend and a temperature keeps the sums, whatever it does", {
+  space <- search_space(blend = param_shares(c("a", "b", "c"), lower = c(0.1, 0, 0)), temp = c(20, 80), where = ~ a <= 2 * b)
+  f <- function(p) -(p$a - 0.4)^2 - (p$b - 0.3)^2 - ((p$temp - 50) / 60)^2
+  set.seed(5)
+  found <- maximize_bandit(f, space, evaluations = 24)
+  h <- found$history
+  expect_equal(sums(h), rep(1, nrow(h)), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_true(all(h$a <= 2 * h$b + 1e-9 & h$a >= 0.1 - 1e-12))
+  expect_gt(max(h$reward), -0.005)
+  b <- auto_bandit(space, contexts = "humid")
+  for (i in 1:22) {
+    q <- b$suggest(1, context = i / 22)
+    b$observe(q$id, -(q$a - i / 44)^2)
+  }
+  q <- b$suggest(3, context = 0.5)
+  expect_equal(sums(q), rep(1, 3), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_identical(b$copy()$history(), b$history())
+  best <- b$best(context = 0.5, fixed = list(c = 0.25))
+  expect_equal(c(best$c, sums(best)), c(0.25, 1), tolerance = 1e-9)
+  expect_equal(b$suggest(context = 0.5, fixed = list(a = 0.3, temp = 33))$a, 0.3)
+  expect_identical(from_json(as_json(b))$history(), b$history())
+  expect_error(b$suggest(context = 0, fixed = list(b = 0.04)), class = "gpbandits_error")
+})
+
+test_that("climbs end at the largest value on the face, as an exhaustive look finds it", {
+  space <- search_space(m = param_shares(c("a", "b", "c")))
+  b <- gp_bandit(space, kernel_se(0.4), 1e-4, policy_ucb(width_constant(1)))
+  target <- c(0.7, 0.5, -0.2)                              # outside of the simplex: the best lies on c = 0
+  set.seed(6)
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 12))
+  b$add(x, reward = -rowSums(sweep(as.matrix(x), 2, target)^2))
+  grid <- expand.grid(a = 0:400 / 400, b = 0:400 / 400)
+  grid <- grid[grid$a + grid$b <= 1 + 1e-12, ]
+  grid$c <- pmax(0, 1 - grid$a - grid$b)
+  p <- b$posterior(grid)
+  q <- b$suggest()
+  now <- gpbandits:::bandit_posterior(b, q[c("a", "b", "c")], NULL)
+  score <- function(p) p$mean + p$sd
+  expect_gte(score(now), max(score(p)) - 1e-7)
+  b <- gp_bandit(space, kernel_se(0.4), 1e-4, policy_mean())
+  b$add(x, reward = -rowSums(sweep(as.matrix(x), 2, target)^2))
+  expect_identical(b$suggest()$c, 0)
+})
+
+test_that("at most two of five: suggestions have two, indicators tell them apart, climbs swap them", {
+  space <- search_space(m = param_shares(letters[1:5], most = 2, lower = 0.05))
+  expect_identical(gpbandits:::model_names(space), c(letters[1:5], paste0(letters[1:5], ".active")))
+  f <- function(p) p$b * 2 + p$d * 3 - (p$b - 0.6)^2 * 6
+  set.seed(7)
+  found <- maximize_bandit(f, space, evaluations = 30)
+  h <- as.matrix(found$history[letters[1:5]])
+  expect_true(all(rowSums(h > 0) <= 2 & (h == 0 | h >= 0.05 - 1e-9)))
+  expect_equal(unname(rowSums(h)), rep(1, nrow(h)), tolerance = 1e-9)
+  expect_setequal(letters[1:5][unlist(found$par) > 0], c("b", "d"))
+})
+
+test_that("ten shares work, and start quickly", {
+  space <- search_space(m = param_shares(letters[1:10], upper = 0.4))
+  b <- auto_bandit(space, design = 4)
+  set.seed(8)
+  for (i in 1:6) {
+    q <- b$suggest()
+    b$observe(q$id, sum(q[letters[1:3]]))
+  }
+  h <- b$history()
+  expect_equal(sums(h, letters[1:10]), rep(1, 6), tolerance = 1e-9, ignore_attr = TRUE)
+})
+
+test_that("sums that are equal to a number become shares; other equalities are refused with what to write", {
+  space <- search_space(a = c(0, 1), b = c(0, 1), c = c(0, 0.5), t = c(0, 9), where = list(~ a + b + c == 1, ~ t > 2 * a))
+  expect_identical(space$shares[[1]][c("names", "total", "upper")],
+                   list(names = c("a", "b", "c"), total = 1, upper = c(1, 1, 0.5)))
+  expect_length(space$where, 1)
+  set.seed(9)
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 50))
+  expect_equal(sums(x), rep(1, 50), tolerance = 1e-12, ignore_attr = TRUE)
+  same <- search_space(a = c(0, 1), b = c(0, 1), where = ~ 1 - 2 * a == 2 * b)
+  expect_identical(same$shares[[1]]$total, 0.5)
+  err <- expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + 2 * b == 1), class = "gpbandits_error")
+  expect_match(conditionMessage(err), "param_shares")
+})
+
+test_that("points are checked, with what is wrong said", {
+  space <- blend()
+  b <- gp_bandit(space, kernel_se(0.3), 0.01, policy_ei())
+  b$add(data.frame(a = 0.1, b = 0.2, c = 0.7), reward = 1)
+  err <- expect_error(b$add(data.frame(a = 0.5, b = 0.6, c = 0.1), reward = 1), class = "gpbandits_error")
+  expect_match(conditionMessage(err), "sum is 1")
+  expect_error(b$add(data.frame(a = -0.1, b = 0.4, c = 0.7), reward = 1), class = "gpbandits_error")
+  expect_identical(nrow(b$history()), 1L)
+  refused <- function(argument, ...) {
+    err <- expect_error(param_shares(...), class = "gpbandits_error")
+    expect_identical(err$argument, argument)
+  }
+  refused("lower", c("a", "b"), lower = 0.6)
+  refused("upper", c("a", "b"), upper = 0.4)
+  refused("most", c("a", "b", "c"), upper = 0.4, most = 2)
+  refused("names", "a")
+  refused("names", c("a", "a"))
+  refused("total", c("a", "b"), total = 0)
+  refused("lower", c("a", "b"), lower = -0.1)
+  refused("most", c("a", "b"), most = 3)
+  expect_error(search_space(m = param_shares(c("a", "b")), a = c(0, 1)), class = "gpbandits_error")
+})
+
+test_that("problems over mixtures know their optimum", {
+  space <- blend()
+  f <- function(x) -(x$a - 0.2)^2 - (x$b - 0.5)^2 - x$c
+  problem <- bandit_problem(space, f, noise_gaussian(0.01))
+  set.seed(10)
+  run <- run_bandit(gp_bandit(space, default_kernel(space), 0.01, policy_ei()), problem, 4)
+  # The largest value on c = 0, with a + b = 1: a = 0.35, b = 0.65.
+  expect_equal(as.data.frame(run)$f[1] + as.data.frame(run)$regret[1], -2 * 0.15^2, tolerance = 1e-6)
+})
+
+test_that("EI found on five shares with three active beats 10,000 candidates of rejection", {
+  skip_if(Sys.getenv("GPBANDITS_TEST_LEVEL") != "2")
+  wins <- vapply(1:20, function(seed) {
+    set.seed(seed)
+    space <- search_space(m = param_shares(letters[1:5], most = 3))
+    b <- gp_bandit(space, kernel_matern(2.5, rep(0.4, 5), dims = letters[1:5]) *
+                     kernel_categorical(0.8, dims = paste0(letters[1:5], ".active")), 0.001, policy_ei())
+    w <- rnorm(5)
+    x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 15))
+    b$add(x, reward = drop(as.matrix(x) %*% w) - rowSums(as.matrix(x)^2))
+    best <- max(b$posterior(b$history()[letters[1:5]])$mean)
+    ei <- function(x) {
+      p <- b$posterior(x)
+      z <- (p$mean - best) / p$sd
+      log(p$sd) + log(pmax(z * pnorm(z) + dnorm(z), 1e-300))
+    }
+    gaps <- matrix(0, 10000, 5)
+    for (i in 1:10000) gaps[i, sample(5, 3)] <- rexp(3)
+    theirs <- as.data.frame(gaps / rowSums(gaps))
+    names(theirs) <- letters[1:5]
+    other <- b$copy()
+    ei(other$suggest()[letters[1:5]]) > max(ei(theirs))
+  }, NA)
+  expect_gte(sum(wins), 19)
+})
