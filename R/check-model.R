@@ -110,9 +110,9 @@ bandit_checked <- function(bandit, k = 1L) {
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
   known <- cpp_bandit_known(bandit$handle, k)
-  counts <- is_told(bandit, known$id, k)
-  check_enough(sum(counts))
+  check_enough(sum(is_told(bandit, known$id, k)))
   if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
+  counts <- is_told(bandit, known$id, k)
   scaled <- through_map(output_map(config), known)
   noise_under <- function(config) noise_of(known, config, scaled$slope)
   noise <- noise_under(config)

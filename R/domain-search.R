@@ -166,7 +166,7 @@ param_entries <- list(
                                   when = check_when(when)),
                  together = quote(check_whole_sides(lower, upper, log))),
   factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when),
-                                 features = check_features(features, levels, ordered))),
+                                 features = check_features(features, levels, ordered)), later = "features"),
   logical = list(settings = alist(when = check_when(when))),
   shares = list(settings = alist(names = check_share_names(names),
                                  total = check_number(total, lower = 0, open_lower = TRUE),

@@ -3,6 +3,7 @@
 #   settings: an alist of what the object holds; of each setting the expression that checks and normalises it, in
 #             which it and the settings before it stand by their names;
 #   together: an expression that stops where settings contradict each other (if there is such a thing);
+#   later:    settings that came after the first version: objects of before have none, which is NULL;
 #   traits:   what others need to know of the part, each a value or a function of the part; what is not stated is as
 #             the family says.
 # Constructors run the expressions on their own arguments, and the doors (check_class()) run them again on every object
@@ -114,10 +115,13 @@ check_part_fields <- function(fields, family) {
   check_entry(fields, entry, exact = !isTRUE(family$open))
 }
 
-# Are the settings of an entry among some fields, and (`exact`) as its checks would leave them?
+# Are the settings of an entry among some fields, and (`exact`) as its checks would leave them? An object that was made
+# before a setting came may lack it where NULL is what its absence means (`later`).
 check_entry <- function(fields, entry, exact = TRUE) {
   known <- names(entry$settings)
   lacking <- setdiff(known, names(fields))
+  fields[intersect(lacking, entry$later)] <- list(NULL)
+  lacking <- setdiff(lacking, entry$later)
   if (length(lacking)) stop("it lacks ", quoted(lacking))
   made <- checked_settings(entry, list2env(fields[known], parent = topenv()))
   if (!exact) return(invisible())

@@ -140,9 +140,9 @@ test_that("the driver waits for who still works when another worker has given up
     DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
     while (DBI::dbGetQuery(con, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'failed'")$n < 10) Sys.sleep(0.05)
     DBI::dbDisconnect(con)
-    Sys.sleep(1.5)
+    Sys.sleep(2.2)
     -(p[["x1"]] - 0.3)^2
-  }), globalenv()), workers = 2, timeout = Inf, grace = 0.3)
+  }), globalenv()), workers = 2, timeout = Inf, grace = 1.5)
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(sum(history$status == "failed"), 10L)

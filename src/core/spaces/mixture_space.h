@@ -42,6 +42,9 @@ class MixtureSpace final : public Space {
   bool in_context(const Place& place, const Context& context) const override {
     return first().in_context(place, context);
   }
+  Points moved(const std::vector<const Place*>& places, const Context& context) const override {
+    return first().moved(places, context);
+  }
   VectorXd inputs(const Place& place) const override { return first().inputs(place); }
   double prior_mean(const Place& place) const override {
     return average([&place](const Space& space) { return space.prior_mean(place); });
