@@ -104,7 +104,7 @@ GPBandit <- setRefClass("GPBandit",
 # Ten times as fast as the method of all reference classes, which looks fields and methods up in R code.
 #' @rdname gp_bandit
 #' @usage NULL
-#' @aliases $,GPBandit-method
+#' @aliases $,GPBandit-method [[,GPBandit-method
 #' @exportMethod $
 setMethod("$", "GPBandit", function(x, name) member_of(x, name))
 

@@ -38,7 +38,8 @@
 #' @seealso [rewards_duels()], [rewards_clip()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
-#' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary())
+#' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)),
+#'                rewards = rewards_binary())
 #' set.seed(1)
 #' for (t in 1:8) {
 #'   q <- b$suggest()
