@@ -21,9 +21,9 @@
 #'     \eqn{\mu_j - w_j\sigma_j \le u_j} and \eqn{\mu_j + w_j\sigma_j \ge l_j}; where there are none, the least sum of what is missing, in prior standard deviations. A width's
 #'     `delta` is divided by the number of outcomes that are bounded, so that all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
 #'   * [policy_ts()]: a joint draw of each outcome; the best of the objective's where all others keep their limits; if nowhere, the least sum of what is missing.
-#'   * [policy_uniform()]. Other policies are refused beside limits.
+#'   * [policy_uniform()], and [policy_function()], which is given means and sds of all outcomes. Other policies are refused beside limits.
 #'
-#' Several objectives: [policy_ehvi()] (two), [policy_hypervolume()].
+#' Several objectives: [policy_ehvi()] (two), [policy_hypervolume()], [policy_uniform()], [policy_function()].
 #'
 #' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the value is not known yet (`status` is `"partial"`
 #'   until all are). `$observe(id, c(yield = 61))`: some outcomes of one query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come.
@@ -207,17 +207,24 @@ check_outcome_list <- function(outcomes, config = NULL) {
   }
   for (name in names) check_class(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name),
                                   hint = "to_maximize(), at_most(), ...")
-  taken <- c("id", "arm", config$domain$names, config$context_names, setdiff(history_columns, "reward"))
-  bad <- names %in% taken | grepl("_(mean|sd)$", names)
-  if (any(bad)) {
-    stop_argument("outcomes", sprintf("an outcome named %s", dQuote(names[bad][1], FALSE)),
-                  paste("outcomes with names other than those of inputs, contexts and the history's columns, and not",
-                        "ending in _mean or _sd"))
-  }
+  for (name in names) check_outcome_name(name, config)
   first <- which(vapply(outcomes, trait, NA, "objective"))
   if (length(first) == 0) stop_argument("outcomes", "a list without an objective",
                                         "a list with to_maximize() or to_minimize() among them")
   outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
+}
+
+# An input's name gives way to a column of the history (it gets a dot there); an outcome's, by which values are told,
+# does not.
+check_outcome_name <- function(name, config) {
+  taken_by <- if (name %in% config$domain$names) "an input's name, too"
+              else if (name %in% config$context_names) "a context's name, too"
+              else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column that `$history()` has anyway"
+              else if (grepl("_(mean|sd)$", name)) "the form of a column of `$posterior()`"
+  if (is.null(taken_by)) return(invisible())
+  stop_argument("outcomes", sprintf("an outcome named %s, which is %s", dQuote(name, FALSE), taken_by),
+                paste("outcomes with names other than those of inputs, contexts and the history's columns, and not",
+                      "ending in _mean or _sd"))
 }
 
 history_columns <- c("reward", "mean", "sd", "width", "action", "segment", "status", "feasible", "noise_var")
@@ -291,6 +298,7 @@ outcome_config <- function(config, k) {
 # Do policy and outcomes go together?
 check_policy_for_outcomes <- function(config) {
   policy <- config$policy
+  if (trait(policy, "takes_all")) return(invisible())
   trades <- length(objectives(config)) > 1
   of_several <- trait(policy, "objectives")
   if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 &&
@@ -303,12 +311,12 @@ check_policy_for_outcomes <- function(config) {
     stop_argument("policy",
                   sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"),
                           length(objectives(config))),
-                  "policy_ehvi() (two objectives), policy_hypervolume() or policy_uniform()")
+                  "policy_ehvi() (two objectives), policy_hypervolume(), policy_uniform() or policy_function()")
   }
   if (has_limits(config) && !trades && !trait(policy, "limits")) {
     stop_argument("policy", paste0(trait(policy, "title"), ", which knows no limits"),
-                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts() or policy_uniform()",
-                        "beside limits"))
+                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts(), policy_uniform() or",
+                        "policy_function() beside limits"))
   }
 }
 

@@ -241,7 +241,7 @@ expected_rewards <- function(map, value, noise_var) {
 in_user_units <- function(frame, config) {
   if (has_likelihood(config)) return(in_scale_of_rewards(frame, config))
   map <- output_map(config)
-  if (is.null(map) || nrow(frame) == 0) return(frame)
+  if (is.null(map) || length(frame$mean) == 0) return(frame)
   if (map$distinct < 2) {
     frame$mean[] <- if (map$distinct == 1) map$centre else NA_real_
     frame$sd[] <- NA_real_

@@ -26,6 +26,8 @@
 #'   deviations of as many points, and the number of the round; a score per point out. With a fourth argument,
 #'   `f(mean, sd, round, x)`, it also sees the points: a matrix with a column per input (over search spaces a data.frame). Of equal scores the first arm's is played.
 #'   On a box it is climbed by its slopes in mean and sd, which are taken by differences, so `f` should be smooth in both.
+#'   With several `outcomes` (see [outcomes]) `mean` and `sd` are matrices, a row per point and a column, by name, for each outcome, in its own units as `$posterior()` has them
+#'   (scaled ones, as long as fewer than two different values are known); limits are yours to mind.
 #' * `policy_kg()`: the knowledge gradient, \eqn{\arg\max_x E[\max_i\mu'_i] - \max_i\mu_i}{argmax_x E[max mu'] - max mu}, \eqn{\mu'}{mu'} the posterior means after an observation at
 #'   \eqn{x}, exact by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i}, \eqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x))}. Over all
 #'   arms, or the 500 with the largest \eqn{\mu + 2\sigma}{mu + 2 sd}; on a box over as many of its candidates.
@@ -46,7 +48,7 @@
 #' @param samples number of sampled maxima, a whole number >= 1.
 #' @param level the level \eqn{h}, a number in units of the reward.
 #' @param random draw the straddle's width anew each round?
-#' @param f a function of `mean`, `sd` and `round`; it must be vectorised over points and return no NaN. It is saved with the bandit.
+#' @param f a function of `mean`, `sd` and `round` (and `x`, if it has a fourth argument); it must be vectorised over points and return no NaN. It is saved with the bandit.
 #' @param name what plots and prints call it.
 #' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for
 #'   each; it is asked anew in every round.
@@ -100,8 +102,9 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   believes = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
-  # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)?
-  limits = FALSE, objectives = 0,
+  # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)? Is it
+  # given all outcomes, whatever they are for?
+  limits = FALSE, objectives = 0, takes_all = FALSE,
   resolved = function(policy) function(settings, config) settings
 )
 
@@ -142,13 +145,16 @@ policy_entries <- list(
                   traits = list(title = "straddle", random = function(policy) policy$random)),
   "function" = list(
     settings = alist(name = check_string(name), f = check_function(f)),
-    traits = list(title = function(policy) policy$name, short = function(policy) policy$name,
+    traits = list(title = function(policy) policy$name, short = function(policy) policy$name, takes_all = TRUE,
                   resolved = function(policy) function(settings, config) {
                     settings$placed <- takes_points(policy$f)
                     at <- if (settings$placed) points_for_users(config)
+                    seen <- if (has_outcomes(config)) outcomes_for_users(config) else function(mean, sd) list(mean, sd)
                     settings$f <- function(mean, sd, round, inputs) {
-                      call_user(if (is.null(at)) policy$f(mean, sd, round) else policy$f(mean, sd, round, at(inputs)),
-                                "f", sprintf("for %d points", length(mean)))
+                      seen <- seen(mean, sd)
+                      call_user(if (is.null(at)) policy$f(seen[[1]], seen[[2]], round)
+                                else policy$f(seen[[1]], seen[[2]], round, at(inputs)),
+                                "f", sprintf("for %d points", NROW(seen[[1]])))
                     }
                     settings
                   })
@@ -356,7 +362,9 @@ describe_policy <- function(policy) {
 resolve_policy <- function(policy, config) {
   out <- unclass(policy)
   out["width"] <- list(resolve_width(shared_width(policy$width, config), config))
-  for (name in c("draws", "rises")) out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
+  for (name in c("draws", "rises", "takes_all")) {
+    out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
+  }
   if (!is.null(policy$belief)) {
     out$belief <- resolve_belief(policy$belief, config)
     out$rises <- FALSE
@@ -376,6 +384,31 @@ points_for_users <- function(config) {
   domain <- config$domain
   d <- length(model_names(domain))
   function(inputs) user_inputs(domain, unnumbered(unname(inputs[, seq_len(d), drop = FALSE])))
+}
+
+# From means and sds of all outcomes as the model has them, one outcome's after the other's, to matrices in the user's
+# units with a column for each. (What has no scale yet stays scaled.)
+outcomes_for_users <- function(config) {
+  names <- outcome_names(config)
+  each <- lapply(seq_along(names), function(k) outcome_config(config, k))
+  signs <- vapply(each, function(one) {
+    if (is_scale_known(one)) NA_real_ else if (one$outputs$direction == "minimize") -1 else 1
+  }, 0)
+  columns <- list(NULL, names)
+  function(mean, sd) {
+    mean <- matrix(mean, ncol = length(names), dimnames = columns)
+    sd <- matrix(sd, ncol = length(names), dimnames = columns)
+    for (k in seq_along(names)) {
+      if (is.na(signs[k])) {
+        one <- in_user_units(list(mean = mean[, k], sd = sd[, k]), each[[k]])
+        mean[, k] <- one$mean
+        sd[, k] <- one$sd
+      } else {
+        mean[, k] <- signs[k] * mean[, k]
+      }
+    }
+    list(mean, sd)
+  }
 }
 
 # A function of places as the kernel sees them, whose first inputs are the actions'. It is asked in every round: prices

@@ -69,8 +69,9 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   }
   const bool trades = std::count_if(roles.begin(), roles.end(), [](const Role& r) { return r.objective; }) > 1;
   const bool limited = std::any_of(roles.begin(), roles.end(), [](const Role& r) { return r.limited(); });
-  out.policy = trades || limited ? make_outcomes_policy(*policy, std::move(width), roles)
-                                 : make_policy(*policy, std::move(width));
+  const bool takes_all = roles.size() > 1 && policy->flag("takes_all");
+  out.policy = trades || limited || takes_all ? make_outcomes_policy(*policy, std::move(width), roles)
+                                              : make_policy(*policy, std::move(width));
   return out;
 }
 

@@ -423,3 +423,80 @@ test_that("stores carry outcomes: value by value, from several replicas", {
   expect_identical(other$history(), one$history())
   expect_identical(other$posterior(), one$posterior())
 })
+
+test_that("policy_function() is given means and sds of all outcomes, by name, in their units", {
+  given <- list()
+  own <- policy_function(function(mean, sd, round) {
+    given <<- list(mean = mean, sd = sd, round = round)
+    mean[, "yield"] + 2 * sd[, "yield"] - 10 * pmax(0, mean[, "impurity"] - 2)
+  }, "penalised")
+  b <- tiny_bandit(own)
+  q <- b$suggest()
+  p <- b$posterior()
+  expect_equal(given$mean, as.matrix(p[c("yield_mean", "impurity_mean")]), ignore_attr = TRUE, tolerance = 1e-12)
+  expect_equal(given$sd, as.matrix(p[c("yield_sd", "impurity_sd")]), ignore_attr = TRUE, tolerance = 1e-12)
+  expect_identical(colnames(given$mean), c("yield", "impurity"))
+  expect_identical(given$round, 4)
+  expect_equal(q$arm, which.max(p$yield_mean + 2 * p$yield_sd - 10 * pmax(0, p$impurity_mean - 2)))
+  expect_equal(b$best()$arm, 1)
+  # What is to be small is seen as it was told, and scaled values in their own units, bent ones too.
+  seen <- policy_function(function(mean, sd, round, x) {
+    if (nrow(mean) > 1 && length(unique(x[, 1])) > 9) given <<- list(mean = mean, sd = sd, x = x)
+    mean[, "yield"]
+  })
+  scaled <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, seen, outputs = scale_outputs(), outcomes = list(
+    yield = to_minimize(), impurity = at_most(2, transform = "power"), side = watched()))
+  scaled$suggest()
+  expect_identical(colnames(given$mean), c("yield", "impurity", "side"))
+  expect_true(all(is.finite(given$mean)))
+  x <- seq(0, 1, length.out = 9)
+  scaled$add(x = x, reward = data.frame(yield = 50 + x, impurity = exp(3 * x), side = -x))
+  scaled$suggest()
+  at <- scaled$posterior(given$x)
+  means <- as.matrix(at[c("yield_mean", "impurity_mean", "side_mean")])
+  expect_equal(given$mean, means, ignore_attr = TRUE, tolerance = 1e-8)
+  expect_equal(given$sd, as.matrix(at[c("yield_sd", "impurity_sd", "side_sd")]), ignore_attr = TRUE, tolerance = 1e-7)
+  expect_gt(min(given$mean[, "yield"]), 40)
+})
+
+test_that("an own function of all outcomes is climbed on a box, sees points, trades objectives and is watched over", {
+  score <- function(mean, sd, round, x) mean[, "f"] + sd[, "f"] - mean[, "g"]^2 - 0.3 * (x[, "z"] - 0.4)^2
+  b <- gp_bandit(list(x = c(0, 1), z = c(0, 1)), kernel_se(0.4), 1e-3, policy_function(score),
+                 outcomes = list(f = to_maximize(), g = to_minimize(), h = at_least(0)))
+  b$add(x = rbind(c(.1, .1), c(.5, .9), c(.9, .2), c(.4, .5)),
+        reward = data.frame(f = c(0, 1, .4, .6), g = c(.2, 1, .6, .4), h = c(1, NA, 1, 1)))
+  q <- b$suggest()
+  b$withdraw(q$id)
+  grid <- expand.grid(x = seq(0, 1, length.out = 101), z = seq(0, 1, length.out = 101))
+  of <- function(at) {
+    p <- b$posterior(at)
+    score(cbind(f = p$f_mean, g = p$g_mean), cbind(f = p$f_sd), 5, as.matrix(at))
+  }
+  expect_gt(of(q[c("x", "z")]), max(of(grid)) - 1e-6)
+  twin <- b$copy()
+  expect_identical(twin$suggest(), b$suggest())
+  # Watched outcomes besides one objective: matrices, too.
+  wide <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_function(function(mean, sd, round) mean[, "a"] + sd[, "b"]),
+                    outcomes = list(a = to_maximize(), b = watched()))
+  wide$add(arm = c(1, 3), reward = data.frame(a = c(0, 1), b = 2))
+  p <- wide$posterior()
+  expect_equal(wide$suggest()$arm, which.max(p$a_mean + p$b_sd))
+  two <- list(a = to_maximize(), b = to_maximize())
+  bad <- function(f) gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_function(f), outcomes = two)
+  whole <- bad(function(mean, sd, round) mean)
+  before <- whole$history()
+  expect_error(whole$suggest(), "one number per point", class = "gpbandits_error")
+  expect_error(bad(function(mean, sd, round) mean[, "c"])$suggest(), "subscript", class = "gpbandits_error")
+  expect_identical(whole$history(), before)
+})
+
+test_that("an outcome's name that is taken is refused with what has taken it", {
+  named <- function(name) {
+    gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), contexts = 1,
+              outcomes = stats::setNames(list(to_maximize(), at_most(1)), c("f", name)))
+  }
+  for (case in list(c("width", "history"), c("arm", "history"), c("x1", "input's name"), c("z1", "context's name"),
+                    c("f_mean", "posterior"))) {
+    expect_error(named(case[1]), case[2], class = "gpbandits_error")
+  }
+})

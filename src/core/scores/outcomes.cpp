@@ -2,6 +2,7 @@
 
 #include "linalg/floors.h"
 #include "scores/improvement.h"
+#include "scores/own_function.h"
 #include "widths/make_width.h"
 
 #include <algorithm>
@@ -56,6 +57,52 @@ struct Appraisal {
   double merit = 0.0, shortfall = 0.0;
 };
 
+// Of each outcome at the round's candidates.
+std::vector<Moments> candidate_moments(const std::vector<OutcomeView>& outcomes, const Candidates& candidates) {
+  std::vector<Moments> out;
+  for (const OutcomeView& outcome : outcomes) {
+    const Moments mean = outcome.mean->moments(candidates);
+    out.push_back(outcome.mean == outcome.variance
+                      ? mean
+                      : Moments{mean.mean, outcome.variance->moments(candidates).variance});
+  }
+  return out;
+}
+
+// Of each outcome at the rows of X.
+struct PredictedOutcomes {
+  PredictedOutcomes(const std::vector<OutcomeView>& outcomes, const Points& X)
+      : means(outcomes.size()), variances(outcomes.size()) {
+    VectorXd ignored;
+    for (std::size_t k = 0; k < outcomes.size(); ++k) {
+      const OutcomeView& outcome = outcomes[k];
+      outcome.mean->predict(X, means[k], variances[k]);
+      if (outcome.variance != outcome.mean) outcome.variance->predict(X, ignored, variances[k]);
+      all.push_back({means[k].data(), variances[k].data()});
+    }
+  }
+  std::vector<VectorXd> means, variances;
+  std::vector<Moments> all;
+};
+
+// Of each outcome at a point, with gradients.
+struct LocalOutcomes {
+  LocalOutcomes(const std::vector<OutcomeView>& outcomes, const VectorXd& x)
+      : mean(static_cast<Index>(outcomes.size())), sd(mean.size()), dmean(outcomes.size()), dsd(outcomes.size()) {
+    for (std::size_t k = 0; k < outcomes.size(); ++k) {
+      const auto row = static_cast<Index>(k);
+      const OutcomeView& outcome = outcomes[k];
+      outcome.mean->local(x, mean[row], sd[row], dmean[k], dsd[k]);
+      if (outcome.variance == outcome.mean) continue;
+      double ignored = 0.0;
+      VectorXd no_gradient;
+      outcome.variance->local(x, ignored, sd[row], no_gradient, dsd[k]);
+    }
+  }
+  VectorXd mean, sd;
+  std::vector<VectorXd> dmean, dsd;
+};
+
 // A score that is a function of means and sds of all outcomes at the place.
 class OutcomeScore : public Score {
  public:
@@ -66,42 +113,24 @@ class OutcomeScore : public Score {
     decide(moments(candidates), candidates.size(), out);
   }
   VectorXd at(const Points& X) const override {
-    std::vector<VectorXd> means(outcomes_.size()), variances(outcomes_.size());
-    std::vector<Moments> all;
-    VectorXd ignored;
-    for (std::size_t k = 0; k < outcomes_.size(); ++k) {
-      const OutcomeView& outcome = outcomes_[k];
-      outcome.mean->predict(X, means[k], variances[k]);
-      if (outcome.variance != outcome.mean) outcome.variance->predict(X, ignored, variances[k]);
-      all.push_back({means[k].data(), variances[k].data()});
-    }
+    const PredictedOutcomes predicted(outcomes_, X);
     VectorXd out;
-    decide(all, X.rows(), out);
+    decide(predicted.all, X.rows(), out);
     return out;
   }
   double at(const VectorXd& x, VectorXd* gradient) const override {
     if (!gradient) return at(Points(x.transpose()))[0];
     const std::size_t count = outcomes_.size();
-    VectorXd mean(static_cast<Index>(count)), sd(static_cast<Index>(count));
-    std::vector<VectorXd> dmean(count), dsd(count);
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto row = static_cast<Index>(k);
-      const OutcomeView& outcome = outcomes_[k];
-      outcome.mean->local(x, mean[row], sd[row], dmean[k], dsd[k]);
-      if (outcome.variance == outcome.mean) continue;
-      double ignored = 0.0;
-      VectorXd no_gradient;
-      outcome.variance->local(x, ignored, sd[row], no_gradient, dsd[k]);
-    }
+    const LocalOutcomes local(outcomes_, x);
     std::vector<Slopes> merit(count), shortfall(count);
-    const Appraisal here = of(mean.data(), sd.data(), merit.data(), shortfall.data());
+    const Appraisal here = of(local.mean.data(), local.sd.data(), merit.data(), shortfall.data());
     const double price = here.shortfall > 0.0 ? kPenalty * unit() : 0.0;
     *gradient = VectorXd::Zero(x.size());
     for (std::size_t k = 0; k < count; ++k) {
       const double by_mean = merit[k].by_mean - price * shortfall[k].by_mean;
       const double by_sd = merit[k].by_sd - price * shortfall[k].by_sd;
-      if (by_mean != 0.0) *gradient += by_mean * dmean[k];
-      if (by_sd != 0.0) *gradient += by_sd * dsd[k];
+      if (by_mean != 0.0) *gradient += by_mean * local.dmean[k];
+      if (by_sd != 0.0) *gradient += by_sd * local.dsd[k];
     }
     return here.merit - price * here.shortfall;
   }
@@ -111,17 +140,7 @@ class OutcomeScore : public Score {
   // Slopes are zero before, and wanted where they are no null.
   virtual Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const = 0;
 
-  // Of each outcome at the candidates.
-  std::vector<Moments> moments(const Candidates& candidates) const {
-    std::vector<Moments> out;
-    for (const OutcomeView& outcome : outcomes_) {
-      const Moments mean = outcome.mean->moments(candidates);
-      out.push_back(outcome.mean == outcome.variance
-                        ? mean
-                        : Moments{mean.mean, outcome.variance->moments(candidates).variance});
-    }
-    return out;
-  }
+  std::vector<Moments> moments(const Candidates& candidates) const { return candidate_moments(outcomes_, candidates); }
   // One candidate's.
   static void pick(const std::vector<Moments>& all, Index i, VectorXd& mean, VectorXd& sd) {
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -748,6 +767,85 @@ class DrawnHypervolumeScore final : public DrawnOutcomesScore {
   PointValue value_;
 };
 
+// ---- the user's own function ----------------------------------------------------------------------
+
+// It is given means and sds as vectors, one outcome's after the other's; and, where it wants them, the points.
+class OwnOutcomesScore final : public Score {
+ public:
+  OwnOutcomesScore(const Round& round, Settings::PlacedAcquisition f, bool placed)
+      : outcomes_(round.outcomes), f_(std::move(f)), placed_(placed), round_(round.number) {
+    if (placed_) inputs_ = round.inputs();
+  }
+  double unit() const override { return unit_; }
+  // As of one outcome: only equal scores are tied.
+  Index best(const Candidates& candidates) const override {
+    VectorXd score;
+    values(candidates, score);
+    return first_best(score.data(), score.size(), 0.0);
+  }
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    out = of_all(candidate_moments(outcomes_, candidates), candidates.size(), inputs_);
+    unit_ = unit_of_spread(out);
+  }
+  VectorXd at(const Points& X) const override { return of_all(PredictedOutcomes(outcomes_, X).all, X.rows(), X); }
+  // Derivatives by central differences in means, sds (one-sided at 0) and, where it sees them, inputs.
+  double at(const VectorXd& x, VectorXd* gradient) const override {
+    if (!gradient) return at(Points(x.transpose()))[0];
+    const LocalOutcomes local(outcomes_, x);
+    const Index count = local.mean.size(), d = placed_ ? x.size() : 0, first = 1 + 4 * count;
+    const Index rows = first + 2 * d;
+    MatrixXd mean = local.mean.transpose().replicate(rows, 1), sd = local.sd.transpose().replicate(rows, 1);
+    Points X = x.transpose().replicate(rows, 1);
+    VectorXd step(count), below(count), move(d);
+    for (Index k = 0; k < count; ++k) {
+      step[k] = 1e-5 * outcomes_[static_cast<std::size_t>(k)].prior_scale;
+      below[k] = std::min(step[k], local.sd[k]);
+      mean(1 + 4 * k, k) -= step[k];
+      mean(2 + 4 * k, k) += step[k];
+      sd(3 + 4 * k, k) -= below[k];
+      sd(4 + 4 * k, k) += step[k];
+    }
+    for (Index c = 0; c < d; ++c) {
+      move[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
+      X(first + 2 * c, c) -= move[c];
+      X(first + 2 * c + 1, c) += move[c];
+    }
+    const VectorXd score = ask(mean, sd, X);
+    *gradient = VectorXd::Zero(x.size());
+    for (Index k = 0; k < count; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      *gradient += (score[2 + 4 * k] - score[1 + 4 * k]) / (2.0 * step[k]) * local.dmean[at] +
+                   (score[4 + 4 * k] - score[3 + 4 * k]) / (below[k] + step[k]) * local.dsd[at];
+    }
+    for (Index c = 0; c < d; ++c) {
+      (*gradient)[c] += (score[first + 2 * c + 1] - score[first + 2 * c]) / (2.0 * move[c]);
+    }
+    return score[0];
+  }
+
+ private:
+  VectorXd of_all(const std::vector<Moments>& all, Index n, const Points& X) const {
+    MatrixXd mean(n, static_cast<Index>(all.size())), sd(n, mean.cols());
+    for (Index k = 0; k < mean.cols(); ++k) {
+      const Moments& one = all[static_cast<std::size_t>(k)];
+      mean.col(k) = Eigen::Map<const VectorXd>(one.mean, n);
+      sd.col(k) = Eigen::Map<const VectorXd>(one.variance, n).cwiseSqrt();
+    }
+    return ask(mean, sd, X);
+  }
+  VectorXd ask(const MatrixXd& mean, const MatrixXd& sd, const Points& X) const {
+    const Eigen::Map<const VectorXd> means(mean.data(), mean.size()), sds(sd.data(), sd.size());
+    return checked_scores(f_(means, sds, round_, placed_ ? X : Points()), mean.rows());
+  }
+
+  std::vector<OutcomeView> outcomes_;
+  Settings::PlacedAcquisition f_;
+  bool placed_;
+  double round_;
+  Points inputs_;
+  mutable double unit_ = 1.0;
+};
+
 // ---- policies -----------------------------------------------------------------------------------
 
 class OutcomesPolicy : public Policy {
@@ -824,6 +922,19 @@ class HypervolumePolicy final : public OutcomesPolicy {
   bool sampled_;
 };
 
+class OwnOutcomesPolicy final : public OutcomesPolicy {
+ public:
+  OwnOutcomesPolicy(Settings::PlacedAcquisition f, bool placed)
+      : OutcomesPolicy(nullptr), f_(std::move(f)), placed_(placed) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
+    return std::make_unique<OwnOutcomesScore>(round, f_, placed_);
+  }
+
+ private:
+  Settings::PlacedAcquisition f_;
+  bool placed_;
+};
+
 class UniformOutcomesPolicy final : public OutcomesPolicy {
  public:
   UniformOutcomesPolicy() : OutcomesPolicy(nullptr) {}
@@ -847,6 +958,9 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
     if (!holds) throw std::invalid_argument("the policy " + kind + " needs " + what);
   };
   if (kind == "uniform") return std::make_unique<UniformOutcomesPolicy>();
+  if (kind == "function") {
+    return std::make_unique<OwnOutcomesPolicy>(policy.placed_acquisition("f"), policy.flag("placed"));
+  }
   if (kind == "ehvi") {
     need(objectives == 2, "two objectives");
     return std::make_unique<ExpectedHypervolumePolicy>(reference_of(policy, objectives));

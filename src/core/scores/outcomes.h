@@ -7,7 +7,7 @@
 
 namespace gpb {
 
-// Kinds "ei", "ucb", "ts" under limits; "ehvi" and "hypervolume" for several objectives.
+// Kinds "ei", "ucb", "ts" under limits; "ehvi", "hypervolume" for several objectives; "uniform", "function" for any.
 std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles);
 
 // log P(the limits hold) at a place with this mean and sd of their outcome.
