@@ -31,9 +31,10 @@ demo: ## install what is missing, then find the summit of volcano (picture: buil
 	@$(MAKE) -s $(STAMP)
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 
+# (Byte code takes ten seconds here, and saves more in the tests' many processes, each of which would make its own.)
 test: ## install what is missing, then run the tests (FILTER=name for one file)
 	@Rscript tools/setup.R test
-	@$(MAKE) -s $(STAMP)
+	@$(MAKE) -s $(STAMP) INSTALL_OPTIONS=--byte-compile
 	@NOT_CRAN=true Rscript tools/run_tests.R $(FILTER)
 
 check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
@@ -102,6 +103,6 @@ clean: ## remove everything that was built
 $(STAMP): $(SOURCES)
 	@mkdir -p build
 	@echo "installing gpbandits into build/lib (compiling: a minute or two) ..."
-	@$(PARALLEL) tools/install.sh build/source $(LIB) >build/install.log 2>&1 || \
+	@$(PARALLEL) tools/install.sh build/source $(LIB) $(INSTALL_OPTIONS) >build/install.log 2>&1 || \
 	  { grep -E 'error|ERROR|undefined' build/install.log || tail -n 40 build/install.log; exit 1; }
 	@touch $@

@@ -140,7 +140,10 @@ test_that("a right model is seldom suspected, also where a bandit chose; a wrong
     replicate(trials, {
       f <- drop(sample_gp(kernel_se(0.2), x))
       b <- gp_bandit(x, kernel_se(0.2), told, policy_ucb(width))
-      for (t in 1:20) b$observe(b$suggest()$id, f[b$history()$arm[t]] + rnorm(1, sd = sqrt(noise_var)))
+      for (t in 1:20) {
+        query <- b$suggest()
+        b$observe(query$id, f[query$arm] + rnorm(1, sd = sqrt(noise_var)))
+      }
       check_model(b)$tests$p[1:2]
     })
   }
