@@ -34,6 +34,11 @@ GPBandit <- setRefClass("GPBandit",
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },
+    rank = function(ids, ...) {
+      "Queries in the order of their places, the best first (rewards_rankings(), rewards_duels())."
+      bandit_rank(own_fields(), ids, ...)
+      invisible(.self)
+    },
     withdraw = function(id, outcome = NULL, ...) {
       "Pending queries that will never be answered; or some outcomes of them, by name."
       bandit_withdraw(own_fields(), id, FALSE, outcome, ...)

@@ -48,7 +48,8 @@ bandit_history <- function(bandit, ids = NULL) {
   ours <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), beliefs_at_choice(bandit, ids),
             list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                  status = status_names[of("status")]),
-            if (compares_queries(bandit$config)) opponents(bandit, ids),
+            if (ranks_queries(bandit$config)) list(ranking = rankings_of(bandit, ids))
+            else if (compares_queries(bandit$config)) opponents(bandit, ids),
             if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))

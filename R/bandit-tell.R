@@ -9,9 +9,10 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   if (compares_queries(bandit$config)) {
     check_no_noise(noise_var, constraints)
     check_no_size_here(size)
-    return(observe_duel(bandit, id, if (!missing(reward)) reward, prefer, time))
+    told <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
+    return(told(bandit, id, if (!missing(reward)) reward, prefer, time))
   }
-  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels())")
+  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
   if (has_likelihood(bandit$config)) {
     check_no_noise(noise_var, constraints)
     return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
@@ -236,8 +237,11 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
 bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, size = size, prefer = prefer, ...))
   check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
-  if (compares_queries(bandit$config)) return(amend_duel(bandit, id, if (!missing(reward)) reward, prefer))
-  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels())")
+  if (compares_queries(bandit$config)) {
+    amended <- if (ranks_queries(bandit$config)) amend_ranking else amend_duel
+    return(amended(bandit, id, if (!missing(reward)) reward, prefer))
+  }
+  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
   if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))

@@ -58,6 +58,7 @@
 #' * `$add_arms(x, mean = NULL)`: further arms, numbered on from those that there are; `x` as for [finite_domain()],
 #'   with names where the
 #'   arms have such, `mean` their prior means where the bandit has one per arm. An event like any other: see New arms.
+#' * `$rank(ids)`: queries in order, the best first, see [rewards_rankings()].
 #' * `$amend(id, reward)`: a known reward was wrong (or, of one `id`, there are more readings). What a change rule has concluded from the old one stays.
 #' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
 #'   not been made (those that failed: unless `failures = "avoid"`). What has failed may have a result after all:

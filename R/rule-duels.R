@@ -66,7 +66,7 @@ policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
   if (config$policy$kind == "duel" && !compares) {
-    stop_argument("policy", "policy_duel() without rewards_duels()", "another policy, or `rewards = rewards_duels()`")
+    stop_argument("policy", "policy_duel() without rewards_duels()", "another policy, or `rewards = rewards_duels()` (or rankings)")
   }
   if (!compares) return(invisible())
   if (config$pending$kind != "ignore") refuse("pending", describe_pending(config$pending), "pending_ignore()")
@@ -84,11 +84,7 @@ check_comparison <- function(bandit, id, reward, prefer) {
   if (is.data.frame(id)) stop_argument("id", describe(id), "the ids of two queries")
   id <- check_ids(bandit, id)
   if (length(id) != 2) stop_argument("id", describe(id), "the ids of two queries")
-  queries <- bandit$queries
-  places <- logged_places(bandit, id)
-  same <- queries$context[id[1]] == queries$context[id[2]] &&
-    (is.null(places$contexts) || all(places$contexts[1, ] == places$contexts[2, ]))
-  if (!same) stop_argument("id", paste(format(id), collapse = " and "), "two queries in the same context")
+  check_one_context(bandit, id)
   ties <- bandit$config$rewards$ties
   if (!is.null(prefer)) {
     if (!is.null(reward)) stop_argument("prefer", "given besides `reward`", "given alone")
@@ -106,6 +102,13 @@ check_comparison <- function(bandit, id, reward, prefer) {
                                                     if (ties) "or 0.5 in a tie"))
   }
   list(id = id, reward = c(reward[1], 1 - reward[1]), other = as.integer(rev(id)))
+}
+
+check_one_context <- function(bandit, id) {
+  row <- bandit$queries$context[id]
+  values <- logged_places(bandit, id)$contexts
+  same <- all(row == row[1]) && (is.null(values) || all(t(values) == values[1, ]))
+  if (!same) stop_argument("id", paste(format(id), collapse = ", "), "queries in the same context")
 }
 
 observe_duel <- function(bandit, id, reward, prefer, time) {

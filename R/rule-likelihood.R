@@ -35,7 +35,7 @@
 #' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
 #'   success, more successes than trials, a level that there is not).
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>.
-#' @seealso [rewards_duels()], [rewards_clip()].
+#' @seealso [rewards_duels()], [rewards_rankings()], [rewards_clip()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)),
@@ -81,10 +81,11 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   noise       does it need the bandit's noise_var?
 #   response    a function of f: the expected reward;
 #   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
-#   compares    are rewards comparisons of two queries?
+#   compares    are rewards comparisons of queries?
+#   ranks       of several at once?
 #   has_norm_bound  is width_glm() proved for them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL, compares = FALSE,
-                       has_norm_bound = FALSE)
+                       ranks = FALSE, has_norm_bound = FALSE)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
@@ -119,6 +120,11 @@ rewards_entries <- list(
                   likelihood = function(rewards) if (rewards$ties) list(kind = "ties", tau = rewards$tau) else list(kind = "logit"),
                   response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
                   compares = TRUE, has_norm_bound = function(rewards) !rewards$ties)
+  ),
+  rankings = list(
+    settings = alist(),
+    traits = list(title = "rankings", likelihood = function(rewards) list(kind = "rankings"),
+                  response = function(rewards) stats::plogis, compares = TRUE, ranks = TRUE)
   ),
   robust = list(
     settings = alist(df = check_number(df, lower = 0, open_lower = TRUE)),

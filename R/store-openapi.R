@@ -29,6 +29,8 @@ service_schema <- function() {
   get <- function(summary, answer, ..., open = FALSE) {
     service_path("get", summary, answer, parameters = list(...), open = open)
   }
+  preferred <- list(oneOf = list(whole, list(type = "array", items = whole)), nullable = TRUE,
+                    description = "ids among `id`, the best first; null: a tie")
   list(
     openapi = "3.0.3",
     info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and tell it rewards."),
@@ -47,8 +49,8 @@ service_schema <- function() {
                         object(queries = list(type = "array", items = query))),
       "/observe" = post("The reward of a query; the same one again changes nothing.",
                         rewarded(constraints = list(type = "array", items = number), size = number,
-                                 prefer = c(whole, nullable = TRUE)), done),
-      "/amend" = post("A known reward was wrong: its new value.", rewarded(), done),
+                                 prefer = preferred), done),
+      "/amend" = post("A known reward was wrong: its new value.", rewarded(prefer = preferred), done),
       "/fail" = post("A query that was tried in vain.", given_up, done),
       "/withdraw" = post("A query that will never be answered, or (`outcome`) some of its outcomes.", withdrawn, done),
       "/heartbeat" = post("Renews the lease of a query.", object(token = text, required = "token"),

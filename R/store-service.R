@@ -7,7 +7,7 @@
 #' | request | body or query | answer |
 #' |---|---|---|
 #' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
-#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..], "size": 10}`, or of two `{"id": [1, 2], "prefer": 1}` (`null`: a tie, see [rewards_duels()]) | `{"id", "status"}` |
+#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..], "size": 10}`, or of two `{"id": [1, 2], "prefer": 1}` (`null`: a tie, see [rewards_duels()]; of [rewards_rankings()] an array, the best first) | `{"id", "status"}` |
 #' | | with several [outcomes] `{"id": 1, "outcomes": {"yield": 61, "ph": null}}`, likewise for `/amend`; `/withdraw` takes `"outcome"`; `/best` answers `outcomes`, `feasible` | status `"partial"` until all are known |
 #' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`: a known reward was wrong | `{"id", "status"}` |
 #' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
@@ -273,8 +273,12 @@ prefer_field <- function(body) {
 }
 
 serve_amend <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "outcomes"))
+  check_fields(body, c("id", "reward", "token", "prefer", "outcomes"))
   id <- numbers_field(body, "id")
+  if ("prefer" %in% names(body)) {
+    service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body), token = texts_field(body, "token"))
+    return(reply(list(id = id, status = "known")))
+  }
   reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body,
                                                                                                           "reward")
   service$bandit$amend(id, reward, token = texts_field(body, "token"))

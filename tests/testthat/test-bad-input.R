@@ -67,6 +67,7 @@ exports <- list(
   rewards_ordinal = list(list(levels = 3), c(direction = "word")),
   rewards_robust = list(list(), c(df = "positive")),
   rewards_duels = list(list(), c(ties = "flag", tau = "positive")),
+  rewards_rankings = list(list(), character()),
   policy_duel = list(list(width = 1), c(width = "width", rule = "word")),
   width_glm = list(list(B = 1), c(B = "nonnegative", delta = "probability")),
   ridge_rate = list(list(kernel = kernel_matern(), rounds = 10), c(kernel = "object", rounds = "count")),

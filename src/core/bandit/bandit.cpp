@@ -104,7 +104,18 @@ void Bandit::asked(Index id, Index outcome) {
 void Bandit::learned(Index id, Index outcome, double reward) {
   const Query& q = fold_.query(id);
   const Told told = fold_.known_told(q, outcome);
-  quantity(outcome).learned(id, q.place, reward, told, told.other > 0 ? &fold_.query(told.other).place : nullptr);
+  const Place* other = told.other > 0 ? &fold_.query(told.other).place : nullptr;
+  quantity(outcome).learned(id, q.place, reward, told, other, ranked_with(id));
+}
+
+std::shared_ptr<const RankedPlaces> Bandit::ranked_with(Index id) const {
+  const LikelihoodPtr& likelihood = beliefs(0).likelihood;
+  if (!likelihood || !likelihood->ranks()) return nullptr;
+  const Ranking ranking = fold_.ranking(id);
+  auto out = std::make_shared<RankedPlaces>();
+  for (const Index one : ranking.ids) out->places.push_back(fold_.query(one).place);
+  out->stages = ranking.stages;
+  return out;
 }
 
 void Bandit::dropped(Index id, Index outcome) {

@@ -101,6 +101,8 @@ class Bandit final : private FoldListener {
  private:
   void asked(Index id, Index outcome) override;
   void learned(Index id, Index outcome, double reward) override;
+  // The places of a query's ranking; null where rewards are no rankings.
+  std::shared_ptr<const RankedPlaces> ranked_with(Index id) const;
   void dropped(Index id, Index outcome) override;
   void cleared() override;
   void retargeted() override;

@@ -50,9 +50,11 @@ class Quantity {
     // Its value does not touch the variance, which is all that is asked of this posterior.
     if (all_) all_->put(id, place, {beliefs_->space->prior_mean(place), 1.0, 1.0, nullptr, true});
   }
-  // `other`: the place that this one was compared with, if it was.
-  void learned(Index id, const Place& place, double reward, const Told& told, const Place* other) {
+  // `other`: the place that this one was compared with, `ranked`: those that it was ranked with, if it was.
+  void learned(Index id, const Place& place, double reward, const Told& told, const Place* other,
+               std::shared_ptr<const RankedPlaces> ranked) {
     Reading reading = this->reading(reward, told, other);
+    reading.ranked = std::move(ranked);
     known_->put(id, place, reading);
     for (auto& companion : companions_) companion->put(id, place, reading);
     if (curved_) curved_->put(id, place, reading);

@@ -168,8 +168,9 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
     throw std::invalid_argument("a reward needs a finite value for every constraint");
   }
   check_told(told);
+  if (rules_.ranks) checked(told.other);
   if (cell.status == Status::failed) take_back_failure(id, outcome);
-  cell.echo = echoes(id, told.other, outcome);
+  cell.echo = rules_.ranks || echoes(id, told.other, outcome);
   cell.reward = reward;
   cell.told = told;
   const bool late = time_taken(id) > rules_.pending->patience();
@@ -177,6 +178,10 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   if (outcome == 0) {
     q.g = g;
     awaited_.erase(id);
+  }
+  if (rules_.ranks) {
+    settle_ranking(id);
+    return false;
   }
   if (!q.in_play || cell.echo) return false;
   if (!late) {
@@ -194,6 +199,53 @@ bool Fold::echoes(Index id, Index other, Index outcome) const {
   if (other == id) throw std::invalid_argument("a query is compared with another one");
   const Cell& cell = queries_[checked(other)].cell(outcome);
   return cell.status == Status::known && cell.told.other == id && !cell.echo;
+}
+
+// Each query of a ranking names the next one, the last the first.
+std::vector<Index> Fold::ranked_with(Index id) const {
+  std::vector<Index> out;
+  for (Index at = id; static_cast<Index>(out.size()) < kMostRanked;) {
+    const Query& q = query(at);
+    if (q.status != Status::known || q.told.other == 0) return {};
+    out.push_back(at);
+    at = q.told.other;
+    if (at == id) return out;
+  }
+  return {};
+}
+
+// A reward is the share of the others that a query stands before; nought, of several, is an order
+// that is not known.
+Ranking Fold::ranking(Index id) const {
+  Ranking out{ranked_with(id), 0};
+  std::sort(out.ids.begin(), out.ids.end());
+  std::stable_sort(out.ids.begin(), out.ids.end(),
+                   [this](Index a, Index b) { return query(a).reward > query(b).reward; });
+  const auto size = static_cast<Index>(out.ids.size());
+  for (const Index one : out.ids) {
+    const double reward = query(one).reward;
+    if (reward == 0.0) continue;
+    const double share = static_cast<double>(size - 1 - out.stages) / static_cast<double>(size - 1);
+    if (!(std::abs(reward - share) <= 1e-9)) return {};
+    ++out.stages;
+  }
+  if (size < 2 || out.stages == 0) return {};
+  return out;
+}
+
+// A ranking is told query by query. When the last one is told the latest query teaches it; while it
+// is amended nobody does.
+void Fold::settle_ranking(Index id) {
+  const std::vector<Index> members = ranked_with(id);
+  if (members.empty()) return;
+  const Index latest = *std::max_element(members.begin(), members.end());
+  Query& teller = queries_[checked(latest)];
+  const bool taught = !teller.echo, whole = !ranking(latest).ids.empty();
+  teller.echo = !whole;
+  if (!teller.in_play) return;
+  column(0).known += static_cast<Index>(whole) - static_cast<Index>(taught);
+  if (whole) listener_.learned(latest, 0, teller.reward);
+  else if (taught) listener_.dropped(latest, 0);
 }
 
 bool Fold::raises_alarm(const Query& q, Index id) {
@@ -219,10 +271,12 @@ void Fold::amend(Index id, double reward, const Told& told) {
   }
   check_reward(reward);
   check_told(told);
+  if (rules_.ranks && told.other != cell.told.other) throw std::invalid_argument("a query stays in its ranking");
   cell.reward = reward;
   const double noise_var = cell.told.noise_var;
   cell.told = told;
   cell.told.noise_var = noise_var;
+  if (rules_.ranks) return settle_ranking(id);
   if (!q.in_play || cell.echo || cell.status != Status::known) return;
   std::vector<Index>& owners = column(outcome).own_noise;
   const auto own = std::find(owners.begin(), owners.end(), id);
@@ -576,14 +630,20 @@ Observations::Observations(std::unique_ptr<Posterior> posterior, const Forgettin
 const Place* Observations::best_compared() const {
   const Place* best = nullptr;
   double largest = -kInf, mean, ignored;
+  const auto look = [&](const Place& place) {
+    posterior_->at(place, mean, ignored);
+    if (mean <= largest) return;
+    largest = mean;
+    best = &place;
+  };
   for (const Item& one : items_) {
     if (!one.known) continue;
-    for (const Place* place : {&one.place, &one.other}) {
-      posterior_->at(*place, mean, ignored);
-      if (mean <= largest) continue;
-      largest = mean;
-      best = place;
+    if (one.reading.ranked) {
+      for (const Place& place : one.reading.ranked->places) look(place);
+      continue;
     }
+    look(one.place);
+    look(one.other);
   }
   return best;
 }
@@ -598,31 +658,54 @@ std::vector<double> key_of(const Place& place) {
 
 }  // namespace
 
-void Observations::add_to(Pool& pool, std::map<std::vector<double>, std::size_t>& where,
-                          const Item& item, double weight) const {
-  std::vector<double> key = key_of(item.place);
-  double value = item.reading.value;
-  Functional functional{item.place, Place(), compares_};
-  if (compares_) {
-    std::vector<double> other = key_of(item.other);
-    if (key == other) return;  // nothing but its own equal
-    functional.other = item.other;
-    if (other < key) {
-      std::swap(key, other);
-      std::swap(functional.place, functional.other);
-      value = 1.0 - value;
-    }
-    key.insert(key.end(), other.begin(), other.end());
-  }
+// The number of a functional in the pool.
+std::size_t Observations::number_of(Functional functional, std::vector<double> key, Pool& pool, Where& where) {
   const auto found = where.emplace(std::move(key), pool.functionals.size());
   if (found.second) {
     pool.functionals.push_back(std::move(functional));
     pool.data.emplace_back();
     pool.awaited.push_back(0.0);
   }
-  const std::size_t k = found.first->second;
-  if (item.reading.awaited) pool.awaited[k] += weight;
-  else likelihood_->pool(value, item.reading.size, weight, pool.data[k]);
+  return found.first->second;
+}
+
+// Of f at a place less f at another one, which stands as the other way round in the pool if `sign` is -1;
+// 0 for a place and itself.
+PairSite Observations::pair_of(const Place& place, const Place& other, Pool& pool, Where& where) {
+  std::vector<double> key = key_of(place), key_of_other = key_of(other);
+  if (key == key_of_other) return {};
+  const bool turned = key_of_other < key;
+  if (turned) std::swap(key, key_of_other);
+  key.insert(key.end(), key_of_other.begin(), key_of_other.end());
+  const Functional functional{turned ? other : place, turned ? place : other, true};
+  return {static_cast<Index>(number_of(functional, std::move(key), pool, where)), turned ? -1.0 : 1.0};
+}
+
+void Observations::add_to(Pool& pool, Where& where, const Item& item, double weight) const {
+  const Reading& reading = item.reading;
+  if (reading.ranked) return add_ranking(pool, where, *reading.ranked, weight);
+  if (compares_) {
+    const PairSite pair = pair_of(item.place, item.other, pool, where);
+    if (pair.sign == 0.0) return;  // nothing but its own equal
+    const double value = pair.sign > 0.0 ? reading.value : 1.0 - reading.value;
+    likelihood_->pool(value, reading.size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
+    return;
+  }
+  const std::size_t k = number_of({item.place, Place(), false}, key_of(item.place), pool, where);
+  if (reading.awaited) pool.awaited[k] += weight;
+  else likelihood_->pool(reading.value, reading.size, weight, pool.data[k]);
+}
+
+// All pairs of its places, in one order.
+void Observations::add_ranking(Pool& pool, Where& where, const RankedPlaces& ranked, double weight) {
+  const std::size_t size = ranked.places.size();
+  RankingSites sites{static_cast<Index>(size), ranked.stages, weight, {}};
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = i + 1; j < size; ++j) {
+      sites.pairs.push_back(pair_of(ranked.places[i], ranked.places[j], pool, where));
+    }
+  }
+  pool.rankings.push_back(std::move(sites));
 }
 
 // In the order of the arms; elsewhere of the first queries. What is awaited comes last.
@@ -645,7 +728,7 @@ Observations::Pool Observations::pool() const {
     if (items[a]->reading.awaited != items[b]->reading.awaited) return items[b]->reading.awaited;
     return items[a]->place.row < items[b]->place.row;
   });
-  std::map<std::vector<double>, std::size_t> where;
+  Where where;
   for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
   for (const std::size_t k : order) {
     if (compares_) break;
@@ -658,14 +741,15 @@ void Observations::settle() const {
   if (!likelihood_ || settled_) return;
   Pool all = pool();
   std::size_t told = 0;
-  while (told < all.data.size() && !all.data[told].empty()) ++told;
+  while (told < all.data.size() && (likelihood_->ranks() || !all.data[told].empty())) ++told;
   const std::vector<Functional> known(all.functionals.begin(),
                                       all.functionals.begin() + static_cast<std::ptrdiff_t>(told));
   all.data.resize(told);
   SiteSystem system(posterior_->site_prior(known));
-  fit_ = fit_sites(system, *likelihood_, all.data);
+  fit_ = likelihood_->ranks() ? fit_sites(system, RankingTerms(all.rankings))
+                              : fit_sites(system, PooledTerms(*likelihood_, all.data));
   information_ = 0.0;
-  if (told > 0 && likelihood_->concave()) {
+  if (told > 0 && likelihood_->concave() && !likelihood_->ranks()) {
     information_ = -2.0 * (evidence_bound(system, fit_, *likelihood_, all.data) + fit_.penalty);
   }
   SiteFit sites = fit_;

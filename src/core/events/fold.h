@@ -39,7 +39,7 @@ struct Told {
   double noise_var = kNaN;  // of the reward, where that is its own
   double size = kNaN;       // how many readings it is the mean of, or trials, or exposure; NaN for 1
   double spread = kNaN;     // sum of squares of these readings about it
-  Index other = 0;          // the query that this one was compared with
+  Index other = 0;          // the query that this one was compared with; the next one of its ranking
   Index outcome = kAllOutcomes;  // which of several it is a value of
 
   double times() const { return std::isnan(size) ? 1.0 : size; }
@@ -55,7 +55,7 @@ struct Cell {
   double reward = kNaN;
   Told told;
   bool avoided = false;  // failed, and counts as the worst that is known
-  bool echo = false;     // a comparison that its opponent tells of
+  bool echo = false;     // a comparison, or a ranking, that another query tells of
 
   bool is_void() const {
     return status == Status::withdrawn || (status == Status::failed && !avoided);
@@ -111,7 +111,17 @@ struct FoldRules {
   // For each outcome: what failed is as if it had not been asked (0), or counts as the least (1) or
   // the largest (-1) value that is known.
   std::vector<int> failures = {0};
+  bool ranks = false;  // rewards are places in rankings
 };
+
+// Queries of one ranking, the best first. Of the last ones the order may not be told.
+struct Ranking {
+  std::vector<Index> ids;
+  Index stages = 0;  // how many are known to stand before all that come after them
+};
+
+// The most queries of a ranking.
+inline constexpr Index kMostRanked = 50;
 
 class Fold {
  public:
@@ -171,6 +181,8 @@ class Fold {
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
+  // The ranking that a query belongs to; of no ids where it is not told whole.
+  Ranking ranking(Index id) const;
 
  private:
   // What is known of an outcome, over the queries in play.
@@ -193,6 +205,8 @@ class Fold {
   bool raises_alarm(const Query& query, Index id);
   void forget();
   bool echoes(Index id, Index other, Index outcome) const;
+  std::vector<Index> ranked_with(Index id) const;
+  void settle_ranking(Index id);
   void note_worst(Index outcome, double value);
   void seek_worst(Index outcome);
   void tell_failures(Index outcome);

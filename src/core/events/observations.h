@@ -6,10 +6,17 @@
 #include <map>
 
 #include "likelihoods/laplace.h"
+#include "likelihoods/ranking.h"
 #include "posteriors/forgetting.h"
 #include "posteriors/posterior.h"
 
 namespace gpb {
+
+// Places of a ranking, the best first; see Ranking.
+struct RankedPlaces {
+  std::vector<Place> places;
+  Index stages = 0;
+};
 
 // What is told of a place.
 struct Reading {
@@ -19,6 +26,7 @@ struct Reading {
   const Place* other = nullptr;  // where the value is a comparison
   bool awaited = false;          // it is not known, and only the variance is to know of it
   bool owns_noise = false;       // the weight tells of a noise variance of its own
+  std::shared_ptr<const RankedPlaces> ranked = nullptr;  // where it is told of several places at once
 };
 
 class Observations {
@@ -85,15 +93,19 @@ class Observations {
     std::vector<Functional> functionals;
     std::vector<Likelihood::Data> data;
     std::vector<double> awaited;  // weights of those that are not known
+    std::vector<RankingSites> rankings;
   };
+  using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their places
   void settle() const;
   const Place* best_compared() const;
   void expect_awaited(const Pool& all, SiteFit sites) const;
   void narrow(SiteFit& sites, const SiteSystem& system,
               const std::vector<Likelihood::Data>& data) const;
   Pool pool() const;
-  void add_to(Pool& pool, std::map<std::vector<double>, std::size_t>& where, const Item& item,
-              double weight) const;
+  void add_to(Pool& pool, Where& where, const Item& item, double weight) const;
+  static void add_ranking(Pool& pool, Where& where, const RankedPlaces& ranked, double weight);
+  static PairSite pair_of(const Place& place, const Place& other, Pool& pool, Where& where);
+  static std::size_t number_of(Functional functional, std::vector<double> key, Pool& pool, Where& where);
 
   std::unique_ptr<Posterior> posterior_;
   Forgetting forgetting_;

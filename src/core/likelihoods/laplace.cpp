@@ -9,7 +9,6 @@
 namespace gpb {
 
 namespace {
-constexpr double kLeastWeight = 1e-100;  // of a site: less is as good as none
 constexpr double kSettled = 1e-10;       // in prior standard deviations
 constexpr int kNewtonSteps = 100;
 constexpr int kMajorisingSteps = 20000;
@@ -81,20 +80,24 @@ VectorXd SiteSystem::variances() const {
   return (prior_variance_ - half.colwise().squaredNorm().transpose()).cwiseMax(0.0);
 }
 
-// ---- fits ---------------------------------------------------------------------------------------
+// ---- what rewards say ---------------------------------------------------------------------------
 
-namespace {
+void SiteTerms::majorise(const VectorXd&, bool, VectorXd&, VectorXd&) const {
+  throw std::logic_error("a concave likelihood needs no majorant");
+}
 
-using DataSet = std::vector<Likelihood::Data>;
+double PooledTerms::log_likelihood(const VectorXd& f) const {
+  double sum = 0.0;
+  for (Index i = 0; i < f.size(); ++i) sum += likelihood_.at(f[i], data_[static_cast<std::size_t>(i)]).value;
+  return sum;
+}
 
-// Sum of log likelihoods; sites of Newton's step.
-double sites_at(const VectorXd& f, const Likelihood& likelihood, const DataSet& data,
-                VectorXd& weight, VectorXd& weighted) {
+double PooledTerms::sites(const VectorXd& f, VectorXd& weight, VectorXd& weighted) const {
   double sum = 0.0;
   weight.resize(f.size());
   weighted.resize(f.size());
   for (Index i = 0; i < f.size(); ++i) {
-    const Slope slope = likelihood.at(f[i], data[static_cast<std::size_t>(i)]);
+    const Slope slope = likelihood_.at(f[i], data_[static_cast<std::size_t>(i)]);
     weight[i] = std::max(-slope.second, kLeastWeight);
     weighted[i] = weight[i] * f[i] + slope.first;
     sum += slope.value;
@@ -102,24 +105,38 @@ double sites_at(const VectorXd& f, const Likelihood& likelihood, const DataSet& 
   return sum;
 }
 
-double log_likelihood(const VectorXd& f, const Likelihood& likelihood, const DataSet& data) {
-  double sum = 0.0;
+VectorXd PooledTerms::weight_slope(const VectorXd& f, const VectorXd& v) const {
+  VectorXd out(f.size());
   for (Index i = 0; i < f.size(); ++i) {
-    sum += likelihood.at(f[i], data[static_cast<std::size_t>(i)]).value;
+    out[i] = -v[i] * likelihood_.at(f[i], data_[static_cast<std::size_t>(i)]).third;
   }
-  return sum;
+  return out;
 }
 
-void newton(SiteSystem& system, const Likelihood& likelihood, const DataSet& data, SiteFit& fit) {
+void PooledTerms::majorise(const VectorXd& f, bool begins, VectorXd& weight, VectorXd& weighted) const {
+  weight.resize(f.size());
+  weighted.resize(f.size());
+  for (Index i = 0; i < f.size(); ++i) {
+    likelihood_.majorise(f[i], data_[static_cast<std::size_t>(i)], begins, weight[i], weighted[i]);
+  }
+}
+
+// ---- fits ---------------------------------------------------------------------------------------
+
+namespace {
+
+using DataSet = std::vector<Likelihood::Data>;
+
+void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   const VectorXd& prior = system.prior_mean();
   const auto objective = [&](const VectorXd& f, const VectorXd& alpha) {
-    return log_likelihood(f, likelihood, data) - 0.5 * alpha.dot(f - prior);
+    return terms.log_likelihood(f) - 0.5 * alpha.dot(f - prior);
   };
   double now = objective(fit.f, fit.alpha);
   const double enough = kSettled * system.scale();
   VectorXd f, alpha;
   for (fit.steps = 1; fit.steps <= kNewtonSteps; ++fit.steps) {
-    sites_at(fit.f, likelihood, data, fit.weight, fit.weighted);
+    terms.sites(fit.f, fit.weight, fit.weighted);
     system.solve(fit.weight, fit.weighted, f, alpha);
     const VectorXd by = f - fit.f, alpha_by = alpha - fit.alpha;
     double step = 1.0, then = objective(f, alpha);
@@ -140,17 +157,12 @@ void newton(SiteSystem& system, const Likelihood& likelihood, const DataSet& dat
 }
 
 // Steps of the majorants, each a Gaussian posterior: the objective never falls.
-void majorise(SiteSystem& system, const Likelihood& likelihood, const DataSet& data, SiteFit& fit) {
+void majorise(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   const double enough = kSettled * system.scale();
-  fit.weight.resize(fit.f.size());
-  fit.weighted.resize(fit.f.size());
   VectorXd f;
   for (const bool begins : {true, false}) {
     for (int k = 1;; ++k, ++fit.steps) {
-      for (Index i = 0; i < fit.f.size(); ++i) {
-        likelihood.majorise(fit.f[i], data[static_cast<std::size_t>(i)], begins, fit.weight[i],
-                            fit.weighted[i]);
-      }
+      terms.majorise(fit.f, begins, fit.weight, fit.weighted);
       system.solve(fit.weight, fit.weighted, f, fit.alpha);
       const double moved = (f - fit.f).cwiseAbs().maxCoeff();
       fit.f = f;
@@ -213,21 +225,21 @@ double evidence_bound(const SiteSystem& system, const SiteFit& fit, const Likeli
   return expected - 0.5 * (quadratic - fit.weight.dot(variance) + system.log_det());
 }
 
-SiteFit fit_sites(SiteSystem& system, const Likelihood& likelihood, const DataSet& data) {
+SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms) {
   SiteFit fit;
   fit.f = system.prior_mean();
   fit.alpha = VectorXd::Zero(fit.f.size());
   if (fit.f.size() == 0) return fit;
-  if (likelihood.concave()) {
-    newton(system, likelihood, data, fit);
-    sites_at(fit.f, likelihood, data, fit.weight, fit.weighted);
+  if (terms.concave()) {
+    newton(system, terms, fit);
+    terms.sites(fit.f, fit.weight, fit.weighted);
   } else {
-    majorise(system, likelihood, data, fit);
+    majorise(system, terms, fit);
   }
   system.solve(fit.weight, fit.weighted, fit.f, fit.alpha);
-  fit.log_likelihood = log_likelihood(fit.f, likelihood, data);
+  fit.log_likelihood = terms.log_likelihood(fit.f);
   fit.penalty = 0.5 * fit.alpha.dot(fit.f - system.prior_mean()) - fit.log_likelihood;
-  fit.log_evidence = likelihood.concave() ? -fit.penalty - 0.5 * system.log_det() : kNaN;
+  fit.log_evidence = terms.concave() ? -fit.penalty - 0.5 * system.log_det() : kNaN;
   return fit;
 }
 

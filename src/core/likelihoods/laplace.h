@@ -9,6 +9,39 @@
 
 namespace gpb {
 
+constexpr double kLeastWeight = 1e-100;  // of a site: less is as good as none
+
+// What all rewards say together, as a function of the functionals.
+class SiteTerms {
+ public:
+  virtual ~SiteTerms() = default;
+  virtual double log_likelihood(const VectorXd& f) const = 0;
+  // The same, with the sites of Newton's step.
+  virtual double sites(const VectorXd& f, VectorXd& weight, VectorXd& weighted) const = 0;
+  // Sum over j of v_j dW_j / df.
+  virtual VectorXd weight_slope(const VectorXd& f, const VectorXd& v) const = 0;
+  virtual bool concave() const { return true; }
+  // See Likelihood::majorise().
+  virtual void majorise(const VectorXd& f, bool begins, VectorXd& weight, VectorXd& weighted) const;
+};
+
+// Rewards pooled by their functionals.
+class PooledTerms final : public SiteTerms {
+ public:
+  // Both outlive it.
+  PooledTerms(const Likelihood& likelihood, const std::vector<Likelihood::Data>& data)
+      : likelihood_(likelihood), data_(data) {}
+  double log_likelihood(const VectorXd& f) const override;
+  double sites(const VectorXd& f, VectorXd& weight, VectorXd& weighted) const override;
+  VectorXd weight_slope(const VectorXd& f, const VectorXd& v) const override;
+  bool concave() const override { return likelihood_.concave(); }
+  void majorise(const VectorXd& f, bool begins, VectorXd& weight, VectorXd& weighted) const override;
+
+ private:
+  const Likelihood& likelihood_;
+  const std::vector<Likelihood::Data>& data_;
+};
+
 // The prior of the functionals: their mean, and their covariance or its features (a row each).
 struct SitePrior {
   VectorXd mean;
@@ -49,8 +82,7 @@ struct SiteFit {
   int steps = 0;
 };
 
-SiteFit fit_sites(SiteSystem& system, const Likelihood& likelihood,
-                  const std::vector<Likelihood::Data>& data);
+SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms);
 // E log likelihood under the fit less KL from the prior: never above the log evidence.
 double evidence_bound(const SiteSystem& system, const SiteFit& fit, const Likelihood& likelihood,
                       const std::vector<Likelihood::Data>& data);

@@ -58,7 +58,7 @@ class Binary : public Likelihood {
   }
 };
 
-class Logit final : public Binary {
+class Logit : public Binary {
  public:
   Slope at(double f, const Data& data) const override {
     const double n = data[0] + data[1], p = logistic(f), q = logistic(-f);
@@ -69,6 +69,12 @@ class Logit final : public Binary {
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return least_ratio(*this, f, lower, upper, data);
   }
+};
+
+// Rankings: of two they are this.
+class Ranked final : public Logit {
+ public:
+  bool ranks() const override { return true; }
 };
 
 class Probit final : public Binary {
@@ -262,6 +268,7 @@ LikelihoodPtr plain_likelihood(const Settings& settings, double noise_var) {
   const std::string kind = settings.text("kind");
   if (kind == "logit") return std::make_shared<Logit>();
   if (kind == "probit") return std::make_shared<Probit>();
+  if (kind == "rankings") return std::make_shared<Ranked>();
   if (kind == "counts") return std::make_shared<Poisson>();
   if (kind == "ordinal") return std::make_shared<Ordinal>(settings.numbers("cuts"));
   if (kind == "ties") return std::make_shared<Tied>(settings.number("tau"));

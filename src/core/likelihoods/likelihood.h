@@ -33,6 +33,8 @@ class Likelihood {
   // The least precision that 2 D(u) / (u - f)^2 shows over [lower, upper], D Bregman's divergence of
   // minus the log likelihood between u and f. NaN where nothing is proved.
   virtual double least_curvature(double f, double lower, double upper, const Data& data) const;
+  // Are rewards places in rankings, whose likelihood is no sum over functionals? See ranking.h.
+  virtual bool ranks() const { return false; }
   // Is it log-concave? Where not, fits begin at the maximum of one that is.
   virtual bool concave() const { return true; }
   // Sites (precision, weighted value) of such fits at f: `begins` of the log-concave one.
