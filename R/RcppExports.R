@@ -37,6 +37,10 @@ cpp_bandit_bound <- function(handle, context, width) {
     .Call(`_gpbandits_cpp_bandit_bound`, handle, context, width)
 }
 
+cpp_bandits_largest_sum <- function(handles, context, weight, width, floored, target) {
+    .Call(`_gpbandits_cpp_bandits_largest_sum`, handles, context, weight, width, floored, target)
+}
+
 cpp_bandit_advantage <- function(handle, from, context, width) {
     .Call(`_gpbandits_cpp_bandit_advantage`, handle, from, context, width)
 }

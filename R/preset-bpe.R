@@ -1,3 +1,5 @@
+# A rule in R (rival.R): a plan of batches whose points are known beforehand, each with a posterior of its own rewards.
+
 #' Batched pure exploration
 #'
 #' BPE (Li and Scarlett 2022): batches of \eqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil}{N_i = ceiling(sqrt(T N_{i-1}))} rounds, \eqn{N_0 = 1}, \eqn{T} = `rounds`. A batch plays the largest

@@ -1,3 +1,6 @@
+# Rules in R (rival.R): which of the posteriors is played is decided by the log. The score is the core's
+# (place_of_sum()).
+
 #' Unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'
 #' Bandits that know an upper bound of the lengthscale and no more. `kernel` has that upper bound, \eqn{\theta_0}{theta_0}, and `B` bounds the RKHS norm of
@@ -132,11 +135,8 @@ last_scale <- function(rival) {
 }
 
 play_scale <- function(rival, context, j, memory, width = model_width(models_of(rival)[[j]])) {
-  upper <- function(places) {
-    p <- model_posterior(models_of(rival)[[j]], places, context)
-    p$mean + width * p$sd
-  }
-  list(place = best_place(rival, upper)$places, memory = memory, phase = scale_phases[j], width = width, model = j)
+  place <- place_of_sum(rival, models_of(rival)[j], context, width = width)
+  list(place = place, memory = memory, phase = scale_phases[j], width = width, model = j)
 }
 
 propose_shrinking <- function(rival, context) {

@@ -1,3 +1,6 @@
+# A rule in R (rival.R): what its two models learn, variances and means of places played again and again, is made anew
+# from the log. Its score is the core's (place_of_sum()).
+
 #' Risk-averse: mean minus variance of the noise
 #'
 #' RAHBO (Makarova et al. 2021) maximises \eqn{f(x) - \alpha\rho^2(x)}{f(x) - alpha rho^2(x)}, \eqn{\rho^2(x)}{rho^2(x)} the unknown variance of the noise at \eqn{x}. Every place is played
@@ -81,11 +84,9 @@ propose_rahbo <- function(rival, context) {
   width <- model_width(models[[1]])
   again <- rahbo_repeat(rival, context)
   if (!is.null(again)) return(list(place = again, memory = rival$memory, phase = "repeat", width = width))
-  score <- function(places) {
-    p <- model_posterior(models[[1]], places, context)
-    p$mean + width * p$sd - rival$config$alpha * variance_bound(models[[2]], rival, places, -1, context)
-  }
-  list(place = best_place(rival, score)$places, memory = rival$memory, phase = "policy", width = width)
+  place <- place_of_sum(rival, models, context, c(1, -rival$config$alpha), c(width, -model_width(models[[2]])),
+                        floored = c(FALSE, TRUE))
+  list(place = place, memory = rival$memory, phase = "policy", width = width)
 }
 
 # The place under way, NULL where it has been played often enough, or the context is another.

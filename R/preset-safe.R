@@ -1,3 +1,6 @@
+# A rule in R (rival.R): what is safe, and what an observation would make safe, is a matter of pairs of places
+# (distances, posterior covariances), where a score of the core sees one place at a time; so it looks at candidates alone.
+
 #' Safety: SafeOpt and StageOpt
 #'
 #' Bandits that never play where a safety function may be below its threshold. `seed` is a set of places known to be safe; with \eqn{u, l = \mu\pm w\sigma}{u, l = mu +- w sd} of

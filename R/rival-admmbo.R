@@ -1,3 +1,6 @@
+# A rule in R (rival.R): its steps, budgets and duals are a plan over many queries, and its targets have quadratics that
+# no posterior has.
+
 #' ADMMBO: constrained Bayesian optimisation by alternating directions
 #'
 #' The method of Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f}, subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian

@@ -1,3 +1,5 @@
+# Rules in R (rival.R) with multipliers or penalties of their own; the scores are the core's (place_of_sum()).
+
 #' Rivals under long-term constraints
 #'
 #' Other ways to maximise \eqn{f} under \eqn{g_j(x)\le 0}{g_j(x) <= 0}, to compare with
@@ -11,8 +13,7 @@
 #' * `rival_epbo()` (exact penalty, Lu and Paulson 2022) plays \eqn{\arg\max u_t(x) - \rho\sum_j\max(l_{j,t}(x), 0)}{argmax u_t(x) - penalty * sum_j max(l_jt(x), 0)},
 #'   \eqn{\rho}{penalty} a number or a function of the round, \eqn{\rho_t}{penalty(t)}.
 #'
-#' On arms the maxima are exact, ties go to the first arm. On a box or a product points are scored at a fixed low-discrepancy set, at the
-#' last points played, and at ever smaller neighbourhoods of the best: an approximation, and slower than `GPBandit`'s own search.
+#' On arms the maxima are exact, ties go to the first arm; elsewhere the search is that of any [GPBandit][gp_bandit], with gradients.
 #'
 #' @section Methods: all those of a [GPBandit][gp_bandit] but `$draw()`, with the same checks, log, `journal` and [open_bandit()], copies and
 #'   files; `print()`, `summary()`, `predict()`, `plot()`. `$posterior()` has `g1_mean`, `g1_sd`, ... besides (it, `plot()` and `predict()` are
@@ -130,35 +131,32 @@ check_rival_width <- function(width, arg = "width") {
 
 # ---- the rules ----------------------------------------------------------------
 
-# Functions of places: u(places), the upper bound of f, and l(places), the lower bounds of the g_j (a
-# column each); `width`: f's.
-confidence_bounds <- function(rival, context) {
-  models <- models_of(rival)
-  widths <- vapply(models, model_width, 0)
-  bound <- function(k, sign, places) {
-    p <- model_posterior(models[[k]], places, context)
-    p$mean + sign * widths[k] * p$sd
-  }
-  list(width = widths[1],
-       u = function(places) bound(1, 1, places),
-       l = function(places) do.call(cbind, lapply(seq_along(widths)[-1], bound, sign = -1, places = places)))
+# Widths as they make the upper bound of f and the lower ones of the g_j.
+optimistic_widths <- function(rival) {
+  widths <- vapply(models_of(rival), model_width, 0)
+  c(widths[1], -widths[-1])
 }
 
 propose_ckb <- function(rival, context) {
-  bounds <- confidence_bounds(rival, context)
+  models <- models_of(rival)
   phi <- rival$memory$phi
-  place <- best_place(rival, function(places) bounds$u(places) - drop(bounds$l(places) %*% phi))$places
-  moved <- phi + rival$config$step * drop(bounds$l(place))
+  widths <- optimistic_widths(rival)
+  place <- place_of_sum(rival, models, context, c(1, -phi), widths)
+  lower <- vapply(seq_along(phi) + 1L, function(k) {
+    p <- model_posterior(models[[k]], place, context)
+    p$mean + widths[k] * p$sd
+  }, 0)
+  moved <- phi + rival$config$step * lower
   list(place = place, memory = list(phi = pmin(pmax(moved, 0), rival$config$bound)), phase = "policy",
-       width = bounds$width, kappa = phi)
+       width = widths[1], kappa = phi)
 }
 
 propose_epbo <- function(rival, context) {
-  bounds <- confidence_bounds(rival, context)
-  rho <- penalty_now(rival$config$penalty, table_size(rival$queries) + 1)
-  place <- best_place(rival, function(places) bounds$u(places) - rho * total_excess(bounds$l(places)))$places
-  list(place = place, memory = list(), phase = "policy", width = bounds$width,
-       kappa = rep(rho, constraint_count(rival$config)))
+  rho <- rep(penalty_now(rival$config$penalty, table_size(rival$queries) + 1), constraint_count(rival$config))
+  widths <- optimistic_widths(rival)
+  place <- place_of_sum(rival, models_of(rival), context, c(1, -rho), widths,
+                        floored = c(FALSE, rep(TRUE, length(rho))))
+  list(place = place, memory = list(), phase = "policy", width = widths[1], kappa = rho)
 }
 
 check_penalty_of_rounds <- function(penalty) {

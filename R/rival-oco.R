@@ -1,3 +1,5 @@
+# A rule in R (rival.R): it has no posterior at all.
+
 #' Bandit online convex optimisation with constraints
 #'
 #' A gradient method without a model, after Cao and Liu (2018) (whose text we could not see), written as maximisation. It climbs

@@ -25,12 +25,13 @@
 #   shown(rival)      the number of the model that `$posterior()` is about, where that is not 1;
 #   random            FALSE where a choice draws no random numbers;
 #   amends            why a known reward cannot be corrected, where that is so.
-# Places are those of domain.R; acquisitions are functions of places, for maximise_over(). `context` is one row, or
-# NULL.
+# Places are those of domain.R. `context` is one row, or NULL. Scores that are sums of the models' bounds are the
+# core's (place_of_sum()); others are functions of places, for maximise_over().
 
+# The largest mean of f where all means of the g_j are at most 0; where they nowhere are, the least excess.
 recommend_by_means <- function(rival, context) {
-  best_place(rival, function(places) model_posterior(models_of(rival)[[1]], places, context)$mean,
-             function(places) constraint_posteriors(rival, places, context, "mean"))$places
+  models <- models_of(rival)
+  place_of_sum(rival, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
 }
 
 # What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
@@ -156,9 +157,7 @@ policy_entries[names(rival_rules)] <- lapply(rival_rules, function(rule) {
        traits = list(title = rule$title, short = rule$title, random = !isFALSE(rule$random)))
 })
 
-recommend_by_shown <- function(rival, context) {
-  best_place(rival, function(places) model_posterior(shown_model(rival), places, context)$mean)$places
-}
+recommend_by_shown <- function(rival, context) place_of_sum(rival, list(shown_model(rival)), context)
 
 rule_of <- function(rival) rival_rules[[rival$config$rule]]
 
@@ -324,11 +323,6 @@ model_width <- function(model) {
   width
 }
 
-# A column per constraint.
-constraint_posteriors <- function(rival, places, context, what) {
-  do.call(cbind, lapply(models_of(rival)[-1], function(model) model_posterior(model, places, context)[[what]]))
-}
-
 # A data.frame of mean and sd of f and of each g_j.
 rival_posteriors <- function(rival, places, context) {
   check_has_posterior(rival)
@@ -354,6 +348,20 @@ rival_facts <- function(rival) {
 }
 
 # ---- choosing a place ---------------------------------------------------------
+
+# Where the sum over some models of weight * (mean + width * sd) is largest, as the core searches (BoundTerm in
+# src/core/scores/outcomes.h). `weight`: -Inf bars places where the bound is above 0; `floored`: a bound below 0 counts
+# as 0; `target`: the first model's term is the logarithm of its expected improvement above it. Each of them one for
+# all models, or one for each.
+place_of_sum <- function(rival, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
+  size <- length(models)
+  for (model in models) heal(model)
+  found <- core(cpp_bandits_largest_sum(lapply(models, function(model) model$handle),
+                                        contexts_for(models[[1]], context, 1L), rep_len(as.double(weight), size),
+                                        rep_len(as.double(width), size), rep_len(floored, size), target))
+  if (is_tabulated_space(rival$config)) return(arm_places(rival$config$domain, found$arm))
+  places_found(rival$config, found)
+}
 
 # Where `score(places)` is largest, see maximise_over(): all arms; of a box the last points played too. Ties
 # (within 1e-9 of `scale`) go to the first.

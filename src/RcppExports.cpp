@@ -112,6 +112,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandits_largest_sum
+Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& context, const Rcpp::NumericVector& weight, const Rcpp::NumericVector& width, const Rcpp::LogicalVector& floored, double target);
+RcppExport SEXP _gpbandits_cpp_bandits_largest_sum(SEXP handlesSEXP, SEXP contextSEXP, SEXP weightSEXP, SEXP widthSEXP, SEXP flooredSEXP, SEXP targetSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type handles(handlesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type width(widthSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::LogicalVector& >::type floored(flooredSEXP);
+    Rcpp::traits::input_parameter< double >::type target(targetSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandits_largest_sum(handles, context, weight, width, floored, target));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_advantage
 Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context, double width);
 RcppExport SEXP _gpbandits_cpp_bandit_advantage(SEXP handleSEXP, SEXP fromSEXP, SEXP contextSEXP, SEXP widthSEXP) {
@@ -1130,6 +1145,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
+    {"_gpbandits_cpp_bandits_largest_sum", (DL_FUNC) &_gpbandits_cpp_bandits_largest_sum, 6},
     {"_gpbandits_cpp_bandit_advantage", (DL_FUNC) &_gpbandits_cpp_bandit_advantage, 4},
     {"_gpbandits_cpp_bandit_differences", (DL_FUNC) &_gpbandits_cpp_bandit_differences, 4},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},

@@ -297,6 +297,21 @@ Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width
   return out;
 }
 
+// Where a sum of several bandits' bounds is largest in a context, see BoundTerm; `target`: NaN for none.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& context,
+                                   const Rcpp::NumericVector& weight, const Rcpp::NumericVector& width,
+                                   const Rcpp::LogicalVector& floored, double target) {
+  std::vector<gpb::BoundTerm> terms;
+  std::vector<const gpb::Bandit*> others;
+  BanditHandle first(handles[0]);
+  for (R_xlen_t k = 0; k < handles.size(); ++k) {
+    if (k > 0) others.push_back(&*BanditHandle(handles[k]));
+    terms.push_back({weight[k], width[k], floored[k] != 0});
+  }
+  return places_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
+}
+
 // Where mean + width * sd of f - f(from) is largest in a context, and how large; `from`: one place.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,

@@ -626,6 +626,39 @@ test_that("rivals on products play rows that exist, and their maxima are those o
   }
 })
 
+# What each rule makes large, in plain R, by the posterior before and the query's row of the history.
+test_that("on a box rules over several posteriors find the largest of a fine grid, kinks and all", {
+  k <- kernel_se(0.15)
+  line <- box_domain(0, 1)
+  upper <- function(p, row) p$mean + row$width * p$sd
+  lower <- function(p) p$g1_mean - 2 * p$g1_sd
+  rules <- list(
+    ckb = list(rival_ckb(line, k, 0.01, step = 2, bound = 5), function(p, row) upper(p, row) - row$kappa1 * lower(p)),
+    epbo = list(rival_epbo(line, k, 0.01, penalty = 4), function(p, row) upper(p, row) - 4 * pmax(lower(p), 0)),
+    cost = list(gp_ei(line, k, 0.01, cost = "learned", cost_kernel = kernel_se(0.5)),
+                function(p, row) ref_log_ei(p$mean, p$sd, row$target) - p$g1_mean),
+    shrinking = list(a_gp_ucb(line, k, 0.01, B = 1, R = 0.1, growth = function(t) 1), upper),
+    rahbo = list(rahbo(line, k, 0.01, alpha = 0, variance_kernel = kernel_se(0.3), repeats = 2), upper)
+  )
+  grid <- seq(0, 1, length.out = 2001)
+  for (name in names(rules)) {
+    b <- rules[[name]][[1]]
+    score <- rules[[name]][[2]]
+    limited <- gpbandits:::constraint_count(b$config) == 1
+    for (t in 1:9) {
+      before <- b$copy()
+      x <- b$suggest()$x1
+      row <- b$history()[t, ]
+      played <- b$history()$x1[seq_len(t - 1)]
+      row$target <- if (t > 1) max(before$posterior(played)$mean) else 0
+      if (row$phase != "repeat") {
+        expect_gt(score(before$posterior(x), row), max(score(before$posterior(grid), row)) - 1e-3)
+      }
+      b$observe(t, sin(9 * x) + x, constraints = if (limited) exp(cos(7 * x + 1)) - if (name == "cost") 0 else 0.8)
+    }
+  }
+})
+
 test_that("rivals are drawn, and bandit OCO says why it is not", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

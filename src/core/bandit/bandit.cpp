@@ -400,6 +400,18 @@ std::pair<Place, double> Bandit::largest_bound(double width, const Context& cont
   return {place, value(score, place, context)};
 }
 
+Place Bandit::largest_sum(const std::vector<const Bandit*>& others, std::vector<BoundTerm> terms, double target,
+                          const Context& context) {
+  Round round = round_of_known(context);
+  round.outcomes.clear();
+  const auto add = [&round](const Bandit& one) {
+    round.outcomes.push_back({&one.mean(), &one.mean(), Role(), one.space().prior_scale(), one.noise_var()});
+  };
+  add(*this);
+  for (const Bandit* other : others) add(*other);
+  return space().maximise(*make_sum_of_bounds(round, std::move(terms), target), context, first().known());
+}
+
 MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng) {
   Round round = round_of_known(context);
   round.width = 1.0;

@@ -7,6 +7,7 @@
 #include "bandit/quantity.h"
 #include "events/fold.h"
 #include "events/repetition.h"
+#include "scores/outcomes.h"
 
 namespace gpb {
 
@@ -68,6 +69,10 @@ class Bandit final : private FoldListener {
   // Where mean + width * sd is largest (width < 0: a lower bound), and how large, of the real
   // rewards' posterior.
   std::pair<Place, double> largest_bound(double width, const Context& context);
+  // Where a sum of bounds of several bandits is largest, of the real rewards' posteriors: this one's is the first
+  // quantity, the others are over the same space.
+  Place largest_sum(const std::vector<const Bandit*>& others, std::vector<BoundTerm> terms, double target,
+                    const Context& context);
   // The maximum and the value at `place`, in draws of f from the real rewards' posterior: a row each.
   MatrixXd drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng);
   // Where mean + width * sd of f - f(from) is largest, and how large, of the real rewards' posterior.

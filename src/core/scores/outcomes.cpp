@@ -228,6 +228,18 @@ Index objective_of(const Round& round) {
   throw std::invalid_argument("no outcome is an objective");
 }
 
+// log EI above a target, and its slopes.
+double log_improvement_above(double target, double mean, double sd, Slopes* slopes) {
+  if (!(sd > 0.0)) return mean > target ? std::log(mean - target) : -kInf;
+  const double u = (mean - target) / sd;
+  if (slopes) {
+    const double by_u = log_improvement_slope(u);
+    slopes->by_mean += by_u / sd;
+    slopes->by_sd += (1.0 - u * by_u) / sd;
+  }
+  return std::log(sd) + log_improvement(u);
+}
+
 // log EI + sum of log P(limits hold); the latter alone where no feasible place is known.
 class FeasibleImprovementScore final : public OutcomeScore {
  public:
@@ -271,22 +283,11 @@ class FeasibleImprovementScore final : public OutcomeScore {
   Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes*) const override {
     double value = log_feasible(outcomes_, mean, sd, merit);
     if (std::isnan(target_)) return {value, 0.0};
-    const double m = mean[objective_], s = sd[objective_];
-    value += log_expected_improvement_of(m, s);
-    if (merit && s > 0.0) {
-      const double u = (m - target_) / s, by_u = log_improvement_slope(u);
-      merit[objective_].by_mean += by_u / s;
-      merit[objective_].by_sd += (1.0 - u * by_u) / s;
-    }
+    value += log_improvement_above(target_, mean[objective_], sd[objective_], merit ? merit + objective_ : nullptr);
     return {value, 0.0};
   }
 
  private:
-  double log_expected_improvement_of(double mean, double sd) const {
-    if (!(sd > 0.0)) return mean > target_ ? std::log(mean - target_) : -kInf;
-    return std::log(sd) + log_improvement((mean - target_) / sd);
-  }
-
   Index objective_;
   double target_;  // NaN: none
 };
@@ -351,6 +352,40 @@ class OptimisticScore final : public OutcomeScore {
 
  private:
   Index objective_;
+};
+
+// CKB, EPBO, RAHBO, EI per learned cost, UCB: see make_sum_of_bounds().
+class SumOfBounds final : public OutcomeScore {
+ public:
+  SumOfBounds(const Round& round, std::vector<BoundTerm> terms, double target)
+      : OutcomeScore(round), terms_(std::move(terms)), target_(target) {
+    if (terms_.size() != outcomes_.size()) throw std::invalid_argument("a sum needs a term for each outcome");
+  }
+  double unit() const override { return improves() ? 1.0 : OutcomeScore::unit(); }
+  bool logarithmic() const override { return improves(); }
+
+ protected:
+  Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const override {
+    Appraisal out;
+    std::size_t k = 0;
+    if (improves()) out.merit = log_improvement_above(target_, mean[k], sd[k], merit), ++k;
+    for (; k < terms_.size(); ++k) {
+      const BoundTerm& term = terms_[k];
+      const bool barring = std::isinf(term.weight);
+      const double bound = mean[k] + term.width * sd[k];
+      if ((term.floored || barring) && !(bound > 0.0)) continue;
+      const double weight = barring ? 1.0 : term.weight;
+      (barring ? out.shortfall : out.merit) += weight * bound;
+      if (Slopes* slopes = barring ? shortfall : merit) slopes[k] = {weight, weight * term.width};
+    }
+    return out;
+  }
+
+ private:
+  bool improves() const { return !std::isnan(target_); }
+
+  std::vector<BoundTerm> terms_;
+  double target_;
 };
 
 // ---- draws of all outcomes ------------------------------------------------------------------------
@@ -949,6 +984,10 @@ VectorXd reference_of(const Settings& policy, Index objectives) {
 }
 
 }  // namespace
+
+std::unique_ptr<Score> make_sum_of_bounds(const Round& round, std::vector<BoundTerm> terms, double target) {
+  return std::make_unique<SumOfBounds>(round, std::move(terms), target);
+}
 
 std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles) {
   const std::string kind = policy.text("kind");

@@ -5,10 +5,22 @@
 #include "base/settings.h"
 #include "scores/score.h"
 
+#include <vector>
+
 namespace gpb {
 
 // Kinds "ei", "ucb", "ts" under limits; "ehvi", "hypervolume" for several objectives; "uniform", "function" for any.
 std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles);
+
+// A quantity in a sum of several quantities' bounds: weight * (mean + width * sd).
+struct BoundTerm {
+  double weight = 1.0;   // -Inf: what it is above 0 outweighs everything else
+  double width = 0.0;    // < 0: a lower bound
+  bool floored = false;  // a bound below 0 counts as 0
+};
+
+// The sum over the round's outcomes; with a target (else NaN) the first one's term is its log EI above that.
+std::unique_ptr<Score> make_sum_of_bounds(const Round& round, std::vector<BoundTerm> terms, double target);
 
 // log P(the limits hold) at a place with this mean and sd of their outcome.
 double log_within(const Role& role, double mean, double sd);
