@@ -128,7 +128,7 @@ test_that("the driver waits for who still works when another worker has given up
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   place <- sqlite_place()
   bandit <- store_makers$ucb(store = store_at(place))
-  tamper(place, "UPDATE gpb_bandit SET budget = 13")
+  tamper(place, "UPDATE gpb_bandit SET budget = 12")
   let_go(bandit)
   slow <- tempfile()
   gpbandits:::run_fleet(store_at(place), eval(bquote(function(p) {
@@ -140,14 +140,14 @@ test_that("the driver waits for who still works when another worker has given up
     DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
     while (DBI::dbGetQuery(con, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'failed'")$n < 10) Sys.sleep(0.05)
     DBI::dbDisconnect(con)
-    Sys.sleep(2.2)
+    Sys.sleep(1.5)
     -(p[["x1"]] - 0.3)^2
-  }), globalenv()), workers = 2, timeout = Inf, grace = 1.5)
+  }), globalenv()), workers = 2, timeout = Inf, grace = 1)
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(sum(history$status == "failed"), 10L)
   told <- history$status == "known" & history$action != "given"
-  expect_identical(sum(told), 3L)
+  expect_identical(sum(told), 2L)
   expect_identical(history$reward[told], -(history$x1[told] - 0.3)^2)
 })
 

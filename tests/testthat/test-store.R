@@ -34,7 +34,9 @@ test_that("every event of every domain, context and outcome reaches a replica th
   skip_on_cran()
   lives <- stored_lives()
   on_databases(function(place) {
-    for (k in seq_len(nrow(lives))) {
+    # (What differs between the databases is the SQL, not who asks for it: the second one meets each domain, context and outcome.)
+    met <- if (place$kind == "sqlite" || second_level()) seq_len(nrow(lives)) else which(!duplicated(lives$outcome))
+    for (k in met) {
       life <- lives[k, ]
       name <- paste(c(place$kind, life), collapse = " ")
       owner <- live_in_store(life, store_at(place, name, seed = k))
