@@ -14,7 +14,7 @@ outcome_values <- function(config, values, count, arg = "reward") {
   } else if (is.matrix(values)) {
     given <- if (!is.null(colnames(values))) stats::setNames(lapply(seq_len(ncol(values)), function(j) values[, j]),
                                                              colnames(values))
-  } else if (count == 1 && !is.null(names(values))) {
+  } else if (count == 1 && is.atomic(values) && !is.null(names(values))) {
     given <- as.list(values)
   } else {
     given <- if (length(names) == 1) stats::setNames(list(values), names)

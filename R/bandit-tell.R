@@ -141,7 +141,8 @@ told_words <- function(value) {
 
 # A logical per row. Numbers agree as arms do: up to 1e-8 of the input's range, on its own scale.
 agrees_with_query <- function(config, name, given, asked) {
-  if (is.character(given) || is.factor(given)) given <- as_text(as.character(given))
+  if (is.factor(given)) given <- factor_text(given, name)
+  if (is.character(given)) given <- as_text(given)
   silent <- is.na(given)
   if (is.logical(asked)) given <- as.logical(given)
   if (name == "arm") {

@@ -73,7 +73,7 @@ labels_of_rows <- function(x, arg) {
   if (is.data.frame(x)) {
     column <- names(x)[vapply(x, function(values) is.character(values) || is.factor(values), NA)]
     if (length(column) == 1) {
-      values <- as.character(x[[column]])
+      values <- if (is.factor(x[[column]])) factor_text(x[[column]], arg) else as.character(x[[column]])
       if (!are_names(values)) {
         stop_argument(arg, sprintf("one with labels in the column %s that are equal, missing or no text",
                                    quoted(column)),

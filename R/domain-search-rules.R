@@ -46,7 +46,7 @@ closed_expression <- function(expression, home, names, arg) {
   name <- as.character(expression)
   if (name %in% names) return(expression)
   value <- get0(name, envir = home)
-  if (is.factor(value)) value <- as.character(value)
+  if (is.factor(value)) value <- factor_text(value, arg)
   if (!is.atomic(value) || is.null(value) || is.object(value) || !length(value) %in% 1:1000) {
     stop_argument(arg, sprintf("a condition on %s", dQuote(name, FALSE)),
                   paste("a condition on other inputs:", paste(names, collapse = ", ")))

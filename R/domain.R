@@ -278,7 +278,7 @@ check_input_names <- function(names, d, arg) {
 check_arms <- function(arm, domain, arg = "arm") {
   labels <- arm_labels(domain)
   count <- arm_count(domain)
-  if (is.factor(arm)) arm <- as.character(arm)
+  if (is.factor(arm)) arm <- factor_text(arm, arg)
   if (is.character(arm) && !is.null(labels)) {
     at <- match(arm, labels)
     if (anyNA(at)) {

@@ -136,6 +136,16 @@ is_number <- function(x) {
   is.numeric(x) && (!is.object(x) || inherits(x, c("AsIs", "table", "ts", "labelled", "haven_labelled")))
 }
 
+# A factor's values as text; what only calls itself a factor is refused.
+factor_text <- function(x, arg) {
+  codes <- unclass(x)
+  levels <- attr(x, "levels")
+  if (!is.integer(codes) || !is.character(levels) || !all(codes %in% c(NA, seq_along(levels)))) {
+    stop_argument(arg, "a factor whose levels are not text or too few", "names, numbers or a factor of names")
+  }
+  levels[codes]
+}
+
 # Larger numbers have no squares, smaller ones no inverse squares: variances, rewards and prior means stay within.
 largest_number <- 1e150
 

@@ -26,7 +26,7 @@ input_importance <- function(x, points = 2048, context = NULL) {
   if (missing(x)) stop_argument("x", "missing", "a bandit, or what maximize_bandit() returns")
   bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
-  check_bandit(bandit)
+  check_bandit(bandit, "x")
   points <- check_count(points, lower = 16)
   check_has_posterior(bandit)
   config <- bandit$config

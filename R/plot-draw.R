@@ -88,6 +88,8 @@ point_alpha <- function(n) if (n > 300) 0.15 else if (n > 60) 0.35 else 0.8
 mean_at <- function(view, at) {
   if (!length(at)) return(numeric())
   if (length(view$x) < 2) return(rep(view$frame$mean, length(at)))
+  # (Before the first rewards of a bandit that scales them nothing is known.)
+  if (sum(!is.na(view$frame$mean)) < 2) return(rep(NA_real_, length(at)))
   stats::approx(view$x, view$frame$mean, at, rule = 2, ties = "ordered")$y
 }
 
@@ -143,7 +145,11 @@ draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   if (contours) graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
 }
 
-is_flat <- function(z) diff(range(z)) <= 1e-9 * max(1, abs(z))
+# Nothing to draw contours of: one value, or none that is known yet.
+is_flat <- function(z) {
+  z <- z[is.finite(z)]
+  length(z) == 0 || diff(range(z)) <= 1e-9 * max(1, abs(z))
+}
 
 # Light enough for black contours and marks, also at its dark end.
 surface_colours <- function(n) grDevices::hcl.colors(round(1.7 * n), "YlGnBu", rev = TRUE)[seq_len(n)]

@@ -41,7 +41,13 @@ plane_view <- function(bandit, context, through, pair, resolution = NULL) {
 }
 
 # Where slices go through: the recommended point.
-recommended_point <- function(bandit, context) bandit$best(context)[bandit$config$domain$names]
+recommended_point <- function(bandit, context) {
+  best <- bandit$best(context)
+  if (nrow(best) == 0) {
+    stop_argument("type", "slices through a point that is not known yet", "another picture, before the first reward")
+  }
+  best[bandit$config$domain$names]
+}
 
 panel_layout <- function(count) {
   columns <- ceiling(sqrt(count))
@@ -50,7 +56,7 @@ panel_layout <- function(count) {
 
 # `view`: of slices_view(); one panel each, all of one height.
 draw_slices <- function(view, through, domain, label, ylim = NULL) {
-  ylim <- or_else(ylim, range(view$lower, view$upper))
+  ylim <- or_else(ylim, shown_range(c(view$lower, view$mean, view$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)
   levels <- levels_of_inputs(domain)
   for (name in unique(view$input)) {

@@ -165,7 +165,10 @@ propose_balanced <- function(rival, context) {
 }
 
 suspected_regret <- function(n, volume, norm, rate) {
-  gamma <- vapply(n, rate, 0) / volume
+  grown <- function(plays) {
+    check_number(call_user(rate(plays), "rate", sprintf("at %g", plays)), "rate", lower = 0)
+  }
+  gamma <- vapply(n, grown, 0) / volume
   sqrt(n * gamma) * (sqrt(gamma) + norm)
 }
 

@@ -88,8 +88,9 @@ check_comparison <- function(bandit, id, reward, prefer) {
   ties <- bandit$config$rewards$ties
   if (!is.null(prefer)) {
     if (!is.null(reward)) stop_argument("prefer", "given besides `reward`", "given alone")
-    if (length(prefer) != 1 || !(is.na(prefer) || prefer %in% id)) {
-      stop_argument("prefer", describe(prefer), paste("one of the two ids", if (ties) "(NA for a tie)"))
+    known <- length(prefer) == 1 && (is_number(prefer) && prefer %in% id || identical(is.na(prefer), TRUE))
+    if (!known) {
+      stop_argument("prefer", describe(prefer), paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
     }
     reward <- if (is.na(prefer)) 0.5 else as.double(prefer == id[1])
     if (!ties && reward == 0.5) stop_argument("prefer", "NA", "one of the two ids (rewards_duels(ties = TRUE) has ties)")

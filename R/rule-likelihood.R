@@ -184,7 +184,7 @@ check_event_counts <- function(reward, size) {
 
 check_level_told <- function(reward, size, levels) {
   check_no_size(size)
-  if (is.factor(reward)) reward <- as.character(reward)
+  if (is.factor(reward)) reward <- factor_text(reward, "reward")
   if (is.character(reward)) {
     at <- match(reward, levels)
     if (anyNA(at)) stop_argument("reward", dQuote(reward[is.na(at)][1], FALSE), paste("one of", quoted(levels)))

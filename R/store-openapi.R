@@ -24,7 +24,11 @@ service_schema <- function() {
   outcomes <- list(type = "object", additionalProperties = c(number, nullable = TRUE), description = paste(
     "instead of reward, where the bandit has several outcomes: a number for some of them, null: not known yet;",
     "the answer's status is partial until all are known"))
-  rewarded <- function(...) object(id = whole, reward = number, outcomes = outcomes, token = text, ..., required = "id")
+  # (Two ids for a duel; rewards and tokens likewise.)
+  one_or_two <- function(item) list(oneOf = list(item, list(type = "array", items = item)))
+  rewarded <- function(...) {
+    object(id = one_or_two(whole), reward = one_or_two(number), outcomes = outcomes, token = one_or_two(text), ..., required = "id")
+  }
   post <- function(summary, body, answer) service_path("post", summary, answer, body = body)
   get <- function(summary, answer, ..., open = FALSE) {
     service_path("get", summary, answer, parameters = list(...), open = open)
@@ -48,7 +52,7 @@ service_schema <- function() {
                                fixed = list(type = "object", description = "values of inputs that are not to be chosen")),
                         object(queries = list(type = "array", items = query))),
       "/observe" = post("The reward of a query; the same one again changes nothing.",
-                        rewarded(constraints = list(type = "array", items = number), size = number,
+                        rewarded(constraints = list(type = "array", items = number), size = one_or_two(number),
                                  prefer = preferred), done),
       "/amend" = post("A known reward was wrong: its new value.", rewarded(prefer = preferred), done),
       "/fail" = post("A query that was tried in vain.", given_up, done),

@@ -318,3 +318,27 @@ test_that("autoplot draws the same data with ggplot2", {
   refused(ggplot2::autoplot(bandits()$ucb, type = "map"), "type")
   refused(ggplot2::autoplot(comparison(), "action"), "column")
 })
+
+test_that("a bandit that does not know its rewards' scale yet is drawn, or says what it cannot draw", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  drawn <- function(b, type, how) tryCatch({
+    suppressWarnings(utils::capture.output(print(how(b, type = type))))
+    TRUE
+  }, gpbandits_error = function(e) conditionMessage(e))
+  domains <- list(1:5, list(u = c(0, 1)), list(u = c(0, 1), v = c(0, 1)), search_space(a = c(0, 1), b = c("x", "y")))
+  for (domain in domains) {
+    b <- auto_bandit(domain)
+    set.seed(1)
+    for (known in 0:1) {
+      id <- b$suggest()$id
+      if (known > 0) b$observe(id, known)
+      expect_true(drawn(b, "auto", plot))
+      expect_no_error(drawn(b, "slices", plot))
+    }
+  }
+  b <- auto_bandit(domains[[2]])
+  expect_match(drawn(b, "slices", plot), "before the first reward")
+  skip_if_not_installed("ggplot2")
+  expect_true(drawn(b, "auto", ggplot2::autoplot))
+})

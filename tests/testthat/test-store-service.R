@@ -76,6 +76,10 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(curl(paste0(url, "/health"))$status, 200L)                # and it is still there
   schema <- read(curl(paste0(url, "/openapi.json")))
   expect_match(schema$openapi, "^3")
+  # What a query is told may be a reward, outcomes, a preference: its id alone must be there.
+  observed <- schema$paths[["/observe"]]$post$requestBody$content[["application/json"]]$schema
+  expect_identical(unlist(observed$required), "id")
+  expect_true(all(c("id", "reward", "outcomes", "size", "prefer", "constraints", "token") %in% names(observed$properties)))
   doors <- setdiff(names(gpbandits:::service_doors()), c("/", "/page.css", "/page.js", "/openapi.json"))
   expect_setequal(names(schema$paths), doors)
   for (door in doors) expect_named(schema$paths[[door]], tolower(gpbandits:::service_doors()[[door]]$method))

@@ -24,6 +24,14 @@ test_that("strings are shown whatever their bytes are, and are no names unless t
 })
 
 test_that("names, labels, levels and paths are text: doors that refuse what is none, in words that are", {
+  # (A door that takes one of them as a path would write there: into a folder that goes.)
+  folder <- tempfile("doors")
+  dir.create(folder)
+  old <- setwd(folder)
+  on.exit({
+    setwd(old)
+    unlink(folder, recursive = TRUE)
+  })
   bytes <- "\xff\xfe"
   Encoding(bytes) <- "bytes"
   x <- (0:4) / 4
@@ -64,6 +72,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
     expect_true(validUTF8(conditionMessage(error)) && !grepl("[[:cntrl:]]", conditionMessage(error)), info = door)
   }
   expect_identical(b$history()$status, "pending")
+  expect_identical(list.files(all.files = TRUE, no.. = TRUE), character())
   # What an objective says in bytes is kept, as text.
   said <- maximize_bandit(function(p) if (p[["u"]] > 0.5) stop(simpleError("\xff\xfe")) else 1, list(u = c(0, 1)), evaluations = 4, design = 4)
   expect_match(said$history$status, "^(ok|error: <ff><fe>)$")
@@ -200,4 +209,28 @@ test_that("numbers that only call themselves something, and counts without measu
   }
   refused(run_bandit(b, bandit_problem(safe_x, safe_x), 2, stop_when = structure(function() 1, class = "bandit_stop")))
   refused(norm_check(structure(1, class = "GPBandit")))
+})
+
+test_that("factors that only call themselves so, environments as rewards and functions that take nothing", {
+  # What make fuzz found by parts, outcomes and labels.
+  malformed <- structure(1L, class = "factor")
+  refused(safe_opt(safe_x, safe_kernel, 0.1, -2, seed = malformed, by = "data", lipschitz = 9, noise_bound = 0.1))
+  refused(gp_ucb(data.frame(x = 1:2, n = structure(1:2, class = "factor")), safe_kernel, 0.1))
+  b <- gp_ucb(data.frame(x = 1:2, n = factor(c("u", "v"))), safe_kernel, 0.1)
+  refused(b$suggest(arms = structure(9L, levels = "u", class = "factor")))
+  expect_identical(b$suggest(arms = factor("v"))$arm, 2L)
+  several <- gp_bandit(safe_x, safe_kernel, 0.1, policy_ei(), outcomes = list(yield = to_maximize(), cost = at_most(1)))
+  several$observe(several$suggest()$id, c(yield = 1, cost = 0))
+  for (bad in list(emptyenv(), quote(x), mean, new.env())) {
+    refused(several$observe(1, bad))
+    refused(several$amend(1, bad))
+  }
+  balanced <- lb_gp_ucb(safe_x, safe_kernel, 0.1, B = 1, R = 0.1, rate = function() 1)
+  expect_match(conditionMessage(refused(balanced$suggest())), "`rate`")
+  duel <- gp_bandit(safe_x, safe_kernel, policy = policy_duel(1), rewards = rewards_duels())
+  id <- duel$suggest(2)$id
+  for (bad in list(3, list(1), mean, "a", emptyenv(), list(NA, 1))) {
+    expect_match(conditionMessage(refused(duel$observe(id, prefer = bad))), "one of the two ids 1 and 2")
+  }
+  expect_match(conditionMessage(refused(input_importance(1:3))), "`x`")
 })
