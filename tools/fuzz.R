@@ -24,7 +24,7 @@ definitions <- function(file) {
 definitions("test-bandit-tell.R")
 definitions("test-mutations.R")
 
-counts <- c(lives = 0, objects = 0, journals = 0, calls = 0, crashes = 0, interrupts = 0, kills = 0)
+counts <- c(lives = 0, objects = 0, texts = 0, journals = 0, calls = 0, crashes = 0, interrupts = 0, kills = 0)
 fates <- c(refused = 0, answered = 0)
 faults <- character()
 count <- function(what, by = 1) counts[what] <<- counts[what] + by
@@ -55,7 +55,39 @@ one_life <- function(seed) {
 
 # ---- mutations ----------------------------------------------------------------
 
-victims <- suppressWarnings(mutation_victims())
+# Those of the tests, and of what came later: outcomes, counts, duels, beliefs, shares, limits on a search space.
+later_victims <- function() {
+  set.seed(2)
+  x <- seq(0, 1, length.out = 9)
+  played <- function(bandit, value, queries = 1) {
+    for (t in 1:5) {
+      q <- bandit$suggest(queries)
+      if (t != 3) value(bandit, q, t)
+    }
+    bandit
+  }
+  one <- function(bandit, q, t) bandit$observe(q$id, sin(5 * t))
+  two <- list(yield = to_maximize(), cost = at_most(0.5))
+  square <- list(u = c(0, 1), v = c(0, 1))
+  space <- search_space(a = param_real(0.01, 1, log = TRUE), b = param_factor(c("x", "y"), features = data.frame(p = 1:2)),
+                        n = param_integer(1, 9, when = ~ b == "y"))
+  list(
+    outcomes = played(gp_bandit(x, kernel_se(0.3), 0.05, policy_ei(), outcomes = two), function(b, q, t) {
+      b$observe(q$id, c(yield = sin(t), if (t > 2) c(cost = 0.1 * t)))
+    }),
+    front = played(gp_bandit(square, kernel_se(0.3), 0.05, policy_ehvi(c(-1, -1)), outcomes = list(a = to_maximize(), b = to_minimize())),
+                   function(b, q, t) b$observe(q$id, c(a = q$u, b = q$v))),
+    counts = played(gp_bandit(x, kernel_se(0.3), policy = policy_ucb(1), rewards = rewards_counts()), function(b, q, t) b$observe(q$id, t, size = 2)),
+    robust = played(gp_bandit(x, kernel_se(0.3), 0.05, policy_ei(), rewards = rewards_robust()), one),
+    duels = played(gp_bandit(x, kernel_se(0.3), policy = policy_duel(1), rewards = rewards_duels()), function(b, q, t) b$observe(q$id, prefer = q$id[1]), 2),
+    auto = played(auto_bandit(square, design = 2, belief = belief_normal(u = c(0.5, 0.2)), refit = refit_every(3, average = 2, starts = 1)), one),
+    shares = played(gp_bandit(search_space(m = param_shares(c("p", "q", "r"))), kernel_se(0.3), 0.05, policy_ei()), one),
+    space = played(gp_ei(space, kernel_se(0.3, dims = "a") + kernel_categorical(dims = "b"), 0.05), one),
+    batches = played(bpe(x, kernel_se(0.3), 0.05, rounds = 20, B = 1, R = 0.1), one),
+    fixed = played(gp_ucb(square, kernel_se(0.3), 0.05, width = width_corrupt(width_amm(1, 0.1), 1)), one)
+  )
+}
+victims <- suppressWarnings(c(mutation_victims(), later_victims()))
 
 note_fate <- function(what, seed, fate) {
   count(what)
@@ -66,6 +98,22 @@ note_fate <- function(what, seed, fate) {
 mutated_objects <- function(seed) {
   set.seed(seed)
   for (k in 1:50) note_fate("objects", seed, fate_of(read_everything(mutated_bandit(victims[[sample(length(victims), 1)]]))))
+}
+
+# Texts as from_json() reads them, with a number, a word or a letter changed.
+texts <- Filter(Negate(is.null), lapply(victims, function(bandit) tryCatch(as_json(bandit), gpbandits_error = function(e) NULL)))
+
+mutated_text <- function(text) {
+  token <- sample(c("-?[0-9][0-9.e+-]*", "\"[a-z_0-9]+\"", "[][{},:]"), 1)
+  at <- gregexpr(token, text)[[1]]
+  k <- sample.int(length(at), 1)
+  odd <- c("null", "1e308", "-1", "0", "1e400", "2147483648", "\"x\"", "[]", "{}", "true", "\"NaN\"", "0.5", "", ",", "[[1]]", "{\"type\":\"list\",\"values\":[]}")
+  paste0(substr(text, 1, at[k] - 1), sample(odd, 1), substring(text, at[k] + attr(at, "match.length")[k]))
+}
+
+mutated_texts <- function(seed) {
+  set.seed(seed)
+  for (k in 1:30) note_fate("texts", seed, fate_of(read_everything(from_json(mutated_text(texts[[sample(length(texts), 1)]])))))
 }
 
 mutated_journals <- function(seed) {
@@ -189,11 +237,20 @@ strange_arguments <- function(seed, seconds = 20) {
   }
 }
 
+# Which exports have no call there that answers? Their arguments would never be reached.
+check_reach <- function() {
+  folder <- tempfile("reach")
+  dir.create(file.path(folder, "work"), recursive = TRUE)
+  on.exit(unlink(folder, recursive = TRUE))
+  said <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("tools/fuzz_arguments.R", 1, "--reach", folder), stdout = TRUE, stderr = TRUE))
+  for (words in said) fault("reach", 0, words)
+}
+
 # ---- turns --------------------------------------------------------------------
 
 # Children take seconds: one in ten turns.
 turn <- function(seed) {
-  parts <- list(life = one_life, object = mutated_objects, journal = mutated_journals, argument = strange_arguments)
+  parts <- list(life = one_life, object = mutated_objects, text = mutated_texts, journal = mutated_journals, argument = strange_arguments)
   if (seed %% 10 == 0) {
     parts$interrupts <- function(seed) strike_child("interrupts", seed, tools::SIGINT, 40, TRUE)
     parts$kill <- function(seed) strike_child("kills", seed, tools::SIGKILL, 1, FALSE)
@@ -201,6 +258,7 @@ turn <- function(seed) {
   for (part in names(parts)) tryCatch(parts[[part]](seed), error = function(e) fault(part, seed, conditionMessage(e)))
 }
 
+if (minutes > 0) check_reach()
 end <- proc.time()[["elapsed"]] + 60 * minutes
 seed <- first_seed
 repeat {

@@ -43,6 +43,15 @@ if (identical(arguments[1], "--worker")) {
   quit(status = 0)
 }
 
+# What lies in the repository and is not of it, as git sees it: tests leave nothing there.
+lying_here <- function() {
+  found <- tryCatch(suppressWarnings(system2("git", c("-c", "core.quotePath=true", "ls-files", "--others", "--exclude-standard"),
+                                            stdout = TRUE, stderr = FALSE)),
+                    error = function(e) NULL)
+  if (is.null(attr(found, "status"))) found
+}
+before <- lying_here()
+
 dir.create("build", showWarnings = FALSE)
 unlink(c("build/tests.rds", "build/tests.txt"))
 started <- proc.time()[["elapsed"]]
@@ -80,7 +89,9 @@ if (NROW(table)) {
 } else {
   failed <- skipped <- logical()
 }
-counts <- c(sum(!failed & !skipped), sum(failed) + stopped, sum(skipped))
+left <- setdiff(lying_here(), before)
+if (length(left)) cat("left behind in the repository: ", paste(left, collapse = ", "), "\n", sep = "")
+counts <- c(sum(!failed & !skipped), sum(failed) + stopped + (length(left) > 0), sum(skipped))
 saveRDS(table, "build/tests.rds")
 writeLines(paste(counts, collapse = " "), "build/tests.txt")
 cat(sprintf("tests: %d passed, %d failed, %d skipped (%d expectations, %.0f s)\n",

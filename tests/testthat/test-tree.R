@@ -11,6 +11,13 @@ test_that("the objects listed in Makevars are those of all source files", {
   }
 })
 
+test_that("no file at the top has a name that no system could have meant", {
+  top <- test_path("..", "..")
+  skip_if_not(file.exists(file.path(top, "src", "Makevars")), "only in the repository")
+  here <- list.files(top, all.files = TRUE, no.. = TRUE)
+  expect_identical(grep("^[A-Za-z0-9._-]+$", here, invert = TRUE, value = TRUE), character())
+})
+
 test_that("tests leave no file among the tests", {
   skip_if_not(file.exists(test_path("..", "..", "src", "Makevars")), "only in the repository")
   here <- setdiff(list.files(test_path()), "_snaps")
