@@ -1,7 +1,7 @@
 # Which theorem a preset has, and why others have none here.
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
-                     stable_opt = "stable", rival_epbo = "penalty",
+                     stable_opt = "stable", rival_epbo = "penalty", config = "penalty",
                      gp_ucb_noiseless_constraints = "constraints_noiseless",
                      gp_ucb_noisy_constraints = "constraints_noisy")
 

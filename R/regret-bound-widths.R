@@ -37,12 +37,6 @@ small_ridge <- function(gain, noise_var) {
   list(rounds = 2 * gain[-1] / log(2), sum = 2 * noise_var * gain[-1] / log(2))
 }
 
-# UCB among the places where all limits may hold: the regret of a round is at most 2 w sd, and what a limit is exceeded by
-# 2 w sd of its own outcome.
-regret_config <- function(rounds, gain, noise_var, width, variance = 1) {
-  regret_ucb(rounds, gain, noise_var, width, variance = variance)
-}
-
 # Maximum variance reduction: 2 w times the largest sd that can be left, which is at most the mean of those played.
 regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1) {
   B <- check_number(B, lower = 0)

@@ -148,14 +148,11 @@
 #'   \eqn{n_1} rounds have \eqn{\sigma^2 > \lambda}{sd^2 > lambda}, and the others' variances sum to \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)} at most (derived here, the idea after Iwazaki and
 #'   Takeno 2025). It is the smaller one where \eqn{\lambda}{lambda} is small.
 #' * `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf, D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`): [rival_epbo()] and, with an infinite penalty,
-#'   CONFIG: regret against the best feasible place \eqn{2w_T\sqrt{cT\gamma_T}}{2 w_T sqrt(c T gamma_T)}. `quantity = "violation"`, the hard one: with \eqn{m} = `count` constraints (`gain` is an upper bound of all
+#'   CONFIG, UCB under limits ([policy_ucb()] with [outcomes]; `"config"` is another name of this): \eqn{\sum_t [f(x^*) - f(x_t)]_+}{sum of [f(x*) - f(x_t)]+} against the best feasible place \eqn{2w_T\sqrt{cT\gamma_T}}{2 w_T sqrt(c T gamma_T)}. `quantity = "violation"`, the hard one: with \eqn{m} = `count` constraints (`gain` is an upper bound of all
 #'   gains) \eqn{2mw_{g,T}\sqrt{cT\gamma_T}}{2 m w_g sqrt(c T gamma_T)} and, where the penalty is finite, \eqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D sum_t 1 / penalty(t)} more, \eqn{D =
 #'   \max f - f(x^*)}{D = max f - f(x*)}; for a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, rather \eqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*)}{2 (w_T + penalty m w_g) sqrt(c
-#'   T gamma_T) / (penalty - rho*)}.
-#' * `"config"` (`noise_var, width, variance = 1`): UCB under limits ([policy_ucb()] with [outcomes]): \eqn{2 w_T\sqrt{c T\gamma_T}}{2 w_T sqrt(c T gamma_T)} bounds
-#'   \eqn{\sum_t [f(x^*) - f(x_t)]_+}{sum of [f(x*) - f(x_t)]+} and, with the `gain`, `noise_var`, `width` and `variance` of a limit's own outcome, the sum of what it is exceeded by, with probability
-#'   \eqn{1 - \delta}{1 - delta} for all of them if each width holds with \eqn{1 - \delta/m}{1 - delta/m}, \eqn{m} outcomes bounded. Derived here: as `"ucb"`, for the feasible set lies among
-#'   the places where limits may hold.
+#'   T gamma_T) / (penalty - rho*)}. All with probability \eqn{1-\delta}{1 - delta} if each of the \eqn{m+1} widths holds with \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}; a limit's own sum, with the
+#'   `gain`, `noise_var`, `width` and `variance` of its outcome, is the regret's formula. Derived here.
 #' * `"fade"` (`noise_var, arms, delta = 0.1, variance = 1`): the dynamic regret of [change_fade()] with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel says: the formula of
 #'   `"srinivas1"` with the **realised** information \eqn{I_T} for `gain` (`$information_gain()` after each round), with probability \eqn{1-\delta}{1 - delta} (derived here: given the past
 #'   \eqn{f_t(x)} is normal with the posterior's mean and sd, whatever drifts). Linear in \eqn{T}, as \eqn{I_T} is.
@@ -217,7 +214,7 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "config", "penalty", "fade",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "penalty", "fade",
                                      "clip", "irgp", "eims",
                                      "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
@@ -486,8 +483,8 @@ regret_theorems <- function() list(
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
   cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
-  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, config = regret_config,
-  penalty = regret_penalty, fade = regret_srinivas1,
+  constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, penalty = regret_penalty,
+  fade = regret_srinivas1,
   clip = regret_clip, irgp = regret_irgp, eims = regret_eims, straddle = regret_straddle, lse = regret_lse,
   stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
   lb_gp_ucb = regret_lb,

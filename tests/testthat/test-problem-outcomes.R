@@ -151,11 +151,12 @@ test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at mos
     t <- seq_len(rounds)
     width <- sqrt(2 * log(15 * t^2 * pi^2 / (6 * delta / 2)))
     expect_equal(data$width, width)
-    bound <- regret_bound("config", rounds, gamma, noise_var = 0.04, width = width)
+    bound <- regret_bound("penalty", rounds, gamma, noise_var = 0.04, width = width)
     held[k] <- all(cumsum(pmax(data$regret, 0)) <= bound) && all(data$hard_violation <= bound)
     declared[k] <- said
   }
   expect_gte(mean(held), 1 - delta)
+  expect_identical(regret_bound("config", rounds, gamma, noise_var = 0.04, width = 2), regret_bound("penalty", rounds, gamma, noise_var = 0.04, width = 2))
   expect_lte(mean(declared), delta)
   # Where every place exceeds the limit by epsilon or more an empty set follows by the first T > 4 c sum_j w_j^2 gamma_j / epsilon^2.
   b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(2), outcomes = list(f = to_maximize(), g = at_most(0)))
