@@ -88,7 +88,7 @@ check_comparison <- function(bandit, id, reward, prefer) {
   ties <- bandit$config$rewards$ties
   if (!is.null(prefer)) {
     if (!is.null(reward)) stop_argument("prefer", "given besides `reward`", "given alone")
-    known <- length(prefer) == 1 && (is_number(prefer) && prefer %in% id || identical(is.na(prefer), TRUE))
+    known <- length(prefer) == 1 && (is_number(prefer) && prefer %in% id || is.atomic(prefer) && is.na(prefer))
     if (!known) {
       stop_argument("prefer", describe(prefer), paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
     }
