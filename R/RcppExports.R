@@ -129,6 +129,14 @@ cpp_bandit_predict <- function(handle, points) {
     .Call(`_gpbandits_cpp_bandit_predict`, handle, points)
 }
 
+cpp_bandit_drawn_values <- function(handle, outcome, points, draws) {
+    .Call(`_gpbandits_cpp_bandit_drawn_values`, handle, outcome, points, draws)
+}
+
+cpp_bandit_block_averages <- function(handle, outcome, points, size) {
+    .Call(`_gpbandits_cpp_bandit_block_averages`, handle, outcome, points, size)
+}
+
 cpp_bandit_proposals <- function(handle, context, count) {
     .Call(`_gpbandits_cpp_bandit_proposals`, handle, context, count)
 }

@@ -81,8 +81,14 @@ bandit_draw <- function(bandit, n, context, ...) {
   }
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
-  config <- current_config(bandit)
-  if (has_likelihood(config) && !compares_queries(config)) drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
+  as_rewards(drawn, current_config(bandit))
+}
+
+# Values of f as expected rewards.
+as_rewards <- function(drawn, config) {
+  if (has_likelihood(config) && !compares_queries(config)) {
+    drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
+  }
   if (!is_scale_known(config)) drawn[] <- NA_real_
   else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, expected_noise(config))
   drawn

@@ -143,7 +143,8 @@ ggplot_slices <- function(view) {
     part <- view$data[view$data$input == name, ]
     part$counted <- !is.null(view$levels[[name]])
     part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name) else name
-    part$at <- if (part$counted[1]) match(as.character(view$through[[name]]), part$label) else view$through[[name]]
+    through <- or_else(view$through[[name]], NA)
+    part$at <- if (part$counted[1]) match(as.character(through), part$label) else as.double(through)
     if (view$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
     part
   })
@@ -234,12 +235,12 @@ ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
 #' ggplot2::autoplot(found, "slices") + ggplot2::labs(y = "loss")
 #' @method autoplot bandit_maximum
 #' @exportS3Method ggplot2::autoplot bandit_maximum
-autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance", "front", "feasible"),
+autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance", "dependence", "front", "feasible"),
                                     inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))
   need_ggplot2()
-  which <- check_choice(which, c("progress", "slices", "map", "importance", "front", "feasible"))
+  which <- check_choice(which, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
   check_picture(object, which, inputs, width, resolution, "object")
   if (has_outcomes(object$bandit$config)) {
     picture <- ggplot_outcomes(object, maximum_view(object, which, inputs, width, resolution), which)
@@ -257,6 +258,11 @@ ggplot_searched <- function(found, data, which, shown) {
   domain <- found$bandit$config$domain
   view <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
+  if (which == "dependence") {
+    view$through <- NULL
+    return(ggplot_slices(view) + ggplot2::labs(y = dependence_label) +
+             ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
+  }
   if (which == "slices") {
     return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
@@ -284,6 +290,12 @@ ggplot_progress <- function(data, direction, shown) {
     ggplot2::labs(x = "evaluation", y = "reward")
 }
 
+# What is believed of `total`, where there are draws.
+ggplot_limits_of_shares <- function(data) {
+  ggplot2::geom_linerange(data = as.data.frame(data[!is.na(data$lower), ]),
+                          mapping = aes_of(y = "input", xmin = "lower", xmax = "upper"), linewidth = 0.6)
+}
+
 ggplot_importance <- function(data) {
   order <- data$input[order(data$total)]
   bars <- data.frame(input = factor(rep(data$input, 2), levels = order), share = c(data$total, data$first),
@@ -292,8 +304,9 @@ ggplot_importance <- function(data) {
   ggplot2::ggplot(data) +
     ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity",
                       colour = mark$mean, width = 0.6) +
+    ggplot_limits_of_shares(data) +
     ggplot2::scale_fill_manual(NULL, values = fills) + ggplot2::coord_cartesian(xlim = c(0, 1)) +
-    ggplot2::labs(x = "share of the variance", y = NULL)
+    ggplot2::labs(x = "share of the variance", y = NULL, subtitle = said_of_shares(attr(data, "explained")))
 }
 
 # --- a bandit ------------------------------------------------------------------------------------

@@ -5,24 +5,26 @@
 #' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others as recommended.
 #' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the points evaluated lie
 #'   where their two inputs say.
-#' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`.
+#' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`, a line from `lower` to `upper`.
+#' * `"dependence"`: what to expect along each input where the others are anywhere (spread evenly over their ranges): mean and a band of `width` sd
+#'   of the *average* over 64 points of the others. Slices go through one point and see interactions there; this sees none.
 #' * `"front"`, of several objectives (the first two): what evaluations gave, those beyond a limit pale; the front of posterior means with bars of `width` sd; the reference point.
 #' * `"feasible"`, of limits: the probability that all hold, each input along its range.
-#' * `"all"`: all of these on one page, slices of the four inputs that matter most.
+#' * `"all"`: all of these but the dependence on one page, slices of the four inputs that matter most.
 #'
 #' With several [outcomes] `"progress"` is the best value of the evaluations that kept the limits, or the hypervolume that they dominate (see
 #' [as.data.frame()][bandit_maximum]); `"slices"` and `"map"` are of the objective, where there is one; `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
 #' @param which the picture.
-#' @param inputs names of the inputs of slices, or of the two of a map; `NULL`: all, or those that matter most.
+#' @param inputs names of the inputs of slices or dependence, or of the two of a map; `NULL`: all, or those that matter most.
 #' @param width half-width of bands, in posterior sd: a number >= 0.
-#' @param resolution values per input, 2 to 1000; `NULL`: 101 in slices, 45 in maps.
+#' @param resolution values per input, 2 to 1000; `NULL`: 101 in slices, 45 in maps, 21 in dependence.
 #' @param ... must be empty.
 #' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`, `status`), `slices`,
-#'   `map`, `importance`; with several outcomes `progress` has `kept` (the limits; `NA`: not all known) and, of several objectives, `hypervolume` instead of
+#'   `map`, `importance`, `dependence` (as `slices`); with several outcomes `progress` has `kept` (the limits; `NA`: not all known) and, of several objectives, `hypervolume` instead of
 #'   `reward` and `best`; `front` (`x`, `y`, `kind`, ends of bars; attribute `objectives`), `feasible` (`input`, `value`, `label`, `feasible`).
-#' @section Errors: a `gpbandits_error` for a bad argument, a front of one objective, slices or a map of several, feasibility without limits, a map or importance of one input, or where no evaluation has succeeded.
+#' @section Errors: a `gpbandits_error` for a bad argument, a front of one objective, slices, dependence or a map of several, feasibility without limits, a map, importance or dependence of one input, dependence over arms, or where no evaluation has succeeded.
 #' @seealso [bandit-plots], [input_importance()], [autoplot.bandit_maximum()] for the same with ggplot2.
 #' @examples
 #' set.seed(1)
@@ -31,11 +33,11 @@
 #' plot(found)
 #' plot(found, "slices")
 #' @export
-plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance", "front", "feasible"),
+plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"),
                                 inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(x, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
-  which <- check_choice(which, c("all", "progress", "slices", "map", "importance", "front", "feasible"))
+  which <- check_choice(which, c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"))
   check_picture(x, which, inputs, width, resolution, "x")
   view <- maximum_view(x, which, inputs, width, resolution)
   old <- graphics::par(no.readonly = TRUE)
@@ -67,6 +69,9 @@ check_picture <- function(found, which, inputs, width, resolution, arg) {
   if (!which %in% c("slices", "feasible") && length(names) == 1) {
     stop_argument("which", dQuote(which, FALSE), "\"progress\" or \"slices\" where there is one input")
   }
+  if (which == "dependence" && is_tabulated_space(found$bandit$config)) {
+    stop_argument("which", dQuote(which, FALSE), "another picture where there are arms and nothing between them")
+  }
 }
 
 check_kind_of_picture <- function(found, which) {
@@ -75,7 +80,7 @@ check_kind_of_picture <- function(found, which) {
   refuse <- function(allowed) stop_argument("which", dQuote(which, FALSE), allowed)
   if (which == "front" && !several) refuse("another picture where there is one objective")
   if (which == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
-  if (which %in% c("slices", "map") && several) {
+  if (which %in% c("slices", "map", "dependence") && several) {
     refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
   }
 }
@@ -94,13 +99,16 @@ maximum_view <- function(found, which, inputs, width, resolution) {
   }
   if (has_matrix(found$bandit$config$kernel)) return(view)
   if (length(names) > 1) {
-    importance <- input_importance(found)
+    importance <- input_importance(found, draws = if (wants("importance")) 40 else 0)
     ranked <- names[order(importance$total, decreasing = TRUE)]
     if (wants("importance")) view$importance <- importance
   }
   if (wants("slices")) {
     shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 4) else names
     view$slices <- slices_view(found$bandit, context_of(found), through, shown, width, resolution)
+  }
+  if (which == "dependence") {
+    view$dependence <- dependence_view(found$bandit, context_of(found), or_else(inputs, names), width, resolution)
   }
   if (wants("map") && length(names) > 1) {
     pair <- if (length(inputs) == 2) inputs else utils::head(ranked, 2)
@@ -112,7 +120,7 @@ maximum_view <- function(found, which, inputs, width, resolution) {
 panel_count <- function(view) {
   of_outcomes <- any(c("front", "feasible") %in% names(view)) || !is.null(view$importance$outcome)
   if (of_outcomes) return(panels_of_outcomes(view))
-  length(unique(view$slices$input)) + sum(2 * ("map" %in% names(view)), c("progress", "importance") %in% names(view))
+  length(unique(c(view$slices$input, view$dependence$input))) + sum(2 * ("map" %in% names(view)), c("progress", "importance") %in% names(view))
 }
 
 draw_maximum <- function(found, view) {
@@ -124,6 +132,9 @@ draw_maximum <- function(found, view) {
   if (!is.null(view$importance)) draw_importance(view$importance)
   if (!is.null(view$slices)) {
     draw_slices(view$slices, through, domain, "expected reward", slices_range(view$slices, shown))
+  }
+  if (!is.null(view$dependence)) {
+    draw_slices(view$dependence, NULL, domain, dependence_label, slices_range(view$dependence, shown))
   }
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
@@ -181,7 +192,9 @@ draw_progress <- function(data, direction, ylim) {
   graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }
 
-draw_importance <- function(data) {
+# `explained`: what input_importance() says the mean explains.
+draw_importance <- function(data, explained = attr(data, "explained")) {
+  force(explained)
   data <- data[order(data$total), ]
   n <- nrow(data)
   graphics::plot.new()
@@ -189,7 +202,11 @@ draw_importance <- function(data) {
   graphics::abline(v = seq(0, 1, 0.2), col = "grey92", lwd = 0.8)
   graphics::rect(0, seq_len(n) - 0.3, data$total, seq_len(n) + 0.3, col = mark$band, border = mark$mean)
   graphics::rect(0, seq_len(n) - 0.3, data$first, seq_len(n) + 0.3, col = mark$mean, border = NA)
+  graphics::segments(data$lower, seq_len(n), data$upper, seq_len(n), lwd = 1.5)
+  graphics::segments(c(data$lower, data$upper), seq_len(n) - 0.12, y1 = seq_len(n) + 0.12, lwd = 1.5)
   graphics::axis(1, at = seq(0, 1, 0.2), lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
   graphics::axis(2, at = seq_len(n), labels = data$input, lwd = 0, las = 1, mgp = c(3, 0.5, 0))
-  graphics::title(xlab = "share of the variance (filled: alone)", line = 2)
+  graphics::title(xlab = "share of the variance (filled: alone; line: 90%)", line = 2)
+  said <- said_of_shares(explained)
+  if (!is.null(said)) graphics::mtext(said, side = 3, line = 0.3, cex = 0.8)
 }

@@ -12,7 +12,7 @@ view_of_outcomes <- function(found, which, inputs, width, resolution) {
   functional <- !any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))
   ranked <- names
   if (length(names) > 1 && functional && which %in% c("all", "map", "importance")) {
-    importance <- input_importance(found)
+    importance <- input_importance(found, draws = if (wants("importance")) 40 else 0)
     totals <- tapply(importance$total, factor(importance$input, names), sum)
     ranked <- names[order(totals, decreasing = TRUE)]
     if (wants("importance")) view$importance <- importance
@@ -24,6 +24,7 @@ view_of_outcomes <- function(found, which, inputs, width, resolution) {
     view$feasible <- slices_view(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
   }
   if (which == "slices") view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
+  if (which == "dependence") view$dependence <- dependence_view(found$bandit, NULL, shown, width, resolution)
   if (which == "map") {
     view$map <- plane_view(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2),
                            resolution)
@@ -81,6 +82,9 @@ draw_outcomes <- function(found, view) {
   if (!is.null(view$feasible)) draw_slices(drawn_feasible(view$feasible), through, domain,
                                            "probability that limits hold", c(0, 1))
   if (!is.null(view$slices)) draw_slices(view$slices, through, domain, paste("expected", objectives(config)))
+  if (!is.null(view$dependence)) {
+    draw_slices(view$dependence, NULL, domain, paste0("expected ", objectives(config), ", on average"))
+  }
   if (!is.null(view$map)) {
     pair <- names(view$map)[1:2]
     belief <- own_columns(view$map, pair)
@@ -89,7 +93,7 @@ draw_outcomes <- function(found, view) {
     }
   }
   if (!is.null(view$importance)) for (name in unique(view$importance$outcome)) {
-    draw_importance(view$importance[view$importance$outcome == name, ])
+    draw_importance(view$importance[view$importance$outcome == name, ], attr(view$importance, "explained")[[name]])
     graphics::title(main = name, cex.main = 1.1)
   }
 }
@@ -100,7 +104,7 @@ drawn_feasible <- function(view) {
 }
 
 panels_of_outcomes <- function(view) {
-  length(unique(view$slices$input)) + length(unique(view$feasible$input)) + 2 * ("map" %in% names(view)) +
+  length(unique(c(view$slices$input, view$dependence$input))) + length(unique(view$feasible$input)) + 2 * ("map" %in% names(view)) +
     sum(c("progress", "front") %in% names(view)) + length(unique(view$importance$outcome))
 }
 
@@ -153,6 +157,10 @@ ggplot_outcomes <- function(found, view, which) {
                 log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (which == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
   if (which == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
+  if (which == "dependence") {
+    shown$through <- NULL
+    return(ggplot_slices(shown) + ggplot2::labs(y = paste0("expected ", objectives(config), ", on average")))
+  }
   shown$data <- drawn_feasible(data)
   picture <- ggplot_slices(shown) + ggplot2::labs(y = "probability that limits hold")
   picture$data <- data
@@ -200,6 +208,6 @@ ggplot_importance_of_outcomes <- function(data) {
     ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity",
                       colour = mark$mean, width = 0.6) +
     ggplot2::scale_fill_manual(NULL, values = c(total = mark$band, alone = mark$mean)) +
-    ggplot2::facet_wrap("outcome") +
+    ggplot_limits_of_shares(data) + ggplot2::facet_wrap("outcome") +
     ggplot2::coord_cartesian(xlim = c(0, 1)) + ggplot2::labs(x = "share of the variance", y = NULL)
 }

@@ -19,6 +19,33 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
   do.call(rbind, parts)
 }
 
+dependence_label <- "expected reward, on average"
+
+# As slices_view(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is that of
+# the average, by the joint distribution of the model; a bent map of outputs scales it as it scales single points' sds.
+dependence_view <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
+  config <- bandit$config
+  domain <- config$domain
+  outcome <- if (has_outcomes(config)) match(objectives(config)[1], outcome_names(config)) else 1L
+  u <- golden_points(others, length(domain$names))
+  anywhere <- frame_of_quantiles(domain, u)
+  parts <- lapply(inputs, function(name) {
+    axis <- input_axis(domain, match(name, domain$names), or_else(resolution, 21))
+    points <- anywhere[rep(seq_len(others), length(axis)), , drop = FALSE]
+    points[[name]] <- rep(axis, each = others)
+    rownames(points) <- NULL
+    single <- belief_along(bandit, points, context)
+    at <- as_kernel_points(bandit, points, context)
+    joint <- core(cpp_bandit_block_averages(bandit$handle, outcome - 1L, at$points, others))
+    mean <- colMeans(matrix(single$mean, others))
+    sd <- joint$sd * sqrt(colMeans(matrix(single$sd^2, others)) / joint$single)
+    counted <- !is.null(input_levels(domain, match(name, domain$names)))
+    data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis), mean = mean,
+               sd = sd, lower = mean - width * sd, upper = mean + width * sd)
+  })
+  do.call(rbind, parts)
+}
+
 # The objective's mean and sd (with several outcomes `feasible` besides).
 belief_along <- function(bandit, points, context) {
   objective_belief(posterior_of(bandit, points, context), bandit$config)
@@ -54,7 +81,7 @@ panel_layout <- function(count) {
   c(ceiling(count / columns), columns)
 }
 
-# `view`: of slices_view(); one panel each, all of one height.
+# `view`: of slices_view(); one panel each, all of one height. `through`: where the slices are (NULL: nowhere).
 draw_slices <- function(view, through, domain, label, ylim = NULL) {
   ylim <- or_else(ylim, shown_range(c(view$lower, view$mean, view$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)
@@ -75,7 +102,7 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
   open_picture(frame, part$value, ylim, NULL)
   inside <- function(y) pmin(pmax(y, graphics::par("usr")[3]), graphics::par("usr")[4])
   at <- if (is.null(levels)) through else match(as.character(through), part$label)
-  graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
+  if (length(at)) graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
   if (is.null(levels)) {
     graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band,
                       border = NA)

@@ -144,7 +144,7 @@ through_best_view <- function(bandit, type, context, width, resolution) {
                levels = levels_of_inputs(config$domain),
                title = view_title(bandit, list(context = context)))
   if (type == "sd") {
-    view$pair <- names[order(input_importance(bandit, 512, context)$total, decreasing = TRUE)][1:2]
+    view$pair <- names[order(input_importance(bandit, 512, context, draws = 0)$total, decreasing = TRUE)][1:2]
     view$data <- plane_view(bandit, context, through, view$pair, resolution)
   } else {
     view$data <- slices_view(bandit, context, through, names, width, resolution)

@@ -389,6 +389,33 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_drawn_values
+Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::MatrixXd& points, int draws);
+RcppExport SEXP _gpbandits_cpp_bandit_drawn_values(SEXP handleSEXP, SEXP outcomeSEXP, SEXP pointsSEXP, SEXP drawsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_drawn_values(handle, outcome, points, draws));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_block_averages
+Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::MatrixXd& points, int size);
+RcppExport SEXP _gpbandits_cpp_bandit_block_averages(SEXP handleSEXP, SEXP outcomeSEXP, SEXP pointsSEXP, SEXP sizeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type size(sizeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_block_averages(handle, outcome, points, size));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_proposals
 Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count);
 RcppExport SEXP _gpbandits_cpp_bandit_proposals(SEXP handleSEXP, SEXP contextSEXP, SEXP countSEXP) {
@@ -1168,6 +1195,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_sites", (DL_FUNC) &_gpbandits_cpp_bandit_sites, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
+    {"_gpbandits_cpp_bandit_drawn_values", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_values, 4},
+    {"_gpbandits_cpp_bandit_block_averages", (DL_FUNC) &_gpbandits_cpp_bandit_block_averages, 4},
     {"_gpbandits_cpp_bandit_proposals", (DL_FUNC) &_gpbandits_cpp_bandit_proposals, 3},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},

@@ -727,6 +727,45 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
+// Functions drawn from what is known of an outcome (0-based), at any points as above: a column each.
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::MatrixXd& points, int draws) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  const gpb::Quantity& quantity = bandit->quantities().at(static_cast<std::size_t>(outcome));
+  gpb::Candidates anywhere;
+  anywhere.X = points;
+  anywhere.complete = false;
+  Eigen::MatrixXd out(points.rows(), draws);
+  for (int k = 0; k < draws; ++k) {
+    out.col(k) = quantity.variance().sample(quantity.mean(), anywhere, 1.0, rng)->at(points);
+    gpb::check_interrupt();
+  }
+  return out;
+}
+
+// Of so many points as `size` says, one after another: the sd of an outcome's average over them, and (`single`) the
+// average of their own variances.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::MatrixXd& points, int size) {
+  BanditHandle bandit(handle);
+  const gpb::Quantity& quantity = bandit->quantities().at(static_cast<std::size_t>(outcome));
+  std::vector<Index> all(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) all[static_cast<std::size_t>(i)] = i;
+  const Index blocks = points.rows() / size;
+  Eigen::VectorXd sd(blocks), single(blocks);
+  for (Index k = 0; k < blocks; ++k) {
+    gpb::Candidates block;
+    block.X = points.middleRows(k * size, size);
+    block.complete = false;
+    const Eigen::MatrixXd joint = quantity.variance().covariance(block, all);
+    sd[k] = std::sqrt(std::max(0.0, joint.mean()));
+    single[k] = joint.diagonal().mean();
+    gpb::check_interrupt();
+  }
+  return Rcpp::List::create(Rcpp::_["sd"] = sd, Rcpp::_["single"] = single);
+}
+
 // The arms (0-based) of `count` choices that could be made now. Nothing is asked by them.
 // [[Rcpp::export]]
 Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count) {

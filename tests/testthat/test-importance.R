@@ -41,3 +41,94 @@ test_that("arms count as often as their values occur; a constant mean has no sha
   expect_error(input_importance(bandit, points = 3), class = "gpbandits_error")
   expect_error(input_importance(list()), class = "gpbandits_error")
 })
+
+# One input that matters, in noise: few and many rewards, averaged over models.
+searched_in_noise <- function(evaluations, f, d = 3, ...) {
+  inputs <- stats::setNames(rep(list(c(0, 1)), d), letters[seq_len(d)])
+  minimize_bandit(f, inputs, evaluations, progress = FALSE, ...)
+}
+
+test_that("of pure noise nothing can be said, whatever the mean's own shares are", {
+  set.seed(2)
+  found <- searched_in_noise(20, function(p) rnorm(1, 0.25, 0.02))
+  importance <- input_importance(found)
+  # What was reported alone, of an input that does nothing.
+  expect_gt(max(importance$total), 0.9)
+  expect_lt(attr(importance, "explained"), 0.3)
+  expect_lt(min(importance$upper - importance$lower), 1)
+  expect_gt(max(importance$upper - importance$lower), 0.5)
+  expect_output(print(importance), "Nothing can be said yet")
+  # All others are as likely to be the one that matters.
+  expect_true(all(importance$upper > 0.5))
+})
+
+test_that("where the function is known the limits are about its own index, and no more is drawn than asked for", {
+  set.seed(3)
+  b <- gp_bandit(box_domain(c(a = 0, b = 0), c(1, 1)), kernel_se(c(0.8, 0.8), 4), 1e-6, policy_ei())
+  x <- as.matrix(expand.grid(a = 0:6 / 6, b = 0:6 / 6))
+  b$add(x = x, reward = 2 * (x[, 1] - 0.5)^2 + 0.3 * x[, 2])
+  variance <- c(a = 4 * (1 / 80 - 1 / 144), b = 0.09 / 12)
+  importance <- input_importance(b)
+  truth <- unname(variance / sum(variance))
+  expect_equal(importance$total, truth, tolerance = 0.03)
+  expect_true(all(abs(importance$lower - truth) < 0.06 & abs(importance$upper - truth) < 0.06))
+  expect_equal(attr(importance, "explained"), 1, tolerance = 0.01)
+  none <- input_importance(b, draws = 0)
+  expect_true(all(is.na(none$lower)) && is.na(attr(none, "explained")))
+  expect_identical(none$total, importance$total)
+  expect_output(print(importance), "upper")
+  for (bad in list(-1, 2.5, NA, "many")) expect_error(input_importance(b, draws = bad), class = "gpbandits_error")
+})
+
+test_that("functions are drawn from the average over models, in units of the reward", {
+  set.seed(4)
+  found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1))
+  frame <- expand.grid(a = c(0.1, 0.8), b = c(0.2, 0.9), c = 0.5)
+  drawn <- gpbandits:::drawn_functions(found$bandit, frame, NULL, 1, 2000)
+  belief <- predict(found, frame)
+  expect_lt(max(abs(rowMeans(drawn) - belief$mean) / (belief$sd / sqrt(2000))), 4.5)
+  # (Draws of a mixture: heavier tails than a normal distribution's.)
+  expect_lt(max(abs(apply(drawn, 1, sd) / belief$sd - 1)), 0.15)
+})
+
+test_that("over a full grid of arms draws are those of the arms; other arms have none", {
+  grid <- expand.grid(a = c(1, 2, 5), b = c(0, 1))
+  b <- gp_bandit(as.matrix(grid), kernel_se(c(2, 2)), 0.01, policy_ei())
+  b$add(arm = 1:6, reward = grid$a)
+  importance <- input_importance(b)
+  expect_true(all(importance$lower[1] > 0.7, importance$upper[2] < 0.3))
+  odd <- gp_bandit(cbind(u = c(0, 0, 0, 1), v = c(1, 2, 3, 4)), kernel_se(2), 0.01, policy_ei())
+  odd$add(arm = 1:4, reward = 1:4)
+  expect_true(all(is.na(input_importance(odd)$upper)))
+})
+
+test_that("the dependence on an input is the average over the others, with the sd of that average", {
+  set.seed(5)
+  found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2, transform = "none")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  view <- plot(found, "dependence", width = 1.5, resolution = 5)$dependence
+  expect_equal(unique(view$input), c("a", "b"))
+  expect_equal(view$upper - view$mean, 1.5 * view$sd)
+  at <- view[view$input == "a" & view$value == 0.75, ]
+  others <- gpbandits:::golden_points(64, 2)[, 2]
+  config <- gpbandits:::current_config(found$bandit)
+  x <- cbind(a = 0.75, b = others)
+  seen <- as.matrix(found$history[c("a", "b")])
+  # Each model by gp_regression() in its own units; the map to rewards is a line.
+  map <- gpbandits:::output_map(config)
+  y <- gpbandits:::map_outputs(map, found$history$reward)
+  parts <- sapply(gpbandits:::configs_of_models(config), function(one) {
+    p <- predict(gp_regression(seen, y, one$kernel, one$noise_var, one$mean), x, cov = TRUE)
+    c(mean(p$mean), mean(p$cov))
+  })
+  weight <- gpbandits:::model_weights(config)
+  mean <- sum(weight * parts[1, ])
+  sd <- sqrt(sum(weight * (parts[2, ] + (parts[1, ] - mean)^2)))
+  unit <- abs(gpbandits:::unmap_outputs(map, 1) - gpbandits:::unmap_outputs(map, 0))
+  expect_equal(at$mean, gpbandits:::unmap_outputs(map, mean), tolerance = 1e-6)
+  expect_equal(at$sd, unit * sd, tolerance = 1e-5)
+  # Less than of a single point: what single points are unsure of cancels.
+  expect_lt(at$sd, mean(predict(found, data.frame(a = 0.75, b = others))$sd))
+  expect_error(plot(found, "dependence", inputs = "z"), class = "gpbandits_error")
+})

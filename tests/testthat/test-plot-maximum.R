@@ -63,12 +63,14 @@ test_that("each picture can be had alone; bad arguments are refused", {
       }, gpbandits_error = function(e) e$argument)
       expect_identical(blamed, argument)
     }
-    for (which in c("map", "importance")) refused(plot(one, which), "which")
+    for (which in c("map", "importance", "dependence")) refused(plot(one, which), "which")
     for (inputs in list("lr", c("lr", "lr"), c("lr", "depth", "rate"))) refused(plot(found, "map", inputs = inputs), "inputs")
     named <- finite_domain(1:3)
     arms <- maximize_bandit(function(p) -p[[1]], named, 4, kernel = kernel_matrix(diag(3)), refit = NULL)
     expect_named(plot(arms), "progress")
     refused(plot(arms, "slices"), "which")
+    grid <- maximize_bandit(function(p) p[[1]], finite_domain(expand.grid(a = 1:3, b = 1:2)), 5)
+    refused(plot(grid, "dependence"), "which")
     none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 3)
     expect_error(plot(none), "no evaluation", class = "gpbandits_error")
   })
@@ -98,7 +100,7 @@ test_that("autoplot draws the same data with ggplot2, also in a space of levels 
   mixed <- maximize_bandit(function(p) -(log10(p$rate) + 1)^2 + (p$how == "p"), space, 14)
   expect_true(is.na(mixed$par$extra))
   for (found in list(searched(), mixed)) {
-    for (which in c("progress", "slices", "map", "importance")) {
+    for (which in c("progress", "slices", "map", "importance", "dependence")) {
       picture <- ggplot2::autoplot(found, which, resolution = 12)
       # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
       expect_silent(draw_on_nothing(ggplot2::ggplotGrob(picture)))
