@@ -32,7 +32,7 @@ build <- function() {
   pkg$meta$reference <- c(pkg$meta$reference, other_pages(pkg$meta$reference))
   pkg$meta$articles <- c(pkg$meta$articles, other_articles(pkg$meta$articles))
   pkgdown::build_site(pkg, install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
-  drop_empty_logos()
+  mend_pages()
   write_texts(pkg)
 }
 
@@ -46,7 +46,8 @@ as_markdown <- function(page) {
   input <- tempfile(fileext = ".html")
   writeLines(main, input, useBytes = TRUE)
   rmarkdown::pandoc_convert(input, from = "html-native_divs-native_spans", to = "gfm-raw_html",
-                            output = normalizePath(sub("[.]html$", ".md", page), mustWork = FALSE), options = "--wrap=none")
+                            output = file.path(normalizePath(dirname(page)), sub("[.]html$", ".md", basename(page))),
+                            options = "--wrap=none")
 }
 
 title_of <- function(page) {
@@ -65,12 +66,14 @@ write_texts <- function(pkg) {
              file.path(site, "llms.txt"), useBytes = TRUE)
 }
 
-# Where there is no logo, pkgdown's pages ask for a picture without an address.
-drop_empty_logos <- function() {
+# Where there is no logo, pkgdown's pages ask for a picture without an address. And it moves pictures of man/figures, but
+# not links to them.
+mend_pages <- function() {
   for (page in list.files(site, "[.]html$", recursive = TRUE, full.names = TRUE)) {
     lines <- readLines(page, warn = FALSE)
-    without <- gsub("<img src=\"\" class=\"logo\" alt=\"\">", "", lines, fixed = TRUE)
-    if (!identical(lines, without)) writeLines(without, page)
+    mended <- gsub("<img src=\"\" class=\"logo\" alt=\"\">", "", lines, fixed = TRUE)
+    mended <- gsub("href=\"man/figures/", "href=\"reference/figures/", mended, fixed = TRUE)
+    if (!identical(lines, mended)) writeLines(mended, page)
   }
 }
 
