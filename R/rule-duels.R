@@ -160,11 +160,17 @@ chances_against_best <- function(bandit, places, context, level) {
   on_response(frame, trait(config$rewards, "response"), level)
 }
 
-# Columns of whom each of some queries met.
-opponents <- function(bandit, ids) {
+# Whom each of some queries met; NA where it has met nobody.
+opponent_ids <- function(bandit, ids) {
   met <- rep(NA_integer_, length(ids))
   known <- status_of(bandit, ids) == "known"
   if (any(known)) met[known] <- last_beside(bandit, ids[known])$other
+  met
+}
+
+# Columns of them.
+opponents <- function(bandit, ids) {
+  met <- opponent_ids(bandit, ids)
   some <- ifelse(is.na(met), 1L, met)
   columns <- query_frame(bandit, some)
   columns <- columns[setdiff(names(columns), c("id", bandit$config$context_names))]

@@ -32,7 +32,7 @@ serve_model <- function(service) {
     direction = if (is_minimising(config)) "minimize" else "maximize",
     inputs = lapply(seq_along(domain$names), input_described, domain = domain),
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
-    constraints = I(constraint_names(config, "g")), queries = table_size(bandit$queries),
+    constraints = I(constraint_names(config, "g")), prefer = described_comparison(config), queries = table_size(bandit$queries),
     requests = lapply(service_schema()$paths, accepted_fields)
   ))
 }
@@ -45,6 +45,9 @@ input_described <- function(domain, i) {
     if (is.null(levels)) list(lower = min(axis), upper = max(axis), log = log_inputs(domain)[i])
     else list(levels = I(levels)))
 }
+
+# Where rewards are comparisons: what can be said of two.
+described_comparison <- function(config) if (compares_queries(config)) list(ties = config$rewards$ties)
 
 # What the body of a request may hold: what a service of this version offers.
 accepted_fields <- function(path) {

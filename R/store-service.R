@@ -9,13 +9,13 @@
 #' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
 #' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..], "size": 10}`, or of two `{"id": [1, 2], "prefer": 1}` (`null`: a tie, see [rewards_duels()]; of [rewards_rankings()] an array, the best first) | `{"id", "status"}` |
 #' | | with several [outcomes] `{"id": 1, "outcomes": {"yield": 61, "ph": null}}`, likewise for `/amend`; `/withdraw` takes `"outcome"`; `/best` answers `outcomes`, `feasible` | status `"partial"` until all are known |
-#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`: a known reward was wrong | `{"id", "status"}` |
+#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`, of two `{"id": [1, 2], "prefer": 2}`: a known reward was wrong | `{"id", "status"}` |
 #' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
 #' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}`: it will never be answered | `{"id", "status"}` |
 #' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
 #' | `GET /best` | `?context[age]=..&context[hour]=..` where there are contexts | `{"point": {..}, "mean", "sd"}` |
 #' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total"}` |
-#' | `GET /model` | | what there is to choose and to fill in: inputs with their ranges or levels, contexts, constraints |
+#' | `GET /model` | | what there is to choose and to fill in: inputs with their ranges or levels, contexts, constraints, comparisons |
 #' | `GET /slices` | `context` as for `/best` | mean and band along each input through the recommended point, or of the best arms |
 #' | `GET /certificate` | `context` as for `/best` | `{"gap", "probability", "assumptions": [..], "point": {..}}`, of `$certificate()` |
 #' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}`, of [check_model()] |
@@ -24,14 +24,14 @@
 #' A context is an object with a number for each of the bandit's names (in any order; unknown and missing names are errors), or an array in
 #' the bandit's order (`?context=0.2,0.5`). `arms`: numbers or labels of the arms that are eligible now. `fixed`:
 #' an object with values of inputs that are not to be chosen. Rows of `/history` are those of
-#' `$history(draws)`, with `propensity` where choices are randomised.
+#' `$history(draws)`, with `propensity` where choices are randomised, and where rewards are comparisons `id.2`, whom a query met.
 #'
 #' An error is `{"error": "..", "argument": ".."}` with status 400 (what was asked is wrong), 401 (no or a wrong token), 404, 405, 411, 413 (body too
 #' large), 503 (the database does not answer, or it took longer than `time_limit`: ask again). `/observe` may be repeated: the same
 #' reward again changes nothing. `HEAD` is answered as `GET`, without the body.
 #'
 #' @section The page: whoever opens `url` in a browser types the token and sees the campaign: the recommended point, the open experiments with a box
-#'   for each result, a form to ask for more, all that is known with its course, and on request pictures along the inputs, the
+#'   for each result (of [comparisons][rewards_duels()] two of them and which is better), a form to ask for more, all that is known with its course, and on request pictures along the inputs, the
 #'   certificate and the check of the model. Wrong entries are corrected (`/amend`), experiments given up (`/fail`, `/withdraw`). What it asks for has no lease. It works on
 #'   a telephone, by keyboard and with screen readers. The token stays in the page's memory (no cookie, no storage) and is gone when it is loaded again; the page
 #'   loads nothing from anywhere else, and its Content-Security-Policy forbids it to, with scripts in a campaign's text besides. Between your browser and the service
@@ -336,5 +336,7 @@ serve_history <- function(service, query) {
   after <- whole_field(query, "after", 0, 0, .Machine$integer.max)
   last <- min(total, after + whole_field(query, "limit", 1000, 0, 10000))
   ids <- if (last > after) seq(after + 1, last) else integer()
-  reply(list(rows = with_propensity(bandit_history(bandit, ids), bandit, query[["draws"]]), total = total))
+  rows <- bandit_history(bandit, ids)
+  if (compares_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
+  reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total))
 }

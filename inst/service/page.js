@@ -85,7 +85,7 @@
 
   function leave() {
     Object.assign(state, { token: null, model: null, rows: [], shown: 50, editing: null });
-    for (const id of ["open", "known", "best", "progress"]) el(id).replaceChildren();
+    for (const id of ["open", "known", "best", "progress", "first", "second", "choices"]) el(id).replaceChildren();
     for (const box of document.querySelectorAll(".boxes, .inside")) box.replaceChildren();
     for (const part of document.querySelectorAll("details")) part.open = false;
     el("title").textContent = document.title = "gpbandits";
@@ -234,11 +234,14 @@
   function drawOpen() {
     const open = state.rows.filter(isOpen);
     el("open-none").hidden = open.length > 0;
-    table(el("open"), ["experiment", ...columns(), "result"], open.map((row) => make("tr", { role: "row", id: "query-" + row.id },
+    table(el("open"), ["experiment", ...columns(), compares() ? "change" : "result"], open.map((row) => make("tr", { role: "row", id: "query-" + row.id },
       cell("experiment", String(row.id)), ...shareOfRow(row), cell(null, resultForm(row)))));
   }
 
   function resultForm(row) {
+    const give = [button("Failed", "Experiment " + row.id + " failed", () => giveUp(row, "/fail")),
+      button("Withdraw", "Withdraw experiment " + row.id, () => giveUp(row, "/withdraw"))];
+    if (compares()) return make("div", { class: "choices" }, ...give);
     const wanted = results();
     const fields = wanted.map((result) => {
       const box = numberBox(result.name);
@@ -253,9 +256,7 @@
     return make("form", { novalidate: true, on: { submit: (event) => {
       event.preventDefault();
       saveResult(row, fields.map((field) => field[1]), save);
-    } } }, ...fields.flat(), save,
-      button("Failed", "Experiment " + row.id + " failed", () => giveUp(row, "/fail")),
-      button("Withdraw", "Withdraw experiment " + row.id, () => giveUp(row, "/withdraw")));
+    } } }, ...fields.flat(), save, ...give);
   }
 
   function saveResult(row, inputs, save) {
@@ -314,12 +315,17 @@
     el("more").hidden = part.length === closed.length;
     table(el("known"), ["experiment", ...columns(), ...wanted.map((name) => (name === "reward" ? "result" : name)), "state", "change"],
       part.map((row) => make("tr", { role: "row" }, cell("experiment", String(row.id)), ...shareOfRow(row),
-        ...wanted.map((name) => cell(name === "reward" ? "result" : name, ours(row, "status") === "known" || name !== "reward" ? shown(ours(row, name)) : "–")),
+        ...wanted.map((name) => compares() ? cell("result", ours(row, "status") === "known" ? verdict(row) : "–")
+          : cell(name === "reward" ? "result" : name, ours(row, "status") === "known" || name !== "reward" ? shown(ours(row, name)) : "–")),
         cell("state", ours(row, "status")), cell(null, ours(row, "status") === "known" ? correctButton(row) : null))));
   }
 
   function correctButton(row) {
     const pressed = button("Correct", "Correct the result of experiment " + row.id, () => {
+      if (compares()) {
+        correctDuel(row, pressed);
+        return;
+      }
       const box = numberBox("reward");
       box.value = String(row.reward);
       rowForm(pressed.parentNode, "Right result of experiment " + row.id, box, "Save", (entry, send) => {
@@ -340,6 +346,85 @@
     return pressed;
   }
 
+  // ---- which of two ---------------------------------------------------------------------------
+
+  const compares = () => state.model.prefer !== null;
+  const verb = { 1: "better than", 0: "not as good as", 0.5: "as good as" };
+
+  // The place that a query met: the history's columns with .2.
+  function metPlace(row) {
+    const met = columns().map((name) => [name, row[name + ".2"]]).filter(([, value]) => value !== null && value !== undefined);
+    return met.map(([name, value]) => name + " " + shown(value)).join(", ");
+  }
+
+  const verdict = (row) => verb[row.reward] + " experiment " + row["id.2"] + " (" + metPlace(row) + ")";
+
+  // Buttons that say which of two experiments is better: `tell(id of the better one, null for a tie; in words; button)`.
+  function choices(first, second, tell) {
+    const better = (id, other) => "Experiment " + id + " is better than " + other;
+    const make1 = (id, other) => button(id + " is better", better(id, other), (event) => tell(id, better(id, other), event.currentTarget));
+    const tie = state.model.prefer.ties ? button("A tie", "Experiments " + first + " and " + second + " are equally good",
+      (event) => tell(null, "Experiments " + first + " and " + second + " are equally good", event.currentTarget)) : null;
+    return [make1(first, second), make1(second, first), tie].filter((part) => part !== null);
+  }
+
+  function drawDuel() {
+    el("duel").hidden = !compares();
+    if (!compares()) return;
+    const open = state.rows.filter(isOpen);
+    const rest = state.rows.filter((row) => ours(row, "status") === "known").reverse();
+    const boxes = [el("first"), el("second")];
+    const chosen = boxes.map((box) => box.value);
+    const option = (row) => make("option", { value: row.id }, row.id + ": " + inWords(row) + (isOpen(row) ? "" : " (compared before)"));
+    boxes.forEach((box, k) => {
+      box.replaceChildren(...open.concat(rest).map(option));
+      const wanted = Array.from(box.options).some((one) => one.value === chosen[k]) && open.some((row) => String(row.id) === chosen[k]);
+      box.selectedIndex = wanted ? Array.from(box.options).findIndex((one) => one.value === chosen[k]) : Math.min(k, box.options.length - 1);
+    });
+    if (boxes[0].value === boxes[1].value && boxes[1].options.length > 1) boxes[1].selectedIndex = boxes[0].selectedIndex === 0 ? 1 : 0;
+    el("duel").querySelector("form").hidden = open.length === 0 || state.rows.length < 2;
+    el("duel-none").hidden = !el("duel").querySelector("form").hidden;
+    drawChoices();
+  }
+
+  // Those that have just been asked for.
+  function chooseTwo(ids) {
+    if (ids.length < 2) return;
+    el("first").value = ids[0];
+    el("second").value = ids[1];
+    drawChoices();
+  }
+
+  function drawChoices() {
+    const [first, second] = [Number(el("first").value), Number(el("second").value)];
+    if (first === second) {
+      el("choices").replaceChildren(paragraph("Choose two experiments."));
+      return;
+    }
+    el("choices").replaceChildren(...choices(first, second, (id, words, pressed) => act(pressed, async () => {
+      await ask("observe", { id: [first, second], prefer: id });
+      await refresh();
+      say(words + ": saved.");
+      (el("choices").querySelector("button") || el("count")).focus();
+    })));
+  }
+
+  function correctDuel(row, pressed) {
+    const other = row["id.2"];
+    const place = pressed.parentNode;
+    const back = () => { place.replaceChildren(pressed); pressed.focus(); };
+    const form = make("div", { class: "choices", on: { keydown: (event) => { if (event.key === "Escape") back(); } } },
+      ...choices(row.id, other, (id, words, sent) => act(sent, async () => {
+        await ask("amend", { id: [row.id, other], prefer: id });
+        await refresh();
+        say(words + ": corrected.");
+        const again = el("correct-" + row.id);
+        if (again) again.focus();
+      })), make("button", { type: "button", on: { click: back } }, "Cancel"));
+    place.replaceChildren(form);
+    form.querySelector("button").focus();
+  }
+
   // ---- what is best --------------------------------------------------------------------------
 
   async function drawBest() {
@@ -356,7 +441,7 @@
     const best = await ask("best" + inUrl(context));
     const entries = (best.arm !== undefined ? [["arm", best.arm]] : []).concat(Object.entries(best.point));
     el("best").replaceChildren(...entries.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, shown(value)))));
-    el("best-note").textContent = typeof best.mean === "number"
+    el("best-note").textContent = compares() ? "How the others compare with it is below, under pictures." : typeof best.mean === "number"
       ? "Expected there: " + shown(best.mean) + (typeof best.sd === "number" ? ", give or take " + shown(2 * best.sd) + " (two standard deviations)." : ".")
       : "What is expected there is not known yet.";
   }
@@ -412,8 +497,8 @@
 
   function drawProgress() {
     const known = state.rows.filter((row) => ours(row, "status") === "known" && typeof row.reward === "number");
-    el("progress").hidden = known.length < 2;
-    if (known.length < 2) return;
+    el("progress").hidden = known.length < 2 || compares();
+    if (el("progress").hidden) return;
     const x = scale(known.map((row) => row.id), size.left, size.width - size.right);
     const y = scale(known.map((row) => row.reward), size.height - size.bottom, size.top);
     let best = known[0];
@@ -432,7 +517,7 @@
     const x = scale(slice.levels ? [0.5, slice.levels.length + 0.5] : slice.value, size.left, size.width - size.right, slice.log);
     const at = slice.value;
     const line = (values) => values.map((v, k) => (k ? "L" : "M") + x(at[k]) + " " + y(v)).join("");
-    const parts = frameOf(x, y, slice.input, "expected result", slice.levels);
+    const parts = frameOf(x, y, slice.input, compares() ? "chance of being preferred to the recommended one" : "expected result", slice.levels);
     if (slice.levels) {
       at.forEach((v, k) => parts.push(draw("line", { class: "mean", x1: x(v), x2: x(v), y1: y(slice.lower[k]), y2: y(slice.upper[k]) }),
         draw("circle", { class: "mark", cx: x(v), cy: y(slice.mean[k]), r: 5 })));
@@ -442,7 +527,7 @@
         draw("line", { class: "at", x1: x(slice.through), x2: x(slice.through), y1: size.top, y2: size.height - size.bottom }));
     }
     const top = slice.mean.reduce((best, v, k) => (better(v, slice.mean[best]) ? k : best), 0);
-    return make("figure", {}, ...picture(slice.input + ": expected to be best at " + (slice.levels ? slice.levels[top] : shown(at[top])) + ", " +
+    return make("figure", {}, ...picture(slice.input + (compares() ? ": most often preferred at " : ": expected to be best at ") + (slice.levels ? slice.levels[top] : shown(at[top])) + ", " +
       shown(slice.mean[top]) + " (" + shown(slice.lower[top]) + " to " + shown(slice.upper[top]) + ").", parts));
   }
 
@@ -493,6 +578,7 @@
   async function refresh() {
     state.rows = await readHistory();
     drawOpen();
+    drawDuel();
     drawKnown();
     drawProgress();
     if (state.model.contexts.length === 0 || contextFilled()) await drawBest();
@@ -506,12 +592,13 @@
     state.model = await ask("model");
     contextForm();
     fixedForm();
+    if (compares()) el("count").value = "2";
     await refresh();
     el("door").hidden = true;
     el("campaign").hidden = el("leave").hidden = el("story").hidden = false;
     el("title").textContent = state.model.name;
     document.title = state.model.name + " (gpbandits)";
-    el("story").textContent = state.model.policy + " over " + state.model.domain + ", looking for the " + (minimises() ? "smallest" : "largest") + " result.";
+    el("story").textContent = state.model.policy + " over " + state.model.domain + ", " + (compares() ? "asking which of two is better." : "looking for the " + (minimises() ? "smallest" : "largest") + " result.");
     const open = state.rows.filter(isOpen).length;
     say("Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " + state.rows.filter((row) => ours(row, "status") === "known").length + ".");
     el("main").focus();
@@ -553,7 +640,8 @@
       await refresh();
       say(found.length === 1 ? "Experiment " + found[0].id + " is open (" + inWords(Object.assign({ arm: found[0].arm }, context, found[0].point)) + ")." : found.length + " experiments are open: " + found.map((query) => query.id).join(", ") + ".");
       if (found.length) {
-        const box = el("result-" + found[0].id + "-reward");
+        if (compares()) chooseTwo(found.map((query) => query.id));
+        const box = compares() ? el("choices").querySelector("button") : el("result-" + found[0].id + "-reward");
         if (box) box.focus();
       }
     });
@@ -563,6 +651,8 @@
     event.preventDefault();
     if (contextNow() !== undefined) act(event.submitter, refresh);
   });
+
+  for (const id of ["first", "second"]) el(id).addEventListener("change", drawChoices);
 
   el("leave").addEventListener("click", () => {
     leave();
