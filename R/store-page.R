@@ -46,8 +46,10 @@ input_described <- function(domain, i) {
     else list(levels = I(levels)))
 }
 
-# Where rewards are comparisons: what can be said of two.
-described_comparison <- function(config) if (compares_queries(config)) list(ties = config$rewards$ties)
+# Where rewards are comparisons: what can be said of two, and whether one that has been compared may be met again.
+described_comparison <- function(config) {
+  if (compares_queries(config)) list(ties = isTRUE(config$rewards$ties), again = !ranks_queries(config))
+}
 
 # What the body of a request may hold: what a service of this version offers.
 accepted_fields <- function(path) {

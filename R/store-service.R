@@ -337,6 +337,6 @@ serve_history <- function(service, query) {
   last <- min(total, after + whole_field(query, "limit", 1000, 0, 10000))
   ids <- if (last > after) seq(after + 1, last) else integer()
   rows <- bandit_history(bandit, ids)
-  if (compares_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
+  if (compares_queries(bandit$config) && !ranks_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
   reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total))
 }

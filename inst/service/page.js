@@ -317,7 +317,7 @@
       part.map((row) => make("tr", { role: "row" }, cell("experiment", String(row.id)), ...shareOfRow(row),
         ...wanted.map((name) => compares() ? cell("result", ours(row, "status") === "known" ? verdict(row) : "–")
           : cell(name === "reward" ? "result" : name, ours(row, "status") === "known" || name !== "reward" ? shown(ours(row, name)) : "–")),
-        cell("state", ours(row, "status")), cell(null, ours(row, "status") === "known" ? correctButton(row) : null))));
+        cell("state", ours(row, "status")), cell(null, ours(row, "status") === "known" && !(compares() && !state.model.prefer.again) ? correctButton(row) : null))));
   }
 
   function correctButton(row) {
@@ -357,7 +357,7 @@
     return met.map(([name, value]) => name + " " + shown(value)).join(", ");
   }
 
-  const verdict = (row) => verb[row.reward] + " experiment " + row["id.2"] + " (" + metPlace(row) + ")";
+  const verdict = (row) => !state.model.prefer.again ? "stood before " + shown(100 * row.reward) + "% of its ranking (" + ours(row, "ranking") + ")" : verb[row.reward] + " experiment " + row["id.2"] + " (" + metPlace(row) + ")";
 
   // Buttons that say which of two experiments is better: `tell(id of the better one, null for a tie; in words; button)`.
   function choices(first, second, tell) {
@@ -372,7 +372,7 @@
     el("duel").hidden = !compares();
     if (!compares()) return;
     const open = state.rows.filter(isOpen);
-    const rest = state.rows.filter((row) => ours(row, "status") === "known").reverse();
+    const rest = state.model.prefer.again ? state.rows.filter((row) => ours(row, "status") === "known").reverse() : [];
     const boxes = [el("first"), el("second")];
     const chosen = boxes.map((box) => box.value);
     const option = (row) => make("option", { value: row.id }, row.id + ": " + inWords(row) + (isOpen(row) ? "" : " (compared before)"));
@@ -382,7 +382,7 @@
       box.selectedIndex = wanted ? Array.from(box.options).findIndex((one) => one.value === chosen[k]) : Math.min(k, box.options.length - 1);
     });
     if (boxes[0].value === boxes[1].value && boxes[1].options.length > 1) boxes[1].selectedIndex = boxes[0].selectedIndex === 0 ? 1 : 0;
-    el("duel").querySelector("form").hidden = open.length === 0 || state.rows.length < 2;
+    el("duel").querySelector("form").hidden = open.length === 0 || boxes[0].options.length < 2;
     el("duel-none").hidden = !el("duel").querySelector("form").hidden;
     drawChoices();
   }

@@ -1,6 +1,9 @@
 # A service in a process of its own (a forked one would share httpuv's thread).
 # `...`: further arguments of bandit_service().
-start_service <- function(place, token, name = "b", trust = FALSE, ...) {
+start_service <- function(place, token, ...) await_service(begin_service(place, token, ...))
+
+# (A browser can start meanwhile.)
+begin_service <- function(place, token, name = "b", trust = FALSE, ...) {
   home <- tempfile()
   dir.create(home)
   more <- utils::modifyList(list(port = 0, token = token, max_body = 4096), list(...))
@@ -18,6 +21,10 @@ start_service <- function(place, token, name = "b", trust = FALSE, ...) {
     "service$run(900)"), file.path(home, "service.R"))
   system2(file.path(R.home("bin"), "Rscript"), shQuote(c(file.path(home, "service.R"), home)), wait = FALSE,
           stdout = file.path(home, "output"), stderr = file.path(home, "output"))
+  home
+}
+
+await_service <- function(home) {
   for (k in 1:1200) {
     if (file.exists(file.path(home, "ready"))) break
     Sys.sleep(0.05)
