@@ -3,7 +3,7 @@
 #' When package bbotk is loaded, `bbotk::opt("gp_bandit")` optimises with a Gaussian-process bandit, and when
 #' mlr3tuning is,
 #' `mlr3tuning::tnr("gp_bandit")` tunes with one: spaces with factors, logicals, dependencies, `logscale` and
-#' `trafo`, one objective to be
+#' `trafo`, one objective or several to be
 #' minimised or maximised, all terminators and callbacks, batches.
 #'
 #' It is [maximize_bandit()] behind bbotk's interface: a Latin hypercube first (evaluations that the instance has
@@ -14,6 +14,10 @@
 #' far.
 #' Transformations are applied by bbotk: the space is searched on its own scale.
 #'
+#' With several targets (`OptimInstanceBatchMultiCrit`, `TuningInstanceBatchMultiCrit`) the policy is
+#' [policy_ehvi()] for two and [policy_hypervolume()] for more, and bbotk's result is the evaluated points
+#' that no other beats; the bandit's `$front()` is that of the posterior means.
+#'
 #' Parameters: `batch_size` (points asked for together, 1), `design` (size of the first design; by default 5 per
 #' parameter and at most
 #' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
@@ -21,7 +25,8 @@
 #' (default: that of [search_space()]), `refit` (rounds between refits, 2).
 #' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations
 #' (its rewards are
-#' costs: what is maximised, with the other sign).
+#' costs: what is maximised, with the other sign; of several targets its `outcomes` have the targets' names,
+#' with a dot in front where `$history()` has such a column already, and their own signs).
 #'
 #' `opt("async_gp_bandit")` and `tnr("async_gp_bandit")` are the asynchronous ones, for instances on package rush (and a
 #' Redis server): every worker has a bandit of its own, which knows what all of them have begun and ended. They
@@ -70,7 +75,7 @@ bandit_optimizer <- function() {
           id = "gp_bandit",
           param_set = c(paradox::ps(batch_size = paradox::p_int(1L, init = 1L)), optimizer_settings()),
           param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
-          properties = c("dependencies", "single-crit"),
+          properties = c("dependencies", "single-crit", "multi-crit"),
           packages = "gpbandits", label = "Gaussian-process bandit", man = "gpbandits::mlr3-doors"
         )
       }
@@ -106,24 +111,28 @@ bandit_of_optimizer <- list(bandit = function(rhs) {
 # Until bbotk ends it. `keep`: called with the bandit before every batch.
 optimize_instance <- function(inst, settings, keep) {
   domain <- as_search_space(inst$search_space, transformed = FALSE)
-  bandit <- instance_bandit(domain, settings)
+  bandit <- instance_bandit(domain, settings, inst)
   keep(bandit)
   # bbotk ends it by a condition, wherever it is.
   on.exit(tell_rest(bandit, domain, inst))
   known <- earlier_evaluations(inst, domain)
-  missing <- max(0, instance_design(inst, domain, settings) - length(known$cost))
+  missing <- max(0, instance_design(inst, domain, settings) - nrow(known$values))
   design <- if (missing > 0) user_inputs(domain, design_places(domain, missing))
-  cost <- known$cost
+  values <- known$values
   for (rows in split(seq_len(missing), (seq_len(missing) - 1) %/% settings$batch_size)) {
-    cost <- c(cost, evaluate_batch(inst, design[rows, , drop = FALSE]))
+    values <- rbind(values, evaluate_batch(inst, design[rows, , drop = FALSE]))
   }
-  if (length(cost)) bandit$add(rbind(known$x, design), reward = without_failures(cost, numeric()))
+  if (nrow(values)) bandit$add(rbind(known$x, design), reward = rewards_told(values, NULL, inst, bandit))
   repeat {
     asked <- bandit$suggest(settings$batch_size)
     found <- evaluate_batch(inst, asked[domain$names])
-    bandit$observe(asked$id, without_failures(found, cost))
-    cost <- c(cost, found)
+    tell_batch(bandit, asked$id, rewards_told(found, values, inst, bandit))
+    values <- rbind(values, found)
   }
+}
+
+tell_batch <- function(bandit, id, rewards) {
+  if (is.data.frame(rewards)) bandit$observe(cbind(id = id, rewards)) else bandit$observe(id, rewards)
 }
 
 # What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
@@ -132,33 +141,56 @@ tell_rest <- function(bandit, domain, inst) {
   open <- which(status == "pending")
   if (length(open)) bandit$withdraw(open)
   done <- earlier_evaluations(inst, domain)
-  told <- sum(status == "known")
-  rest <- seq_along(done$cost) > told
-  if (any(rest)) {
-    bandit$add(done$x[rest, , drop = FALSE], reward = without_failures(done$cost[rest], utils::head(done$cost, told)))
+  told <- seq_len(nrow(done$values)) <= sum(status == "known")
+  if (any(!told)) {
+    bandit$add(done$x[!told, , drop = FALSE],
+               reward = rewards_told(done$values[!told, , drop = FALSE], done$values[told, , drop = FALSE], inst, bandit))
   }
 }
 
-# bbotk's own sign makes everything a cost.
-instance_bandit <- function(domain, settings) {
-  policy <- if (is.null(settings$policy)) default_policy() else settings$policy
+instance_bandit <- function(domain, settings, inst) {
+  outcomes <- instance_outcomes(inst, domain)
+  policy <- if (is.null(settings$policy)) default_policy(outcomes) else settings$policy
   scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(),
-                default_refit(settings$refit), default_prior_noise, "auto", "auto")
+                default_refit(settings$refit), default_prior_noise, "auto", "auto", outcomes = outcomes)
+}
+
+# Of several targets; NULL for one.
+instance_outcomes <- function(inst, domain) {
+  targets <- inst$archive$cols_y
+  if (length(targets) == 1) return(NULL)
+  taken <- !vapply(targets, function(name) is.null(name_taken_by(name, list(domain = domain))), NA)
+  outcomes <- lapply(inst$objective_multiplicator[targets], function(sign) if (sign < 0) to_maximize() else to_minimize())
+  stats::setNames(outcomes, paste0(ifelse(taken, ".", ""), targets))
 }
 
 instance_design <- function(inst, domain, settings) {
   if (is.null(settings$design)) design_size(NULL, domain, most_evaluations(inst), 1) else settings$design
 }
 
-evaluate_batch <- function(inst, x) {
-  y <- inst$eval_batch(data.table::as.data.table(x))
-  unname(inst$objective_multiplicator) * as.double(y[[inst$archive$cols_y]])
+evaluate_batch <- function(inst, x) target_values(inst, inst$eval_batch(data.table::as.data.table(x)))
+
+# A row for each evaluation and a column for each target.
+target_values <- function(inst, data) {
+  values <- as.data.frame(data)[inst$archive$cols_y]
+  matrix(as.double(unlist(values)), nrow(values), length(values))
 }
 
-# What failed cost as much as the worst so far.
-without_failures <- function(cost, before) {
+# What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a column each, as they are.
+# What failed is as bad as the worst so far, those of `before` among them.
+rewards_told <- function(values, before, inst, bandit) {
+  signs <- inst$objective_multiplicator[inst$archive$cols_y]
+  seen <- rbind(before, values)
+  costs <- vapply(seq_along(signs), function(k) {
+    without_failures(signs[[k]] * values[, k], signs[[k]] * seen[, k])
+  }, numeric(nrow(values)))
+  if (length(signs) == 1) return(as.double(costs))
+  told <- as.data.frame(matrix(costs, nrow(values)) * rep(signs, each = nrow(values)))
+  stats::setNames(told, outcome_names(bandit$config))
+}
+
+without_failures <- function(cost, seen) {
   failed <- !is.finite(cost)
-  seen <- c(before, cost)
   seen <- seen[is.finite(seen)]
   cost[failed] <- if (length(seen)) max(seen) else 0
   cost
@@ -167,9 +199,9 @@ without_failures <- function(cost, before) {
 # What the instance has evaluated before: bbotk's columns as the space has them.
 earlier_evaluations <- function(inst, domain) {
   archive <- inst$archive
-  if (archive$n_evals == 0) return(list(x = NULL, cost = numeric()))
+  if (archive$n_evals == 0) return(list(x = NULL, values = matrix(0, 0, length(archive$cols_y))))
   x <- read_inputs(domain, as.data.frame(archive$data)[domain$names], "instance")
-  list(x = x, cost = unname(inst$objective_multiplicator) * as.double(archive$data[[archive$cols_y]]))
+  list(x = x, values = target_values(inst, archive$data))
 }
 
 # Where the terminator counts evaluations.
@@ -188,7 +220,7 @@ async_optimizer <- function() {
         super$initialize(
           id = "async_gp_bandit", param_set = optimizer_settings(),
           param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
-          properties = c("dependencies", "single-crit", "async"),
+          properties = c("dependencies", "single-crit", "multi-crit", "async"),
           packages = c("rush", "gpbandits"), label = "Asynchronous Gaussian-process bandit",
           man = "gpbandits::mlr3-doors"
         )
@@ -198,7 +230,7 @@ async_optimizer <- function() {
         missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
         design <- if (missing > 0) data.table::as.data.table(user_inputs(domain, design_places(domain, missing)))
         found <- bbotk::optimize_async_default(inst, self, design)
-        told <- archive_reader(domain, self$param_set$values)
+        told <- archive_reader(domain, self$param_set$values, inst)
         tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
         self$bandit <- told$bandit
         found
@@ -224,7 +256,7 @@ work_on_instance <- function(inst, settings) {
   instance <- inst$.__enclos_env__$private
   instance$.eval_queue()
   domain <- as_search_space(inst$search_space, transformed = FALSE)
-  told <- archive_reader(domain, settings)
+  told <- archive_reader(domain, settings, inst)
   while (!inst$is_terminated) {
     tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
     asked <- told$bandit$suggest()
@@ -234,8 +266,8 @@ work_on_instance <- function(inst, settings) {
   }
 }
 
-archive_reader <- function(domain, settings) {
-  list2env(list(bandit = instance_bandit(domain, settings), ids = integer(), open = character(), cost = numeric()),
+archive_reader <- function(domain, settings, inst) {
+  list2env(list(bandit = instance_bandit(domain, settings, inst), ids = integer(), open = character(), values = NULL),
            parent = emptyenv())
 }
 
@@ -251,9 +283,9 @@ tell_archive <- function(told, data, domain, inst) {
   }
   ended <- data[data$keys %in% told$open & data$state != "running", ]
   if (nrow(ended) == 0) return(invisible())
-  cost <- unname(inst$objective_multiplicator) * as.double(ended[[inst$archive$cols_y]])
-  cost <- without_failures(ifelse(ended$state == "failed", NA, cost), told$cost)
-  told$bandit$observe(unname(told$ids[ended$keys]), cost)
-  told$cost <- c(told$cost, cost)
+  values <- target_values(inst, ended)
+  values[ended$state == "failed", ] <- NA
+  tell_batch(told$bandit, unname(told$ids[ended$keys]), rewards_told(values, told$values, inst, told$bandit))
+  told$values <- rbind(told$values, values)
   told$open <- setdiff(told$open, ended$keys)
 }

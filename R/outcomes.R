@@ -217,14 +217,19 @@ check_outcome_list <- function(outcomes, config = NULL) {
 # An input's name gives way to a column of the history (it gets a dot there); an outcome's, by which values are told,
 # does not.
 check_outcome_name <- function(name, config) {
-  taken_by <- if (name %in% config$domain$names) "an input's name, too"
-              else if (name %in% config$context_names) "a context's name, too"
-              else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column that `$history()` has anyway"
-              else if (grepl("_(mean|sd)$", name)) "the form of a column of `$posterior()`"
-  if (is.null(taken_by)) return(invisible())
-  stop_argument("outcomes", sprintf("an outcome named %s, which is %s", dQuote(name, FALSE), taken_by),
+  taker <- name_taken_by(name, config)
+  if (is.null(taker)) return(invisible())
+  stop_argument("outcomes", sprintf("an outcome named %s, which is %s", dQuote(name, FALSE), taker),
                 paste("outcomes with names other than those of inputs, contexts and the history's columns, and not",
                       "ending in _mean or _sd"))
+}
+
+# In words; NULL where an outcome may be called so.
+name_taken_by <- function(name, config) {
+  if (name %in% config$domain$names) "an input's name, too"
+  else if (name %in% config$context_names) "a context's name, too"
+  else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column that `$history()` has anyway"
+  else if (grepl("_(mean|sd)$", name)) "the form of a column of `$posterior()`"
 }
 
 history_columns <- c("reward", "mean", "sd", "width", "action", "segment", "status", "feasible", "noise_var")

@@ -132,6 +132,69 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
   expect_error(tuner$bandit <- NULL, "read only", class = "gpbandits_error")
 })
 
+test_that("several targets: a front, whatever is minimised or maximised, with failures and earlier evaluations", {
+  skip_on_cran()
+  needs_bbotk()
+  several <- function(f, tags, evaluations) {
+    codomain <- do.call(paradox::ps, lapply(tags, function(tag) paradox::p_dbl(tags = tag)))
+    bbotk::OptimInstanceBatchMultiCrit$new(
+      bbotk::ObjectiveRFun$new(f, paradox::ps(u = paradox::p_dbl(0, 1), v = paradox::p_dbl(0, 1)), codomain),
+      terminator = bbotk::trm("evals", n_evals = evaluations))
+  }
+  calls <- 0
+  f <- function(xs) {
+    calls <<- calls + 1
+    list(gain = if (calls == 4) -Inf else xs$u * (1 - (xs$v - 0.5)^2), width = xs$u^2 + (xs$v - 0.5)^2)
+  }
+  set.seed(1)
+  instance <- several(f, list(gain = "maximize", width = "minimize"), 18)
+  quiet(instance$eval_batch(paradox::generate_design_random(instance$search_space, 3)$data))
+  optimizer <- bbotk::opt("gp_bandit", batch_size = 2, design = 8)
+  quiet(optimizer$optimize(instance))
+  expect_identical(optimizer$bandit$config$policy$kind, "ehvi")
+  archive <- as.data.frame(instance$archive$data)
+  told <- optimizer$bandit$history()
+  told <- told[told$status == "known", ]
+  expect_equal(told$u, archive$u, tolerance = 1e-12)
+  # (`width` is a column of histories.)
+  expect_equal(told$.width, archive$width, tolerance = 1e-9)
+  broken <- is.infinite(archive$gain)
+  expect_equal(told$gain, ifelse(broken, min(archive$gain[!broken][1:7]), archive$gain), tolerance = 1e-9)
+  # On the front v is a half, and the width the gain squared.
+  result <- as.data.frame(instance$result)
+  expect_gt(nrow(result), 5)
+  expect_lt(stats::median(abs(result$v - 0.5)), 0.15)
+  front <- optimizer$bandit$front()
+  expect_lt(stats::median(abs(front$.width_mean - front$gain_mean^2)), 0.03)
+
+  three <- several(function(xs) list(a = xs$u, b = xs$v, c = -xs$u - xs$v),
+                   list(a = "minimize", b = "minimize", c = "minimize"), 7)
+  optimizer <- bbotk::opt("gp_bandit", design = 5)
+  quiet(optimizer$optimize(three))
+  expect_identical(optimizer$bandit$config$policy$kind, "hypervolume")
+  one <- bbotk::opt("gp_bandit", policy = policy_ei())
+  expect_error(quiet(one$optimize(several(f, list(gain = "maximize", width = "minimize"), 9))), "policy",
+               class = "gpbandits_error")
+})
+
+test_that("a tuner finds the front of two measures", {
+  skip_on_cran()
+  needs_bbotk()
+  for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
+  set.seed(2)
+  tuner <- mlr3tuning::tnr("gp_bandit", design = 4)
+  instance <- quiet(mlr3tuning::tune(
+    tuner = tuner, task = mlr3::tsk("sonar"), resampling = mlr3::rsmp("holdout"),
+    learner = mlr3::lrn("classif.rpart", cp = paradox::to_tune(1e-4, 0.3, logscale = TRUE)),
+    measures = mlr3::msrs(c("classif.tpr", "classif.fpr")), term_evals = 8))
+  archive <- as.data.frame(instance$archive$data)
+  known <- tuner$bandit$history()
+  known <- known[known$status == "known", ]
+  measures <- c("classif.tpr", "classif.fpr")
+  expect_equal(known[measures], archive[measures], ignore_attr = TRUE, tolerance = 1e-9)
+  expect_identical(tuner$bandit$config$policy$kind, "ehvi")
+})
+
 test_that("it is registered whichever package is loaded first", {
   skip_on_cran()
   needs_bbotk()
