@@ -321,6 +321,18 @@ cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
 }
 
+cpp_latent_parameters <- function(handle) {
+    .Call(`_gpbandits_cpp_latent_parameters`, handle)
+}
+
+cpp_latent_evidence <- function(handle, kernel, fit_mean, parameters) {
+    .Call(`_gpbandits_cpp_latent_evidence`, handle, kernel, fit_mean, parameters)
+}
+
+cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations)
+}
+
 cpp_fit_models <- function(kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit) {
     .Call(`_gpbandits_cpp_fit_models`, kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit)
 }

@@ -109,6 +109,7 @@ check_refits <- function(bandit) {
 
 check_fit <- function(fit, config) {
   check_beliefs(fit, config)
+  check_refitted_rewards(fit$rewards, config$rewards)
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
 }
 

@@ -26,8 +26,7 @@ place_frame <- function(bandit, arm, context, inputs) {
 # `mean` and `sd` of some queries, as they were at the choice: under the map of outputs that was in force then.
 beliefs_at_choice <- function(bandit, ids) {
   beliefs <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
-  if (has_likelihood(bandit$config)) return(in_user_units(beliefs, bandit$config))
-  if (is.null(bandit$config$outputs)) return(beliefs)
+  if (is.null(bandit$config$outputs) && !has_likelihood(bandit$config)) return(beliefs)
   fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
   before <- findInterval(ids - 1, fits)
   for (k in unique(before)) {

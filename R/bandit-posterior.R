@@ -8,7 +8,7 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
   places <- asked_places(config$domain, x, arm, arg)
   if (!has_likelihood(config)) return(posterior_at(bandit, places, context))
   if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, places, context, level))
-  in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, scale, level)
+  in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), scale, level)
 }
 
 # Where a posterior is asked for: unlike places that are played these may lie outside the domain.
@@ -122,7 +122,7 @@ bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed 
   context <- if (length(config$context_names)) frame[config$context_names]
   belief <- if (!known) data.frame(mean = NA_real_, sd = NA_real_)[0, ]
             else if (!has_likelihood(config)) posterior_at(bandit, places, context)
-            else in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, level = 0.95)
+            else in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), level = 0.95)
   cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(belief, given_names(config)))
 }
 

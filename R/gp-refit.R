@@ -12,6 +12,8 @@
 #' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every reading counts. A change detector keeps the kernel
 #' that it began with.
 #'
+#' Rewards that are no Gaussian readings ([rewards], [rewards_duels()]) are fitted by Laplace's approximation of their marginal likelihood.
+#'
 #' @param rounds a whole number >= 1: queries between two refits.
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
 #' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
@@ -147,11 +149,13 @@ refit_if_due <- function(bandit) {
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
   of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models"), names(one))]
-  c(of(config), if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
+  own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
+  c(of(config), Filter(Negate(is.null), own), if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
 # The current parameters of an outcome, or better ones.
 fitted_parameters <- function(bandit, known, current, outcome = 1) {
+  if (has_likelihood(bandit$config)) return(fitted_latent(bandit, current))
   config <- outcome_config(bandit$config, outcome)
   prior <- if (config$refit$mean == "fit") "fit" else 0
   x <- known_inputs(bandit, known$id)
@@ -244,6 +248,7 @@ refitted_config <- function(config, fit) {
   config$mean <- fit$mean
   config$output_map <- fit$output_map
   config$models <- fit$models
+  if (!is.null(fit$rewards)) config$rewards <- fit$rewards
   for (name in names(fit$outcomes)) {
     config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
   }

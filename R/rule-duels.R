@@ -157,7 +157,7 @@ chances_against_best <- function(bandit, places, context, level) {
     frame <- frame[places$arm + 1L, , drop = FALSE]
     rownames(frame) <- NULL
   }
-  on_response(frame, trait(config$rewards, "response"), level)
+  on_response(frame, trait(current_config(bandit)$rewards, "response"), level)
 }
 
 # Whom each of some queries met; NA where it has met nobody.

@@ -19,10 +19,17 @@
 #' \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of \eqn{f}, and so does `width`. `level = 0.95` of
 #' `$posterior()` sets \eqn{z}. What is recommended has the largest (`direction = "minimize"`: the smallest) mean of \eqn{f}.
 #'
-#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `refit`, `failures = "avoid"`,
+#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `failures = "avoid"`,
 #'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), the engine
 #'   `"lowrank"`, algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
 #'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
+#' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
+#'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2}, with its
+#'   gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and counts a constant prior mean (`mean = "fit"`), of
+#'   levels the cuts (the first one and the logarithms of what follows), of [rewards_duels()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the
+#'   kernel's variance has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing against ever larger ones;
+#'   so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean (5), which are no parameters that `priors` can name. `rewards_robust()` takes no refits,
+#'   and nobody `average`.
 #' @section Guarantee: [width_glm()], for successes and counts. None of the widths that hold with Gaussian noise holds here. Rewards in an interval, shares \eqn{k/n} among
 #'   them, have one without any of this, see [width_amm()]. For rewards with outliers no bandit's bound is known with
 #'   `rewards_robust()`; with [rewards_clip()] there is one.
@@ -84,8 +91,9 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   compares    are rewards comparisons of queries?
 #   ranks       of several at once?
 #   has_norm_bound  is width_glm() proved for them?
+#   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL, compares = FALSE,
-                       ranks = FALSE, has_norm_bound = FALSE)
+                       ranks = FALSE, has_norm_bound = FALSE, refits = TRUE, refits_mean = FALSE)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
@@ -96,13 +104,14 @@ rewards_entries <- list(
     traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link, direction_words(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
                   response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
-                  outcome = function(rewards) check_successes, has_norm_bound = TRUE)
+                  outcome = function(rewards) check_successes, has_norm_bound = TRUE, refits_mean = TRUE)
   ),
   counts = list(
     settings = alist(direction = check_direction(direction)),
     traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
-                  outcome = function(rewards) check_event_counts, has_norm_bound = TRUE)
+                  outcome = function(rewards) check_event_counts, has_norm_bound = TRUE,
+                  refits_mean = TRUE)
   ),
   ordinal = list(
     settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
@@ -131,7 +140,7 @@ rewards_entries <- list(
     traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df), noise = TRUE,
                   likelihood = function(rewards) list(kind = "robust", df = rewards$df),
                   response = function(rewards) identity,
-                  outcome = function(rewards) check_reading)
+                  outcome = function(rewards) check_reading, refits = FALSE)
   )
 )
 
@@ -241,7 +250,8 @@ check_likelihood <- function(config) {
   if (!has_likelihood(config)) return(check_duels(config))
   title <- trait(config$rewards, "title")
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
-  for (arg in c("constraints", "refit", "failures")) {
+  check_latent_refit(config, refuse)
+  for (arg in c("constraints", "failures")) {
     if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
   }
   if (!is.null(config$changes) && config$changes$kind %in% c("detect", "event", "fade", "function")) {

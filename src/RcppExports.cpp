@@ -933,6 +933,43 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_latent_parameters
+Eigen::VectorXd cpp_latent_parameters(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_latent_parameters(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_latent_parameters(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_latent_evidence
+Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Eigen::VectorXd& parameters);
+RcppExport SEXP _gpbandits_cpp_latent_evidence(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_latent_evidence(handle, kernel, fit_mean, parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_fit_latent
+Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_fit_models
 Rcpp::List cpp_fit_models(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, int models, const Eigen::MatrixXd& starts, const Eigen::VectorXd& unit);
 RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP modelsSEXP, SEXP startsSEXP, SEXP unitSEXP) {
@@ -1243,6 +1280,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
+    {"_gpbandits_cpp_latent_parameters", (DL_FUNC) &_gpbandits_cpp_latent_parameters, 1},
+    {"_gpbandits_cpp_latent_evidence", (DL_FUNC) &_gpbandits_cpp_latent_evidence, 4},
+    {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 5},
     {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 10},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},

@@ -1,10 +1,12 @@
 #include "base/golden_points.h"
 #include "events/changes.h"
 #include "fitting/average.h"
+#include "fitting/latent_evidence.h"
 #include "information/information.h"
 #include "information/optimal_design.h"
 #include "kernels/pivoted_cholesky.h"
 #include "linalg/decompositions.h"
+#include "r_bandit.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
@@ -16,6 +18,7 @@
 #include "spaces/shares.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -241,6 +244,78 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
       Rcpp::Named("log_likelihood") = found.log_likelihood,
       Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
       Rcpp::Named("evaluations") = static_cast<double>(found.evaluations));
+}
+
+namespace {
+
+// What the mean of a bandit knows of rewards that are no Gaussian readings.
+gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
+  const gpb::Observations::Pool pool = bandit.known().pool();
+  gpb::LatentReadings out;
+  std::map<std::vector<double>, Eigen::Index> where;
+  std::vector<gpb::VectorXd> points;
+  const auto number = [&](const gpb::Place& place) {
+    const gpb::VectorXd x = bandit.space().inputs(place);
+    const auto found = where.emplace(std::vector<double>(x.data(), x.data() + x.size()),
+                                     static_cast<Eigen::Index>(points.size()));
+    if (found.second) points.push_back(x);
+    return found.first->second;
+  };
+  out.mean.resize(static_cast<Eigen::Index>(pool.functionals.size()));
+  for (const gpb::Functional& one : pool.functionals) {
+    out.mean[static_cast<Eigen::Index>(out.place.size())] =
+        bandit.space().prior_mean(one.place) - (one.compares ? bandit.space().prior_mean(one.other) : 0.0);
+    out.place.push_back(number(one.place));
+    out.other.push_back(one.compares ? number(one.other) : -1);
+  }
+  out.data = pool.data;
+  out.rankings = pool.rankings;
+  for (const gpb::VectorXd& x : points) {
+    if (out.X.rows() == 0) out.X.resize(static_cast<Eigen::Index>(points.size()), x.size());
+    out.X.row(where.at(std::vector<double>(x.data(), x.data() + x.size()))) = x.transpose();
+  }
+  return out;
+}
+
+gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
+  BanditHandle bandit(handle);
+  if (!bandit->known().likelihood()) throw std::invalid_argument("rewards are readings");
+  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_readings(*bandit),
+                             bandit->known().likelihood(), fit_mean);
+}
+
+}  // namespace
+
+// The parameters of the likelihood of a bandit's rewards that are fitted.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_latent_parameters(SEXP handle) {
+  BanditHandle bandit(handle);
+  return bandit->known().likelihood()->parameters();
+}
+
+// Laplace's log marginal likelihood of them and its gradient, by what `problem` of cpp_fit_latent() is about.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean,
+                               const Eigen::VectorXd& parameters) {
+  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
+  evidence.factorise(parameters, true);
+  return Rcpp::List::create(Rcpp::Named("value") = evidence.value(), Rcpp::Named("gradient") = evidence.gradient());
+}
+
+// Its maximum: parameters of the kernel, the prior mean if it is fitted, those of the likelihood, and a nought.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem,
+                          int iterations) {
+  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
+  const auto minimizers = [iterations](double tolerance) {
+    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
+  };
+  gpb::Fit fit(evidence, problem_from_list(problem), minimizers, iterations);
+  fit.explore();
+  return Rcpp::List::create(Rcpp::Named("parameters") = fit.best().parameters,
+                            Rcpp::Named("log_likelihood") = fit.best().log_likelihood,
+                            Rcpp::Named("objective") = fit.best().objective,
+                            Rcpp::Named("converged") = fit.best().converged);
 }
 
 // What to average over: `parameters` (a column per model), `mean`, `weight`, and `best`, the mode's

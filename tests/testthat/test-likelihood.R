@@ -284,7 +284,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   refused("width", policy = policy_ucb(width_amm(1, 1)))
   refused("width", policy = policy_ts(width_srinivas_finite()))
   refused("policy", policy = policy_kg())
-  refused("refit", refit = refit_every(5))
+  refused("refit", refit = refit_every(5, average = 3))
   refused("failures", failures = "avoid")
   refused("pending", pending = pending_censor(2, value = 0.5))
   expect_error(gp_bandit(box_domain(0, 1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), engine = "lowrank"), "engine",

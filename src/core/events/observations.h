@@ -31,6 +31,14 @@ struct Reading {
 
 class Observations {
  public:
+  // Rewards that are no Gaussian readings, by what they are about.
+  struct Pool {
+    std::vector<Functional> functionals;
+    std::vector<Likelihood::Data> data;
+    std::vector<double> awaited;  // weights of those that are not known
+    std::vector<RankingSites> rankings;
+  };
+
   // Without a likelihood noise is Gaussian.
   Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
                LikelihoodPtr likelihood = nullptr, bool compares = false);
@@ -67,6 +75,7 @@ class Observations {
     return fit_;
   }
   const LikelihoodPtr& likelihood() const { return likelihood_; }
+  Pool pool() const;
   // These posteriors' sites have the weights that a norm bound of `B` allows: see GlmBound.
   void bound_curvature(double B) { norm_bound_ = B; }
   // -2 (ELBO + J) of the fit: what the width of GlmBound knows of the rewards.
@@ -88,20 +97,13 @@ class Observations {
   void shrink_window();
   void refill_window();
   void drop_weightless();
-  // Rewards that are no Gaussian readings: their sites, once a round that looks.
-  struct Pool {
-    std::vector<Functional> functionals;
-    std::vector<Likelihood::Data> data;
-    std::vector<double> awaited;  // weights of those that are not known
-    std::vector<RankingSites> rankings;
-  };
+  // Their sites, once a round that looks.
   using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their places
   void settle() const;
   const Place* best_compared() const;
   void expect_awaited(const Pool& all, SiteFit sites) const;
   void narrow(SiteFit& sites, const SiteSystem& system,
               const std::vector<Likelihood::Data>& data) const;
-  Pool pool() const;
   void add_to(Pool& pool, Where& where, const Item& item, double weight) const;
   static void add_ranking(Pool& pool, Where& where, const RankedPlaces& ranked, double weight);
   static PairSite pair_of(const Place& place, const Place& other, Pool& pool, Where& where);

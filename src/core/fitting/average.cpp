@@ -236,7 +236,7 @@ std::vector<Averager::Draw> Averager::draws(const std::vector<Hill>& hills, Inde
       for (const Hill& hill : hills) top = std::max(top, hill.log_density(z));
       double sum = 0.0;
       for (const Hill& hill : hills) sum += std::exp(hill.log_density(z) - top);
-      const MarginalLikelihood& known = fit_.likelihood();
+      const Evidence& known = fit_.likelihood();
       const double spread = fit_mean ? 1.0 / std::sqrt(known.mean_precision()) : 0.0;
       const VectorXd parameters = coordinates_.parameters(z);
       out.push_back({parameters, known.mean(), spread, posterior - top - std::log(sum),

@@ -210,7 +210,7 @@ double ParameterPrior::log_density(double u, double* slope) const {
   return top + std::log(sum);
 }
 
-Fit::Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimizers,
+Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
          Index max_iterations)
     : likelihood_(likelihood),
       minimizers_(std::move(minimizers)),

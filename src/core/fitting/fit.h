@@ -48,7 +48,7 @@ class Fit {
   // A minimiser that stops when an iteration gains less than the tolerance.
   using Minimizers = std::function<BoxMinimizer(double tolerance)>;
 
-  Fit(MarginalLikelihood& likelihood, FitProblem problem, Minimizers minimizers,
+  Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
       Index max_iterations);
 
   // Climbs from the best of the start and of low-discrepancy points; the ends' coordinates.
@@ -61,7 +61,7 @@ class Fit {
   // fitted mean is integrated out of the value (under a flat prior), not of the slopes.
   double density(const VectorXd& parameters, VectorXd* gradient);
   const FitProblem& problem() const { return problem_; }
-  const MarginalLikelihood& likelihood() const { return likelihood_; }
+  const Evidence& likelihood() const { return likelihood_; }
   // The best of everything evaluated; never worse than the start if that is within bounds.
   const FitResult& best() const { return best_; }
 
@@ -82,7 +82,7 @@ class Fit {
   Candidate screen_start();
   std::vector<Candidate> candidates();
 
-  MarginalLikelihood& likelihood_;
+  Evidence& likelihood_;
   Minimizers minimizers_;
   Index max_iterations_;
   FitProblem problem_;         // in parameters

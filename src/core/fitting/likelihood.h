@@ -14,6 +14,25 @@ struct Readings {
   VectorXd y, own_noise;
 };
 
+// What hyperparameters are worth: the logarithm of the density of what was observed, given them.
+class Evidence {
+ public:
+  virtual ~Evidence() = default;
+  // Everything below holds for the parameters given here last; the gradient only
+  // if it was wanted. `parameters`: the kernel's logarithms, what else there is, then log(noise).
+  virtual void factorise(const VectorXd& parameters, bool want_gradient) = 0;
+  virtual double value(double log_scale = 0.0) const = 0;
+  virtual VectorXd gradient(double log_scale = 0.0) const = 0;  // by `parameters`
+  virtual Index evaluations() const = 0;
+  // Of a mean that is found in closed form.
+  virtual double mean() const { return 0.0; }
+  virtual double mean_precision() const { return 0.0; }
+  // Is there a best number to multiply kernel and noise by, and what are values at others?
+  virtual bool scales() const { return false; }
+  virtual double log_scale() const { return 0.0; }
+  virtual double scale_slope(double) const { return 0.0; }
+};
+
 // log p(y) = -r'A^-1 r / 2 - log det(A) / 2 - n log(2 pi) / 2 with
 // A = scale (K(theta) + D) and r = y - mean, at parameters that change; D is diagonal: the noise, or
 // an observation's own.
@@ -21,24 +40,22 @@ struct Readings {
 // Observations of one point are pooled, which changes nothing but the work: they say what their
 // average, weighed by 1 / D, says with noise 1 / sum(1 / D), and their spread about it is another
 // factor of the density, of D alone.
-class MarginalLikelihood {
+class MarginalLikelihood final : public Evidence {
  public:
   MarginalLikelihood(const Kernel& kernel, const Readings& readings, bool fit_mean);
 
-  // Everything below holds for the parameters given here last; the gradient only
-  // if it was wanted. `parameters`: the kernel's logarithms, then log(noise).
-  void factorise(const VectorXd& parameters, bool want_gradient);
+  void factorise(const VectorXd& parameters, bool want_gradient) override;
 
-  double mean() const { return mean_; }
+  double mean() const override { return mean_; }
   // 1' A^-1 1 at scale 1, where the mean is fitted: its precision given the parameters.
-  double mean_precision() const { return mean_precision_; }
-  double log_scale() const;  // log of the best scale: r'(K + noise I)^-1 r / n
-  double value(double log_scale = 0.0) const;
-  double scale_slope(double log_scale) const;            // by log(scale)
-  VectorXd gradient(double log_scale = 0.0) const;  // by `parameters`
-  Index evaluations() const { return evaluations_; }
+  double mean_precision() const override { return mean_precision_; }
+  double log_scale() const override;  // log of the best scale: r'(K + noise I)^-1 r / n
+  double value(double log_scale = 0.0) const override;
+  double scale_slope(double log_scale) const override;  // by log(scale)
+  VectorXd gradient(double log_scale = 0.0) const override;
+  Index evaluations() const override { return evaluations_; }
   // Has no observation a noise of its own? Then values scale with kernel and noise together.
-  bool scales() const { return scales_; }
+  bool scales() const override { return scales_; }
 
  private:
   Index size() const { return X_.rows(); }  // points

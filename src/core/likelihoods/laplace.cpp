@@ -80,6 +80,13 @@ VectorXd SiteSystem::variances() const {
   return (prior_variance_ - half.colwise().squaredNorm().transpose()).cwiseMax(0.0);
 }
 
+MatrixXd SiteSystem::precision() const {
+  if (by_features_) throw std::logic_error("features have no such matrix");
+  MatrixXd half = root_weight_.asDiagonal();
+  solve_lower_columns(factor_, half);
+  return crossprod(half, half);
+}
+
 // ---- what rewards say ---------------------------------------------------------------------------
 
 void SiteTerms::majorise(const VectorXd&, bool, VectorXd&, VectorXd&) const {

@@ -62,6 +62,8 @@ class SiteSystem {
   // Of the sites that were solved last: log det(I + K W), and the functionals' variances.
   double log_det() const;
   VectorXd variances() const;
+  // (K + W^-1)^-1; not by features.
+  MatrixXd precision() const;
 
  private:
   void factorise(const VectorXd& weight);

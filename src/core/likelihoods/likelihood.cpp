@@ -37,6 +37,12 @@ double logistic(double x) {
 
 double Likelihood::least_curvature(double, double, double, const Data&) const { return kNaN; }
 
+LikelihoodPtr Likelihood::with(const VectorXd&) const {
+  throw std::logic_error("nothing of this likelihood is fitted");
+}
+
+MatrixXd Likelihood::parameter_slopes(double, const Data&) const { return MatrixXd(3, 0); }
+
 void Likelihood::majorise(double, const Data&, bool, double&, double&) const {
   throw std::logic_error("a concave likelihood needs no majorant");
 }
@@ -135,6 +141,20 @@ class Ordinal : public Likelihood {
       if (!(cuts_[j] > cuts_[j - 1])) throw std::invalid_argument("cuts must rise");
     }
   }
+  // The first cut, and the logarithms of what the others are above the one before.
+  VectorXd parameters() const override {
+    VectorXd out = cuts_;
+    for (Index j = 1; j < out.size(); ++j) out[j] = std::log(cuts_[j] - cuts_[j - 1]);
+    return out;
+  }
+  LikelihoodPtr with(const VectorXd& parameters) const override {
+    VectorXd cuts = parameters;
+    for (Index j = 1; j < cuts.size(); ++j) cuts[j] = cuts[j - 1] + std::exp(parameters[j]);
+    return std::make_shared<Ordinal>(cuts);
+  }
+  MatrixXd parameter_slopes(double f, const Data& data) const override {
+    return cut_slopes(f, data) * cuts_by_parameters();
+  }
   void pool(double value, double size, double weight, Data& data) const override {
     const Index level = static_cast<Index>(std::llround(value));
     if (level < 1 || level > cuts_.size() + 1) throw std::invalid_argument("there is no such level");
@@ -164,6 +184,30 @@ class Ordinal : public Likelihood {
   }
 
  private:
+  // A row per cut, a column per parameter.
+  virtual MatrixXd cuts_by_parameters() const {
+    MatrixXd out = MatrixXd::Zero(cuts_.size(), cuts_.size());
+    for (Index j = 0; j < cuts_.size(); ++j) {
+      out(j, 0) = 1.0;
+      for (Index k = 1; k <= j; ++k) out(j, k) = cuts_[k] - cuts_[k - 1];
+    }
+    return out;
+  }
+  // The same as parameter_slopes(), by cuts.
+  MatrixXd cut_slopes(double f, const Data& data) const {
+    MatrixXd out = MatrixXd::Zero(3, cuts_.size());
+    for (Index j = 0; j < cuts_.size(); ++j) {
+      const auto level = static_cast<std::size_t>(j);
+      const double below = data.empty() ? 0.0 : data[level], above = data.empty() ? 0.0 : data[level + 1];
+      const double p = logistic(cuts_[j] - f), q = logistic(f - cuts_[j]);
+      out(1, j) = (below + above) * p * q;
+      out(2, j) = (below + above) * p * q * (q - p);
+      out(0, j) = below * q - above * p;
+      if (j > 0) out(0, j) += below / std::expm1(cuts_[j] - cuts_[j - 1]);
+      if (j + 1 < cuts_.size()) out(0, j) -= above / std::expm1(cuts_[j + 1] - cuts_[j]);
+    }
+    return out;
+  }
   // log(s(a) - s(b)) = log s(a) + log s(-b) + log(1 - e^(b-a)), a and b the cuts less f.
   Slope of_level(double f, Index j) const {
     const double a = j < cuts_.size() ? cuts_[j] - f : kInf, b = j > 0 ? cuts_[j - 1] - f : -kInf;
@@ -186,10 +230,19 @@ class Ordinal : public Likelihood {
 // Comparisons that may end in a tie: lost, tied, won (0, 1/2, 1) are levels of a difference of f.
 class Tied final : public Ordinal {
  public:
-  explicit Tied(double tau) : Ordinal((VectorXd(2) << -tau, tau).finished()) {}
+  explicit Tied(double tau) : Ordinal((VectorXd(2) << -tau, tau).finished()), tau_(tau) {}
+  VectorXd parameters() const override { return VectorXd::Constant(1, std::log(tau_)); }
+  LikelihoodPtr with(const VectorXd& parameters) const override {
+    return std::make_shared<Tied>(std::exp(parameters[0]));
+  }
   void pool(double value, double size, double weight, Data& data) const override {
     Ordinal::pool(1.0 + 2.0 * value, size, weight, data);
   }
+
+ private:
+  MatrixXd cuts_by_parameters() const override { return (MatrixXd(2, 1) << -tau_, tau_).finished(); }
+
+  double tau_;
 };
 
 // ---- outliers -----------------------------------------------------------------------------------
@@ -252,6 +305,15 @@ class Reflected final : public Likelihood {
   double expected_weight(double f) const override { return base_->expected_weight(-f); }
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return base_->least_curvature(-f, -upper, -lower, data);
+  }
+  VectorXd parameters() const override { return base_->parameters(); }
+  LikelihoodPtr with(const VectorXd& parameters) const override {
+    return std::make_shared<Reflected>(base_->with(parameters));
+  }
+  MatrixXd parameter_slopes(double f, const Data& data) const override {
+    MatrixXd out = base_->parameter_slopes(-f, data);
+    out.row(1) *= -1.0;
+    return out;
   }
   bool concave() const override { return base_->concave(); }
   void majorise(double f, const Data& data, bool begins, double& weight,

@@ -33,6 +33,11 @@ class Likelihood {
   // The least precision that 2 D(u) / (u - f)^2 shows over [lower, upper], D Bregman's divergence of
   // minus the log likelihood between u and f. NaN where nothing is proved.
   virtual double least_curvature(double f, double lower, double upper, const Data& data) const;
+  // What of it is fitted, any real numbers; the same likelihood with others.
+  virtual VectorXd parameters() const { return VectorXd(); }
+  virtual std::shared_ptr<const Likelihood> with(const VectorXd& parameters) const;
+  // By these, a column each: of the log likelihood at f, of its slope, of minus its second derivative.
+  virtual MatrixXd parameter_slopes(double f, const Data& data) const;
   // Are rewards places in rankings, whose likelihood is no sum over functionals? See ranking.h.
   virtual bool ranks() const { return false; }
   // Is it log-concave? Where not, fits begin at the maximum of one that is.
