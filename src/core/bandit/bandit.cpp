@@ -96,16 +96,26 @@ void Bandit::forget_played() {
   repetition_.forget();
 }
 
-void Bandit::asked(Index id, Index outcome) {
-  if (outcome == 0) note(id);
-  quantity(outcome).asked(id, fold_.query(id).place);
-}
-
-void Bandit::learned(Index id, Index outcome, double reward) {
-  const Query& q = fold_.query(id);
-  const Told told = fold_.known_told(q, outcome);
-  const Place* other = told.other > 0 ? &fold_.query(told.other).place : nullptr;
-  quantity(outcome).learned(id, q.place, reward, told, other, ranked_with(id));
+void Bandit::follow(const Change& change) {
+  const Index id = change.id, outcome = change.outcome;
+  switch (change.kind) {
+    case Change::Kind::asked:
+      if (outcome == 0) note(id);
+      return quantity(outcome).asked(id, fold_.query(id).place);
+    case Change::Kind::learned: {
+      const Index other = change.told.other;
+      return quantity(outcome).learned(id, fold_.query(id).place, change.value, change.told,
+                                       other > 0 ? &fold_.query(other).place : nullptr, ranked_with(id));
+    }
+    case Change::Kind::dropped:
+      quantity(outcome).dropped(id);
+      if (outcome == 0) note_anew();
+      return;
+    case Change::Kind::cleared:
+      return begin_anew(fold_.rounds() + 1);
+    case Change::Kind::retargeted:
+      return quantity(0).revalue([this](Index known) { return fold_.known_value(fold_.query(known)); });
+  }
 }
 
 std::shared_ptr<const RankedPlaces> Bandit::ranked_with(Index id) const {
@@ -118,25 +128,15 @@ std::shared_ptr<const RankedPlaces> Bandit::ranked_with(Index id) const {
   return out;
 }
 
-void Bandit::dropped(Index id, Index outcome) {
-  quantity(outcome).dropped(id);
-  if (outcome == 0) note_anew();
-}
-
-void Bandit::cleared() { begin_anew(fold_.rounds() + 1); }
-
-void Bandit::retargeted() {
-  quantity(0).revalue([this](Index id) { return fold_.known_value(fold_.query(id)); });
-}
-
 void Bandit::rebuild() {
   make_posteriors();
   for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
     const Query& q = fold_.query(id);
     for (Index k = 0; k < fold_.outcomes(); ++k) {
       if (q.cell(k).is_void()) continue;
-      asked(id, k);
-      if (fold_.is_known(q, k)) learned(id, k, fold_.known_value(q, k));
+      follow({Change::Kind::asked, id, k});
+      if (!fold_.is_known(q, k)) continue;
+      follow({Change::Kind::learned, id, k, fold_.known_value(q, k), fold_.known_told(q, k)});
     }
   }
 }
@@ -154,7 +154,7 @@ void Bandit::exchange(Beliefs& beliefs, EventKind kind) {
     exchange();
     throw;
   }
-  log(kind, fold_.rounds());
+  events_.push_back({kind, fold_.rounds()});
 }
 
 void Bandit::refit(Beliefs beliefs) { exchange(beliefs, EventKind::refit); }
@@ -568,99 +568,25 @@ Query Bandit::propose(const Context& context, Rng& rng) {
 
 // ---- events -----------------------------------------------------------------
 
-void Bandit::log(EventKind kind, Index id) { events_.push_back({kind, id}); }
-
 void Bandit::hand_over_events() {
   first_event_ += static_cast<Index>(events_.size());
   events_.clear();
   if (events_.capacity() > 64) events_.shrink_to_fit();  // those of a replay
 }
 
-void Bandit::settle_what_is_due() {
-  if (fold_.restart_due()) restart();
-  if (fold_.epoch_due()) end_epoch();
-}
-
-Index Bandit::commit(Query query) {
-  const Index id = fold_.ask(std::move(query));
-  advance();
-  events_.push_back({EventKind::query, id, fold_.clock()});
-  return id;
-}
-
-Query Bandit::query_at(const Place& place, const Context& context, Action action) {
-  settle_what_is_due();
-  Query q;
-  q.place = place;
-  q.context = context;
-  q.action = action;
-  look(q);
-  return q;
-}
-
-Index Bandit::explore(const Place& place, const Context& context) {
-  return commit(query_at(place, context, Action::explore));
-}
-
-void Bandit::observe(Index id, double reward, const VectorXd& g, const Told& told) {
-  check_own_noise(reward, told);
-  const bool alarm = fold_.reward(id, reward, g, told);
-  events_.push_back({EventKind::reward, id, fold_.clock(), reward, told, g});
-  if (alarm) restart();
-}
-
-Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
-                   const Told& told) {
-  check_own_noise(reward, told);
-  const Index id = fold_.ask(query_at(place, context, Action::given));
-  const bool alarm = !std::isnan(reward) && fold_.reward(id, reward, g, told);
-  advance();
-  events_.push_back({EventKind::given, id, fold_.clock(), reward, told, g});
-  if (alarm) restart();
-  return id;
-}
-
-void Bandit::amend(Index id, double reward, const Told& told) {
-  check_own_noise(reward, told);
-  fold_.amend(id, reward, told);
-  events_.push_back({EventKind::amend, id, kNaN, reward, told});
-}
-
-void Bandit::withdraw(Index id, Status status, Index outcome) {
-  fold_.withdraw(id, outcome, status);
-  log(status == Status::failed ? EventKind::fail : EventKind::withdraw, id);
-  events_.back().told.outcome = outcome;
-}
-
-void Bandit::restart() {
-  fold_.restart();
-  log(EventKind::restart, fold_.rounds());
-}
-
-void Bandit::end_epoch() {
-  fold_.end_epoch();
-  log(EventKind::epoch, fold_.rounds());
-}
-
-void Bandit::replay(const Event& event, Query query) {
+bool Bandit::apply(Event event, Query* query) {
+  bool alarm = false;
+  const auto reward = [&] { alarm = fold_.reward(event.id, event.reward, event.g, event.told); };
   switch (event.kind) {
     case EventKind::query:
-    case EventKind::given: {
-      if (query.action != Action::given && beliefs_.policy->keeps_intervals()) {
-        Round then = round(query.context);
-        then.width = guarded(beliefs_.policy->width(then));
-        narrow_intervals(intervals_, then);
+    case EventKind::given:
+      if (fold_.ask(std::move(*query)) != event.id) {
+        throw std::invalid_argument("queries are not in the order of their ids");
       }
-      const Index id = fold_.ask(std::move(query));
-      if (id != event.id) throw std::invalid_argument("queries are not in the order of their ids");
-      if (event.kind == EventKind::given && !std::isnan(event.reward)) {
-        fold_.reward(id, event.reward, event.g, event.told);
-      }
-      advance();
+      if (event.kind == EventKind::given && !std::isnan(event.reward)) reward();
       break;
-    }
     case EventKind::reward:
-      fold_.reward(event.id, event.reward, event.g, event.told);
+      reward();
       break;
     case EventKind::amend:
       fold_.amend(event.id, event.reward, event.told);
@@ -683,8 +609,72 @@ void Bandit::replay(const Event& event, Query query) {
     default:
       throw std::invalid_argument("unknown kind of event");
   }
-  events_.push_back(event);
+  for (const Change& change : fold_.take_changes()) follow(change);
+  if (query) advance();
+  events_.push_back(std::move(event));
+  return alarm;
 }
+
+void Bandit::replay(const Event& event, Query query) {
+  const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
+  if (asks && query.action != Action::given && beliefs_.policy->keeps_intervals()) {
+    Round then = round(query.context);
+    then.width = guarded(beliefs_.policy->width(then));
+    narrow_intervals(intervals_, then);
+  }
+  apply(event, asks ? &query : nullptr);
+}
+
+void Bandit::settle_what_is_due() {
+  if (fold_.restart_due()) restart();
+  if (fold_.epoch_due()) apply({EventKind::epoch, fold_.rounds()});
+}
+
+Index Bandit::commit(Query query) {
+  apply({EventKind::query, fold_.rounds() + 1, fold_.clock()}, &query);
+  return fold_.rounds();
+}
+
+Query Bandit::query_at(const Place& place, const Context& context, Action action) {
+  settle_what_is_due();
+  Query q;
+  q.place = place;
+  q.context = context;
+  q.action = action;
+  look(q);
+  return q;
+}
+
+Index Bandit::explore(const Place& place, const Context& context) {
+  return commit(query_at(place, context, Action::explore));
+}
+
+void Bandit::observe(Index id, double reward, const VectorXd& g, const Told& told) {
+  check_own_noise(reward, told);
+  if (apply({EventKind::reward, id, fold_.clock(), reward, told, g})) restart();
+}
+
+Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
+                   const Told& told) {
+  check_own_noise(reward, told);
+  Query query = query_at(place, context, Action::given);
+  const Index id = fold_.rounds() + 1;
+  if (apply({EventKind::given, id, fold_.clock(), reward, told, g}, &query)) restart();
+  return id;
+}
+
+void Bandit::amend(Index id, double reward, const Told& told) {
+  check_own_noise(reward, told);
+  apply({EventKind::amend, id, kNaN, reward, told});
+}
+
+void Bandit::withdraw(Index id, Status status, Index outcome) {
+  Event event{status == Status::failed ? EventKind::fail : EventKind::withdraw, id};
+  event.told.outcome = outcome;
+  apply(std::move(event));
+}
+
+void Bandit::restart() { apply({EventKind::restart, fold_.rounds()}); }
 
 // ---- runs against a known truth -----------------------------------------------------------------
 

@@ -29,7 +29,7 @@ struct Beliefs {
   double repeats = 1.0;
 };
 
-class Bandit final : private FoldListener {
+class Bandit final : private PlaceFacts {
  public:
   Bandit(Beliefs beliefs, FoldRules rules);
   Bandit(const Bandit&) = delete;
@@ -104,13 +104,12 @@ class Bandit final : private FoldListener {
   double width(Width& other) const;
 
  private:
-  void asked(Index id, Index outcome) override;
-  void learned(Index id, Index outcome, double reward) override;
+  // One event, as it happens or of a log: the fold takes it in, the quantities follow, and it is noted.
+  // `query`: a new one. Does the change rule raise the alarm?
+  bool apply(Event event, Query* query = nullptr);
+  void follow(const Change& change);
   // The places of a query's ranking; null where rewards are no rankings.
   std::shared_ptr<const RankedPlaces> ranked_with(Index id) const;
-  void dropped(Index id, Index outcome) override;
-  void cleared() override;
-  void retargeted() override;
   VectorXd inputs(const Place& place) const override { return space().inputs(place); }
   double prior_mean(const Place& place) const override { return space().prior_mean(place); }
   double noise_var() const override { return beliefs_.outcomes[0].noise_var; }
@@ -155,12 +154,10 @@ class Bandit final : private FoldListener {
   Index opened() const;
   const Place* last_answer(const Context& context) const;
   void settle_what_is_due();
-  void end_epoch();
   void note(Index id);
   void note_anew();
   void note_played(Index id);
   void forget_played();
-  void log(EventKind kind, Index id);
   // Mean and sd at a place, as the history has them.
   void look(Query& query) const;
 

@@ -328,7 +328,7 @@ bool is_utf8(const std::string& bytes) {
 std::string json_string(const std::string& utf8) {
   std::string out = "\"";
   const auto escaped = [&](std::int32_t code) {
-    char words[8];
+    char words[16];
     std::snprintf(words, sizeof words, "\\u%04x", static_cast<unsigned int>(code));
     out += words;
   };

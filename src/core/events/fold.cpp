@@ -9,8 +9,8 @@
 
 namespace gpb {
 
-Fold::Fold(FoldRules rules, FoldListener& listener)
-    : rules_(std::move(rules)), listener_(listener) {
+Fold::Fold(FoldRules rules, const PlaceFacts& places)
+    : rules_(std::move(rules)), places_(places) {
   if (rules_.constraints) kappa_ = rules_.constraints->first_multipliers();
   for (const int sign : rules_.failures) {
     Column column;
@@ -111,13 +111,21 @@ Index Fold::ask(Query q) {
   return id;
 }
 
+void Fold::tell_learned(Index id, Index outcome, double value) {
+  changes_.push_back({Change::Kind::learned, id, outcome, value, known_told(query(id), outcome)});
+}
+
+void Fold::tell_stand_in(Index id, Index outcome) {
+  if (rules_.pending->has_stand_in()) tell_learned(id, outcome, rules_.pending->stand_in());
+}
+
 void Fold::await(Index id, Index outcome) {
   if (outcome == 0) {
     if (query(id).action == Action::explore) ++explored_;
     awaited_.insert(id);
   }
-  listener_.asked(id, outcome);
-  if (rules_.pending->has_stand_in()) listener_.learned(id, outcome, rules_.pending->stand_in());
+  changes_.push_back({Change::Kind::asked, id, outcome});
+  tell_stand_in(id, outcome);
 }
 
 void Fold::take_back_failure(Index id, Index outcome) {
@@ -134,7 +142,7 @@ void Fold::take_back_failure(Index id, Index outcome) {
   std::vector<Index>& avoided = column(outcome).avoided;
   avoided.erase(std::find(avoided.begin(), avoided.end(), id));
   if (outcome == 0) awaited_.insert(id);
-  if (rules_.pending->has_stand_in()) listener_.learned(id, outcome, rules_.pending->stand_in());
+  tell_stand_in(id, outcome);
 }
 
 double Fold::age(Index id) const {
@@ -187,7 +195,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   if (!late) {
     ++column(outcome).known;
     if (told.own_noise()) column(outcome).own_noise.push_back(id);
-    listener_.learned(id, outcome, known_value(q, outcome));
+    tell_learned(id, outcome, known_value(q, outcome));
     note_worst(outcome, known_value(q, outcome));
   }
   return rules_.changes && raises_alarm(q, id);
@@ -244,8 +252,8 @@ void Fold::settle_ranking(Index id) {
   teller.echo = !whole;
   if (!teller.in_play) return;
   column(0).known += static_cast<Index>(whole) - static_cast<Index>(taught);
-  if (whole) listener_.learned(latest, 0, teller.reward);
-  else if (taught) listener_.dropped(latest, 0);
+  if (whole) tell_learned(latest, 0, teller.reward);
+  else if (taught) changes_.push_back({Change::Kind::dropped, latest, 0});
 }
 
 bool Fold::raises_alarm(const Query& q, Index id) {
@@ -255,9 +263,9 @@ bool Fold::raises_alarm(const Query& q, Index id) {
   arrival.mean = q.mean;
   arrival.sd = q.sd;
   arrival.t = static_cast<double>(id - first_known_);
-  arrival.noise_var = listener_.noise_var();
-  arrival.inputs = [this, &q] { return listener_.inputs(q.place); };
-  arrival.prior_mean = listener_.prior_mean(q.place);
+  arrival.noise_var = places_.noise_var();
+  arrival.inputs = [this, &q] { return places_.inputs(q.place); };
+  arrival.prior_mean = places_.prior_mean(q.place);
   return rules_.changes->alarmed(arrival);
 }
 
@@ -282,7 +290,7 @@ void Fold::amend(Index id, double reward, const Told& told) {
   const auto own = std::find(owners.begin(), owners.end(), id);
   if (own != owners.end() && !cell.told.own_noise()) owners.erase(own);
   else if (own == owners.end() && cell.told.own_noise()) owners.push_back(id);
-  listener_.learned(id, outcome, known_value(q, outcome));
+  tell_learned(id, outcome, known_value(q, outcome));
   seek_worst(outcome);
 }
 
@@ -318,7 +326,7 @@ void Fold::seek_worst(Index outcome) {
 
 void Fold::tell_failures(Index outcome) {
   for (const Index id : column(outcome).avoided) {
-    listener_.learned(id, outcome, column(outcome).worst);
+    tell_learned(id, outcome, column(outcome).worst);
   }
 }
 
@@ -347,14 +355,14 @@ void Fold::give_up(Index id, Index outcome, Status status) {
   if (status == Status::failed && column.failures != 0) {
     cell.avoided = true;
     column.avoided.push_back(id);
-    if (!std::isnan(column.worst)) listener_.learned(id, outcome, column.worst);
+    if (!std::isnan(column.worst)) tell_learned(id, outcome, column.worst);
     return;
   }
   if (outcome == 0) {
     ++withdrawn_;
     if (q.action == Action::explore) --explored_;
   }
-  listener_.dropped(id, outcome);
+  changes_.push_back({Change::Kind::dropped, id, outcome});
 }
 
 bool Fold::restart_due() const {
@@ -376,7 +384,7 @@ MatrixXd Fold::history_table() const {
   MatrixXd table;
   for (Index k = first_known_; k < rounds(); ++k) {
     const Query& q = queries_[static_cast<std::size_t>(k)];
-    const VectorXd inputs = listener_.inputs(q.place);
+    const VectorXd inputs = places_.inputs(q.place);
     if (table.size() == 0) table.resize(rounds() - first_known_, 9 + inputs.size());
     table.row(k - first_known_) << static_cast<double>(k + 1), static_cast<double>(q.place.arm),
         q.reward, q.mean, q.sd, q.width, static_cast<double>(q.action),
@@ -390,7 +398,7 @@ bool Fold::epoch_due() const {
 }
 
 void Fold::forget() {
-  listener_.cleared();
+  changes_.push_back({Change::Kind::cleared});
   for (Index k = first_known_; k < rounds(); ++k) {
     queries_[static_cast<std::size_t>(k)].in_play = false;
   }
@@ -427,7 +435,7 @@ void Fold::end_epoch() {
   }
   if (seen > 0.0) kappa_ = rules_.constraints->next_multipliers(kappa_, sum / seen);
   first_of_epoch_ = rounds();
-  if (rules_.constraints->reuse()) listener_.retargeted();
+  if (rules_.constraints->reuse()) changes_.push_back({Change::Kind::retargeted});
   else forget();
 }
 

@@ -1,7 +1,8 @@
 // The fold: what a bandit's events come to. A state machine without posterior or policy:
 // events go in; out come, as a diff, what the mean and the variance are to know, and what is
 // due. It holds the pending rule, the change rule and the constraint rule, and all that they
-// remember. Pending, change and constraint rules are about the first outcome. Whatever enters from a file or another process passes its checks.
+// remember. Pending, change and constraint rules are about the first outcome. Whatever enters from a
+// file or another process passes its checks.
 #ifndef GPB_FOLD_H
 #define GPB_FOLD_H
 
@@ -12,6 +13,7 @@
 
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace gpb {
 
@@ -86,18 +88,25 @@ struct Query : Cell {
   Status whole_status() const;
 };
 
-// Whom the fold tells what is known, and asks about places.
-class FoldListener {
+// What an event changes of what is known.
+struct Change {
+  enum class Kind {
+    asked,      // a query was made, and this outcome of it is awaited
+    learned,    // the outcome's value is known, or another one
+    dropped,    // the outcome is as if it had not been asked for
+    cleared,    // nothing is known any more
+    retargeted  // known values have another meaning
+  };
+  Kind kind;
+  Index id = 0, outcome = 0;
+  double value = kNaN;
+  Told told = Told();  // beside the value
+};
+
+// What change rules want to know of places, which the fold does not.
+class PlaceFacts {
  public:
-  virtual ~FoldListener() = default;
-  // A query was made, and this outcome of it is awaited.
-  virtual void asked(Index id, Index outcome) = 0;
-  // The outcome's value is known, or another one.
-  virtual void learned(Index id, Index outcome, double value) = 0;
-  // The outcome is as if it had not been asked for.
-  virtual void dropped(Index id, Index outcome) = 0;
-  virtual void cleared() = 0;                        // nothing is known any more
-  virtual void retargeted() = 0;                     // known values have another meaning
+  virtual ~PlaceFacts() = default;
   virtual VectorXd inputs(const Place& place) const = 0;
   virtual double prior_mean(const Place& place) const = 0;
   virtual double noise_var() const = 0;
@@ -125,9 +134,12 @@ inline constexpr Index kMostRanked = 50;
 
 class Fold {
  public:
-  Fold(FoldRules rules, FoldListener& listener);
+  // `places` outlive the fold.
+  Fold(FoldRules rules, const PlaceFacts& places);
 
   // ---- events
+  // What they have changed since this was asked last, in their order.
+  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
   void set_clock(double now);
   Index ask(Query query);  // returns its id (1-based)
   // An outcome of a query that awaits it, or that was given up as failed: it comes after all. True if
@@ -198,6 +210,8 @@ class Fold {
   const Column& column(Index outcome) const { return columns_[static_cast<std::size_t>(outcome)]; }
   Column& column(Index outcome) { return columns_[static_cast<std::size_t>(outcome)]; }
   Cell& told_cell(Index id, Index outcome);
+  void tell_learned(Index id, Index outcome, double value);
+  void tell_stand_in(Index id, Index outcome);
   void await(Index id, Index outcome);
   void take_back_failure(Index id, Index outcome);
   void give_up(Index id, Index outcome, Status status);
@@ -214,7 +228,8 @@ class Fold {
   MatrixXd history_table() const;
 
   FoldRules rules_;
-  FoldListener& listener_;
+  const PlaceFacts& places_;
+  std::vector<Change> changes_;
   std::vector<Query> queries_;
   std::set<Index> awaited_;
   int segment_ = 1;
