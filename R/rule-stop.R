@@ -411,10 +411,12 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
 }
 
-# Bounds for all rounds together allow rewards to be late or lost, if that has nothing to do with their values.
+# Bounds for all rounds together allow rewards to be late, lost or corrected, if that has nothing to do with their values.
 arrival_story <- function(bandit) {
-  if (!arrives_at_will(bandit)) return(NULL)
-  "when a reward arrives, fails or is withdrawn does not depend on its value"
+  c(if (arrives_at_will(bandit)) "when a reward arrives, fails or is withdrawn does not depend on its value",
+    if (event_kind[["amend"]] %in% table_column(bandit$events, "kind")) {
+      "which rewards were amended does not depend on their true values, and the wrong ones told no more of f than these"
+    })
 }
 
 # Has a reward come after a later query was asked, or not at all?

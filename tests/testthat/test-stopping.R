@@ -145,6 +145,17 @@ test_that("what is claimed of rewards with noise variances of their own, and of 
   b$fail(b$suggest()$id)
   expect_true(says())
   expect_true(at_will %in% b$certificate(stop_prb(1))$assumptions)
+  # Choices have followed a reward that was wrong: what every claim then rests on is said, of widths from the prior too.
+  for (width in list(width_amm(1, 0.1), width_srinivas_finite(0.1))) {
+    b <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(width))
+    for (t in 1:3) b$observe(b$suggest()$id, 0.1)
+    for (rule in list(NULL, stop_prb(1))) {
+      told <- b$copy()
+      expect_false(any(grepl("amended", told$certificate(rule)$assumptions)))
+      told$amend(2, 0.3)
+      expect_match(told$certificate(rule)$assumptions, "which rewards were amended does not depend", all = FALSE)
+    }
+  }
 })
 
 # A function of a kernel's space with norm B, after `parts` random centres.
