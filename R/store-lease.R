@@ -177,7 +177,9 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
   in_store(bandit, {
     ids <- ids_told(id)
     check_tokens(bandit, ids, token)
-    bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
+    stood <- if (is.numeric(ids) && length(ids) == 1) stand_in_of(bandit, ids)
+    if (length(stood)) bandit_amend(bandit, stood, if (is.data.frame(id)) id$reward else reward)
+    else bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, settled_among(bandit, ids), "done")
   }, leases = tokens_in_sql(ids_told(id), token, bandit$journal$link))
   invisible(bandit)

@@ -13,7 +13,8 @@
 #' whoever evaluates it.
 #'
 #' An evaluation that stops with an error, or returns something that is not a finite number, is failed (`$fail()`, with the reason), and
-#' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided. A
+#' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided (a result that
+#' is told of it after all, `$observe(id, reward)`, takes the place of that reward: there is one reading, and the query stays failed). A
 #' worker whose first ten
 #' evaluations fail for one reason, while nobody has succeeded in any, ends with a warning of class
 #' `gpbandits_hopeless` that says why.
@@ -176,6 +177,26 @@ fail_with_worst <- function(bandit, id) {
   }
   x <- query_frame(bandit, id)[config$domain$names]
   bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
+}
+
+# The point that fail_with_worst() has added in a failed query's place, NULL where there is none: the event after the
+# failure, at the same place, with the worst reward that was known.
+stand_in_of <- function(bandit, id) {
+  if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
+  if (has_outcomes(bandit$config) || !is.null(bandit$config$failures)) return(NULL)
+  events <- bandit$events
+  kind <- table_column(events, "kind")
+  failed <- max(which(kind == event_kind[["fail"]] & table_column(events, "id") == id))
+  if (failed == length(kind) || kind[failed + 1] != event_kind[["given"]]) return(NULL)
+  there <- table_column(events, "id")[failed + 1]
+  places <- logged_places(bandit, c(id, there))
+  if (!identical(places$inputs[1, ], places$inputs[2, ])) return(NULL)
+  before <- seq_len(failed - 1)
+  known <- before[kind[before] %in% event_kind[c("reward", "given", "amend")]]
+  last <- !duplicated(table_column(events, "id")[known], fromLast = TRUE)
+  worst <- worst_reward(table_column(events, "reward")[known[last]], bandit$config)
+  if (is.na(worst)) worst <- mean(current_config(bandit)$mean)
+  if (identical(table_column(events, "reward")[failed + 1], as.double(worst))) there
 }
 
 # (Where the database does not answer, the lease runs out by itself.)

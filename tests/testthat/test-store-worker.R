@@ -64,6 +64,37 @@ test_that("an evaluation longer than its lease is kept alive by a second process
   })
 })
 
+test_that("a late result takes the place of the worst reward that stood for a failed evaluation", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place, seed = 3))
+    give_budget(place, 4)
+    tried <- 0
+    work_on(store_at(place), function(p) if ((tried <<- tried + 1) == 3) stop("dropped") else parabola(p), heartbeat = FALSE)
+    bandit$catch_up()
+    history <- bandit$history()
+    failed <- which(history$status == "failed")
+    stands <- which(history$action == "given")
+    expect_identical(history$x1[stands], history$x1[failed])
+    expect_identical(history$reward[stands], min(history$reward[seq_len(failed - 1)]))
+    for (again in 1:2) bandit$observe(failed, 5)
+    late <- bandit$history()
+    expect_identical(late$reward[stands], 5)
+    expect_identical(late$status[failed], "failed")
+    expect_identical(late$reward[-stands], history$reward[-stands])
+    expect_same_log(open_bandit(store_at(place)), bandit)
+    known <- late[!is.na(late$reward), ]
+    plain <- store_makers$ucb()
+    plain$add(x = known$x1, reward = known$reward)
+    expect_equal(bandit$posterior()$mean, plain$posterior()$mean, tolerance = 1e-9)
+    # What a user gives up and adds by hand is the user's.
+    id <- bandit$suggest()$id
+    bandit$fail(id)
+    bandit$add(x = store_x[2], reward = 7)
+    bandit$observe(id, 1)
+    expect_identical(bandit$history()$status[id], "known")
+  })
+})
+
 # Where this process listens, "address:port" in hexadecimal digits, as Linux tells it.
 listening_here <- function() {
   own <- sub("^socket:\\[(.*)\\]$", "\\1", Sys.readlink(dir("/proc/self/fd", full.names = TRUE)))
