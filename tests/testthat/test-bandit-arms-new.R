@@ -116,7 +116,7 @@ test_that("long-term constraints, Thompson sampling and refits go on over the ne
   expect_equal(again$posterior(), fitted$posterior(), tolerance = tol$replay)
 })
 
-test_that("files, journals, JSON, copies and stores have the new arms, to the bit", {
+test_that("files, journals, JSON and copies have the new arms, to the bit", {
   make <- function(...) {
     gp_bandit(data.frame(x1 = old_x, row.names = c("a", "b", "c", "d")), kernel_matern(2.5, 0.3), 0.02,
               policy_ts(width_constant(1)), mean = c(a = 0.1, b = 0, c = 0.2, d = 0), ...)
@@ -166,25 +166,28 @@ test_that("files, journals, JSON, copies and stores have the new arms, to the bi
   expect_equal(u$history()$propensity, c(1 / 4, 1 / 4, 1 / 7, 1 / 7, 1 / 2))
   p <- b$history(draws = 20)$propensity
   expect_true(all(p > 0 & p <= 1, na.rm = TRUE))
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- bandit_store(tempfile(fileext = ".sqlite"), "growing", seed = 1)
-  first <- make(store = place)
-  second <- open_bandit(place)
-  q <- first$suggest()
-  first$add_arms(data.frame(x1 = new_x[1:2], row.names = c("e", "f")), mean = c(0.3, 0.4))
-  first$add(arm = "f", reward = 0.4)
-  # In one reading: rows from before, the arms, and a query at one of them.
-  second$catch_up()
-  same <- function(x, y) {
-    expect_identical(x$history(), y$history())
-    expect_equal(x$posterior(), y$posterior(), tolerance = tol$replay)
-  }
-  same(second, first)
-  second$add_arms(data.frame(x1 = new_x[3], row.names = "g"), mean = 1)
-  second$observe(q$id, 0.2)
-  first$catch_up()
-  same(first, second)
-  same(open_bandit(place), second)
+})
+
+test_that("arms that come are in a store's log, on both databases", {
+  on_databases(function(place) {
+    first <- gp_ucb(data.frame(x1 = old_x, row.names = letters[1:4]), kernel_se(0.3), 0.02, store = store_at(place, seed = 1))
+    second <- open_bandit(store_at(place))
+    q <- first$suggest()
+    first$add_arms(data.frame(x1 = new_x[1:2], row.names = c("e", "f")), mean = c(0.3, 0.4))
+    first$add(arm = "f", reward = 0.4)
+    # In one reading: rows from before, the arms, and a query at one of them.
+    second$catch_up()
+    same <- function(x, y) {
+      expect_identical(x$history(), y$history())
+      expect_equal(x$posterior(), y$posterior(), tolerance = tol$replay)
+    }
+    same(second, first)
+    second$add_arms(data.frame(x1 = new_x[3], row.names = "g"), mean = 1)
+    second$observe(q$id, 0.2)
+    first$catch_up()
+    same(first, second)
+    same(open_bandit(store_at(place)), second)
+  })
 })
 
 test_that("widths follow the number of arms", {
