@@ -80,6 +80,7 @@ later_victims <- function() {
     counts = played(gp_bandit(x, kernel_se(0.3), policy = policy_ucb(1), rewards = rewards_counts()), function(b, q, t) b$observe(q$id, t, size = 2)),
     robust = played(gp_bandit(x, kernel_se(0.3), 0.05, policy_ei(), rewards = rewards_robust()), one),
     duels = played(gp_bandit(x, kernel_se(0.3), policy = policy_duel(1), rewards = rewards_duels()), function(b, q, t) b$observe(q$id, prefer = q$id[1]), 2),
+    rankings = played(gp_bandit(x, kernel_se(0.3), policy = policy_ts(1), rewards = rewards_rankings()), function(b, q, t) b$rank(q$id[c(2, 3, 1)]), 3),
     auto = played(auto_bandit(square, design = 2, belief = belief_normal(u = c(0.5, 0.2)), refit = refit_every(3, average = 2, starts = 1)), one),
     shares = played(gp_bandit(search_space(m = param_shares(c("p", "q", "r"))), kernel_se(0.3), 0.05, policy_ei()), one),
     space = played(gp_ei(space, kernel_se(0.3, dims = "a") + kernel_categorical(dims = "b"), 0.05), one),
@@ -227,7 +228,7 @@ strange_arguments <- function(seed, seconds = 20) {
   on.exit(unlink(folder, recursive = TRUE))
   lines <- function(name) if (file.exists(file.path(folder, name))) readLines(file.path(folder, name), warn = FALSE)
   status <- system2(file.path(R.home("bin"), "Rscript"), c("tools/fuzz_arguments.R", seed, seconds, folder),
-                    stdout = FALSE, stderr = FALSE, timeout = seconds + 120)
+                    stdout = FALSE, stderr = FALSE, timeout = seconds + 400)
   calls <- suppressWarnings(as.numeric(lines("calls")))
   count("calls", if (length(calls)) calls else 0)
   for (words in lines("faults")) fault("argument", seed, words)

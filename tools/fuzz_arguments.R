@@ -154,7 +154,7 @@ own <- list(
 whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_levels(data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
               width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
               policy_eims(), pending_censor(2), change_window(2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
-              stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_duels(TRUE),
+              stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_duels(TRUE), rewards_rankings(),
               rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), noise_gaussian(1), delay_poisson(1), race_folds(3),
               fidelity_range(0.1, 1), to_maximize(), between(0, 1), belief_normal(u = c(0.5, 0.2)), finite_domain(x9), box_domain(0, 1), product_domain(1:2, square),
               space, shares, problem, run, played, two, front, gain_rate(), penalty_exponential(), benchmark_function("branin"), surface,
@@ -202,6 +202,7 @@ bandits <- list(
   safe = living(safe_opt(x9, kernel, 0.1, -2, seed = 2, width = 1), plainly), level = living(gp_lse(x9, kernel, 0.1, 0.1, 0.1), plainly),
   change = living(gp_ucb_drift(x9, kernel, 0.1, change_window(3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
   rival = living(rival_ckb(x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
+  rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_rankings()), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
   duels = {
     b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_duels())
     for (t in 1:3) {
@@ -215,7 +216,7 @@ methods_of_bandit <- list(
   suggest = list(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL),
   observe = list(id = 4, reward = 1, constraints = NULL, time = NULL, noise_var = NULL, size = NULL, prefer = NULL),
   add = list(x = 0.5, arm = NULL, reward = 1, constraints = NULL, context = NULL, noise_var = NULL), add_arms = list(x = 1.5, mean = NULL),
-  amend = list(id = 1, reward = 2), withdraw = list(id = 4, outcome = NULL), fail = list(id = 4, reason = NULL),
+  amend = list(id = 1, reward = 2, prefer = NULL), rank = list(ids = 3:4), withdraw = list(id = 4, outcome = NULL), fail = list(id = 4, reason = NULL),
   posterior = list(x = NULL, context = NULL, arm = NULL, scale = NULL), draw = list(n = 1, context = NULL),
   best = list(context = NULL, feasible = 0.95, weights = NULL, fixed = NULL), front = list(context = NULL, feasible = 0.5),
   certificate = list(rule = NULL, context = NULL), levels = list(context = NULL), safe = list(context = NULL), history = list(draws = NULL)
@@ -247,7 +248,8 @@ given_to <- function(name, argument, value, way = 1) {
 
 # "" or what was wrong.
 fault_of_call <- function(code) {
-  setTimeLimit(elapsed = 20, transient = TRUE)
+  # (Others may use the machine too.)
+  setTimeLimit(cpu = 20, elapsed = 200, transient = TRUE)
   on.exit(setTimeLimit())
   tryCatch({
     utils::capture.output(suppressMessages(suppressWarnings(code)))
@@ -310,6 +312,8 @@ while (proc.time()[["elapsed"]] < end && calls < nrow(draws)) {
   } else {
     target <- targets[1 + floor(draws[calls, 1] * nrow(targets)), ]
     way <- calls %/% 12
+    # (Without a budget it works for ever, as it says.)
+    if (target$name == "work_on" && target$argument == "until" && is.null(value)) next
     what <- sprintf("%s(%s = %s), way %d", target$name, target$argument, shown(value), way %% max(1, length(own[[target$name]])) + 1)
     note("now", what)
     # What is made is played and read too.

@@ -227,6 +227,10 @@ test_that("factors that only call themselves so, environments as rewards and fun
   }
   balanced <- lb_gp_ucb(safe_x, safe_kernel, 0.1, B = 1, R = 0.1, rate = function() 1)
   expect_match(conditionMessage(refused(balanced$suggest())), "`rate`")
+  yes <- gp_bandit(safe_x, safe_kernel, policy = policy_ts(1), rewards = rewards_binary())
+  yes$suggest()
+  for (bad in list(mean, emptyenv(), quote(x), malformed, 1:2)) refused(yes$observe(1, 1, size = bad))
+  refused(yes$suggest(arms = malformed))
   duel <- gp_bandit(safe_x, safe_kernel, policy = policy_duel(1), rewards = rewards_duels())
   id <- duel$suggest(2)$id
   for (bad in list(3, list(1), mean, "a", emptyenv(), list(NA, 1))) {
