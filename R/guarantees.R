@@ -56,6 +56,7 @@
 #' | restarts, windows, weights | bounded variation | dynamic regret | [gp_ucb_drift()] | Zhou 2021, Deng 2022 |
 #' | TV-GP-UCB | a prior that drifts, arms | regret \eqn{\sqrt{T\beta_TI_T}}{sqrt(T beta_T I_T)}, realised information, linear with a small slope | [gp_ucb_drift()] | Bogunovic 2016; derived |
 #' | event triggers | prior, no change | no restart, w.p. \eqn{1-\delta}{1 - delta}; nothing of changes | [change_event()] | rule Brunzema; derived |
+#' | R-PERP's schedule | norm, total variation known | dynamic regret \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} | [bpe()] with `variation` | Iwazaki 2024 (abstract); derived |
 #' | designs in random order | norm, drift bounded | intervals for the mean of \eqn{f} over the design | [width_fixed()] | after Iwazaki 2024; derived |
 #'
 #' **Constraints and safety**

@@ -14,6 +14,10 @@
 #' \max(\sqrt{2\xi^2\log(1.5t/\delta)}, 2b\log(1.5t/\delta))}{u = E tau + max(sqrt(2 xi^2 log(1.5 t / delta)), 2 b log(1.5 t / delta))} for delays \eqn{\tau} that are sub-exponential with \eqn{(\xi, b)}{(xi, b)}. The authors' code has the
 #' smaller of the two, which the tail does not allow.)
 #'
+#' **Drift** whose total is known: with `variation` \eqn{= V_T}{= V_T}, \eqn{\sum_t\max_x|f_{t+1}(x)-f_t(x)|\le V_T}{the sum over t of max |f_(t+1) - f_t| at most V_T}, everything starts anew after every \eqn{H =
+#' \lceil\gamma_T^{1/3}(T/V_T)^{2/3}\rceil}{H = ceiling(gamma_T^(1/3) (T / V_T)^(2/3))} points (batches as for a horizon of \eqn{H}), each batch is asked in uniformly random order, and \eqn{w} is that of `width_fixed(drift = V)`,
+#' \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}, with a look for each batch of all restarts: the schedule of R-PERP (Iwazaki and Takeno 2024). `$best()` then goes by the rewards since the last start.
+#'
 #' `$suggest(n)` gives a batch, or part of it, at once. `$posterior()` and `$best()`, the largest mean among the
 #' places that are left, use all rewards. On a box the places are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
 #'
@@ -26,16 +30,24 @@
 #'   sub-exponential ones, not a factor. **Delays may depend on the rewards**: a batch's points are fixed before, and all of its rewards decide. But whether a query fails, is lost or is
 #'   given up must not; where it might, wait, or take the claim as void. `wait = "rounds"` needs delays that do not depend on the noise: with bad rewards late its intervals missed
 #'   \eqn{f} in 99 of 100 runs, the others in none. Below some 500 rounds BPE wastes much on exploration.
+#'
+#'   With `variation`: with probability \eqn{1-\delta}{1 - delta}, for every \eqn{f_t} of norm at most `B`, a drift that is fixed beforehand (**not caused by what is played**) and losses that depend neither on rewards nor on
+#'   places, the dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most \eqn{\lceil T/H\rceil\sum_iN_i\min(2B\sqrt v, 4w\bar\sigma_{i-1}) + 2(b-1)HV_T}{ceiling(T / H) sum_i N_i min(2 B sqrt(v), 4 w s_{i-1}) +
+#'   2 (b - 1) H V_T}, \eqn{b} batches a start (derived here; `"bpe"` of [regret_bound()] with `variation`), of order \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} up to logarithms, which is that of
+#'   R-PERP's abstract. Its constants are large: where \eqn{V_T} is not small a batch decides little, and [gp_ucb_drift()] plays better.
 #' @inheritParams safe_opt
 #' @param rounds the horizon \eqn{T}, a whole number >= 1.
 #' @param B,R,delta bound of the RKHS norm, scale of the noise, failure probability.
 #' @param wait what a batch waits for before it decides: `"rewards"`, its own, or `"rounds"`.
 #' @param extra with `wait = "rounds"`: \eqn{u}, a whole number >= 0.
+#' @param variation \eqn{V_T}, a number > 0, with `wait = "rewards"`; `NULL`: \eqn{f} does not change.
+#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of [max_information_gain()].
 #' @param width overrides \eqn{w}: a number >= 0.
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
-#'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code).
+#'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its
+#'   abstract; the proof is ours).
 #' @seealso [gp_ucb_pe()], [gp_bucb()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
@@ -45,18 +57,28 @@
 #' summary(run_bandit(b, problem, 60))
 #' @export
 bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
-                width = NULL, mean = 0, journal = NULL) {
+                variation = NULL, gain = NULL, width = NULL, mean = 0, journal = NULL) {
   check_rival_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
   domain <- as_domain(domain)
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
   extra <- check_count(extra, lower = 0)
   if (extra > 0 && wait == "rewards") stop_argument("extra", describe(extra), "0 with wait = \"rewards\"")
-  places <- place_total(bpe_places(domain))
+  places <- bpe_places(domain)
+  every <- NULL
+  if (!is.null(variation)) {
+    if (wait == "rounds") stop_argument("variation", describe(variation), "NULL with wait = \"rounds\"")
+    variation <- check_number(variation, lower = 0, open_lower = TRUE)
+    gain <- if (is.null(gain)) largest_gain(domain, kernel, rounds, noise_var)
+            else check_number(gain, lower = 0, open_lower = TRUE)
+    every <- rounds_of_start(rounds, variation, gain)
+  } else if (!is.null(gain)) stop_argument("gain", describe(gain), "NULL without `variation`")
   if (is.null(width)) {
-    width <- fixed_multiplier(check_number(B, lower = 0), check_number(R, lower = 0),
-                              check_number(noise_var, lower = 0, open_lower = TRUE), places, check_delta(delta),
-                              length(bpe_sizes(rounds)))
+    B <- check_number(B, lower = 0)
+    moved <- if (is.null(every)) 0 else most_drift(variation, B, largest_prior(places, domain, kernel, noise_var)^2)
+    width <- fixed_multiplier(B, noise_with_drift(check_number(R, lower = 0), moved),
+                              check_number(noise_var, lower = 0, open_lower = TRUE), place_total(places),
+                              check_delta(delta), bpe_looks(rounds, every))
   }
   parts <- gp_rival_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
   new_rival("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)
@@ -71,6 +93,26 @@ bpe_sizes <- function(rounds) {
     sizes <- c(sizes, min(size, rounds - sum(sizes)))
   }
   sizes
+}
+
+# How many points there are between restarts under a drift of this total.
+rounds_of_start <- function(rounds, variation, gain) {
+  max(1, min(rounds, ceiling(gain^(1 / 3) * (rounds / variation)^(2 / 3))))
+}
+
+# So many batches decide.
+bpe_looks <- function(rounds, every = NULL) {
+  if (is.null(every)) length(bpe_sizes(rounds)) else length(bpe_sizes(every)) * ceiling(rounds / every)
+}
+
+# How far f may be from its mean over a batch: all that is allowed, or twice the largest value of such a norm.
+most_drift <- function(variation, B, variance) min(variation, 2 * B * sqrt(variance))
+
+# The largest prior sd at these places.
+largest_prior <- function(places, domain, kernel, noise_var) {
+  inputs <- places$inputs
+  colnames(inputs) <- domain$names
+  max(gp_bandit(finite_domain(inputs), kernel, noise_var, policy_variance())$posterior()$sd)
 }
 
 bpe_places <- function(domain) {
@@ -118,12 +160,17 @@ bpe_seats <- function(rival, memory) {
 }
 
 next_batch <- function(rival, memory) {
-  places <- bpe_places(rival$config$domain)
-  alive <- if (memory$batch == 0) seq_len(place_total(places)) else bpe_survivors(rival, memory, places)
-  sizes <- bpe_sizes(rival$config$rounds)
-  size <- sizes[min(memory$batch + 1, length(sizes))] + rival$config$extra
-  list(batch = memory$batch + 1, start = table_size(rival$queries), queue = most_varied(rival, places, alive, size),
-       again = matrix(0L, 0, 2), alive = alive)
+  config <- rival$config
+  places <- bpe_places(config$domain)
+  asked <- table_size(rival$queries)
+  sizes <- bpe_sizes(or_else(config$every, config$rounds))
+  before <- if (is.null(config$every)) memory$batch else memory$batch %% length(sizes)
+  alive <- if (before == 0) seq_len(place_total(places)) else bpe_survivors(rival, memory, places)
+  queue <- most_varied(rival, places, alive, sizes[min(before + 1, length(sizes))] + config$extra)
+  # In random order drift is noise of the batch's mean, not bias.
+  if (!is.null(config$every)) queue <- queue[sample.int(length(queue))]
+  list(batch = memory$batch + 1, start = asked, queue = queue, again = matrix(0L, 0, 2), alive = alive,
+       since = if (before == 0) asked else memory$since)
 }
 
 # A bandit over the places that has been told nothing.
@@ -149,14 +196,20 @@ bpe_survivors <- function(rival, memory, places) {
 # While a batch waits: among the places that are left, by all that was asked at places and all that is known of it.
 free_place <- function(rival, memory, places) {
   model <- place_model(rival, places, policy_pims(), pending = pending_hallucinate())
+  first_asked(tell_places(model, rival, memory, places), alive_among(memory$alive, places), 1)
+}
+
+# What was asked at places (under drift: since the last start), and what is known of it.
+tell_places <- function(model, rival, memory, places) {
   ids <- seq_len(table_size(rival$queries))
+  if (!is.null(rival$config$every)) ids <- ids[ids > memory$since]
   row <- match(row_keys(logged_places(rival, ids)$inputs + 0), row_keys(places$inputs + 0))
   status <- status_of(rival, ids)
   known <- which(status == "known" & !is.na(row))
   pending <- which(status == "pending" & !is.na(row))
-  if (length(known)) model$add(arm = row[known], reward = rival$queries$reward[known])
+  if (length(known)) model$add(arm = row[known], reward = rival$queries$reward[ids[known]])
   if (length(pending)) model$add(arm = row[pending])
-  first_asked(model, alive_among(memory$alive, places), 1)
+  model
 }
 
 alive_among <- function(alive, places) as.integer(seq_len(place_total(places)) %in% alive)
@@ -178,6 +231,7 @@ most_varied <- function(rival, places, alive, size) {
 recommend_bpe <- function(rival) {
   places <- bpe_places(rival$config$domain)
   alive <- if (rival$memory$batch == 0) seq_len(place_total(places)) else rival$memory$alive
-  mean <- model_posterior(models_of(rival)[[1]], places, NULL)$mean
+  mean <- if (is.null(rival$config$every)) model_posterior(models_of(rival)[[1]], places, NULL)$mean
+          else tell_places(place_model(rival, places), rival, rival$memory, places)$posterior()$mean
   subset_places(places, first_largest(mean, seq_along(mean) %in% alive, rival$config$scale))
 }

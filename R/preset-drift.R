@@ -22,7 +22,7 @@
 #'   most \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)}, \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T},
 #'   with a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a
 #'   time, the probability of **any** restart is at most `delta` (derived here, a union bound over rounds); that a change is noticed nobody proves. The constant
-#'   default width is practice, outside the theorems. Where the variation is bounded and designs may be planned: `width_fixed(drift = )` ([widths]). Everything else of `gp_bandit()` (policies through it, pending rewards, contexts, constraints,
+#'   default width is practice, outside the theorems. Where the variation is bounded and designs may be planned: [bpe()] with `variation`, `width_fixed(drift = )` ([widths]). Everything else of `gp_bandit()` (policies through it, pending rewards, contexts, constraints,
 #'   boxes) runs with each of them and is exact; no theorem covers those combinations.
 #' @inheritParams gp_bandit
 #' @param forget a rule: [change_every()], [change_window()], [change_weights()], [change_fade()], [change_event()] or another of [changes]; or

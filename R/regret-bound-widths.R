@@ -108,18 +108,28 @@ regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
 }
 
 # The first batch costs what it may; a survivor of a batch of N costs at most 4 w times the largest sd that is left. Each
-# lasts `wait` rounds longer than it has points.
-regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0) {
-  sizes <- bpe_sizes(rounds)
+# lasts `wait` rounds longer than it has points. Under drift a start's batches are those of its own horizon, and each of its
+# eliminations may lose twice what f varies within it: with V_h of the h-th start (sum V_h <= variation), x of batch i has
+# f_s(x) >= fbar(x) - V_h >= max fbar - 4 w sd - V_h, the maxima being over what batch i - 1 could eliminate, and the best of these
+# for f_s is at most 2 V_h below that of the batch before.
+regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL) {
+  if (!is.null(variation)) variation <- check_positive(variation)
+  every <- if (!is.null(variation)) rounds_of_start(rounds, variation, gain[rounds + 1])
+  sizes <- bpe_sizes(or_else(every, rounds))
   B <- check_number(B, lower = 0)
-  width <- fixed_multiplier(B, check_number(R, lower = 0), check_positive(noise_var, "noise_var"), check_count(arms),
-                            check_delta(delta), length(sizes))
+  drift <- if (is.null(variation)) 0 else most_drift(variation, B, check_positive(variance))
+  width <- fixed_multiplier(B, noise_with_drift(check_number(R, lower = 0), drift),
+                            check_positive(noise_var, "noise_var"), check_count(arms), check_delta(delta),
+                            bpe_looks(rounds, every))
   wait <- check_numbers(wait, lengths = unique(c(1, length(sizes))), lower = 0)
   lasts <- ceiling(sizes + wait)
   worst <- 2 * B * sqrt(check_positive(variance))
   survivor <- 4 * width * sqrt(largest_left(gain, noise_var, variance)[sizes])
   cost <- cummin(pmin(worst, c(worst, survivor[-length(sizes)])))
-  cumsum(rep(cost, lasts))[seq_len(rounds)]
+  t <- seq_len(rounds)
+  if (is.null(variation)) return(cumsum(rep(cost, lasts))[t])
+  lost <- 2 * (length(sizes) - 1) * variation * pmin(t, sum(lasts))
+  pmin(cumsum(rep_len(rep(cost, lasts), rounds)) + lost, worst * t)
 }
 
 # The largest variance that maximum variance reduction can leave after 1..T plays: at most the mean of those played.

@@ -123,9 +123,12 @@ rival_rules <- list(
   bpe = list(
     title = "BPE (batched pure exploration)",
     settings = alist(rounds = check_count(rounds), wait = check_choice(wait, c("rewards", "rounds")),
-                     extra = check_count(extra, lower = 0)),
+                     extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
+    later = "every",
     phases = function(count) c("policy", "free"),
-    begin = function(config) list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL),
+    begin = function(config) {
+      list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
+    },
     propose = function(rival, context) propose_bpe(rival),
     recommend = function(rival, context) recommend_bpe(rival)
   ),

@@ -41,8 +41,9 @@ exports <- list(
   width_srinivas_box = list(list(a = 1, b = 1, r = 1, d = 2),
                             c(delta = "probability", a = "positive", b = "positive", r = "positive", d = "count")),
   width_fixed = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", looks = "count", drift = "nonnegative")),
-  bpe = list(c(good_parts, list(rounds = 20, B = 1, R = 0.1)),
-             c(preset_parts, rounds = "count", B = "nonnegative", R = "nonnegative", delta = "probability", wait = "word", extra = "count0")),
+  bpe = list(c(good_parts, list(rounds = 20, B = 1, R = 0.1, variation = 1, gain = 2)),
+             c(preset_parts, rounds = "count", B = "nonnegative", R = "nonnegative", delta = "probability", wait = "word", extra = "count0",
+               variation = "positive", gain = "positive")),
   norm_check = list(list(bandit = gp_ucb(safe_x, safe_kernel, 0.01)), c(bandit = "object", delta = "probability")),
   safe_opt = list(c(good_parts, list(threshold = 0, seed = 3, by = "data", lipschitz = 9, noise_bound = 0.1)),
                   c(preset_parts, threshold = "numbers", by = "word", method = "word", lipschitz = "numbers", noise_bound = "numbers",
@@ -183,7 +184,7 @@ allowed_here <- function(export, argument, value) {
     (export == "rival_epbo" && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.
-    (export == "gp_ucb_drift" && is.null(value) && argument == "gain")
+    (export %in% c("gp_ucb_drift", "bpe") && is.null(value) && argument %in% c("gain", if (export == "bpe") "variation"))
 }
 
 all_faults <- function(export, good, kinds) {

@@ -100,6 +100,117 @@ test_that("by rewards a batch decides by exactly its own, plays freely while it 
   expect_true(b$best()$arm %in% alive)
 })
 
+# ---- drift of a known total: R-PERP's schedule ------------------------------------
+
+test_that("under drift BPE starts anew at R-PERP's pace, with the width of a design in random order", {
+  start <- gpbandits:::rounds_of_start
+  expect_equal(start(1000, 1, 8), 200)                          # 8^(1/3) 1000^(2/3)
+  expect_equal(start(1000, 8, 8), 50)
+  expect_equal(start(10, 0.001, 8), 10)
+  expect_equal(start(10, 1e9, 8), 1)
+  b <- bpe(1:5, kernel_se(1, variance = 4), 0.01, rounds = 1000, B = 2, R = 0.1, variation = 0.5, gain = 2)
+  expect_equal(b$config$every, 200)                             # 2^(1/3) 2000^(2/3)
+  b$suggest()
+  looks <- length(bpe_sizes(200)) * 5
+  expect_equal(b$history()$width, sqrt(4 + 2 * (0.01 + 4 * 0.5^2) / 0.01 * log(2 * 5 * looks / 0.1)))
+  # What a norm allows is never exceeded: 2 B sqrt(v).
+  wild <- bpe(1:5, kernel_se(1, variance = 4), 0.01, rounds = 1000, B = 2, R = 0.1, variation = 1e5, gain = 2)
+  wild$suggest()
+  expect_equal(wild$history()$width, sqrt(4 + 2 * (0.01 + 4 * 8^2) / 0.01 * log(2 * 5 * 2 * 500 / 0.1)))
+  expect_equal(wild$config$every, 1)
+  gain <- max_information_gain(kernel_se(1), 1:5, 60, 0.01)[60]
+  expect_equal(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = 2)$config$every, ceiling(gain^(1 / 3) * 30^(2 / 3)))
+  expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = 2, wait = "rounds"), "`variation`", class = "gpbandits_error")
+  expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, gain = 2), "without `variation`", class = "gpbandits_error")
+  for (bad in list(0, -1, NA, "a", Inf, 1:2)) {
+    expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = bad), "`variation`", class = "gpbandits_error")
+  }
+})
+
+test_that("a batch under drift is the design by variance in a random order; each start knows only itself", {
+  set.seed(447)
+  x <- sort(runif(12))
+  K <- ref_kernel_se(0.15)(x)
+  f <- sin(6 * x)
+  b <- bpe(x, kernel_se(0.15), 0.04, rounds = 60, B = 1, R = 0.1, width = 1.5, variation = 1, gain = 2)
+  every <- b$config$every
+  expect_equal(every, 20)                                       # 2^(1/3) 60^(2/3) = 19.3
+  moved <- 0
+  for (begin in 1:2) {
+    alive <- 1:12
+    arm <- integer()
+    y <- numeric()
+    for (size in bpe_sizes(every)) {
+      batch <- integer()
+      for (k in seq_len(size)) {
+        sd <- ref_posterior_at(K, batch, numeric(length(batch)), 0.04)$sd
+        batch[k] <- alive[ref_argmax(sd[alive], 1e-9)]
+      }
+      twin <- unserialize(serialize(b, NULL))
+      set.seed(7)
+      q <- b$suggest(size)
+      set.seed(7)
+      expect_identical(twin$suggest(size), q)
+      expect_equal(sort(q$arm), sort(batch))
+      moved <- moved + !identical(q$arm, batch)
+      told <- f[q$arm] + rnorm(size, sd = 0.2)
+      b$observe(q$id, told)
+      p <- ref_posterior_at(K, q$arm, told, 0.04)
+      arm <- c(arm, q$arm)
+      y <- c(y, told)
+      expect_equal(b$best()$arm, alive[which.max(ref_posterior_at(K, arm, y, 0.04)$mean[alive])])
+      alive <- alive[(p$mean + 1.5 * p$sd)[alive] >= max((p$mean - 1.5 * p$sd)[alive])]
+    }
+    f <- -f
+  }
+  expect_gt(moved, 2)
+})
+
+# f turns slowly from one function to another, at a pace fixed beforehand: intervals for its mean over each batch, and the regret.
+test_that("under drift the intervals hold for the mean over each batch, and the dynamic regret is below its bound", {
+  rounds <- by_level(300, 1500)
+  lives <- by_level(3, 100)
+  x <- seq(0, 1, length.out = 10)
+  kernel <- kernel_se(0.2)
+  root <- chol(kernel_gram(kernel, x) + diag(1e-9, 10))
+  gain <- max_information_gain(kernel, x, rounds, 0.01)
+  seen <- vapply(seq_len(lives), function(seed) {
+    set.seed(900 + seed)
+    # Norm 1 each, and so everything between them at most.
+    ends <- replicate(2, {
+      a <- rnorm(10)
+      drop(crossprod(root, a)) / sqrt(sum(a^2))
+    })
+    share <- (1 + sin(seq_len(rounds) / rounds * 2 * pi)) / 2
+    f <- outer(ends[, 1], 1 - share) + outer(ends[, 2], share)
+    variation <- sum(abs(diff(share))) * max(abs(ends[, 1] - ends[, 2]))
+    b <- bpe(x, kernel, 0.01, rounds = rounds, B = 1, R = 0.1, variation = variation, gain = gain[rounds])
+    regret <- missed <- 0
+    asked <- 0
+    above <- FALSE
+    bound <- regret_bound("bpe", rounds, gain, noise_var = 0.01, B = 1, R = 0.1, arms = 10, variation = variation)
+    while (asked < rounds) {
+      for (size in bpe_sizes(b$config$every)) {
+        if (asked + size > rounds) return(c(missed, above))
+        q <- b$suggest(size)
+        t <- asked + seq_len(size)
+        truth <- f[cbind(q$arm, t)]
+        y <- truth + rnorm(size, sd = 0.1)
+        b$observe(q$id, y)
+        p <- gp_ucb(x, kernel, 0.01)$add(arm = q$arm, reward = y)$posterior()
+        width <- utils::tail(b$history()$width, 1)
+        missed <- missed || any(abs(p$mean - rowMeans(f[, t, drop = FALSE])) > width * p$sd)
+        regret <- regret + sum(apply(f[, t, drop = FALSE], 2, max) - truth)
+        asked <- asked + size
+        above <- above || regret > bound[asked]
+      }
+    }
+    c(missed, above)
+  }, c(0, 0))
+  expect_lte(mean(seen[1, ]), 0.1)
+  expect_lte(mean(seen[2, ]), 0.1)
+})
+
 # Bad rewards of good arms and good ones of bad arms are late: a batch that does not wait sees the world upside down.
 test_that("delays may depend on rewards where a batch waits for its own, and may not where it does not", {
   x <- seq(0, 1, length.out = 5)

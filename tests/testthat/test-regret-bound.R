@@ -317,6 +317,14 @@ test_that("the bound of pure exploration in batches, batch by batch", {
   each <- function(n) min(2, 4 * w * sqrt(2 / log(1 + 1 / 0.25) * log(1 + n) / n))
   bound <- regret_bound("bpe", 40, gain, noise_var = 0.25, B = 1, R = 0.1, arms = 30)
   expect_equal(bound[c(7, 24, 40)], cumsum(c(2 * 7, 17 * each(7), 16 * each(17))))
+  # Under drift: batches of each start, a width for them all with the drift as noise, and twice the variation for each elimination.
+  every <- ceiling(2^(1 / 3) * (40 / 0.5)^(2 / 3))
+  expect_equal(bpe_sizes(every), c(5, 11, 8))
+  w <- sqrt(1 + 2 * (0.1^2 + 4 * 0.5^2) / 0.25 * log(2 * 30 * 3 * 2 / 0.1))
+  left <- function(n) min(sqrt(2 / log(1 + 1 / 0.25) * 2 / n), if (n > 4 / log(2)) sqrt(4 / log(2) * 0.25 / (n - 4 / log(2))), 1)
+  cost <- pmin(2, c(2, 4 * w * left(5), 4 * w * left(11)))
+  bound <- regret_bound("bpe", 40, 2, noise_var = 0.25, B = 1, R = 0.1, arms = 30, variation = 0.5)
+  expect_equal(bound, pmin(cumsum(rep(rep(cost, c(5, 11, 8)), 2)[1:40]) + 2 * 2 * 0.5 * pmin(1:40, 24), 2 * 1:40))
   # Where the ridge is small, by the smaller variance that a batch can leave.
   w <- sqrt(1 + 2 * 0.01^2 / 1e-4 * log(2 * 30 * length(bpe_sizes(900)) / 0.1))
   sizes <- bpe_sizes(900)
