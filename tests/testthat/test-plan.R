@@ -186,3 +186,83 @@ test_that("a stop rule asks at the rounds that it was told, and a width for few 
   }
   expect_output(print(stop_gap(1, 2, at = c(3, 9))), "at = 3 9")
 })
+
+# ---- sharper intervals -----------------------------------------------------------
+
+# z(x) = (K + lambda I)^-1 k(x) by plain R, an experiment per row, repeated or not.
+ref_weights <- function(K, rows, noise) solve(K[rows, rows] + diag(noise, length(rows)), K[rows, , drop = FALSE])
+
+half_at <- function(intervals, x, kernel, noise, arms, ...) {
+  gpbandits:::half_widths(intervals, finite_domain(x), kernel, noise, arms, width_fixed(...), NA)
+}
+
+test_that("exact, normal and simulated half-widths are the specification's", {
+  x <- (0:4) / 4
+  # (Tiny of the specification, B = 1, R = .1.)
+  exact <- half_at("exact", x, kernel_se(0.3), 0.01, c(1, 3, 5), B = 1, R = 0.1)
+  expect_equal(exact[1:3], c(0.3105, 0.6835, 0.3106), tolerance = 2e-4)
+  # An experiment per row is a place with its number of experiments.
+  set.seed(31)
+  K <- ref_kernel_se(0.3)(x)
+  rows <- c(1, 4, 4, 2, 1, 4)
+  z <- ref_weights(K, rows, 0.2)
+  size <- sqrt(colSums(z^2))
+  sd <- ref_posterior_at(K, rows, numeric(6), 0.2)$sd
+  expect_equal(half_at("exact", x, kernel_se(0.3), 0.2, rows, B = 2, R = 0.3, delta = 0.2, looks = 3),
+               2 * sqrt(sd^2 - 0.2 * size^2) + 0.3 * sqrt(2 * log(2 * 5 * 3 / 0.2)) * size)
+  expect_equal(half_at("gaussian", x, kernel_se(0.3), 0.2, rows, B = 2, R = 0.3, delta = 0.2, looks = 3),
+               2 * sqrt(sd^2 - 0.2 * size^2) + 0.3 * qnorm(1 - 0.2 / 30) * size)
+  expect_equal(half_at("exact", x, kernel_matrix(K), 0.2, rows, B = 2, R = 0.3),
+               half_at("exact", x, kernel_se(0.3), 0.2, rows, B = 2, R = 0.3))
+  expect_equal(half_at("exact", x, kernel_se(0.3), 0.2, integer(), B = 2, R = 0.3), rep(2, 5))
+  # Never wider than the multiple of the sd.
+  wide <- sqrt(4 + 2 * 0.3^2 / 0.2 * log(2 * 5 / 0.1)) * sd
+  expect_true(all(half_at("exact", x, kernel_se(0.3), 0.2, rows, B = 2, R = 0.3) <= wide + 1e-12))
+  # The numbers of sds at 60 places after 80 experiments: 3.77, 3.14, 2.71.
+  many <- seq(0, 1, length.out = 60)
+  asked <- gp_bandit(many, kernel_se(0.2), 0.01, policy_variance(), pending = pending_hallucinate())
+  rows <- suppressWarnings(asked$suggest(80))$arm
+  z <- ref_weights(ref_kernel_se(0.2)(many), rows, 0.01)
+  q <- vapply(gpbandits:::noise_quantiles[-1], function(f) f(z, rep(1, 80), 0.1), 0)
+  expect_equal(unname(q[1:2]), c(sqrt(2 * log(1200)), qnorm(1 - 0.1 / 120)))
+  expect_equal(q[["simulated"]], 2.71, tolerance = 0.03)
+})
+
+test_that("sharper intervals need fewer experiments, hold, and leave the random numbers alone", {
+  x <- seq(0, 1, length.out = 60)
+  K <- ref_kernel_se(0.2)(x)
+  set.seed(32)
+  before <- .Random.seed
+  plans <- lapply(c("multiple", "exact", "gaussian", "simulated"), function(intervals) {
+    plan_experiments(x, kernel_se(0.2), 0.01, 0.3, B = 1, R = 0.1, intervals = intervals)
+  })
+  expect_identical(.Random.seed, before)
+  needed <- vapply(plans, `[[`, 0, "experiments")
+  expect_true(all(diff(needed) < 0))
+  for (plan in plans) {
+    expect_identical(nrow(plan$design), as.integer(plan$experiments))
+    expect_lte(2 * max(plan$half_width), 0.3)
+    expect_length(plan$half_width, 60)
+  }
+  expect_output(print(plans[[4]]), "simulated intervals")
+  plan <- plans[[4]]
+  rows <- plan$design$arm
+  weights <- ref_weights(K, rows, 0.01)
+  missed <- regret <- numeric()
+  for (run in seq_len(by_level(60, 1000))) {
+    f <- plan_rkhs(K, 1)
+    mean <- drop(crossprod(weights, f[rows] + rnorm(length(rows), sd = 0.1)))
+    missed <- c(missed, any(abs(mean - f) > plan$half_width))
+    regret <- c(regret, max(f) - f[which.max(mean)])
+  }
+  expect_lte(mean(missed), 0.1)
+  expect_lte(mean(regret > 0.3), 0.1)
+  box <- plan_experiments(list(u = c(0, 1)), kernel_se(0.3), 0.01, 0.6, B = 1, R = 0.1, intervals = "exact")
+  expect_lte(2 * max(box$half_width) + box$between, 0.6)
+  for (bad in list("none", 1, NULL, NA)) {
+    expect_error(plan_experiments(x, kernel_se(0.2), 0.01, 0.3, B = 1, R = 0.1, intervals = bad), "`intervals`", class = "gpbandits_error")
+  }
+  expect_error(plan_experiments(x, kernel_se(0.2), 0.01, 9, B = 1, R = 0.1, drift = 0.1, intervals = "gaussian"), "no normal noise",
+               class = "gpbandits_error")
+  expect_gt(plan_experiments(x, kernel_se(0.2), 0.01, 1, B = 1, R = 0.1, drift = 0.1, intervals = "exact")$experiments, 0)
+})
