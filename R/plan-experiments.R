@@ -10,7 +10,7 @@
 #' (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, and \eqn{N} is the least of those with \eqn{2\max_x h(x)\le}{2 max h(x) <=} `tolerance` that a bisection finds: `"exact"`, any \eqn{R}-sub-Gaussian noise, \eqn{q = \sqrt{2\log(2n\,looks/\delta)}}{q =
 #' sqrt(2 log(2 n looks / delta))}, never wider than the multiple; `"gaussian"`, normal noise of sd at most \eqn{R}, \eqn{q = \Phi^{-1}(1-\delta/(2n\,looks))}{q = qnorm(1 - delta / (2 n looks))}; `"simulated"`, the same noise,
 #' \eqn{q} the value of rank \eqn{\lceil(1-\delta/looks)(M+1)\rceil}{ceiling((1 - delta / looks) (M + 1))} among \eqn{M} draws of \eqn{\max_x|z(x)^T\epsilon|/|z(x)|}{max |z(x)' eps| / |z(x)|}, \eqn{\epsilon}{eps} standard normal (\eqn{M} = 1999, or as many
-#' as \eqn{20\,looks/\delta}{20 looks / delta} needs; the draws leave the random numbers as they are).
+#' as \eqn{20\,looks/\delta}{20 looks / delta}; the draws leave the random numbers as they are).
 #'
 #' On a box the places are a grid of cells' centres, as coarse as `cover` allows: within a cell \eqn{f} changes by at most \eqn{B d}, \eqn{d^2 =
 #' 2(k(x,x) - k(x,x+h))}{d^2 = 2 (k(x, x) - k(x, x + h))} with \eqn{h} half a cell's sides, and so much of the tolerance, `cover * tolerance` at most, goes to what is between the places.

@@ -170,7 +170,8 @@ test_that("files, journals, JSON and copies have the new arms, to the bit", {
 
 test_that("arms that come are in a store's log, on both databases", {
   on_databases(function(place) {
-    first <- gp_ucb(data.frame(x1 = old_x, row.names = letters[1:4]), kernel_se(0.3), 0.02, store = store_at(place, seed = 1))
+    first <- gp_ucb(data.frame(x1 = old_x, row.names = letters[1:4]), kernel_se(0.3), 0.02, mean = c(a = 0.1, b = 0, c = 0.2, d = 0),
+                    store = store_at(place, seed = 1))
     second <- open_bandit(store_at(place))
     q <- first$suggest()
     first$add_arms(data.frame(x1 = new_x[1:2], row.names = c("e", "f")), mean = c(0.3, 0.4))

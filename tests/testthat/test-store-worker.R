@@ -87,6 +87,7 @@ test_that("a late result takes the place of the worst reward that stood for a fa
     plain$add(x = known$x1, reward = known$reward)
     expect_equal(bandit$posterior()$mean, plain$posterior()$mean, tolerance = 1e-9)
     # What a user gives up and adds by hand is the user's.
+    give_budget(place, 5)
     id <- bandit$suggest()$id
     bandit$fail(id)
     bandit$add(x = store_x[2], reward = 7)
