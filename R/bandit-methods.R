@@ -12,8 +12,7 @@ bandit_story <- function(bandit) {
     sprintf("  policy     %s", describe_policy(config$policy)),
     if (!is.null(config$outputs)) sprintf("  outputs    %s", describe_outputs(config)),
     if (has_posterior(bandit)) {
-      sprintf("  prior      mean %s%s", describe_prior_mean(config$mean),
-              if (has_likelihood(config) && !trait(config$rewards, "noise")) "" else sprintf(", noise variance %g", config$noise_var))
+      describe_prior(config)
     },
     if (!is.null(config$outcomes)) sprintf("  outcomes   %s", describe_outcomes(config)),
     sprintf("  rounds     %d (%d pending%s)%s", size, pending,
@@ -30,6 +29,19 @@ bandit_story <- function(bandit) {
   if (has_rule(bandit)) lines <- c(lines, rival_story(bandit))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines
+}
+
+describe_prior <- function(config) {
+  if (!is.null(config$models) && !has_likelihood(config)) {
+    models <- configs_of_models(config)
+    span <- function(values) sprintf("%.3g to %.3g", min(values), max(values))
+    return(sprintf("  prior      average over %d models: mean %s, noise variance %s", length(models),
+                   span(vapply(models, function(one) base::mean(one$mean), 0)),
+                   span(vapply(models, function(one) one$noise_var, 0))))
+  }
+  noisy <- !has_likelihood(config) || trait(config$rewards, "noise")
+  sprintf("  prior      mean %s%s", describe_prior_mean(config$mean),
+          if (noisy) sprintf(", noise variance %g", config$noise_var) else "")
 }
 
 describe_prior_mean <- function(mean) {

@@ -269,6 +269,20 @@ model_weights <- function(config) {
   if (is.null(config$models)) 1 else vapply(config$models, function(model) model$weight, 0)
 }
 
+# What an average is of, a row per parameter: its value in the best model and the range that holds the models' weight
+# but for 5% at each end.
+parameters_of_models <- function(config) {
+  of <- function(one) c(kernel_parameters(one$kernel), noise_var = one$noise_var)
+  each <- matrix(vapply(configs_of_models(config), of, of(config)), ncol = length(config$models))
+  weight <- model_weights(config)
+  limits <- apply(each, 1, function(values) {
+    order <- order(values)
+    below <- cumsum(weight[order])
+    values[order][c(which(below > 0.05 - 1e-9)[1], which(below > 0.95 - 1e-9)[1])]
+  })
+  data.frame(parameter = names(of(config)), mode = unname(of(config)), lower = limits[1, ], upper = limits[2, ])
+}
+
 # Of a reward, as far as the models know.
 expected_noise <- function(config) {
   if (is.null(config$models)) return(config$noise_var)

@@ -275,8 +275,7 @@ summary_of_outcomes <- function(object) {
   top <- if (ncol(fair) > 1) known[is_nondominated(fair[known, , drop = FALSE])]
          else utils::head(order(fair, decreasing = TRUE, na.last = NA), 5)
   models <- lapply(seq_len(outcome_count(config)), function(k) {
-    one <- outcome_config(config, k)
-    list(parameters = kernel_parameters(one$kernel), noise_var = one$noise_var, outputs = describe_outputs(one))
+    model_in_force(outcome_config(config, k))
   })
   structure(list(story = story_of_outcomes(object),
                  best = if (!is.null(object$par)) c(as.list(object$par), object[c("value", "sd", "feasible")]),

@@ -143,8 +143,7 @@ summary.bandit_maximum <- function(object, ...) {
     structure(list(story = maximum_story(object), best = best,
                    top = history[utils::head(order, 5), ], counts = counts,
                    reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
-                   model = list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var,
-                                outputs = describe_outputs(config)),
+                   model = model_in_force(config),
                    certificate = object$certificate, race = object$race), class = "summary_bandit_maximum")
   })
 }
@@ -161,7 +160,7 @@ print.summary_bandit_maximum <- function(x, ...) {
     for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
     if (is.null(x$models)) {
       cat(sprintf("  outputs      %s\n", x$model$outputs))
-      cat(sprintf("  model        %s\n", model_words(x$model)))
+      cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
     }
     if (!is.null(x$certificate)) {
       cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
@@ -174,9 +173,23 @@ print.summary_bandit_maximum <- function(x, ...) {
   })
 }
 
+# With what is averaged over, where that are several models.
+model_in_force <- function(config) {
+  list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var, outputs = describe_outputs(config),
+       average = if (!is.null(config$models)) parameters_of_models(config), weights = model_weights(config))
+}
+
 model_words <- function(model) {
+  if (!is.null(model$average)) return(average_words(model))
   parameters <- c(model$parameters, noise_var = model$noise_var)
   paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
+}
+
+average_words <- function(model) {
+  number <- function(x) vapply(x, format, "", digits = 3)
+  part <- model$average
+  sprintf("average of %d: %s", length(model$weights),
+          paste0(part$parameter, " = ", number(part$lower), " to ", number(part$upper), collapse = ", "))
 }
 
 #' @rdname bandit_maximum

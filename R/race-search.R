@@ -134,11 +134,11 @@ told_noise <- function(search, rows) {
 
 # The model's noise variance as it is at each reward.
 noise_in_user_units <- function(config, reward) {
-  if (is.null(config$outputs)) return(rep(config$noise_var, length(reward)))
+  if (is.null(config$outputs)) return(rep(expected_noise(config), length(reward)))
   map <- output_map(config)
   if (map$distinct < 2) map <- fit_output_map(config$outputs, reward)
   if (map$distinct < 2) return(rep(0, length(reward)))
-  config$noise_var / cpp_output_slopes(map, reward)^2
+  expected_noise(config) / cpp_output_slopes(map, reward)^2
 }
 
 # ---- the result ---------------------------------------------------------------------------

@@ -29,7 +29,9 @@
 #' most `B`, `R`-sub-Gaussian noise); [width_igp()] and [width_gp_ts()] with [gain_realised()] or [gain_spectral()], `noise_var` > 1 and no reward with a noise variance of its own.
 #' It is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored
 #' rewards, failures that count (`failures = "avoid"`), change rules and constraints. On a box the largest upper bound is found by search. `stop_prb()` is Bayesian: \eqn{f} is
-#' drawn from the prior (with fitted hyperparameters, or fitted scales: from the fitted one, as if it were given), the noise Gaussian of variance `noise_var`. What is said of all rounds
+#' drawn from the prior (with fitted hyperparameters, or fitted scales: from the fitted one, as if it were given; with several models, see [refit_every()], from one of
+#' these, chosen by its weight), the noise Gaussian of variance `noise_var`. Under several models all rules go by the average: gaps by its two moments, `stop_emsr()` by the
+#' average of each model's gain and divergence (which is no less than the average's own, weights as they are). What is said of all rounds
 #' allows rewards that come late, fail or are withdrawn only where that does not depend on their values: where there are such, `assumptions` says so.
 #'
 #' @param tolerance the regret that one is content with, a number > 0 in units of the reward.
@@ -454,15 +456,23 @@ shortfalls <- function(bandit, contexts, draws) {
 reward_gap <- function(config, from, gap) {
   if (is.null(config$outputs)) return(gap)
   map <- output_map(config)
-  abs(expected_rewards(map, from + gap, config$noise_var) - expected_rewards(map, from, config$noise_var))
+  noise_var <- expected_noise(config)
+  abs(expected_rewards(map, from + gap, noise_var) - expected_rewards(map, from, noise_var))
 }
 
 prior_story <- function(bandit) {
   config <- current_config(bandit)
-  c(sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
-            if (is.null(config$refit)) "prior"
-            else "prior with the hyperparameters fitted so far (as if they were given)",
-            config$noise_var),
+  c(if (!is.null(config$models)) {
+      noise <- vapply(config$models, function(model) model$noise_var, 0)
+      sprintf(paste("f is drawn from the prior of one of %d models, chosen by its weight (hyperparameters as fitted so",
+                    "far, as if these were all there are), and the noise is Gaussian with variance %.3g to %.3g"),
+              length(noise), min(noise), max(noise))
+    } else {
+      sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
+              if (is.null(config$refit)) "prior"
+              else "prior with the hyperparameters fitted so far (as if they were given)",
+              config$noise_var)
+    },
     if (has_fitted_map(config)) "rewards are scaled by the map fitted so far (as if it were given)",
     voided_by(bandit, c("refit", "outputs")),
     arrival_story(bandit),
@@ -542,18 +552,18 @@ emsr_change <- function(rule, bandit, known, last, context) {
                                     "a width, such as width_amm(B, R)")
   config <- current_config(bandit)
   known <- in_model_units(known, config)
-  noise_var <- noise_of(known, config)
   before <- told_twin(bandit, width, known, -last)
   after <- told_twin(bandit, width, known, seq_along(known$id))
   old <- bandit_best(before, context)
   new <- bandit_best(after, context)
   means <- lapply(list(new, old), function(best) belief_of_best(bandit, best)$mean)
-  at <- posterior_at(before, logged_places(bandit, known$id[last]), context)
-  v <- at$sd^2
-  lambda <- noise_var[last]
-  kl <- (log1p(v / lambda) - v / (v + lambda) + v * (known$value[last] - at$mean)^2 / (v + lambda)^2) / 2
   gap <- certify_gap(list(tolerance = 0), before, context)$gap
-  improvement <- improvement_between(bandit, known, noise_var, after, new, old, context)
+  # Of several models: what an average gains is the average of what each gains, and their divergence is at most the
+  # average of theirs (it is convex, and the weights stay).
+  models <- configs_of_models(config)
+  weight <- model_weights(config)
+  kl <- sum(weight * vapply(models, function(one) last_divergence(bandit, one, known, last), 0))
+  improvement <- sum(weight * vapply(models, function(one) improvement_between(bandit, one, known, new, old), 0))
   change <- abs(means[[1]] - means[[2]]) + improvement + gap * sqrt(kl / 2)
   reward_gap(config, means[[1]] - change, change)
 }
@@ -580,27 +590,57 @@ told_twin <- function(bandit, width, known, which) {
                                    mean = config$mean,
                                    contexts = if (!is.null(config$contexts)) config$contexts
                                               else if (length(config$context_names)) config$context_names))
+  if (!is.null(config$models)) {
+    twin$config$models <- config$models
+    make_ready(twin)
+  }
+  # (Of several readings the twin gets the mean, as one whose noise is its own.)
+  own <- noise_of(known, list(noise_var = expected_noise(config)))
   if (length(known$id[which])) teach_model(twin, bandit, known$id[which], known$value[which],
-                                            ifelse(known$size == 1, known$noise_var, noise_of(known, config))[which])
+                                            ifelse(known$size == 1, known$noise_var, own)[which])
   twin
 }
 
-# E max(f(new) - f(old), 0), jointly normal given what is known.
-improvement_between <- function(bandit, known, noise_var, after, new, old, context) {
-  config <- current_config(bandit)
+# Kullback-Leibler divergence that the last reward made, under one model.
+last_divergence <- function(bandit, config, known, last) {
+  at <- told_belief(bandit, config, known, -last, places_as_seen(bandit, known$id[last]))
+  v <- at$covariance[1, 1]
+  lambda <- noise_of(known, config)[last]
+  (log1p(v / lambda) - v / (v + lambda) + v * (known$value[last] - at$mean)^2 / (v + lambda)^2) / 2
+}
+
+# E max(f(new) - f(old), 0), jointly normal given what is known, under one model.
+improvement_between <- function(bandit, config, known, new, old) {
   two <- places_of_frames(bandit, new, old)
-  mean <- posterior_at(after, two, context)$mean
-  x <- known_inputs(bandit, known$id)
   row <- if (length(config$context_names)) matrix(unlist(new[config$context_names]), 2, length(config$context_names),
                                                   byrow = TRUE)
-  at <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
-  colnames(at) <- colnames(x)
-  cross <- kernel_gram(config$kernel, at, x)
-  covariance <- kernel_gram(config$kernel, at) -
-    cross %*% solve(kernel_gram(config$kernel, x) + diag(noise_var, length(noise_var)), t(cross))
-  sd <- sqrt(max(0, covariance[1, 1] + covariance[2, 2] - 2 * covariance[1, 2]))
-  gap <- mean[1] - mean[2]
+  x <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
+  at <- told_belief(bandit, config, known, seq_along(known$id), list(x = x, prior = mean_at_arms(config$mean, two$arm)))
+  sd <- sqrt(max(0, at$covariance[1, 1] + at$covariance[2, 2] - 2 * at$covariance[1, 2]))
+  gap <- at$mean[1] - at$mean[2]
   if (sd > 0) gap * stats::pnorm(gap / sd) + sd * stats::dnorm(gap / sd) else max(gap, 0)
+}
+
+mean_at_arms <- function(mean, arm) if (length(mean) == 1) rep(mean, length(arm)) else mean[arm + 1L]
+
+# Where queries were made: what the kernel and the prior mean are asked about.
+places_as_seen <- function(bandit, ids) {
+  list(x = known_inputs(bandit, ids), arm = bandit$queries$arm[ids])
+}
+
+# Mean and covariance, under one model, given the rewards of some rows of `known`, in the model's units.
+told_belief <- function(bandit, config, known, rows, at) {
+  ids <- known$id[rows]
+  prior <- if (is.null(at$prior)) mean_at_arms(config$mean, at$arm) else at$prior
+  covariance <- kernel_gram(config$kernel, at$x)
+  if (!length(ids)) return(list(mean = prior, covariance = covariance))
+  x <- known_inputs(bandit, ids)
+  colnames(at$x) <- colnames(x)
+  cross <- kernel_gram(config$kernel, at$x, x)
+  noise_var <- noise_of(known, config)[rows]
+  weights <- solve(kernel_gram(config$kernel, x) + diag(noise_var, length(noise_var)), t(cross))
+  list(mean = prior + drop(crossprod(weights, known$value[rows] - known_prior_mean(bandit, ids, config$mean))),
+       covariance = covariance - cross %*% weights)
 }
 
 places_of_frames <- function(bandit, ...) {

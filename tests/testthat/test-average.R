@@ -256,3 +256,69 @@ test_that("what `average` and priors may be", {
   for (bad in bad_priors) expect_error(refit_every(2, priors = list(noise_var = bad)), class = "gpbandits_error")
   expect_error(refit_every(2, priors = list(categorical.correlation = c(shape1 = -1, shape2 = 2))), class = "gpbandits_error")
 })
+
+test_that("summaries tell of the average: how many models, and how far they are apart", {
+  set.seed(12)
+  b <- play_average(averaging(), 8)
+  count <- length(weights_in_force(b))
+  expect_output(print(b), sprintf("average over %d models: mean .* to .*, noise variance .* to", count))
+  found <- minimize_bandit(function(p) (p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1), list(a = c(0, 1)), 12, progress = FALSE)
+  told <- summary(found)
+  models <- models_in_force(found$bandit)
+  noise <- vapply(models, function(one) one$noise_var, 0)
+  row <- told$model$average[told$model$average$parameter == "noise_var", ]
+  expect_true(all(c(row$lower, row$upper) %in% noise) && row$lower < row$upper)
+  weight <- told$model$weights
+  expect_lte(sum(weight[noise < row$lower]), 0.05)
+  expect_lte(sum(weight[noise > row$upper]), 0.05)
+  expect_output(print(told), sprintf("average of %d: .*noise_var = .* to ", length(models)))
+  one <- play_average(averaging(average = 1), 8)
+  expect_output(print(one), "noise variance")
+  expect_false(any(grepl("average", capture.output(print(one)))))
+})
+
+test_that("certificates go by the average: gaps by its moments, draws by the models' weights, changes by each model's", {
+  set.seed(13)
+  grid <- as.matrix(expand.grid(a = 0:3 / 3, b = 0:3 / 3))
+  b <- averaging(grid)
+  b$add(arm = c(2, 7, 11, 16, 4, 9), reward = average_f(grid[c(2, 7, 11, 16, 4, 9), ]) + c(0.1, -0.1, 0, 0.2, 0, -0.2))
+  q <- b$suggest()
+  b$observe(q$id, 0.7)
+  h <- b$history()
+  x <- as.matrix(h[c("a", "b")])
+  y <- h$reward
+  weight <- weights_in_force(b)
+  now <- mixed(by_models(b, grid, x, y), weight)
+  gap <- b$certificate(stop_gap(1, width_constant(2)))
+  expect_equal(gap$gap, max(now$mean + 2 * now$sd) - max(now$mean - 2 * now$sd), tolerance = 1e-7)
+  expect_true(is.na(gap$probability))
+  # The share of draws of f, a model first, that fall short.
+  set.seed(1)
+  best <- which.max(now$mean)
+  short <- unlist(Map(function(config, w) {
+    p <- predict(gp_regression(x, y, config$kernel, config$noise_var, config$mean), grid, cov = TRUE)
+    root <- eigen(p$cov, symmetric = TRUE)
+    draws <- p$mean + root$vectors %*% (sqrt(pmax(root$values, 0)) * matrix(rnorm(16 * 4000), 16))
+    w * mean(apply(draws, 2, max) - draws[best, ] > 0.3)
+  }, models_in_force(b), weight))
+  prb <- b$certificate(stop_prb(0.3, delta = 0.02, draws = 20000))
+  expect_gte(sum(short), prb$lower - 0.01)
+  expect_lte(sum(short), prb$upper + 0.01)
+  expect_match(prb$assumptions[1], sprintf("one of %d models", length(weight)))
+  # The change that the last reward made.
+  before <- mixed(by_models(b, grid, x[-7, ], y[-7]), weight)
+  gap_before <- max(before$mean + 2 * before$sd) - max(before$mean - 2 * before$sd)
+  places <- c(which.max(now$mean), which.max(before$mean))
+  each <- sapply(models_in_force(b), function(config) {
+    old <- predict(gp_regression(x[-7, ], y[-7], config$kernel, config$noise_var, config$mean), x[7, , drop = FALSE])
+    v <- old$sd^2
+    l <- config$noise_var
+    kl <- (log1p(v / l) - v / (v + l) + v * (y[7] - old$mean)^2 / (v + l)^2) / 2
+    p <- predict(gp_regression(x, y, config$kernel, l, config$mean), grid[places, ], cov = TRUE)
+    s <- sqrt(max(0, p$cov[1, 1] + p$cov[2, 2] - 2 * p$cov[1, 2]))
+    d <- p$mean[1] - p$mean[2]
+    c(kl, if (s > 1e-9) d * pnorm(d / s) + s * dnorm(d / s) else max(d, 0))
+  }) %*% weight
+  change <- abs(max(now$mean) - max(before$mean)) + each[2] + gap_before * sqrt(each[1] / 2)
+  expect_equal(b$certificate(stop_emsr(1, width_constant(2)))$change, change, tolerance = 1e-5)
+})
