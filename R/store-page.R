@@ -32,9 +32,20 @@ serve_model <- function(service) {
     direction = if (is_minimising(config)) "minimize" else "maximize",
     inputs = lapply(seq_along(domain$names), input_described, domain = domain),
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
-    constraints = I(constraint_names(config, "g")), prefer = described_comparison(config), queries = table_size(bandit$queries),
+    constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),
+    prefer = described_comparison(config), queries = table_size(bandit$queries),
     requests = lapply(service_schema()$paths, accepted_fields)
   ))
+}
+
+# Of each outcome what it is for; none where there is one reward without a name.
+outcomes_described <- function(config) {
+  finite <- function(limit) if (is.finite(limit)) limit
+  if (is.null(config$outcomes)) return(list())
+  Map(function(name, role) {
+    list(name = name, title = trait(role, "title"), objective = trait(role, "objective"),
+         lower = finite(trait(role, "lower")), upper = finite(trait(role, "upper")))
+  }, outcome_names(config), outcome_roles(config))
 }
 
 input_described <- function(domain, i) {

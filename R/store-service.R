@@ -14,8 +14,9 @@
 #' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}`: it will never be answered | `{"id", "status"}` |
 #' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
 #' | `GET /best` | `?context[age]=..&context[hour]=..` where there are contexts | `{"point": {..}, "mean", "sd"}` |
+#' | `GET /front` | `context` as for `/best` | `{"front": [{"point": {..}, "outcomes": {..}, "feasible"}]}`, of `$front()`: several objectives |
 #' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total"}` |
-#' | `GET /model` | | what there is to choose and to fill in: inputs with their ranges or levels, contexts, constraints, comparisons |
+#' | `GET /model` | | what there is to choose and to fill in: inputs with their ranges or levels, contexts, constraints, comparisons, outcomes |
 #' | `GET /slices` | `context` as for `/best` | mean and band along each input through the recommended point, or of the best arms |
 #' | `GET /certificate` | `context` as for `/best` | `{"gap", "probability", "assumptions": [..], "point": {..}}`, of `$certificate()` |
 #' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}`, of [check_model()] |
@@ -31,7 +32,7 @@
 #' reward again changes nothing. `HEAD` is answered as `GET`, without the body.
 #'
 #' @section The page: whoever opens `url` in a browser types the token and sees the campaign: the recommended point, the open experiments with a box
-#'   for each result (of [comparisons][rewards_duels()] two of them and which is better), a form to ask for more, all that is known with its course, and on request pictures along the inputs, the
+#'   for each result (of [comparisons][rewards_duels()] two of them and which is better; of several [outcomes] each, as they come), a form to ask for more, all that is known with its course, and on request pictures along the inputs, the
 #'   certificate and the check of the model. Wrong entries are corrected (`/amend`), experiments given up (`/fail`, `/withdraw`). What it asks for has no lease. It works on
 #'   a telephone, by keyboard and with screen readers. The token stays in the page's memory (no cookie, no storage) and is gone when it is loaded again; the page
 #'   loads nothing from anywhere else, and its Content-Security-Policy forbids it to, with scripts in a campaign's text besides. Between your browser and the service
@@ -174,7 +175,7 @@ service_doors <- function() {
   file <- function(path) plain(function(service) service$page[[path]])
   list("/suggest" = post(serve_suggest), "/observe" = post(serve_observe), "/amend" = post(serve_amend),
        "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
-       "/best" = get(serve_best), "/history" = get(serve_history),
+       "/best" = get(serve_best), "/front" = get(serve_front), "/history" = get(serve_history),
        "/model" = plain(serve_model), "/slices" = get(serve_slices), "/certificate" = get(serve_certificate),
        "/check" = plain(serve_check), "/health" = plain(function(service) reply(list(status = "ok"))),
        "/openapi.json" = plain(function(service) reply(service_schema())),
@@ -312,10 +313,23 @@ serve_best <- function(service, query) {
   service$bandit$catch_up()
   best <- withCallingHandlers(service$bandit$best(context = page_context(service, query)),
                               gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
-  inputs <- intersect(names(best), given_names(service$bandit$config))
-  ours <- own_columns(best, inputs)
-  reply(c(if (!is.null(ours$arm)) list(arm = ours$arm),
-          list(point = as.list(best[1, inputs, drop = FALSE])), said_of_outcomes(service$bandit$config, ours)))
+  reply(place_described(service, best))
+}
+
+# Of several objectives: the places that no other beats.
+serve_front <- function(service, query) {
+  check_fields(query, context_fields(query))
+  service$bandit$catch_up()
+  front <- service$bandit$front(context = page_context(service, query))
+  reply(list(front = lapply(seq_len(nrow(front)), function(k) place_described(service, front[k, ]))))
+}
+
+# A row of `$best()` or `$front()`.
+place_described <- function(service, place) {
+  inputs <- intersect(names(place), given_names(service$bandit$config))
+  ours <- own_columns(place, inputs)
+  c(if (!is.null(ours$arm)) list(arm = ours$arm), list(point = as.list(place[1, inputs, drop = FALSE])),
+    said_of_outcomes(service$bandit$config, ours))
 }
 
 # `mean` and `sd`, or with several outcomes those of each, and `feasible`.

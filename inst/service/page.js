@@ -85,7 +85,7 @@
 
   function leave() {
     Object.assign(state, { token: null, model: null, rows: [], shown: 50, editing: null });
-    for (const id of ["open", "known", "best", "progress", "first", "second", "choices"]) el(id).replaceChildren();
+    for (const id of ["open", "known", "best", "front", "progress", "first", "second", "choices"]) el(id).replaceChildren();
     for (const box of document.querySelectorAll(".boxes, .inside")) box.replaceChildren();
     for (const part of document.querySelectorAll("details")) part.open = false;
     el("title").textContent = document.title = "gpbandits";
@@ -115,8 +115,15 @@
   const ours = (row, name) => (names().includes(name) ? ours(row, "." + name) : row[name]);
   const isOpen = (row) => ours(row, "status") === "pending" || ours(row, "status") === "partial";
 
-  // The boxes of a result: the reward, and a number for each limit.
+  const several = () => state.model.outcomes.length > 0;
+  const objectives = () => state.model.outcomes.filter((outcome) => outcome.objective);
+  // What the page calls the number that is made large or small, and where a row has it.
+  const mainName = () => (several() ? objectives()[0].name : "reward");
+  const mainOf = (row) => row[mainName()];
+
+  // The boxes of a result: the reward, and a number for each limit; or one for each outcome.
   function results() {
+    if (several()) return state.model.outcomes.map(({ name, title }) => ({ name, label: name + " (" + title + ")" }));
     const limits = state.model.constraints.map((name) => ({ name, label: name + " (0 or less is allowed)" }));
     return [{ name: "reward", label: minimises() ? "result (less is better)" : "result (more is better)" }].concat(limits);
   }
@@ -238,26 +245,32 @@
       cell("experiment", String(row.id)), ...shareOfRow(row), cell(null, resultForm(row)))));
   }
 
+  // Of several outcomes those that are known are shown, the others have boxes, some of which may stay empty.
   function resultForm(row) {
     const give = [button("Failed", "Experiment " + row.id + " failed", () => giveUp(row, "/fail")),
       button("Withdraw", "Withdraw experiment " + row.id, () => giveUp(row, "/withdraw"))];
     if (compares()) return make("div", { class: "choices" }, ...give);
     const wanted = results();
-    const fields = wanted.map((result) => {
+    const fields = wanted.filter((result) => !several() || !isThere(row, result.name)).map((result) => {
       const box = numberBox(result.name);
       box.id = "result-" + row.id + "-" + result.name;
       box.setAttribute("aria-label", result.label + " of experiment " + row.id);
       const note = make("span", { class: "fault", id: box.id + "-fault" });
       box.setAttribute("aria-describedby", note.id);
-      const words = wanted.length > 1 ? make("span", { "aria-hidden": "true" }, result.name) : null;
+      const words = wanted.length > 1 ? make("span", { "aria-hidden": "true" }, several() ? result.label : result.name) : null;
       return [words, box, note];
     });
+    const known = several() ? knownOf(row).map((name) => make("span", {}, name + " " + shown(row[name]))) : [];
     const save = make("button", { type: "submit", "aria-label": "Save the result of experiment " + row.id }, "Save");
     return make("form", { novalidate: true, on: { submit: (event) => {
       event.preventDefault();
-      saveResult(row, fields.map((field) => field[1]), save);
-    } } }, ...fields.flat(), save, ...give);
+      (several() ? saveOutcomes : saveResult)(row, fields.map((field) => field[1]), save);
+    } } }, ...known, ...fields.flat(), save, known.length ? correctButton(row) : null, ...give);
   }
+
+  const isThere = (row, name) => row[name] !== null && row[name] !== undefined;
+  const knownOf = (row) => state.model.outcomes.map(({ name }) => name).filter((name) => isThere(row, name));
+  const valuesInWords = (values) => Object.entries(values).map(([name, value]) => name + " " + shown(value)).join(", ");
 
   function saveResult(row, inputs, save) {
     const values = inputs.map((box) => numberIn(box));
@@ -272,13 +285,36 @@
     });
   }
 
+  // The numbers in the boxes that are filled, by name; undefined where one is none, or nothing is filled.
+  function outcomesIn(boxes) {
+    boxes.forEach((box) => fault(box, ""));
+    const filled = boxes.filter((box) => box.value.trim() !== "");
+    if (filled.length === 0) {
+      fault(boxes[0], "Write a number, here or in another box.");
+      return undefined;
+    }
+    const values = filled.map((box) => [box.dataset.name, numberIn(box)]);
+    return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
+  }
+
+  function saveOutcomes(row, inputs, save) {
+    const outcomes = outcomesIn(inputs);
+    if (outcomes === undefined) return undefined;
+    return act(save, async () => {
+      const found = await ask("observe", { id: row.id, outcomes });
+      await refresh();
+      say("Experiment " + row.id + " (" + inWords(row) + "): " + valuesInWords(outcomes) + " saved." + (found.status === "partial" ? " The rest is awaited." : ""));
+      focusNext();
+    });
+  }
+
   // After a row has gone: the next box to fill in, or the form to ask.
   function focusNext() {
     (el("open").querySelector("input") || el("count")).focus();
   }
 
-  // A small form in place of a row's cell: `submit(value)` of its one box.
-  function rowForm(place, label, box, confirm, submit) {
+  // A small form in place of a row's cell: `submit` of its boxes.
+  function rowForm(place, labels, boxes, confirm, submit) {
     const before = Array.from(place.childNodes);
     const back = () => {
       place.replaceChildren(...before);
@@ -287,17 +323,17 @@
     };
     const send = make("button", { type: "submit" }, confirm);
     place.replaceChildren(make("form", { novalidate: true, on: {
-      submit: (event) => { event.preventDefault(); submit(box, send); },
+      submit: (event) => { event.preventDefault(); submit(boxes, send); },
       keydown: (event) => { if (event.key === "Escape") back(); }
-    } }, labelled(label, box), send, make("button", { type: "button", on: { click: back } }, "Cancel")));
-    box.focus();
+    } }, ...boxes.map((box, k) => labelled(labels[k], box)), send, make("button", { type: "button", on: { click: back } }, "Cancel")));
+    boxes[0].focus();
   }
 
   function giveUp(row, path) {
     const failed = path === "/fail";
     const box = make("input", { type: "text", maxlength: 500, autocomplete: "off" });
     const place = el("query-" + row.id).lastElementChild;
-    rowForm(place, "Why (may stay empty)", box, failed ? "It failed" : "Withdraw it", (reason, send) => act(send, async () => {
+    rowForm(place, ["Why (may stay empty)"], [box], failed ? "It failed" : "Withdraw it", ([reason], send) => act(send, async () => {
       const body = { id: row.id };
       if (reason.value.trim()) body.reason = reason.value.trim();
       await ask(path.slice(1), body);
@@ -316,31 +352,36 @@
     table(el("known"), ["experiment", ...columns(), ...wanted.map((name) => (name === "reward" ? "result" : name)), "state", "change"],
       part.map((row) => make("tr", { role: "row" }, cell("experiment", String(row.id)), ...shareOfRow(row),
         ...wanted.map((name) => compares() ? cell("result", ours(row, "status") === "known" ? verdict(row) : "–")
-          : cell(name === "reward" ? "result" : name, ours(row, "status") === "known" || name !== "reward" ? shown(ours(row, name)) : "–")),
+          : cell(name === "reward" ? "result" : name, several() ? shown(row[name]) : ours(row, "status") === "known" || name !== "reward" ? shown(ours(row, name)) : "–")),
         cell("state", ours(row, "status")), cell(null, ours(row, "status") === "known" && !(compares() && !state.model.prefer.again) ? correctButton(row) : null))));
   }
 
   function correctButton(row) {
+    const right = several() ? knownOf(row) : ["reward"];
     const pressed = button("Correct", "Correct the result of experiment " + row.id, () => {
       if (compares()) {
         correctDuel(row, pressed);
         return;
       }
-      const box = numberBox("reward");
-      box.value = String(row.reward);
-      rowForm(pressed.parentNode, "Right result of experiment " + row.id, box, "Save", (entry, send) => {
-        const value = numberIn(entry);
-        if (value === undefined) return;
+      const boxes = right.map((name) => numberBox(name));
+      boxes.forEach((box, k) => { box.value = String(row[right[k]]); });
+      const labels = right.map((name) => "Right " + (several() ? name : "result") + " of experiment " + row.id);
+      rowForm(pressed.closest("td"), labels, boxes, "Save", (entries, send) => {
+        const values = entries.map((entry) => numberIn(entry));
+        if (values.includes(undefined)) return;
         act(send, async () => {
-          await ask("amend", { id: row.id, reward: value });
+          const outcomes = Object.fromEntries(right.map((name, k) => [name, values[k]]));
+          await ask("amend", several() ? { id: row.id, outcomes } : { id: row.id, reward: values[0] });
           await refresh();
-          say("Experiment " + row.id + ": corrected from " + shown(row.reward) + " to " + shown(value) + ".");
+          const before = Object.fromEntries(right.map((name) => [name, row[name]]));
+          say("Experiment " + row.id + ": corrected from " + (several() ? valuesInWords(before) + " to " + valuesInWords(outcomes)
+            : shown(row.reward) + " to " + shown(values[0])) + ".");
           el("known-title").scrollIntoView();
           const again = el("correct-" + row.id);
           if (again) again.focus();
         });
       });
-      box.select();
+      boxes[0].select();
     });
     pressed.id = "correct-" + row.id;
     return pressed;
@@ -433,17 +474,48 @@
       el("best").replaceChildren();
       return;
     }
-    if (!state.rows.some((row) => ours(row, "status") === "known")) {
+    const isKnown = (row) => (several() ? objectives().every(({ name }) => isThere(row, name)) : ours(row, "status") === "known");
+    if (!state.rows.some(isKnown)) {
       el("best").replaceChildren();
+      el("front").hidden = true;
       el("best-note").textContent = "No result is known yet.";
+      return;
+    }
+    if (objectives().length > 1) {
+      await drawFront(context);
       return;
     }
     const best = await ask("best" + inUrl(context));
     const entries = (best.arm !== undefined ? [["arm", best.arm]] : []).concat(Object.entries(best.point));
     el("best").replaceChildren(...entries.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, shown(value)))));
+    if (best.outcomes) {
+      el("best-note").textContent = "Expected there: " + expectedInWords(best.outcomes) + "." + feasibleInWords(best.feasible);
+      return;
+    }
     el("best-note").textContent = compares() ? "How the others compare with it is below, under pictures." : typeof best.mean === "number"
       ? "Expected there: " + shown(best.mean) + (typeof best.sd === "number" ? ", give or take " + shown(2 * best.sd) + " (two standard deviations)." : ".")
       : "What is expected there is not known yet.";
+  }
+
+  const expectedOf = (one) => (typeof one.mean !== "number" ? "not known yet" : shown(one.mean) + (typeof one.sd === "number" ? " ± " + shown(2 * one.sd) : ""));
+  const expectedInWords = (outcomes) => Object.entries(outcomes).map(([name, one]) => name + " " + expectedOf(one)).join(", ") +
+    " (two standard deviations)";
+  const hasLimits = () => state.model.outcomes.some((outcome) => outcome.lower !== null || outcome.upper !== null);
+  const feasibleInWords = (p) => (hasLimits() && typeof p === "number" ? " The limits hold there with probability " + shown(Number(p.toFixed(3))) + "." : "");
+
+  // Several objectives: the places that no other beats.
+  async function drawFront(context) {
+    const front = (await ask("front" + inUrl(context))).front;
+    const heads = columns().concat(state.model.outcomes.map(({ name }) => name), hasLimits() ? ["limits hold"] : []);
+    table(el("front"), heads, front.map((place) => {
+      const found = Object.assign({ arm: place.arm }, place.point);
+      return make("tr", { role: "row" }, ...columns().map((name) => cell(name, shown(found[name]))),
+        ...state.model.outcomes.map(({ name }) => cell(name, expectedOf(place.outcomes[name]))),
+        hasLimits() ? cell("limits hold", shown(Number(place.feasible.toFixed(3)))) : null);
+    }));
+    el("best-note").textContent = front.length
+      ? "None of these places beats another in " + objectives().map(({ name }) => name).join(" and ") + "; expected there, give or take two standard deviations."
+      : "No place is known yet where the limits hold.";
   }
 
   // ---- pictures --------------------------------------------------------------------------------
@@ -495,22 +567,45 @@
     return [svg, make("figcaption", { "aria-hidden": "true" }, words)];
   }
 
+  const keepsLimits = (row) => state.model.outcomes.every(({ name, lower, upper }) => (lower === null && upper === null) ||
+    (isThere(row, name) && (lower === null || row[name] >= lower) && (upper === null || row[name] <= upper)));
+
   function drawProgress() {
-    const known = state.rows.filter((row) => ours(row, "status") === "known" && typeof row.reward === "number");
+    const wanted = several() ? objectives().map(({ name }) => name) : ["reward"];
+    const known = state.rows.filter((row) => (several() || ours(row, "status") === "known") && wanted.every((name) => typeof row[name] === "number"));
     el("progress").hidden = known.length < 2 || compares();
     if (el("progress").hidden) return;
+    el("progress").replaceChildren(...(wanted.length > 1 ? tradePicture(known, wanted) : progressPicture(known)));
+  }
+
+  const circle = (x, y, kept) => draw("circle", { class: kept ? "mark" : "mark pale", cx: x, cy: y, r: 3 });
+
+  // The best so far, of those that keep the limits.
+  function progressPicture(known) {
     const x = scale(known.map((row) => row.id), size.left, size.width - size.right);
-    const y = scale(known.map((row) => row.reward), size.height - size.bottom, size.top);
-    let best = known[0];
-    const steps = known.map((row) => {
+    const y = scale(known.map(mainOf), size.height - size.bottom, size.top);
+    const kept = known.filter(keepsLimits);
+    let best = kept[0];
+    const steps = kept.map((row) => {
       const before = best;
-      if (better(row.reward, best.reward)) best = row;
-      return (row === known[0] ? "M" : "L" + x(row.id) + " " + y(before.reward) + "L") + x(row.id) + " " + y(best.reward);
+      if (better(mainOf(row), mainOf(best))) best = row;
+      return (row === kept[0] ? "M" : "L" + x(row.id) + " " + y(mainOf(before)) + "L") + x(row.id) + " " + y(mainOf(best));
     });
-    const words = known.length + " results so far; the best is " + shown(best.reward) + ", of experiment " + best.id + ".";
-    el("progress").replaceChildren(...picture(words, [...frameOf(x, y, "experiment", "result"),
+    const words = known.length + " results so far; " + (!best ? "none keeps the limits."
+      : "the best " + (hasLimits() ? "that keeps the limits " : "") + "is " + shown(mainOf(best)) + ", of experiment " + best.id + ".");
+    return picture(words, [...frameOf(x, y, "experiment", several() ? mainName() : "result"),
       draw("path", { class: "mean", d: steps.join("") }),
-      ...known.map((row) => draw("circle", { class: "mark", cx: x(row.id), cy: y(row.reward), r: 3 }))]));
+      ...known.map((row) => circle(x(row.id), y(mainOf(row)), keepsLimits(row)))]);
+  }
+
+  // Of the first two objectives; pale what breaks a limit.
+  function tradePicture(known, wanted) {
+    const x = scale(known.map((row) => row[wanted[0]]), size.left, size.width - size.right);
+    const y = scale(known.map((row) => row[wanted[1]]), size.height - size.bottom, size.top);
+    const kept = known.filter(keepsLimits).length;
+    const words = known.length + " results so far" + (hasLimits() ? ", " + kept + " of which keep the limits" : "") + ".";
+    return picture(words, [...frameOf(x, y, wanted[0], wanted[1]),
+      ...known.map((row) => circle(x(row[wanted[0]]), y(row[wanted[1]]), keepsLimits(row)))]);
   }
 
   function slicePicture(slice, y) {
@@ -598,7 +693,9 @@
     el("campaign").hidden = el("leave").hidden = el("story").hidden = false;
     el("title").textContent = state.model.name;
     document.title = state.model.name + " (gpbandits)";
-    el("story").textContent = state.model.policy + " over " + state.model.domain + ", " + (compares() ? "asking which of two is better." : "looking for the " + (minimises() ? "smallest" : "largest") + " result.");
+    el("story").textContent = state.model.policy + " over " + state.model.domain + ", " + (compares() ? "asking which of two is better"
+      : several() ? state.model.outcomes.map(({ name, title }) => name + " " + title).join(", ")
+        : "looking for the " + (minimises() ? "smallest" : "largest") + " result") + ".";
     const open = state.rows.filter(isOpen).length;
     say("Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " + state.rows.filter((row) => ours(row, "status") === "known").length + ".");
     el("main").focus();
@@ -641,7 +738,7 @@
       say(found.length === 1 ? "Experiment " + found[0].id + " is open (" + inWords(Object.assign({ arm: found[0].arm }, context, found[0].point)) + ")." : found.length + " experiments are open: " + found.map((query) => query.id).join(", ") + ".");
       if (found.length) {
         if (compares()) chooseTwo(found.map((query) => query.id));
-        const box = compares() ? el("choices").querySelector("button") : el("result-" + found[0].id + "-reward");
+        const box = compares() ? el("choices").querySelector("button") : el("result-" + found[0].id + "-" + results()[0].name);
         if (box) box.focus();
       }
     });
