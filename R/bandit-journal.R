@@ -180,7 +180,7 @@ text_as_arms <- function(text, events) {
   words <- strsplit(text, " ", fixed = TRUE)
   if (any(lengths(words) != 2)) stop("eligible arms of the wrong form")
   ids <- suppressWarnings(as.integer(vapply(words, `[`, "", 1)))
-  asked <- which(events$kind == event_kind[["query"]])
+  asked <- which(events$kind %in% event_kind[c("query", "given")])
   at <- asked[match(ids, events$id[asked])]
   if (anyNA(at) || anyDuplicated(at)) stop("eligible arms of a query that is not there")
   arms[at] <- vapply(words, `[`, "", 2)

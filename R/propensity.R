@@ -39,7 +39,7 @@ propensities <- function(bandit, ids, draws = NULL) {
   open <- which(action == "policy" & !uniform)
   sure <- !chooses_at_random(config$policy) | lengths(eligible[open]) == 1
   out[open[sure]] <- 1
-  open <- open[!sure]
+  open <- open[!sure & !before_checkpoint(bandit, ids[open])]
   if (!is.null(draws) && draws > 0 && length(open)) out[open] <- drawn_again(bandit, ids[open], draws)
   out
 }
@@ -47,7 +47,7 @@ propensities <- function(bandit, ids, draws = NULL) {
 # The arms (1-based) that could be played at some queries.
 eligible_at <- function(bandit, ids) {
   events <- table_columns(bandit$events)
-  asked <- which(events$kind == event_kind[["query"]])
+  asked <- which(events$kind %in% event_kind[c("query", "given")])
   at <- asked[match(ids, events$id[asked])]
   count <- arms_in_time(bandit)[at]
   Map(function(text, count) {

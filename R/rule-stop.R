@@ -425,6 +425,7 @@ arrival_story <- function(bandit) {
 arrives_at_will <- function(bandit) {
   size <- seq_len(table_size(bandit$queries))
   if (any(status_of(bandit, size) %in% c("withdrawn", "failed", "lost"))) return(TRUE)
+  if (any(before_checkpoint(bandit, size))) return(TRUE)
   pending <- size[status_of(bandit, size) == "pending"]
   kind <- table_column(bandit$events, "kind")
   id <- table_column(bandit$events, "id")

@@ -1,13 +1,13 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
-# `checksum` (of the last event played), `overwritten` (cells of the log as they were, see replica_state()), `head` (the
-# bandit's row as the transaction found it, with the server's time `now`), `leases` (that it asked for), `active` (a
-# transaction of this replica is under way), `more` (names of the columns that share the column `numbers`) and `stream`
-# (of the random numbers of query `stream_at`).
+# `checksum` (of the last event played), `base` (the number before its first event's, see compact_log()), `overwritten`
+# (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the
+# server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `more` (names
+# of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
-                          attempts = row$attempts, checksum = 0, head = NULL, active = FALSE, stream = NULL,
+                          attempts = row$attempts, checksum = 0, base = 0L, head = NULL, active = FALSE, stream = NULL,
                           stream_at = 0, more = list(query = names(more_query_columns(config)),
                                                      event = names(more_event_columns(config)))),
                      parent = emptyenv()),
@@ -137,7 +137,7 @@ replica_state <- function(bandit) {
   bandit$journal$overwritten <- list()
   list(queries = bandit$queries, events = bandit$events,
        sizes = c(table_size(bandit$queries), table_size(bandit$events)), refits = bandit$refits, config = bandit$config,
-       checksum = bandit$journal$checksum)
+       checksum = bandit$journal$checksum, base = bandit$journal$base)
 }
 
 # To be called before events about some queries change the table of queries.
@@ -158,6 +158,7 @@ restore_replica <- function(bandit, state) {
   state$events$.size <- state$sizes[2]
   list2env(state[c("queries", "events", "refits", "config")], bandit)
   bandit$journal$checksum <- state$checksum
+  bandit$journal$base <- state$base
   bandit$handle <- NULL
 }
 
@@ -167,9 +168,18 @@ bandit_catch_up <- function(bandit) {
   }
   check_idle(bandit)
   log <- bandit$journal
-  found <- sql_rows(log$link, head_row(log$link, log$store$name))
-  play_others(bandit, check_head(found, log$store$name))
-  invisible(bandit)
+  look <- function() check_head(sql_rows(log$link, head_row(log$link, log$store$name)), log$store$name)
+  head <- look()
+  # (Between the bandit's row and the others somebody may have made the log shorter: compact_log().)
+  for (left in 4:0) {
+    failed <- tryCatch({
+      play_others(bandit, head)
+      return(invisible(bandit))
+    }, gpbandits_error = identity)
+    now <- look()
+    if (left == 0 || now$events == head$events) stop(failed)
+    head <- now
+  }
 }
 
 # A run against a known truth, in ordinary transactions; `ids`: the queries of its rounds, between those of others.
@@ -195,7 +205,7 @@ play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
 
 # Events of others, up to where the bandit's row says they go.
 play_others <- function(bandit, head) {
-  have <- table_size(bandit$events)
+  have <- known_events(bandit)
   log <- bandit$journal
   if (head$events == have) return(check_end(log, head))
   if (head$events < have) {
@@ -206,6 +216,7 @@ play_others <- function(bandit, head) {
   before <- replica_state(bandit)
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
+  if (begins_later(rows, have)) rows <- begin_from_checkpoint(bandit, head)
   check_rows(bandit, rows)
   note_overwritten(bandit, rows$events$query)
   tryCatch(play_rows(bandit, rows), error = function(e) {
@@ -214,6 +225,26 @@ play_others <- function(bandit, head) {
   log$checksum <- rows$events$checksum[nrow(rows$events)]
   check_end(log, head)
   done <- TRUE
+}
+
+# The number of the last event that this replica has.
+known_events <- function(bandit) sum(bandit$journal$base, table_size(bandit$events))
+
+# Have the events that would be next been replaced by a checkpoint?
+begins_later <- function(rows, have) isTRUE(as.double(rows$events$number[1]) > have + 1)
+
+# This replica forgets what it knows, and reads all that there is.
+begin_from_checkpoint <- function(bandit, head) {
+  log <- bandit$journal
+  list2env(list(config = starting_config(bandit)), bandit)
+  list2env(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()), refits = list(),
+                handle = NULL), bandit)
+  log$base <- 0L
+  log$checksum <- 0
+  rows <- read_rows(bandit, head)
+  first <- suppressWarnings(as.integer(rows$events$number[1]))
+  if (length(first) == 1 && !is.na(first) && first > 1) log$base <- first - 1L
+  rows
 }
 
 check_end <- function(log, head) {
@@ -238,16 +269,20 @@ more_event_columns <- function(config) {
 
 read_rows <- function(bandit, head) {
   log <- bandit$journal
-  read <- function(columns, table, key, from, to) {
-    sql_select(log$link, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from,
-               " AND ", key, " <= ", to, " ORDER BY ", key)
-  }
-  # By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
-  list(queries = read(c("query", query_fields, "numbers", "place"), "gpb_query", "query",
-                      table_size(bandit$queries), head$queries),
-       events = read(c("number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum"), "gpb_event",
-                     "number", table_size(bandit$events), head$events),
+  list(queries = read_queries(log, table_size(bandit$queries), head$queries),
+       events = read_range(log, c("number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum"),
+                           "gpb_event", "number", known_events(bandit), head$events),
        head = head)
+}
+
+read_queries <- function(log, from, to) {
+  read_range(log, c("query", query_fields, "numbers", "place"), "gpb_query", "query", from, to)
+}
+
+# By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
+read_range <- function(log, columns, table, key, from, to) {
+  sql_select(log$link, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from, " AND ", key,
+             " <= ", to, " ORDER BY ", key)
 }
 
 # Stops unless these are whole rows of a bandit's log that go on from what the replica has.
@@ -258,8 +293,8 @@ check_rows <- function(bandit, rows) {
   e <- rows$events
   had <- table_size(bandit$queries)
   refuse_rows("gpb_query", q$query, q$query != had + seq_along(q$query), "not in sequence")
-  refuse_rows("gpb_event", e$number, e$number != table_size(bandit$events) + seq_along(e$number), "not in sequence")
-  if (nrow(q) != rows$head$queries - had || nrow(e) != rows$head$events - table_size(bandit$events)) {
+  refuse_rows("gpb_event", e$number, e$number != known_events(bandit) + seq_along(e$number), "not in sequence")
+  if (nrow(q) != rows$head$queries - had || nrow(e) != rows$head$events - known_events(bandit)) {
     stop_gpbandits("The store lacks rows of this bandit.", argument = "store")
   }
   asks <- e$kind %in% c("query", "given")
@@ -349,8 +384,8 @@ play_rows <- function(bandit, rows) {
                 width = as.double(q$width)),
            numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
   events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
-                   time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters),
-                                                           NA_character_)),
+                   time = as.double(e$time), arms = ifelse(e$kind %in% c("query", "given"),
+                                                           as.character(e$parameters), NA_character_)),
               numbers_of(e$numbers, more_event_columns(config), "gpb_event", text_as_events))
   refits <- list()
   for (text in e$parameters[e$kind %in% names(believing)]) refits <- c(refits, list(stored_refit(text, bandit, refits)))
@@ -469,7 +504,7 @@ stored_events <- function(bandit, events, refits, now) {
   parameters <- events$arms
   parameters[events$kind %in% believing] <- vapply(refits, settings_text, "",
                                                              trust = bandit$journal$store$trust)
-  list(number = table_size(bandit$events) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
+  list(number = known_events(bandit) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
        query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),
        parameters = parameters, at = rep(now, count))
 }

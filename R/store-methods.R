@@ -41,7 +41,8 @@ summary.bandit_store <- function(object, ...) {
   now <- as.double(head$now)
   open <- leases[leases$state == "open", ]
   structure(list(
-    name = object$name, kind = link$kind, queries = head$queries, events = head$events, status = table(history$status),
+    name = object$name, kind = link$kind, queries = head$queries,
+    events = as.integer(sql_rows(link, "SELECT COUNT(*) AS n FROM gpb_event WHERE bandit = ", head$bandit)$n), status = table(history$status),
     working = data.frame(worker = open$worker, id = open$query, attempt = open$attempt, since = now - open$since,
                          expires = open$expires - now),
     workers = by_worker(leases, now), per_minute = answers_per_minute(leases, now),

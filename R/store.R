@@ -56,7 +56,7 @@
 #'   mean, sd, width, `place` as JSON), `gpb_event` (the log: kind, query, reward), `gpb_lease` (who holds what since when),
 #'   and the view `gpb_history`: `bandit`, `id`, `place` (JSON), `action`, `segment`, `mean`, `sd`, `width`, `reward`, `status`, `worker`, `attempt`,
 #'   `asked_at`, `answered_at` (seconds since 1970 by the server's clock), `reason`. Read them as you like; do not write: rows carry checksums, and
-#'   rows that are not a bandit's are refused by every replica. Tables of a newer version are refused.
+#'   rows that are not a bandit's are refused by every replica. Tables of a newer version are refused. [compact_log()] replaces old events by a checkpoint.
 #'
 #' @section Trust: settings are plain text that is checked when it is read. Settings with functions or formulas in them ([width_function()],
 #'   thresholds of [change_detect()], ...) are refused unless `trust = TRUE`: then they are stored as R serialises them, and whoever opens

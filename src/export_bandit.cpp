@@ -550,8 +550,9 @@ struct LogFromR {
   Query query(const gpb::Space& space, R_xlen_t e) const {
     const R_xlen_t k = query_of(e);
     Query out;
+    // (A given event may be a query and its reward in one: of a log that was made shorter.)
     const bool given = static_cast<EventKind>(kind[e]) == EventKind::given;
-    if (action[k] < 1 || action[k] > 3 || (action[k] == static_cast<int>(Action::given)) != given) {
+    if (action[k] < 1 || action[k] > 3 || (action[k] == static_cast<int>(Action::given) && !given)) {
       throw std::invalid_argument("unknown action of a query");
     }
     if (!std::isfinite(mean[k]) || !(sd[k] >= 0.0 && std::isfinite(sd[k]))) {

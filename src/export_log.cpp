@@ -320,7 +320,7 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
 // What could be played at an event, as the log writes it; NA for everything, or where it is no
 // query.
 SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
-  if (event.kind != EventKind::query) return NA_STRING;
+  if (event.kind != EventKind::query && event.kind != EventKind::given) return NA_STRING;
   const gpb::Context& context = bandit.fold().query(event.id).context;
   if (!context.eligible && !context.fixed) return NA_STRING;
   return Rf_mkChar(gpb::offer_text(context).c_str());

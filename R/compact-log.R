@@ -1,0 +1,232 @@
+#' Make a long log shorter
+#'
+#' A bandit's log has two events or more for each query: that it was asked, that its reward came, that the reward was amended, that
+#' parameters were fitted anew. `compact_log()` replaces these old events by a checkpoint: one event for each query that is over (its
+#' place, its reward and what was told beside it, or that it failed), and the last refit. The same choices follow from it.
+#'
+#' **What stays**: every query with its id, place, reward, status and what the history says of the moment of its choice; queries that are
+#' pending, with their leases and tokens; the parameters in force and when the next refit is due; random numbers (a journal's generator, a store's streams);
+#' notes of a search or of a race.
+#'
+#' **What is lost**: when each reward came and in which order, values that an amendment has replaced, parameters of refits before the last
+#' one (where `outputs` are scaled they stay: the history's `mean` and `sd` are in units of their time), and with all this the knowledge that
+#' a past choice was made with. So `$history(draws = )` has no propensities of random choices before the checkpoint (`NA`), [check_model()] sees
+#' no predictions made at choices before it, and certificates take it that rewards came when they liked.
+#'
+#' **How exact**: the checkpoint is events like any other. Whoever has it, in whatever way (the bandit that was compacted, a replica that
+#' was behind, a file opened years later), has played the same events, and goes on with the same bits. Beside a bandit whose log was
+#' not compacted the posterior is of the same data with the same parameters, summed up in another order: equal to rounding on dense
+#' engines and to `accuracy` on the low-rank one, so that choices can differ where two places are equally good by as little. Before anything is replaced
+#' the checkpoint is played and compared with the bandit: all that the mean knows must be the same, to the bit.
+#'
+#' **In a store** it is one transaction: others work on meanwhile, and either see the old log or the new one. Replicas that know some of the old events
+#' begin anew from the checkpoint when they next look; leases and tokens hold. A process that dies in the middle has changed nothing.
+#' The database keeps the room for later rows (`VACUUM` gives it back to the disk). **A journal** is written anew beside the file, which it
+#' then replaces in one step; no other bandit may hold it meanwhile.
+#'
+#' **What rounds cost.** A query with its reward (100 arms, 1,000 rounds; measured): 1.1 KB of memory, 45 bytes in a file of [saveRDS()], 230 in a journal (155 after
+#' `compact_log()`), 420 in a SQLite store asked in batches by a worker (340 after). Inputs of open domains and contexts are 8 bytes each in memory and about 20 as text.
+#' Refits are what makes a log long: each is a line of text (kilobytes where models are averaged), and a new posterior from all the rewards when the log is opened; the
+#' checkpoint has one.
+#'
+#' @param x a [bandit_store()], the path of a journal, or a bandit (a [GPBandit][gp_bandit]; where it has a journal or is in a store, that is compacted too).
+#' @param trust of a journal, as for [open_bandit()].
+#' @return Numbers of events, invisibly: `before` and `after`.
+#' @section Errors: a `gpbandits_error` that names the argument; nothing has changed then. Refused, with the reason, where events say more than what
+#'   was known in the end: with `changes`, `constraints`, several `outcomes`, comparisons ([rewards_duels()]), added arms, policies that keep running
+#'   intervals, and algorithms whose rule is written in R.
+#' @seealso [bandit_store()], [open_bandit()].
+#' @examples
+#' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
+#' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
+#' print(compact_log(b))
+#' nrow(b$history())
+#' @export
+compact_log <- function(x, trust = FALSE) {
+  check_flag(trust)
+  if (missing(x)) stop_argument("x", "missing", compactable)
+  if (is_bandit(x)) return(invisible(compact_bandit(frame_of(x))))
+  if (inherits(x, "bandit_store")) return(invisible(compact_bandit(frame_of(open_stored(x)))))
+  if (!is.character(x)) stop_argument("x", describe(x), compactable)
+  invisible(compact_bandit(frame_of(open_journal(x, NULL, FALSE, trust))))
+}
+
+compactable <- "a bandit, a store (bandit_store()), or the path of a journal"
+
+compact_bandit <- function(bandit) {
+  check_idle(bandit)
+  if (is_stored(bandit)) return(in_store(bandit, compact_here(bandit)))
+  compact_here(bandit)
+}
+
+compact_here <- function(bandit) {
+  heal(bandit)
+  why <- why_not_compact(bandit)
+  if (!is.null(why)) stop_argument("x", paste("a bandit", why), "one whose log says no more than what is known now")
+  before <- table_size(bandit$events)
+  new <- checkpoint_of(bandit)
+  check_checkpoint(bandit, new)
+  after <- length(new$events$kind)
+  if (after < before) replace_log(bandit, new)
+  c(before = before, after = min(before, after))
+}
+
+# Why its events say more than what is known in the end; NULL if they do not.
+why_not_compact <- function(bandit) {
+  config <- bandit$config
+  if (has_rule(bandit)) return("whose rule keeps a memory of its own")
+  if (!is.null(config$changes)) return("with `changes`, which depend on when each reward came")
+  if (!is.null(config$constraints)) return("with `constraints`, whose multipliers move at the ends of epochs")
+  if (has_outcomes(config)) return("with several outcomes, of which each has its own events")
+  if (trait(config$policy, "intervals")) return("whose policy keeps the intervals of all rounds")
+  if (any(vapply(bandit$refits, is_growth, NA))) return("that was given further arms")
+  if (any(!is.na(table_column(bandit$events, "other")))) return("whose rewards are comparisons with other queries")
+  NULL
+}
+
+# ---- the checkpoint -------------------------------------------------------------------
+
+# The shorter log: `events`, columns as those of the log, and `refits`.
+checkpoint_of <- function(bandit) {
+  events <- table_columns(bandit$events)
+  count <- table_size(bandit$queries)
+  status <- status_of(bandit, seq_len(count))
+  asked <- which(events$kind %in% event_kind[c("query", "given")])     # in the order of the ids
+  rows <- lapply(events, `[`, asked)
+  known <- which(status == "known")
+  rows$kind[known] <- event_kind[["given"]]
+  rows$reward[known] <- bandit$queries$reward[known]
+  rows[told_columns] <- beside_in_the_end(events, rows[told_columns], known)
+  # A reward that came too late stays so where all queries come before it.
+  lost <- which(events$kind %in% event_kind[c("reward", "amend")] & events$id %in% which(status == "lost"))
+  given_up <- which(status %in% c("withdrawn", "failed"))
+  left <- last_rows(events, event_kind[c("withdraw", "fail")], given_up)
+  fits <- kept_refits(bandit, which(events$kind %in% believing))
+  later <- c(left, fits$events, lost)
+  order_in <- c(rows$id, events$id[left], events$id[fits$events], rep(count + 1, length(lost)))
+  within <- rep(0:3, c(length(asked), length(left), length(fits$events), length(lost)))
+  order <- order(order_in, within, method = "radix")
+  list(events = Map(function(own, all) c(own, all[later])[order], rows, events), refits = bandit$refits[fits$which])
+}
+
+# Noise as it was told with the reward, size and spread as they were told last.
+beside_in_the_end <- function(events, beside, known) {
+  valued <- which(!is.na(events$reward) & events$kind %in% event_kind[c("reward", "given", "amend")])
+  first <- valued[match(known, events$id[valued])]
+  last <- rev(valued)[match(known, rev(events$id[valued]))]
+  beside$noise_var[known] <- events$noise_var[first]
+  for (name in c("size", "spread")) beside[[name]][known] <- events[[name]][last]
+  beside
+}
+
+# For some queries the last event of these kinds.
+last_rows <- function(events, kinds, ids) {
+  rows <- rev(which(events$kind %in% kinds))
+  rows[match(ids, events$id[rows])]
+}
+
+# The last one, with the maps of outputs that came since; all where beliefs of the past are shown under the maps of
+# their time. `at`: the events.
+kept_refits <- function(bandit, at) {
+  real <- which(vapply(bandit$refits, is_real_refit, NA))
+  from <- if (!is.null(bandit$config$outputs) || length(real) == 0) 1 else max(real)
+  which <- seq_along(at)[seq_along(at) >= from]
+  list(events = at[which], which = which)
+}
+
+# Played alone, the checkpoint must come to what the bandit knows. (That the tables fit the events, heal() looks.)
+check_checkpoint <- function(bandit, new) {
+  twin <- frame_of(new_bandit(bandit$config, table_copy(bandit$queries), table_of(new$events), new$refits))
+  same <- tryCatch({
+    heal(twin)
+    same_facts <- c("rounds", "segment")
+    identical(cpp_bandit_known(twin$handle), cpp_bandit_known(bandit$handle)) &&
+      identical(cpp_bandit_facts(twin$handle)[same_facts], cpp_bandit_facts(bandit$handle)[same_facts])
+  }, gpbandits_error = function(e) FALSE)
+  if (!same) {
+    stop_argument("x", "a bandit whose life a shorter log does not tell",
+                  "one whose log says no more than what is known now")
+  }
+}
+
+# ---- in place of the old events ---------------------------------------------------------
+
+replace_log <- function(bandit, new) {
+  log <- bandit$journal
+  durable <- if (inherits(log, "bandit_file_journal")) function() replace_journal(bandit, new)
+             else if (is_stored(bandit)) function() replace_stored(bandit, new)
+             else if (!is.null(log)) function() keep_change(log, bandit)
+  commit(bandit, list(), fields = list(events = table_of(new$events), refits = new$refits, handle = NULL),
+         durable = durable)
+}
+
+# A query whose event was made of two stands in a checkpoint: nothing says what was known when it, and those before it,
+# were chosen.
+before_checkpoint <- function(bandit, ids) {
+  events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(bandit$events, name))
+  given <- events$id[events$kind == event_kind[["given"]]]
+  made <- given[bandit$queries$action[given] != match("given", action_names)]
+  ids <= max(0L, made)
+}
+
+replace_journal <- function(bandit, new) {
+  config <- bandit$config
+  path <- bandit$journal$path
+  contents <- journal_io(cpp_journal_read(path))
+  check_sole_writer(bandit, contents$end)
+  header <- header_parts(contents$lines)
+  if (!is.null(bandit$journal$rng)) header[3] <- paste(bandit$journal$rng, collapse = ",")
+  parts <- unlist(strsplit(contents$lines[-1], ";", fixed = TRUE))
+  lines <- paste(c(
+    rows_as_text("q", lapply(stats::setNames(nm = names(journal_query_columns(config))),
+                             function(name) table_column(bandit$queries, name))),
+    rows_as_text("e", new$events[names(journal_event_columns(config))]),
+    arms_as_text(new$events),
+    vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
+    parts[substr(parts, 1, 1) == "n"]), collapse = ";")
+  draft <- paste0(path, ".compact")
+  unlink(draft)
+  on.exit(unlink(draft))
+  end <- journal_io(cpp_journal_create(draft, paste(header, collapse = " ")))
+  end <- journal_io(cpp_journal_append(draft, lines, end))
+  Sys.chmod(draft, file.mode(path), use_umask = FALSE)
+  check_sole_writer(bandit, journal_io(cpp_journal_read(path))$end)
+  if (!file.rename(draft, path)) stop_gpbandits("Cannot replace the journal ", path, ".", argument = "journal")
+  list(journal = file_journal(path, end, bandit$journal$rng))
+}
+
+check_sole_writer <- function(bandit, end) {
+  if (!identical(end, bandit$journal$end)) {
+    stop_gpbandits("Another bandit has written to the journal ", bandit$journal$path, " since: open_bandit() of it.",
+                   argument = "journal")
+  }
+}
+
+# The new events' numbers begin after a gap, by which other replicas see that theirs are no more; their checksums anew.
+replace_stored <- function(bandit, new) {
+  log <- bandit$journal
+  last <- known_events(bandit)
+  count <- length(new$events$kind)
+  events <- c(new$events, list(g = matrix(0, count, 0)))
+  e <- stored_events(bandit, events, new$refits, log$head$now)
+  e$number <- last + 1L + seq_len(count)
+  if (count && e$number[count] < last) stop_gpbandits("The events' numbers are used up.", argument = "x")
+  e$at <- times_told(log, e)
+  q <- read_queries(log, 0L, table_size(bandit$queries))
+  e$checksum <- cpp_checksums(rows_text(q, e), 0)
+  sql_run(log$link, "DELETE FROM gpb_event WHERE bandit = ", log$number)
+  sql_insert(log$link, "gpb_event", c(list(bandit = rep(log$number, count)), e))
+  sql_run(log$link, sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
+                            e$checksum[count], log$number))
+  log$base <- last + 1L
+  log$checksum <- e$checksum[count]
+  list()
+}
+
+# When each query's last event was written, for the view of the history.
+times_told <- function(log, e) {
+  old <- sql_select(log$link, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
+                    " AND kind NOT IN ('refit', 'arms') ORDER BY number")
+  at <- as.double(rev(old$at))[match(e$query, rev(old$query))]
+  ifelse(is.na(at), e$at, at)
+}

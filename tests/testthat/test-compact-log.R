@@ -1,0 +1,273 @@
+# A log made shorter: the same history, the same data for the mean, the same choices, wherever it is kept.
+
+compact_x <- seq(0, 1, length.out = 25)
+
+compact_makers <- c(store_makers[c("ucb", "ts", "hallucinate", "contexts", "open", "box", "product", "refits")], list(
+  censored = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, pending = pending_censor(2, -0.5), ...),
+  avoided = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, failures = "avoid", ...),
+  scaled = function(...) gp_bandit(list(u = c(0, 1)), kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), outputs = scale_outputs(),
+                                   refit = refit_every(5, minimum = 3), ...),
+  space = function(...) gp_bandit(search_space(u = param_real(0, 1), rule = param_factor(c("a", "b"))),
+                                  kernel_se(0.3, dims = "u") * kernel_categorical(0.5, dims = "rule"), 0.01, policy_ei(), ...),
+  counts = function(...) gp_bandit(compact_x, kernel_se(0.2), policy = policy_ucb(width_constant(1)), rewards = rewards_counts(), ...)))
+
+# Queries, rewards in another order (some of the mean of several, with noise of their own, or wrong at first), failures, withdrawals.
+life_to_compact <- function(bandit, steps = 6) {
+  draw <- function() if (inherits(bandit$config$rewards, "bandit_rewards_counts") || identical(bandit$config$rewards$kind, "counts")) stats::rpois(1, 3) else stats::rnorm(1)
+  plain <- is.null(bandit$config$outputs) && is.null(bandit$config$rewards)
+  for (t in seq_len(steps)) {
+    context <- if (length(bandit$config$context_names)) sample(0:1, 1)
+    suppressWarnings(bandit$suggest(2, context = context))
+    history <- bandit$history()
+    waiting <- history$id[history$status == "pending"]
+    if (t %% 3 == 0) bandit$fail(waiting[1])
+    if (t %% 4 == 0) bandit$withdraw(waiting[2])
+    for (id in rev(setdiff(waiting, c(if (t %% 3 == 0) waiting[1], if (t %% 4 == 0) waiting[2], utils::tail(waiting, 1))))) {
+      if (plain && t == 2) bandit$observe(id, stats::rnorm(3))
+      else bandit$observe(id, draw(), noise_var = if (plain && t == 4) 0.2)
+      if (t == 5 && bandit$history()$status[id] == "known") bandit$amend(id, draw())
+    }
+  }
+  invisible(bandit)
+}
+
+goes_on <- function(bandit, steps = 2) {
+  set.seed(5)
+  context <- if (length(bandit$config$context_names)) 1
+  for (t in seq_len(steps)) {
+    id <- bandit$suggest(context = context)$id
+    bandit$observe(id, round(abs(sin(id)) + 1))
+  }
+  list(history = bandit$history(), posterior = bandit$posterior(store_point(bandit), context = context))
+}
+
+store_point <- function(bandit) {
+  if (inherits(bandit$config$domain, "search_domain")) return(data.frame(u = 0.25, rule = "a"))
+  if (length(bandit$config$domain$names) == 2) cbind(2, 0.25) else 0.25
+}
+
+inputs_of <- function(bandit) bandit$config$domain$names
+can_count <- function(bandit) gpbandits:::can_count(bandit$config$domain)
+
+test_that("a shorter log has the same history and data, and the same choices follow from it", {
+  for (name in names(compact_makers)) {
+    set.seed(3)
+    bandit <- life_to_compact(compact_makers[[name]]())
+    whole <- bandit$copy()
+    before <- bandit$history()
+    counts <- compact_log(bandit)
+    expect_lt(counts[["after"]], counts[["before"]])
+    expect_identical(counts[["after"]], gpbandits:::table_size(as.environment(bandit)$events), info = name)
+    same <- setdiff(names(before), "propensity")
+    expect_identical(bandit$history()[same], before[same], info = name)
+    context <- if (length(bandit$config$context_names)) 1
+    # The help's "to rounding, and to `accuracy` on the low-rank engine".
+    expect_equal(bandit$posterior(store_point(bandit), context = context), whole$posterior(store_point(bandit), context = context),
+                 tolerance = 1e-6, info = name)
+    expect_identical(gpbandits:::cpp_bandit_known(as.environment(bandit)$handle), {
+      gpbandits:::heal(as.environment(whole))
+      gpbandits:::cpp_bandit_known(as.environment(whole)$handle)
+    }, info = name)
+    # Once more changes nothing; a copy and a file go on to the bit.
+    expect_identical(compact_log(bandit)[["after"]], counts[["after"]], info = name)
+    copies <- list(unserialize(serialize(bandit, NULL)))
+    ours <- goes_on(bandit)
+    for (copy in copies) expect_identical(goes_on(copy), ours, info = name)
+    # Beside the whole log: the same arms; elsewhere a climb to the same top, as near as it ends.
+    theirs <- goes_on(whole, 1)$history
+    next_one <- nrow(theirs)
+    expect_equal(ours$history[next_one, inputs_of(bandit)], theirs[next_one, inputs_of(bandit)],
+                 tolerance = if (can_count(bandit)) 1e-12 else 0.01, info = name)
+  }
+})
+
+test_that("what a shorter log does not know, nobody claims", {
+  set.seed(2)
+  bandit <- gp_ts(compact_x[1:5], kernel_se(0.2), 0.01, B = 1, R = 0.1)
+  for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
+  inside <- as.environment(bandit)
+  expect_false(gpbandits:::arrives_at_will(inside))
+  compact_log(bandit)
+  expect_true(gpbandits:::arrives_at_will(inside))
+  bandit$observe(bandit$suggest()$id, 1)
+  expect_identical(is.na(bandit$history(draws = 20)$propensity), c(rep(TRUE, 4), FALSE))
+  expect_s3_class(check_model(bandit), "bandit_check")
+})
+
+test_that("which arms could be played stays", {
+  bandit <- gp_ucb(compact_x, kernel_se(0.2), 0.01)
+  for (t in 1:3) bandit$observe(bandit$suggest(arms = 3 * t + 0:2)$id, t)
+  compact_log(bandit)
+  expect_identical(gpbandits:::eligible_at(as.environment(bandit), 1:3), list(3:5, 6:8, 9:11))
+  if (store_packages()) expect_identical(from_json(as_json(bandit))$history(), bandit$history())
+})
+
+test_that("logs that say more than what is known are refused, and stay", {
+  duel <- gp_bandit(compact_x, kernel_se(0.2), policy = policy_duel(width_constant(1)), rewards = rewards_duels())
+  duel$suggest(2)
+  duel$observe(c(2, 1), 1)
+  grown <- gp_ucb(compact_x, kernel_se(0.2), 0.01)
+  grown$add_arms(2)
+  limits <- gp_ucb(compact_x, kernel_se(0.2), 0.01, outcomes = list(a = to_maximize(), b = at_most(1)))
+  cases <- list(changes = store_makers$changes(), constraints = store_makers$constraints(), comparisons = duel, "further arms" = grown,
+                "several outcomes" = limits, memory = rival_ckb(compact_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1),
+                intervals = gp_lse(compact_x, kernel_se(0.2), 0.01, level = 0, accuracy = 0.1))
+  for (name in names(cases)) {
+    before <- cases[[name]]$history()
+    expect_error(compact_log(cases[[name]]), name, class = "gpbandits_error")
+    expect_identical(cases[[name]]$history(), before)
+  }
+})
+
+test_that("a journal is replaced in one step, and goes on", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  for (name in c("ts", "refits", "open")) {
+    unlink(file)
+    set.seed(4)
+    bandit <- life_to_compact(compact_makers[[name]](journal = file))
+    if (name == "ts") gpbandits:::journal_note(bandit, "said", list(a = 1, b = "x y;z"))
+    size <- file.size(file)
+    held <- open_bandit(file, rng = FALSE)
+    history <- bandit$history()
+    drawn <- gpbandits:::read_journal(file, "x", FALSE)$bandit$journal$rng
+    compact_log(file)
+    expect_lt(file.size(file), size)
+    found <- gpbandits:::read_journal(file, "x", FALSE)
+    expect_identical(found$bandit$journal$rng, drawn)
+    if (name == "ts") expect_identical(found$notes, list(list(name = "said", value = list(a = 1, b = "x y;z"))))
+    again <- open_bandit(file)
+    same <- setdiff(names(history), "propensity")
+    expect_identical(again$history()[same], history[same], info = name)
+    ours <- goes_on(again)
+    theirs <- open_bandit(file)
+    expect_identical(theirs$history(), ours$history)
+    expect_identical(theirs$posterior(store_point(theirs), context = if (name == "open") 1), ours$posterior)
+    expect_error(held$suggest(context = if (name == "open") 1), class = "gpbandits_error")    # it held the journal that was
+    expect_error(compact_log(held), "Another bandit has written", class = "gpbandits_error")
+    expect_identical(list.files(dirname(file), paste0(basename(file), ".")), character())
+  }
+})
+
+view_of <- function(place, name) {
+  tamper(place, "SELECT id, reward, status, worker, asked_at, answered_at FROM gpb_history WHERE bandit = '", name, "' ORDER BY id")
+}
+
+test_that("in a store replicas that are behind, or up to date, go on from the checkpoint; leases hold", {
+  skip_on_cran()
+  on_databases(function(place) {
+    for (name in if (place$kind == "sqlite") c("ucb", "refits", "open") else "refits") {
+      info <- paste(place$kind, name)
+      set.seed(6)
+      owner <- compact_makers[[name]](store = store_at(place, name, seed = 2))
+      context <- if (name == "open") 1
+      early <- open_bandit(store_at(place, name))
+      life_to_compact(owner, 3)
+      behind <- open_bandit(store_at(place, name))
+      life_to_compact(owner, 2)
+      held <- owner$suggest(context = context, worker = "w")
+      abreast <- open_bandit(store_at(place, name))
+      seen <- view_of(place, name)
+      counts <- compact_log(store_at(place, name))
+      expect_lt(counts[["after"]], counts[["before"]])
+      expect_identical(nrow(tamper(place, "SELECT e.number FROM gpb_event e JOIN gpb_bandit b ON b.bandit = e.bandit WHERE b.name = '", name, "'")),
+                       counts[["after"]], info = info)
+      expect_equal(view_of(place, name), seen, tolerance = 1e-12, info = info)
+      abreast$observe(held$id, 0.5, token = held$token)
+      early$suggest(context = context)
+      replicas <- list(early, behind, abreast, owner, open_bandit(store_at(place, name)))
+      for (replica in replicas) replica$catch_up()
+      for (replica in replicas) {
+        expect_same_log(replica, replicas[[5]], info)
+        expect_identical(replica$posterior(store_point(replica), context = context),
+                         owner$posterior(store_point(owner), context = context), info = info)
+      }
+      # Once more, by a replica that goes on.
+      compact_log(behind)
+      behind$observe(behind$suggest(context = context)$id, 1)
+      owner$catch_up()
+      expect_same_log(owner, behind, info)
+      expect_identical(summary(store_at(place, name))$events, gpbandits:::table_size(as.environment(owner)$events))
+      # What is no whole checkpoint is refused.
+      tamper(place, "DELETE FROM gpb_event WHERE number = (SELECT MIN(number) FROM gpb_event) AND bandit = (SELECT MAX(bandit) FROM gpb_bandit)")
+      if (name == "ucb") expect_false(identical(refused(open_bandit(store_at(place, name))), "none"))
+    }
+  })
+})
+
+compacting <- c("compact_bandit", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "replace_journal",
+                "replace_stored", "commit", "times_told")
+
+test_that("struck at any statement, all is as before or as after", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  file <- tempfile()
+  on.exit(unlink(file))
+  fates <- character()
+  with_clock(compacting, function(clock) for (way in names(strikes)) {
+    k <- if (way == "error") 1 else 7
+    repeat {
+      unlink(file)
+      set.seed(8)
+      place <- sqlite_place()
+      bandit <- life_to_compact(store_makers$ucb(store = store_at(place, seed = 1)), 2)
+      kept <- life_to_compact(store_makers$ucb(journal = file), 2)
+      history <- list(bandit$history(), kept$history())
+      k <- k + by_level(25, 1)
+      ends <- c(struck(clock, strikes[[way]], k, function() compact_log(bandit)), struck(clock, strikes[[way]], k, function() compact_log(kept)))
+      expect_identical(list(bandit$history(), kept$history()), history)
+      late <- open_bandit(store_at(place))
+      expect_same_log(late, bandit)
+      expect_identical(open_bandit(file, rng = FALSE)$history(), kept$history())
+      id <- late$suggest()$id
+      bandit$observe(id, 1)
+      expect_identical(late$catch_up()$history()$reward[id], 1)
+      fates <<- c(fates, ends)
+      if (all(ends == "finished")) break
+    }
+  })
+  expect_setequal(fates, c("interrupt", "error", "finished"))
+})
+
+test_that("a process that is killed in the middle has changed nothing, and workers go on", {
+  skip_on_cran()
+  skip_on_os("windows")
+  on_databases(heavy = TRUE, function(place) {
+    bandit <- life_to_compact(store_makers$ucb(store = store_at(place, seed = 1)), 4)
+    history <- bandit$history()
+    let_go(bandit)
+    for (k in c(6, 15)) {
+      child <- parallel::mcparallel(with_clock("replace_stored", function(clock) {
+        clock(function() compact_log(store_at(place)), function() tools::pskill(Sys.getpid(), tools::SIGKILL), k)
+      }), silent = TRUE)
+      expect_null(suppressWarnings(parallel::mccollect(child))[[1]])
+      late <- open_bandit(store_at(place))
+      expect_identical(late$history(), history)
+      let_go(late)
+    }
+    # Two workers, while the log is made shorter again and again.
+    tamper(place, "UPDATE gpb_bandit SET budget = 24")
+    run_out(place)
+    work <- function(k) {
+      force(k)
+      parallel::mcparallel(work_on(store_at(place), function(p) sin(5 * p[["x1"]]), worker = paste(k), heartbeat = FALSE), silent = TRUE)
+    }
+    workers <- lapply(1:2, work)
+    shorter <- 0
+    for (k in 1:600) {
+      counts <- compact_log(store_at(place))
+      shorter <- shorter + (counts[["after"]] < counts[["before"]])
+      if (tamper(place, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'done' AND worker IS NOT NULL")$n >= 8) break
+      Sys.sleep(0.05)
+    }
+    answered <- unlist(parallel::mccollect(workers))
+    late <- open_bandit(store_at(place))$history()
+    done <- tamper(place, "SELECT query FROM gpb_lease WHERE state = 'done' AND worker IS NOT NULL")$query
+    expect_gt(shorter, 1)
+    expect_identical(anyDuplicated(done), 0L)
+    expect_equal(sum(answered), length(done))
+    expect_identical(late$reward[done], sin(5 * late$x1[done]))
+    expect_identical(late[history$id[history$status == "known"], "reward"], history$reward[history$status == "known"])
+  })
+})
