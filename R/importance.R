@@ -174,7 +174,7 @@ sobol_of_values <- function(values) {
 }
 
 # The posterior at points of a data.frame, wherever they lie.
-posterior_of <- function(bandit, frame, context) {
+posterior_of <- function(bandit, frame, context, level = 0.95) {
   domain <- bandit$config$domain
-  predict(bandit, completed_points(domain, frame[domain$names]), context = context)
+  bandit_posterior(bandit, completed_points(domain, frame[domain$names]), context, level = level)
 }

@@ -115,13 +115,19 @@ view_band <- function(bandit, width, ahead) {
 
 band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(), width, source)
 
+# In the scale of the rewards that are drawn beside it.
+drawn_posterior <- function(bandit, places, context, width) {
+  config <- bandit$config
+  if (!has_likelihood(config) || compares_queries(config)) return(posterior_at(bandit, places, context))
+  in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, "reward", band_level(width))
+}
+
 view_frame <- function(bandit, view, places, truth) {
   domain <- bandit$config$domain
-  posterior <- posterior_at(bandit, places, view$context)
+  posterior <- with_band(drawn_posterior(bandit, places, view$context, view$band$width), view$band$width)
   view$places <- cpp_frame(place_labels(domain, places$arm, places$inputs))
   if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, places), view$context, can_count(domain))
-  ours <- list(mean = posterior$mean, sd = posterior$sd, lower = posterior$mean - view$band$width * posterior$sd,
-               upper = posterior$mean + view$band$width * posterior$sd)
+  ours <- as.list(posterior[c("mean", "sd", "lower", "upper")])
   if (can_count(domain)) ours$plays <- tabulate(view$queries$arm, place_total(places))
   ours$truth <- truth
   view$frame <- cpp_frame(ours)

@@ -9,12 +9,11 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
     axis <- input_axis(domain, match(name, domain$names), or_else(resolution, 101))
     points <- through[rep(1, length(axis)), domain$names, drop = FALSE]
     points[[name]] <- axis
-    posterior <- belief_along(bandit, points, context)
+    posterior <- belief_along(bandit, points, context, width)
     counted <- !is.null(input_levels(domain, match(name, domain$names)))
     at <- data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis))
     if (of == "feasible") return(cbind(at, posterior["feasible"]))
-    data.frame(at, mean = posterior$mean, sd = posterior$sd, lower = posterior$mean - width * posterior$sd,
-               upper = posterior$mean + width * posterior$sd)
+    data.frame(at, with_band(posterior, width)[c("mean", "sd", "lower", "upper")])
   })
   do.call(rbind, parts)
 }
@@ -47,9 +46,18 @@ dependence_view <- function(bandit, context, inputs, width, resolution = NULL, o
 }
 
 # The objective's mean and sd (with several outcomes `feasible` besides).
-belief_along <- function(bandit, points, context) {
-  objective_belief(posterior_of(bandit, points, context), bandit$config)
+belief_along <- function(bandit, points, context, width = 2) {
+  objective_belief(posterior_of(bandit, points, context, level = band_level(width)), bandit$config)
 }
+
+# mean +- width sd, unless the posterior has edges of its own (those of a chance are within 0 and 1).
+with_band <- function(posterior, width) {
+  if (!is.null(posterior$lower)) return(posterior)
+  cbind(posterior, lower = posterior$mean - width * posterior$sd, upper = posterior$mean + width * posterior$sd)
+}
+
+# How probable it is that a normal variable is within `width` sd of its mean.
+band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1e-12)
 
 objective_belief <- function(belief, config) {
   if (!has_outcomes(config)) return(belief)

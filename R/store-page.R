@@ -83,9 +83,10 @@ serve_slices <- function(service, query) {
   })))
 }
 
-# (Arms of several inputs lie nowhere else than where they are.)
+# (Arms of several inputs lie nowhere else than where they are, and comparisons say nothing of other places.)
 is_drawn_along_inputs <- function(config) {
-  !has_matrix(config$kernel) && (!can_count(config$domain) || length(config$domain$names) == 1)
+  if (can_count(config$domain)) length(config$domain$names) == 1 && !has_matrix(config$kernel) && !compares_queries(config)
+  else !has_matrix(config$kernel)
 }
 
 slice_columns <- function(part, name, through, log, levels = NULL) {
@@ -97,11 +98,10 @@ slice_columns <- function(part, name, through, log, levels = NULL) {
 # The arms with the best means, beside each other.
 leading_arms <- function(bandit, context, count = 12) {
   config <- bandit$config
-  at <- objective_belief(bandit$posterior(context = context), config)
+  at <- with_band(objective_belief(bandit_posterior(bandit, NULL, context, level = band_level(2)), config), 2)
   best <- utils::head(order(output_sign(config) * at$mean, decreasing = TRUE), count)
   label <- or_else(arm_labels(config$domain), as.character(seq_len(nrow(at))))[best]
-  part <- data.frame(value = seq_along(best), label = label, mean = at$mean[best],
-                     lower = at$mean[best] - 2 * at$sd[best], upper = at$mean[best] + 2 * at$sd[best])
+  part <- data.frame(value = seq_along(best), label = label, at[best, c("mean", "lower", "upper")])
   slice_columns(part, "arm", through = label[1], log = FALSE, levels = label)
 }
 

@@ -308,3 +308,18 @@ test_that("rewards in [0, 1] need no likelihood: the specification's band", {
   p <- b$posterior(arm = 2)
   expect_equal(c(p$mean - w * p$sd, p$mean + w * p$sd), c(.273, 1.192), tolerance = 1e-3)
 })
+
+test_that("pictures of chances stay within 0 and 1: their band is the posterior's interval", {
+  b <- gp_bandit(1:9 / 9, kernel_se(0.3, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary())
+  b$add(arm = c(1, 5, 9), reward = c(1, 0, 1))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  shown <- plot(b, width = 3)
+  asked <- b$posterior(level = 2 * pnorm(3) - 1)
+  expect_equal(shown[c("mean", "sd", "lower", "upper")], asked, ignore_attr = TRUE)
+  expect_true(all(shown$lower > 0 & shown$upper < 1))
+  expect_lt(min(shown$mean - 3 * shown$sd), 0)
+  slices <- plot(b, type = "slices", width = 3)
+  at <- match(1, slices$value)
+  expect_equal(unlist(slices[at, c("lower", "upper")]), unlist(asked[9, c("lower", "upper")]), tolerance = 1e-8)
+})

@@ -441,6 +441,8 @@ test_that("what can be said of two is told to the page, and whom a query met", {
     bandit$observe(q$id, prefer = q$id[2])
     bandit$suggest()
     read <- function(answer) jsonlite::parse_json(answer$body, simplifyVector = TRUE)
+    slices <- read(gpbandits:::serve_slices(service, list()))$slices
+    expect_true(all(unlist(slices$lower) >= 0 & unlist(slices$upper) <= 1))
     list(prefer = read(gpbandits:::serve_model(service))$prefer, rows = read(gpbandits:::serve_history(service, list()))$rows)
   }
   duels <- told(rewards_duels(ties = TRUE))
