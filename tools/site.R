@@ -73,8 +73,27 @@ mend_pages <- function() {
     lines <- readLines(page, warn = FALSE)
     mended <- gsub("<img src=\"\" class=\"logo\" alt=\"\">", "", lines, fixed = TRUE)
     mended <- gsub("href=\"man/figures/", "href=\"reference/figures/", mended, fixed = TRUE)
+    mended <- gsub("<code><a href=\"gpbandits-package.html\">_PACKAGE</a></code>", "", mended, fixed = TRUE)
+    mended <- with_contents(mended)
     if (!identical(lines, mended)) writeLines(mended, page)
   }
+}
+
+# "On this page", which a script from elsewhere would fill in: written here, without it.
+with_contents <- function(lines) {
+  nav <- grep("<nav id=\"toc\"", lines, fixed = TRUE)
+  text <- paste(lines, collapse = "\n")
+  found <- regmatches(text, gregexpr("(?s)<h[23][^>]*>(?:(?!</h[23]>).)*href=\"#[^\"]*\".*?</h[23]>", text, perl = TRUE))[[1]]
+  found <- grep("On this page", found, invert = TRUE, value = TRUE, fixed = TRUE)
+  if (length(nav) != 1 || !length(found)) return(lines)
+  to <- sub("(?s).*?href=\"#([^\"]*)\".*", "\\1", found, perl = TRUE)
+  words <- trimws(gsub("\\s+", " ", gsub("<[^>]*>", "", found)))
+  entry <- sprintf("<li class=\"%s\"><a class=\"nav-link\" href=\"#%s\">%s</a></li>",
+                   ifelse(startsWith(found, "<h3"), "ps-3", ""), to, words)
+  lines[nav] <- sub("<nav id=\"toc\"[^>]*>(<h2>On this page</h2>)?",
+                    paste0("<nav id=\"contents\" aria-label=\"On this page\"><h2>On this page</h2><ul class=\"list-unstyled small\">",
+                           paste(entry, collapse = ""), "</ul>"), lines[nav])
+  lines
 }
 
 listed_in <- function(sections) unlist(lapply(sections, `[[`, "contents"))
