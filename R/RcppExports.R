@@ -333,6 +333,14 @@ cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations)
 }
 
+cpp_varying_evidence <- function(kernel, noise_kernel, variance, readings, fit_mean, parameters) {
+    .Call(`_gpbandits_cpp_varying_evidence`, kernel, noise_kernel, variance, readings, fit_mean, parameters)
+}
+
+cpp_fit_varying <- function(kernel, noise_kernel, variance, readings, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, readings, fit_mean, problem, iterations)
+}
+
 cpp_fit_models <- function(kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit) {
     .Call(`_gpbandits_cpp_fit_models`, kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit)
 }

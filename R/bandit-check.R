@@ -110,6 +110,7 @@ check_refits <- function(bandit) {
 check_fit <- function(fit, config) {
   check_beliefs(fit, config)
   check_refitted_rewards(fit$rewards, config$rewards)
+  check_noise_field(fit$noise_field, config)
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
 }
 

@@ -44,6 +44,7 @@ core_config <- function(config) {
   )
   if (!is.null(config$rewards)) common$clip <- config$rewards$b
   common$likelihood <- core_likelihood(config)
+  common$noise_field <- core_noise_field(config)
   if (!is.null(config$failures)) common$failures <- output_sign(config)
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))

@@ -114,10 +114,10 @@ bandit_checked <- function(bandit, k = 1L) {
   if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
   counts <- is_told(bandit, known$id, k)
   scaled <- through_map(output_map(config), known)
-  noise_under <- function(config) noise_of(known, config, scaled$slope)
+  x <- known_inputs(bandit, known$id)
+  noise_under <- function(config) noise_of(known, config, scaled$slope, x)
   noise <- noise_under(config)
   prior <- known_prior_mean(bandit, known$id, config$mean)
-  x <- known_inputs(bandit, known$id)
   decay <- if (identical(changes, "fade")) config$changes$rate
   at <- if (is.null(decay)) posterior_where_played(bandit, known$id, k)
   place <- query_frame(bandit, known$id)[-1]
@@ -218,7 +218,8 @@ said_at_choice <- function(bandit, known) {
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
     here <- lapply(known, `[`, at)
     scaled <- through_map(output_map(config), here)
-    noise <- noise_of(here, replace(config, "noise_var", expected_noise(config)), scaled$slope)
+    noise <- noise_of(here, replace(config, "noise_var", expected_noise(config)), scaled$slope,
+                      known_inputs(bandit, here$id))
     z[before == k] <- (scaled$value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
   }
   z[is.finite(z)]

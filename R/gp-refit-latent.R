@@ -6,6 +6,7 @@ check_latent_refit <- function(config, refuse) {
   refit <- config$refit
   if (is.null(refit)) return(invisible())
   if (!trait(config$rewards, "refits")) refuse("refit", "given", "NULL")
+  if (identical(refit$noise, "varying")) refuse("refit", "refit_every(noise = \"varying\")", "one with constant noise")
   if (or_else(refit$average, 1) > 1) {
     refuse("refit", sprintf("refit_every(average = %d)", refit$average), "refit_every() with `average = 1`")
   }

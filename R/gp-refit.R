@@ -18,6 +18,7 @@
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
 #' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
 #' @param average how many models to average over, a whole number from 1 to 100; 1: the best one alone.
+#' @param noise `"constant"`, or `"varying"`: see *Noise that varies*.
 #' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
 #' @section Averaging: a few rewards are as likely under quite different hyperparameters (all noise; a rough function and none),
 #'   and what is promised under the best ones alone is promised too surely. With `average` above 1 a refit keeps up to so many
@@ -29,6 +30,15 @@
 #'   are the posterior's mean and variance; expected improvement is averaged over the models, Thompson sampling draws a
 #'   model first, other policies go by the two moments. Each reward's own noise is the same in all models.
 #'   Where there are no priors, those that the default bounds are stand for them: flat in the logarithms.
+#' @section Noise that varies: with `noise = "varying"` a refit also fits a noise variance \eqn{\lambda(x)}{lambda(x)} that differs from place to place, by
+#'   hetGP's penalised likelihood (Binois, Gramacy and Ludkovski 2018): with latent values \eqn{\Delta_i}{Delta_i} at the places, \eqn{a_i} readings each,
+#'   \deqn{\log\lambda = \bar n + C_g(C_g + gA^{-1})^{-1}(\Delta - \bar n),}{log lambda = n + C_g (C_g + g A^-1)^-1 (Delta - n),}
+#'   \eqn{C_g} the kernel's correlation with all lengthscales as many times as long (once at least), \eqn{\bar n} the level by least squares; maximised over
+#'   \eqn{\Delta}{Delta}, \eqn{g}, both lengthscales and the kernel's variance, with exact gradients, the penalty being the density of \eqn{\Delta}{Delta} at its best scale (none where
+#'   that is above 1). The event holds what \eqn{\lambda(x)}{lambda(x)} is made of, and until the next refit each reading's noise is \eqn{\lambda(x)}{lambda(x)}, within what it is at the places of
+#'   the fit; `noise_var` is then \eqn{e^{\bar n}}{exp(n)}. It stays constant unless 10 places have several readings or there are 30 places, and the likelihood (not penalised) gains
+#'   4 at least. Where rewards came with a `noise_var` of their own it is constant, too. Not with `average`, several outcomes, `outputs`, or kernels that are no [kernel_se()],
+#'   [kernel_matern()] or [kernel_rq()]. No theorem covers it.
 #' @return An object of class `bandit_refit`.
 #' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters that its
 #'   kernel does not have, and bounds that do not contain the parameters it starts from.
@@ -42,7 +52,7 @@
 #' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
 #' b
 #' @export
-refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1) {
+refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1, noise = c("constant", "varying")) {
   settings <- list(...)
   new_part("bandit_refit")
 }
@@ -50,7 +60,9 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
 refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
                                      mean = check_choice(mean, c("keep", "fit")),
                                      average = check_count(average, upper = 100),
-                                     settings = check_refit_settings(settings)))
+                                     settings = check_refit_settings(settings),
+                                     noise = if (!is.null(noise)) check_choice(noise, c("constant", "varying"))),
+                    later = "noise")
 
 # What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
 check_refit_settings <- function(settings) {
@@ -86,6 +98,7 @@ check_refit <- function(refit, config) {
     }
   }
   check_start_within(start, refit$settings)
+  check_varying_noise(refit, config$kernel, config[intersect(names(config), c("outputs", "outcomes"))])
   refit
 }
 
@@ -148,7 +161,7 @@ refit_if_due <- function(bandit) {
 # What refits have changed last.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
-  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models"), names(one))]
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"), names(one))]
   own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
   c(of(config), Filter(Negate(is.null), own), if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
@@ -172,6 +185,9 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
                 config$refit$settings)
   tryCatch({
     found <- preserve_rng(refitted(question, or_else(config$refit$average, 1), current, identical(prior, "fit")))
+    if (identical(config$refit$noise, "varying")) {
+      found <- preserve_rng(with_varying_noise(found, x, y, own, identical(prior, "fit"), config$refit$settings))
+    }
     c(found, if (!is.null(map)) list(output_map = map))
   }, error = function(e) {
     warn_refit(bandit, e)
@@ -248,6 +264,7 @@ refitted_config <- function(config, fit) {
   config$mean <- fit$mean
   config$output_map <- fit$output_map
   config$models <- fit$models
+  config$noise_field <- fit$noise_field
   if (!is.null(fit$rewards)) config$rewards <- fit$rewards
   for (name in names(fit$outcomes)) {
     config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]

@@ -569,9 +569,11 @@ emsr_change <- function(rule, bandit, known, last, context) {
   reward_gap(config, means[[1]] - change, change)
 }
 
-# Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs.
-noise_of <- function(known, config, slope = 1) {
-  ifelse(is.na(known$noise_var), config$noise_var, known$noise_var * slope^2) / known$size
+# Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs; `x`: their places,
+# where noise differs from place to place.
+noise_of <- function(known, config, slope = 1, x = NULL) {
+  usual <- if (is.null(config$noise_field) || is.null(x)) config$noise_var else noise_at(config$noise_field, x)
+  ifelse(is.na(known$noise_var), usual, known$noise_var * slope^2) / known$size
 }
 
 # What is known of rewards as the model has it, where outputs are scaled.

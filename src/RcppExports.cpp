@@ -970,6 +970,37 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_varying_evidence
+Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& readings, bool fit_mean, const Eigen::VectorXd& parameters);
+RcppExport SEXP _gpbandits_cpp_varying_evidence(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP readingsSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
+    Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type readings(readingsSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_varying_evidence(kernel, noise_kernel, variance, readings, fit_mean, parameters));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_fit_varying
+Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& readings, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit_varying(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP readingsSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
+    Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type readings(readingsSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_varying(kernel, noise_kernel, variance, readings, fit_mean, problem, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_fit_models
 Rcpp::List cpp_fit_models(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, int models, const Eigen::MatrixXd& starts, const Eigen::VectorXd& unit);
 RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP modelsSEXP, SEXP startsSEXP, SEXP unitSEXP) {
@@ -1283,6 +1314,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_latent_parameters", (DL_FUNC) &_gpbandits_cpp_latent_parameters, 1},
     {"_gpbandits_cpp_latent_evidence", (DL_FUNC) &_gpbandits_cpp_latent_evidence, 4},
     {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 5},
+    {"_gpbandits_cpp_varying_evidence", (DL_FUNC) &_gpbandits_cpp_varying_evidence, 6},
+    {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
     {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 10},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},

@@ -1,6 +1,7 @@
 #include "r_bandit.h"
 
 #include "bandit/run.h"
+#include "kernels/make_kernel.h"
 #include "linalg/floors.h"
 #include "r_interrupt.h"
 #include "r_lbfgsb.h"
@@ -36,6 +37,12 @@ OutcomeBeliefs outcome_from(const Settings& settings, const PolicyTraits& policy
   OutcomeBeliefs out;
   out.noise_var = settings.number("noise_var");
   out.space = make_space(settings, policy, lbfgsb_minimizer());
+  if (settings.has("noise_field")) {
+    const auto field = settings.part("noise_field");
+    out.noise_field = std::make_shared<const NoiseField>(
+        make_kernel(*field->part("kernel")), field->matrix("places"), field->numbers("weights"),
+        field->number("level"), field->number("least"), field->number("most"));
+  }
   if (settings.has("outputs")) out.outputs = make_output_map(*settings.part("outputs"));
   if (settings.has("role")) out.role = role_from(*settings.part("role"));
   if (settings.has("likelihood")) {

@@ -2,6 +2,7 @@
 #include "events/changes.h"
 #include "fitting/average.h"
 #include "fitting/latent_evidence.h"
+#include "fitting/varying_noise.h"
 #include "information/information.h"
 #include "information/optimal_design.h"
 #include "kernels/pivoted_cholesky.h"
@@ -316,6 +317,52 @@ Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, 
                             Rcpp::Named("log_likelihood") = fit.best().log_likelihood,
                             Rcpp::Named("objective") = fit.best().objective,
                             Rcpp::Named("converged") = fit.best().converged);
+}
+
+namespace {
+
+gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
+                                      const Rcpp::List& readings, bool fit_mean) {
+  return gpb::VaryingEvidence(*gpb::kernel_from_list(kernel), *gpb::kernel_from_list(noise_kernel), variance - 1,
+                              {Rcpp::as<Eigen::MatrixXd>(readings["x"]), numbers(readings, "count"),
+                               numbers(readings, "average"), numbers(readings, "spread")},
+                              fit_mean);
+}
+
+Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
+  return Rcpp::List::create(Rcpp::Named("weights") = found.weights, Rcpp::Named("level") = found.level,
+                            Rcpp::Named("log_noise") = found.log_noise, Rcpp::Named("mean") = found.mean,
+                            Rcpp::Named("likelihood") = found.likelihood, Rcpp::Named("value") = value);
+}
+
+}  // namespace
+
+// The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
+                                const Rcpp::List& readings, bool fit_mean, const Eigen::VectorXd& parameters) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, readings, fit_mean);
+  evidence.factorise(parameters, true);
+  Rcpp::List out = varying_list(evidence.found(), evidence.value());
+  out["gradient"] = evidence.gradient();
+  return out;
+}
+
+// Its maximum from the start of `problem`.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
+                           const Rcpp::List& readings, bool fit_mean, const Rcpp::List& problem, int iterations) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, readings, fit_mean);
+  const auto minimizers = [iterations](double tolerance) {
+    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
+  };
+  gpb::Fit fit(evidence, problem_from_list(problem), minimizers, iterations);
+  fit.explore();
+  const gpb::FitResult best = fit.best();
+  evidence.factorise(best.parameters, false);
+  Rcpp::List out = varying_list(evidence.found(), best.objective);
+  out["parameters"] = best.parameters;
+  return out;
 }
 
 // What to average over: `parameters` (a column per model), `mean`, `weight`, and `best`, the mode's

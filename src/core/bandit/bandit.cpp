@@ -46,7 +46,7 @@ void Bandit::check_own_noise(double reward, const Told& told) const {
   if (!told.own_noise() || std::isnan(reward)) return;
   if (told.about() < 0 || told.about() >= fold_.outcomes()) throw std::invalid_argument("there is no such outcome");
   const OutcomeBeliefs& outcome = beliefs(told.about());
-  if (outcome.likelihood) return;
+  if (outcome.likelihood || (outcome.noise_field && std::isnan(told.noise_var))) return;
   const double of_one =
       std::isnan(told.noise_var) ? outcome.noise_var : outcome.mapped_noise(reward, told.noise_var);
   check_noise_of(told.about(), of_one / told.times());
@@ -201,7 +201,7 @@ OwnNoise Bandit::own_noise(Index outcome) const {
   for (const Index id : fold_.own_noise(outcome)) {
     const Query& q = fold_.query(id);
     const double ratio = quantities_[static_cast<std::size_t>(outcome)].weight(
-        q.cell(outcome).reward, fold_.known_told(q, outcome));
+        q.cell(outcome).reward, fold_.known_told(q, outcome), q.place);
     out.largest_ratio = std::max(out.largest_ratio, ratio);
     out.precision += (ratio - 1.0) / beliefs(outcome).noise_var;
   }

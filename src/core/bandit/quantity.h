@@ -9,10 +9,32 @@
 
 namespace gpb {
 
+// A noise variance that differs from place to place: its logarithm is the mean of a Gaussian process.
+class NoiseField {
+ public:
+  NoiseField(KernelPtr kernel, Points places, VectorXd weights, double level, double least, double most)
+      : kernel_(std::move(kernel)), places_(std::move(places)), weights_(std::move(weights)), level_(level),
+        least_(least), most_(most) {
+    if (places_.rows() != weights_.size()) throw std::invalid_argument("a noise of other places");
+  }
+  double at(const VectorXd& x) const {
+    VectorXd cross(places_.rows());
+    kernel_->cross(x, places_, cross);
+    return std::min(std::max(std::exp(level_ + cross.dot(weights_)), least_), most_);
+  }
+
+ private:
+  KernelPtr kernel_;
+  Points places_;
+  VectorXd weights_;
+  double level_, least_, most_;
+};
+
 // What hyperparameters decide about one outcome.
 struct OutcomeBeliefs {
   std::unique_ptr<Space> space;  // the bandit's, with this outcome's kernel and prior mean
   double noise_var = 1.0;
+  std::shared_ptr<const NoiseField> noise_field;  // null: noise_var everywhere
   OutputMap outputs;
   Role role;
   LikelihoodPtr likelihood;  // null: Gaussian noise
@@ -22,6 +44,9 @@ struct OutcomeBeliefs {
   double mapped_noise(double value, double own) const {
     const double slope = outputs.slope(value);
     return own * slope * slope;
+  }
+  double noise_at(const Place& place) const {
+    return noise_field ? noise_field->at(space->inputs(place)) : noise_var;
   }
 };
 
@@ -48,12 +73,12 @@ class Quantity {
   // ---- following the fold
   void asked(Index id, const Place& place) {
     // Its value does not touch the variance, which is all that is asked of this posterior.
-    if (all_) all_->put(id, place, {beliefs_->space->prior_mean(place), 1.0, 1.0, nullptr, true});
+    if (all_) all_->put(id, place, {beliefs_->space->prior_mean(place), weight(kNaN, Told(), place), 1.0, nullptr, true});
   }
   // `other`: the place that this one was compared with, `ranked`: those that it was ranked with, if it was.
   void learned(Index id, const Place& place, double reward, const Told& told, const Place* other,
                std::shared_ptr<const RankedPlaces> ranked) {
-    Reading reading = this->reading(reward, told, other);
+    Reading reading = this->reading(place, reward, told, other);
     reading.ranked = std::move(ranked);
     known_->put(id, place, reading);
     for (auto& companion : companions_) companion->put(id, place, reading);
@@ -92,11 +117,11 @@ class Quantity {
     return out;
   }
   // Of a value among the posterior's observations.
-  double weight(double reward, const Told& told) const {
+  double weight(double reward, const Told& told, const Place& place) const {
     if (beliefs_->likelihood) return 1.0;
-    const double own = told.noise_var;
-    const double of_one = std::isnan(own) ? 1.0 : beliefs_->noise_var / beliefs_->mapped_noise(reward, own);
-    return of_one * told.times();
+    const double own = std::isnan(told.noise_var) ? beliefs_->noise_at(place)
+                                                  : beliefs_->mapped_noise(reward, told.noise_var);
+    return beliefs_->noise_var / own * told.times();
   }
   // Mean and sd at a place.
   void at(const Place& place, double& mean_here, double& sd) const {
@@ -107,9 +132,10 @@ class Quantity {
   }
 
  private:
-  Reading reading(double reward, const Told& told, const Place* other) const {
+  Reading reading(const Place& place, double reward, const Told& told, const Place* other) const {
     if (!beliefs_->likelihood) {
-      return {beliefs_->outputs.value(reward), weight(reward, told), 1.0, nullptr, false, !std::isnan(told.noise_var)};
+      const bool owns_noise = beliefs_->noise_field || !std::isnan(told.noise_var);
+      return {beliefs_->outputs.value(reward), weight(reward, told, place), 1.0, nullptr, false, owns_noise};
     }
     return {reward, 1.0, told.times(), other, false};
   }

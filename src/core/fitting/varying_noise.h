@@ -1,0 +1,52 @@
+// The likelihood of readings whose noise differs from place to place, penalised as hetGP does (Binois, Gramacy and
+// Ludkovski 2018): log noise at the places is the mean of a Gaussian process over latent values, smoothed by a nugget.
+#ifndef GPB_VARYING_NOISE_H
+#define GPB_VARYING_NOISE_H
+
+#include "fitting/likelihood.h"
+
+namespace gpb {
+
+// Readings by places, a row of X each: how many, their averages, and sums of squares about these.
+struct PlaceReadings {
+  Points X;
+  VectorXd count, average, spread;
+};
+
+// What such a fit knows at its parameters.
+struct VaryingNoise {
+  VectorXd weights;  // log noise at x is level + k(x)'weights
+  double level = 0.0;
+  VectorXd log_noise;  // at the places
+  double mean = 0.0;
+  double likelihood = -kInf;  // not penalised
+};
+
+// Parameters: the kernel's, log of how much longer the noise's lengthscales are than the kernel's, log of the nugget,
+// the latent values, and one that means nothing.
+class VaryingEvidence final : public Evidence {
+ public:
+  // `noise_kernel` has variance 1 and parameters in the kernel's order; `variance`: the number of that one.
+  VaryingEvidence(const Kernel& kernel, const Kernel& noise_kernel, Index variance, PlaceReadings readings,
+                  bool fit_mean);
+  void factorise(const VectorXd& parameters, bool want_gradient) override;
+  double value(double = 0.0) const override { return value_; }
+  VectorXd gradient(double = 0.0) const override { return gradient_; }
+  Index evaluations() const override { return evaluations_; }
+  double mean() const override { return found_.mean; }
+  const VaryingNoise& found() const { return found_; }
+
+ private:
+  std::unique_ptr<Kernel> kernel_, noise_kernel_;
+  Index variance_;
+  PlaceReadings readings_;
+  bool fit_mean_;
+  VaryingNoise found_;
+  double value_ = 0.0;
+  VectorXd gradient_;
+  Index evaluations_ = 0;
+};
+
+}  // namespace gpb
+
+#endif
