@@ -168,6 +168,14 @@ policy_entries <- list(
   ),
   uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE,
                                blind = TRUE, limits = TRUE)),
+  exact_penalty = list(
+    settings = alist(width = check_one_multiplier(width, drawn = FALSE), penalty = check_penalty_of_rounds(penalty)),
+    traits = list(title = "exact penalty", short = "EPBO", limits = TRUE,
+                  resolved = function(policy) function(settings, config) {
+                    settings$penalty <- function(t) penalty_now(policy$penalty, t)
+                    settings
+                  })
+  ),
   ehvi = list(
     settings = alist(reference = check_reference(reference)),
     traits = list(title = "expected hypervolume improvement", short = "EHVI", objectives = 2, limits = TRUE,

@@ -21,6 +21,9 @@
 #'   are at most 0. `history()` has a column `phase`, and in `kappa1..` the multipliers at the choice. Rewards that have not arrived are
 #'   ignored; other pending rules, changes and (for these two) refits are not supported. `$amend()` changes the posteriors, not the multipliers
 #'   or steps of the past. A `noise_var` given with an observation is that of its reward.
+#' @section Outcomes: with `outcomes` ([outcomes]) `rival_epbo()` is a [GPBandit][gp_bandit]: pending rules, refits, low rank, stores, limits on either side and all else that
+#'   `gp_bandit()` has go together (`...` is its), and values are told by name. What a limit misses is weighed in units of its outcome as it is modelled (scaled, where that is
+#'   scaled); one width serves all, whose `delta` they share; `$best()` goes by `feasible`. Otherwise the choices are the same.
 #' @section Contexts: with `contexts` the posteriors are over actions and contexts, and the maximum is over actions in the context given. The
 #'   multipliers of `rival_ckb()` are common to all contexts. The published guarantees are for problems without contexts.
 #' @section Guarantee: two violations are told apart. The **hard** one, \eqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0)}{V+ = sum_t sum_j max(g_j(x_t), 0)}, is that of each round: what is violated once is not
@@ -48,7 +51,8 @@
 #' @param count number of constraints.
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean prior, noise and width of the \eqn{g_j}: one for
 #'   all, or a list (numbers: a vector) of one per constraint. `NULL`: those of \eqn{f}.
-#' @return An object of reference class `BanditRival`.
+#' @param outcomes what each outcome is for, one of them to be made large or small, others with limits; see [outcomes].
+#' @return An object of reference class `BanditRival`; of `rival_epbo(outcomes = )` a [GPBandit][gp_bandit].
 #' @aliases BanditRival BanditRival-class config_ucb
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic and
@@ -67,6 +71,8 @@
 #' optimist$best()
 #' root <- rival_epbo(problem$domain, kernel, 0.01, penalty = function(t) sqrt(t))
 #' run_bandit(root, problem, 30)
+#' rival_epbo(problem$domain, kernel, 0.01, penalty = 3, pending = pending_hallucinate(),
+#'            outcomes = list(reward = to_maximize(), g1 = at_most(0)))$suggest(2)
 #' @export
 rival_ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
                 constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
@@ -81,7 +87,17 @@ rival_ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width
 #' @export
 rival_epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
                  constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                 constraint_mean = 0, contexts = NULL, journal = NULL) {
+                 constraint_mean = 0, contexts = NULL, journal = NULL, outcomes = NULL) {
+  if (!is.null(outcomes)) {
+    known <- c("count", "constraint_kernels", "constraint_noise_var", "constraint_width", "constraint_mean")
+    twice <- intersect(known, names(match.call()))
+    if (length(twice)) {
+      stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome says it of itself")
+    }
+    policy <- new_policy("exact_penalty")
+    return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes),
+                  domain, kernel, noise_var, ...))
+  }
   check_rival_dots(..., allowed = names(formals(rival_epbo)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)

@@ -151,6 +151,39 @@ test_that("UCB under limits is CONFIG: the optimistic set, or what misses least"
   for (seed in 4:6) outcome_life(seed, policy_ucb(1.5), config)
 })
 
+test_that("a penalty per unit of what limits miss is EPBO, as the rival without outcomes plays it", {
+  penalty <- function(t) 0.2 * t
+  epbo <- function(...) rival_epbo(tiny_arms, kernel_se(0.3), 0.01, penalty = penalty, width = 1.5, ...)
+  policy <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)))$config$policy
+  penalised <- function(post, played) {
+    excess <- pmax(0, post[[2]]$mean - 1.5 * post[[2]]$sd - 0.6) +
+      pmax(0, post[[3]]$mean - 1.5 * post[[3]]$sd - 0.5, -1 - post[[3]]$mean - 1.5 * post[[3]]$sd)
+    post[[1]]$mean + 1.5 * post[[1]]$sd - 3 * excess
+  }
+  constant <- policy
+  constant$penalty <- 3
+  outcome_life(4, constant, penalised)
+  ours <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)))
+  rule <- epbo()
+  for (t in 1:12) {
+    arm <- rule$suggest()$arm
+    expect_identical(ours$suggest()$arm, arm)
+    rule$observe(t, sin(6 * arm) + arm / 3, constraints = cos(3 * arm + t))
+    ours$observe(t, c(f = sin(6 * arm) + arm / 3, g = cos(3 * arm + t)))
+  }
+  expect_gt(length(unique(rule$history()$arm)), 2)
+  expect_identical(unserialize(serialize(ours, NULL))$suggest(), ours$suggest())
+  batch <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)), pending = pending_hallucinate())
+  expect_gt(length(unique(batch$suggest(4)$arm)), 2)
+  for (bad in list(function(t) -1, function(t) "a", function(t) stop("no"))) {
+    b <- rival_epbo(1:3, kernel_se(1), 0.1, penalty = bad, outcomes = list(f = to_maximize(), g = at_most(0)))
+    expect_identical(expect_error(b$suggest(), class = "gpbandits_error")$argument, "penalty")
+    expect_equal(nrow(b$history()), 0)
+  }
+  expect_error(epbo(count = 2, outcomes = list(f = to_maximize(), g = at_most(0))), "`count`", class = "gpbandits_error")
+  expect_error(epbo(outcomes = 3), "`outcomes`", class = "gpbandits_error")
+})
+
 test_that("a life with outcomes goes on to the bit from a copy, a file, JSON and a journal", {
   b <- outcome_life(7, policy_ts(1), function(post, played) rep(0, 12))
   journal <- tempfile()

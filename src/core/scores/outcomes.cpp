@@ -325,11 +325,12 @@ double excess(const OutcomeView& outcome, double lowest, double largest) {
 }
 
 // CONFIG (Xu et al. 2023): the largest upper bound of the objective where every limit may hold, by the
-// bounds of its outcome. Where none may, the least sum of what is missing.
+// bounds of its outcome. Where none may, the least sum of what is missing. EPBO (Lu and Paulson 2022): with a
+// finite penalty per unit of an outcome what is missing is weighed instead.
 class OptimisticScore final : public OutcomeScore {
  public:
-  explicit OptimisticScore(const Round& round)
-      : OutcomeScore(round), objective_(objective_of(round)) {}
+  OptimisticScore(const Round& round, double penalty)
+      : OutcomeScore(round), objective_(objective_of(round)), penalty_(penalty) {}
 
  protected:
   Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const override {
@@ -342,16 +343,22 @@ class OptimisticScore final : public OutcomeScore {
       if (!outcome.role.limited()) continue;
       const double reach = outcome.width * sd[k];
       const double missing = excess(outcome, mean[k] - reach, mean[k] + reach);
-      out.shortfall += missing;
-      if (!shortfall || missing == 0.0) continue;
+      if (missing == 0.0) continue;
       const double side = mean[k] - reach > outcome.role.upper ? 1.0 : -1.0;
-      shortfall[k] = {side / outcome.prior_scale, -outcome.width / outcome.prior_scale};
+      if (std::isinf(penalty_)) {
+        out.shortfall += missing;
+        if (shortfall) shortfall[k] = {side / outcome.prior_scale, -outcome.width / outcome.prior_scale};
+      } else {
+        out.merit -= penalty_ * missing * outcome.prior_scale;
+        if (merit) merit[k] = {-penalty_ * side, penalty_ * outcome.width};
+      }
     }
     return out;
   }
 
  private:
   Index objective_;
+  double penalty_;
 };
 
 // CKB, EPBO, RAHBO, EI per learned cost, UCB: see make_sum_of_bounds().
@@ -915,10 +922,15 @@ class FeasibleImprovementPolicy final : public OutcomesPolicy {
 
 class OptimisticPolicy final : public OutcomesPolicy {
  public:
-  using OutcomesPolicy::OutcomesPolicy;
+  using Penalty = std::function<double(double)>;  // of the round
+  explicit OptimisticPolicy(WidthPtr width, Penalty penalty = nullptr)
+      : OutcomesPolicy(std::move(width)), penalty_(std::move(penalty)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    return std::make_unique<OptimisticScore>(round);
+    return std::make_unique<OptimisticScore>(round, penalty_ ? penalty_(round.number) : kInf);
   }
+
+ private:
+  Penalty penalty_;
 };
 
 class FeasibleDrawPolicy final : public OutcomesPolicy {
@@ -1013,6 +1025,9 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
   if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(policy.number("xi"));
   need(width != nullptr, "a width");
   if (kind == "ucb") return std::make_unique<OptimisticPolicy>(std::move(width));
+  if (kind == "exact_penalty") {
+    return std::make_unique<OptimisticPolicy>(std::move(width), policy.function("penalty"));
+  }
   if (kind == "ts") return std::make_unique<FeasibleDrawPolicy>(std::move(width));
   throw std::invalid_argument("the policy " + kind + " knows one outcome alone");
 }

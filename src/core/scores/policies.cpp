@@ -187,6 +187,7 @@ struct Entry {
 
 constexpr Entry kPolicies[] = {
     {"ucb", make_ucb},
+    {"exact_penalty", make_ucb},  // as long as no limit is known
     {"ts", make_ts},
     {"ei", make_expected_improvement},
     {"pi", make_improvement<ImprovementProbabilityScore>},
