@@ -264,7 +264,7 @@ param_logical <- function(when = NULL) new_param("logical")
 
 # What may be written for a parameter.
 as_param <- function(x, name) {
-  if (inherits(x, "bandit_param")) return(x)
+  if (inherits(x, "bandit_param")) return(check_class(x, "bandit_param", name))
   if (is.logical(x) && setequal(x, c(TRUE, FALSE))) return(param_logical())
   if (is.factor(x)) return(param_factor(unique(x)))
   if (is.character(x) && is_text(x)) return(param_factor(unique(x)))

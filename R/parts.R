@@ -35,7 +35,7 @@ family_of <- function(class) {
     bandit_outputs = list(entries = outputs_entry),
     bandit_noise = list(entries = noise_entry),
     bandit_delay = list(entries = delay_entry),
-    bandit_problem = list(entries = problem_entry, open = TRUE),
+    bandit_problem = list(entries = problem_entry, open = TRUE, optional = problem_tables),
     bandit_test_function = list(entries = test_function_entry, open = TRUE),
     bandit_run = list(entries = run_entry, open = TRUE),
     bandit_comparison = list(entries = comparison_entry, open = TRUE),

@@ -19,7 +19,7 @@
 #' \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}, with a look for each batch of all restarts: the schedule of R-PERP (Iwazaki and Takeno 2024). `$best()` then goes by the rewards since the last start.
 #'
 #' `$suggest(n)` gives a batch, or part of it, at once. `$posterior()` and `$best()`, the largest mean among the
-#' places that are left, use all rewards. On a box the places are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
+#' places that are left, use all rewards. On a box or a search space the places are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
 #'
 #' @section Guarantee: regret \eqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))} up to \eqn{\log\log T}{log log T} with probability \eqn{1-\delta}{1 - delta}, for \eqn{f} of RKHS norm
 #'   at most `B` and `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for points
@@ -111,7 +111,7 @@ most_drift <- function(variation, B, variance) min(variation, 2 * B * sqrt(varia
 # The largest prior sd at these places.
 largest_prior <- function(places, domain, kernel, noise_var) {
   inputs <- places$inputs
-  colnames(inputs) <- domain$names
+  colnames(inputs) <- model_names(domain)
   max(gp_bandit(finite_domain(inputs), kernel, noise_var, policy_variance())$posterior()$sd)
 }
 
@@ -178,7 +178,7 @@ place_model <- function(rival, places, policy = policy_variance(), ...) {
   config <- rival$config
   one <- config$model_settings[[1]]
   inputs <- places$inputs
-  colnames(inputs) <- config$domain$names
+  colnames(inputs) <- model_names(config$domain)
   gp_bandit(finite_domain(inputs), one$kernel, one$noise_var, policy, mean = one$mean, ...)
 }
 

@@ -109,6 +109,15 @@ problem_entry <- list(settings = alist(
   periods = check_count(periods), constraint_count = check_count(constraint_count, lower = 0)
 ))
 
+# Where a problem has them, its tables and best values go with its places and periods.
+problem_tables <- alist(
+  reward_values = if (!is.null(reward_values)) check_reward_values(reward_values, place_count(domain), periods),
+  constraint_values = if (!is.null(constraint_values)) {
+    check_matrix(constraint_values, "constraint_values", rows = place_count(domain), columns = constraint_count)
+  },
+  optimum = if (!is.null(optimum) && !is.list(optimum)) check_numbers(optimum, "optimum", lengths = periods)
+)
+
 # --- Parts of the constructor -------------------------------------------------
 
 check_change_points <- function(change_points) {

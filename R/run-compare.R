@@ -85,6 +85,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
     stop_argument("problems", sprintf("a function that returned %s %s", describe(problem), where),
                   "a function that returns a bandit_problem()")
   }
+  check_class(problem, "bandit_problem", "problems")
   draws <- with_stream(noise_stream, problem_draws(problem, rounds))
   kept <- unique(c(seq(every, rounds, by = every), rounds))
   lapply(stats::setNames(names(bandits), names(bandits)), function(name) {

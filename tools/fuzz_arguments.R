@@ -104,6 +104,7 @@ own <- list(
   change_detect = list(list(threshold = function(n) 1, ridge = sqrt)),
   change_statistic = list(list(x = x9[1:8], y = sin(x9[1:8]), kernel = kernel, ridge = 1)),
   check_model = list(list(object = played), list(object = fitted, by = "place")),
+  compact_log = list(list(x = played), list(x = "kept.journal"), list(x = kept_store)),
   compare_bandits = list(list(bandits = list(a = function(p) gp_ucb(x9, kernel, 0.1)), problems = problem, rounds = 2, replications = 1, seed = 1)),
   detect_change = list(list(x = x9, y = sin(x9), kernel = kernel, threshold = 2, ridge = sqrt)),
   evaluate_policy = list(list(log = data.frame(arm = 1:9, reward = sin(x9), propensity = 1 / 9), bandit = played, method = "snips", draws = 5)),

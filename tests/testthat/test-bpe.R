@@ -100,6 +100,18 @@ test_that("by rewards a batch decides by exactly its own, plays freely while it 
   expect_true(b$best()$arm %in% alive)
 })
 
+test_that("BPE over a search space: conditions and levels that are described by numbers have columns of their own", {
+  space <- search_space(a = param_real(0.01, 1, log = TRUE), b = param_factor(c("x", "y"), features = data.frame(p = 1:2)),
+                        n = param_integer(1, 9, when = ~ b == "y"))
+  for (variation in list(NULL, 1)) {
+    set.seed(448)
+    b <- bpe(space, kernel_se(0.3), 0.1, rounds = 30, B = 1, R = 0.1, variation = variation, gain = if (!is.null(variation)) 2)
+    for (t in 1:12) b$observe(b$suggest()$id, sin(t))
+    expect_identical(is.na(b$history()$n), b$history()$b == "x")
+    expect_identical(names(b$best())[1:3], c("a", "b", "n"))
+  }
+})
+
 # ---- drift of a known total: R-PERP's schedule ------------------------------------
 
 test_that("under drift BPE starts anew at R-PERP's pace, with the width of a design in random order", {

@@ -237,4 +237,12 @@ test_that("factors that only call themselves so, environments as rewards and fun
     expect_match(conditionMessage(refused(duel$observe(id, prefer = bad))), "one of the two ids 1 and 2")
   }
   expect_match(conditionMessage(refused(input_importance(1:3))), "`x`")
+  refused(search_space(a = c(0, 1), b = structure(list(), class = "bandit_param")))
+  problem <- bandit_problem(safe_x, safe_x)
+  for (field in c("reward_values", "optimum")) for (bad in list(c(problem[[field]], problem[[field]]), "a", mean, matrix(NA_real_, 1, 1))) {
+    changed <- problem
+    changed[[field]] <- bad
+    refused(run_bandit(gp_ucb(safe_x, safe_kernel, 0.1), changed, 2))
+    refused(compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.1)), changed, 2, 1, 1))
+  }
 })
