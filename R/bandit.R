@@ -71,7 +71,7 @@
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
 #' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
-#'   a list, see [stopping]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
+#'   a list, see [stopping] and [honest]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
 #' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`, `expander`, `lower`, `upper`.
 #' * `$levels(context = NULL)`: what [gp_lse()] says of every place: data.frame `arm`, `label`, `lower`, `upper`.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,

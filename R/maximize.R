@@ -104,7 +104,7 @@
 #'   objective `NULL`.
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()].
+#' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + rnorm(1, sd = 0.05),

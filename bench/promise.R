@@ -4,6 +4,10 @@
 #   Rscript bench/promise.R [cases=flat,bowl,...] [seeds=1:16] [evaluations=25] [methods=default,...] [out=FILE]
 #   Rscript bench/promise.R report=TRUE [out=FILE]
 #
+# The whole suite of issue 29: cases=suite seeds=1:30 for each of evaluations=20, 50, 100 (hours); packages smoof (BBOB), and rpart, nnet, e1071 with mlbench (learners)
+# where they are installed: cases that need one that is not are left out, and named. `name@d`: a case in d inputs (flat, bowl, one, clean, learner, outliers, failing:
+# 2 to 9). `report` ends with the aims: truth within 2 sd in .90, beyond 3 sd in .03; of each case .85 and .06.
+#
 # Every search is a line of the file `out` (appended; searches that it has are not made again). `z`: (promise - truth) / sd; `loss`: the
 # true mean at the recommended point beyond the best one, in units of the truth's sd over the space (flat: of the noise); `score`: mean log
 # density of 200 fresh readings (clean cases: with noise of a thousandth of the truth's sd). `truth` of a case is minimised.
@@ -40,6 +44,68 @@ learner_like <- function(d, noise, outliers = 0, failures = 0) {
   list(space = unit_box(d), truth = truth, noise = noise, reading = reading)
 }
 
+# A BBOB function in units of its sd over the box, with noise of so much of that; seeds go through functions 1 to 24, then through instances.
+bbob <- function(seed, d, noise) {
+  f <- smoof::makeBBOBFunction(dimensions = d, fid = (seed - 1) %% 24 + 1, iid = 1 + (seed - 1) %/% 24)
+  at <- matrix(stats::runif(d * 2000, -5, 5), d)
+  values <- apply(at, 2, f)
+  # (Some of the functions have values over ten decades.)
+  unit <- stats::sd(values)
+  list(space = unit_box(d), truth = function(p) (f(10 * unlist(p) - 5) - mean(values)) / unit, noise = noise)
+}
+
+# Error of a learner on the held-out third of random splits: a reading is one split, the truth the mean of 30 (whose own error is in `truth_error`).
+splits <- function(data, target, fit) {
+  function(p, seed = NULL) {
+    if (!is.null(seed)) {
+      old <- .Random.seed
+      on.exit(assign(".Random.seed", old, envir = globalenv()))
+      set.seed(seed)
+    }
+    out <- sample(nrow(data), nrow(data) %/% 3)
+    said <- fit(p, data[-out, ], data[out, ], target)
+    mean(said != data[[target]][out])
+  }
+}
+
+real_learner <- function(space, data, target, fit) {
+  one <- splits(data, target, fit)
+  truth <- function(p) mean(vapply(1:30, function(k) one(p, 5000 + k), 0))
+  list(space = space, truth = truth, reading = function(p) one(p), noise = NA_real_, few = 12)
+}
+
+of_mlbench <- function(name) {
+  where <- new.env()
+  utils::data(list = name, package = "mlbench", envir = where)
+  stats::na.omit(where[[name]])
+}
+
+learners <- list(
+  tree = function() {
+    space <- search_space(cp = param_real(1e-4, 0.1, log = TRUE), minsplit = param_integer(2, 60), maxdepth = param_integer(1, 12))
+    real_learner(space, of_mlbench("Vehicle"), "Class", function(p, train, test, target) {
+      model <- rpart::rpart(stats::reformulate(".", target), train, control = rpart::rpart.control(cp = p$cp, minsplit = p$minsplit,
+                                                                                                 maxdepth = p$maxdepth, xval = 0))
+      stats::predict(model, test, type = "class")
+    })
+  },
+  network = function() {
+    space <- search_space(size = param_integer(1, 8), decay = param_real(1e-5, 1, log = TRUE))
+    real_learner(space, of_mlbench("Glass"), "Type", function(p, train, test, target) {
+      model <- nnet::nnet(stats::reformulate(".", target), train, size = p$size, decay = p$decay, maxit = 60, trace = FALSE)
+      stats::predict(model, test, type = "class")
+    })
+  },
+  machine = function() {
+    space <- search_space(cost = param_real(1e-2, 1e3, log = TRUE), gamma = param_real(1e-4, 1, log = TRUE))
+    real_learner(space, of_mlbench("Sonar"), "Class", function(p, train, test, target) {
+      stats::predict(e1071::svm(stats::reformulate(".", target), train, cost = p$cost, gamma = p$gamma), test)
+    })
+  }
+)
+
+needs <- c(bbob1 = "smoof", bbob10 = "smoof", bbob30 = "smoof", tree = "rpart", network = "nnet", machine = "e1071")
+
 cases <- list(
   flat = function() list(space = unit_box(4), truth = function(p) 0.25, noise = 0.02),
   flat2 = function() list(space = unit_box(2), truth = function(p) 0.25, noise = 0.02),
@@ -65,7 +131,39 @@ cases <- list(
   failing = function() learner_like(5, 0.01, failures = 1 / 10),
   nine = function() learner_like(9, 0.02)
 )
-groups <- list(small = c("flat", "bowl", "one", "clean"), all = names(cases))
+sized <- list(
+  flat = function(d) list(space = unit_box(d), truth = function(p) 0.25, noise = 0.02),
+  bowl = function(d) list(space = unit_box(d), truth = bowl_of(d), noise = 0.3),
+  one = function(d) {
+    at <- stats::runif(1, 0.2, 0.8)
+    list(space = unit_box(d), truth = function(p) 6 * (p[[1]] - at)^2, noise = 0.4)
+  },
+  clean = function(d) list(space = unit_box(d), truth = bowl_of(d), noise = 0),
+  learner = function(d) learner_like(d, 0.01),
+  outliers = function(d) learner_like(d, 0.01, outliers = 1 / 30),
+  failing = function(d) learner_like(d, 0.01, failures = 1 / 10)
+)
+
+# The case of a name, with its random parts by R's generator.
+case_of <- function(name, seed) {
+  d <- as.integer(sub(".*@", "", if (grepl("@", name)) name else "2"))
+  plain <- sub("@.*", "", name)
+  if (grepl("^bbob", plain)) return(bbob(seed, d, as.numeric(sub("bbob", "", plain)) / 100))
+  if (grepl("@", name)) return(sized[[plain]](d))
+  if (!is.null(learners[[name]])) learners[[name]]() else cases[[name]]()
+}
+
+missing_for <- function(name) {
+  package <- needs[sub("@.*", "", name)]
+  if (is.na(package)) return(NULL)
+  package <- c(package, if (!grepl("^bbob", name)) "mlbench")
+  package[!vapply(package, requireNamespace, NA, quietly = TRUE)]
+}
+
+groups <- list(small = c("flat", "bowl", "one", "clean"), all = names(cases), learners = names(learners),
+               bbob = c("bbob1@2", "bbob10@2", "bbob30@2", "bbob10@5"),
+               sizes = c("flat@2", "flat@9", "bowl@2", "bowl@6", "one@6", "one@9", "learner@3", "failing@3"))
+groups$suite <- c(groups$all, groups$learners, groups$bbob, groups$sizes)
 
 # ---- methods: function(case, reading, evaluations) gives `value`, `sd`, `par`, `predict(data.frame)` with `mean`, `sd` ------------------
 
@@ -93,33 +191,35 @@ variants <- Sys.getenv("PROMISE_VARIANTS")
 if (nzchar(variants)) source(variants)                 # more entries of `methods` and `cases`, to choose defaults by
 
 uniform_points <- function(space, n) {
-  if (inherits(space, "box_domain") || !is.null(space$lower)) {
-    d <- length(space$names)
-    out <- as.data.frame(matrix(stats::runif(n * d), n))
-    return(stats::setNames(out, space$names))
-  }
-  data.frame(x1 = stats::runif(n), x2 = stats::runif(n), kind = sample(letters[1:4], n, TRUE))
+  found <- gpbandits:::frame_of_quantiles(space, matrix(stats::runif(n * length(space$names)), n))
+  as.data.frame(found)
 }
 
 one_search <- function(name, method, seed, evaluations) {
   set.seed(seed)
-  case <- cases[[name]]()
-  fresh <- uniform_points(case$space, 200)
-  at <- vapply(seq_len(200), function(i) case$truth(as.list(fresh[i, ])), 0)
+  case <- case_of(name, seed)
+  count <- if (is.null(case$few)) 200 else case$few
+  fresh <- uniform_points(case$space, count)
+  of <- function(frame) vapply(seq_len(nrow(frame)), function(i) case$truth(as.list(frame[i, , drop = FALSE])), 0)
+  at <- of(fresh)
   spread <- if (stats::sd(at) > 0) stats::sd(at) else case$noise
-  grid <- uniform_points(case$space, 4000)
-  least <- min(vapply(seq_len(nrow(grid)), function(i) case$truth(as.list(grid[i, ])), 0))
+  least <- min(at, if (is.null(case$few)) of(uniform_points(case$space, 4000)))
   reading <- if (is.null(case$reading)) function(p) case$truth(p) + stats::rnorm(1, sd = case$noise) else case$reading
-  readings <- at + stats::rnorm(200, sd = case$noise)
+  # (A learner's noise is what its readings at these points are off.)
+  readings <- if (is.na(case$noise)) vapply(seq_len(count), function(i) reading(as.list(fresh[i, ])), 0)
+              else at + stats::rnorm(count, sd = case$noise)
+  noise <- if (is.na(case$noise)) stats::sd(readings - at) else max(case$noise, 1e-3 * spread)
   set.seed(1000 + seed)
   started <- proc.time()
   found <- methods[[method]](case, reading, evaluations)
   spent <- proc.time() - started
   truth <- case$truth(as.list(found$par))
+  least <- min(least, if (!is.null(case$few)) truth)
+  # What the truth of a learner is known to counts with the promise's sd.
+  known_to <- if (is.na(case$noise)) noise / sqrt(30) else 0
   belief <- found$predict(fresh)
-  noise <- max(case$noise, 1e-3 * spread)
   data.frame(label = args$label, case = name, method = method, seed = seed, evaluations = evaluations, promised = signif(found$value, 8),
-             sd = signif(found$sd, 6), truth = signif(truth, 8), z = signif((found$value - truth) / found$sd, 5),
+             sd = signif(found$sd, 6), truth = signif(truth, 8), z = signif((found$value - truth) / sqrt(found$sd^2 + known_to^2), 5),
              loss = signif((truth - least) / spread, 5),
              score = signif(mean(stats::dnorm(readings, belief$mean, sqrt(belief$sd^2 + noise^2), log = TRUE)) + log(spread), 5),
              off = signif(sqrt(mean((belief$mean - at)^2)) / spread, 5), processor = signif(sum(spent[1:2]), 4))
@@ -129,7 +229,9 @@ main <- function() {
   wanted <- unlist(lapply(strsplit(args$cases, ",")[[1]], function(name) if (name %in% names(groups)) groups[[name]] else name))
   done <- if (nzchar(args$out) && file.exists(args$out)) utils::read.csv(args$out) else NULL
   rows <- NULL
-  for (name in wanted) for (method in strsplit(args$methods, ",")[[1]]) for (seed in numbers(args$seeds)) {
+  absent <- Filter(function(name) length(missing_for(name)), wanted)
+  for (name in absent) message(name, ": not run, without package ", paste(missing_for(name), collapse = ", "))
+  for (name in setdiff(wanted, absent)) for (method in strsplit(args$methods, ",")[[1]]) for (seed in numbers(args$seeds)) {
     evaluations <- numbers(args$evaluations)
     if (!is.null(done) && any(done$label == args$label & done$case == name & done$method == method & done$seed == seed &
                                 done$evaluations == evaluations)) next
@@ -163,4 +265,11 @@ markdown <- function(table) {
   c(line(names(table)), line(ifelse(vapply(table, is.numeric, NA), "---:", "---")), apply(cells, 1, line), "")
 }
 
-if (args$report == "TRUE") writeLines(markdown(promise_table(utils::read.csv(args$out)))) else main()
+# The aims, over all searches of a table and of the worst case.
+aims <- function(rows) {
+  by_case <- promise_table(rows)
+  sprintf("All %d searches: within 2 sd %.3f (aim .90), beyond 3 sd %.3f (aim .03); the worst case %.2f (aim .85) and %.2f (aim .06).", nrow(rows),
+          mean(abs(rows$z) <= 2), mean(!(abs(rows$z) <= 3)), min(by_case$within_2), max(by_case$beyond_3))
+}
+
+if (args$report == "TRUE") writeLines(c(aims(utils::read.csv(args$out)), "", markdown(promise_table(utils::read.csv(args$out))))) else main()

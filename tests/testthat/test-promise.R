@@ -45,10 +45,84 @@ test_that("levels of a factor are not taken for equal before there is evidence",
   }
 })
 
-test_that("what auto_bandit() recommends, and promises, is what maximize_bandit() does", {
+test_that("indicators of inputs that need not exist are not taken for equal either", {
+  space <- search_space(x = c(0, 1), on = param_logical(), size = param_real(0, 1, when = ~ on))
+  set.seed(1)
+  b <- auto_bandit(space, design = 4)
+  for (k in 1:6) {
+    q <- b$suggest()
+    b$observe(q$id, q$x + rnorm(1, sd = 0.1))
+  }
+  parameters <- lapply(gpbandits:::configs_of_models(gpbandits:::current_config(b)), function(one) gpbandits:::kernel_parameters(one$kernel))
+  correlations <- unlist(lapply(parameters, function(p) p[grepl("correlation", names(p))]))
+  expect_gte(length(correlations) / length(parameters), 2)
+  expect_true(all(correlations < 1))
+  expect_true(all(names(parameters[[1]]) %in% names(b$config$refit$settings$priors)))
+})
+
+test_that("a factor that matters, seen five times, is not said to have no importance", {
+  space <- search_space(x1 = c(0, 1), x2 = c(0, 1), kind = param_factor(letters[1:4]))
+  effect <- c(a = -0.6, b = -0.2, c = 0.2, d = 0.6)
+  for (seed in 1:3) {
+    set.seed(seed)
+    known <- data.frame(x1 = runif(10), x2 = runif(10), kind = sample(letters[1:4], 10, TRUE))
+    known$reward <- 4 * (known$x1 - 0.5)^2 + 2 * (known$x2 - 0.4)^2 + effect[known$kind] + rnorm(10, sd = 0.15)
+    b <- auto_bandit(space, known)
+    b$suggest()
+    expect_gt(input_importance(b, 128, draws = 20)$upper[3], 0.15)
+  }
+})
+
+test_that("what auto_bandit() promises of a flat function is kept, asked and told by hand", {
+  set.seed(1)
+  missed <- vapply(1:4, function(seed) {
+    set.seed(seed)
+    b <- auto_bandit(four_inputs, direction = "minimize", design = 12)
+    for (k in 1:18) {
+      q <- b$suggest()
+      b$observe(q$id, rnorm(1, 60.7, 3))
+    }
+    best <- b$best()
+    abs(best$mean - 60.7) > 3 * best$sd
+  }, NA)
+  expect_lte(sum(missed), 1)
+})
+
+test_that("what auto_bandit() recommends, and promises, is what maximize_bandit() does: in a store and a journal too", {
+  f <- function(p) -(p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1)
   set.seed(3)
-  found <- maximize_bandit(function(p) -(p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1), list(a = c(0, 1)), 14, progress = FALSE)
-  best <- found$bandit$best()
-  expect_equal(found$par[["a"]], best$a)
-  expect_equal(c(found$value, found$sd), c(best$mean, best$sd))
+  found <- maximize_bandit(f, list(a = c(0, 1)), 14, progress = FALSE)
+  recommended <- c(unname(found$par), found$value, found$sd)
+  said <- function(bandit) unlist(bandit$best()[c("a", "mean", "sd")], use.names = FALSE)
+  expect_identical(said(found$bandit), recommended)
+  by_hand <- function(...) {
+    set.seed(3)
+    b <- auto_bandit(list(a = c(0, 1)), ...)
+    for (k in 1:14) {
+      q <- b$suggest()
+      b$observe(q$id, f(q))
+    }
+    b
+  }
+  expect_identical(said(by_hand()), recommended)
+  at <- data.frame(a = 0:20 / 20)
+  journal <- tempfile(fileext = ".journal")
+  kept <- by_hand(journal = journal)
+  again <- open_bandit(journal)
+  expect_identical(said(again), said(kept))
+  expect_identical(again$posterior(at), kept$posterior(at))
+  expect_gt(length(gpbandits:::current_config(again)$models), 1)
+  skip_if_not_installed("RSQLite")
+  file <- tempfile(fileext = ".sqlite")
+  on.exit(unlink(c(file, journal)))
+  first <- by_hand(store = bandit_store(file, "average"))
+  replica <- open_bandit(bandit_store(file, "average"))
+  expect_identical(replica$posterior(at), first$posterior(at))
+  expect_identical(said(replica), said(first))
+  models <- gpbandits:::current_config(first)$models
+  expect_gt(length(models), 1)
+  expect_identical(gpbandits:::current_config(replica)$models, models)
+  # The rule is the same: the place of the best mean.
+  grid <- first$posterior(data.frame(a = seq(0, 1, 0.001)))
+  expect_gte(said(first)[2], max(grid$mean) - 1e-6)
 })
