@@ -268,7 +268,9 @@ best_of_front <- function(bandit, context, feasible, weights) {
   if (!is.null(names(weights))) weights <- weights[wanted]
   front <- bandit_front(bandit, context, feasible)
   if (nrow(front) == 0) return(front)
-  front[which.max(as.matrix(front[paste0(wanted, "_mean")]) %*% (weights * objective_signs(bandit$config))), ]
+  best <- front[which.max(as.matrix(front[paste0(wanted, "_mean")]) %*% (weights * objective_signs(bandit$config))), ]
+  row.names(best) <- NULL
+  best
 }
 
 objective_signs <- function(config) {
@@ -348,31 +350,47 @@ outcomes_in_words <- function(best, config) {
          if (has_limits(config)) sprintf("; feasible with probability %.3g", best$feasible))
 }
 
-# Of each limit at the recommended place how far it is away; and whether nowhere any may hold. NULL where nothing can be
-# said.
+# Does each limit bind, and, at the recommended place, how far is it away; and whether nowhere any may hold. NULL where
+# nothing can be said.
 limits_in_words <- function(bandit) {
   config <- current_config(bandit)
-  if (!has_limits(config) || length(config$context_names) || length(objectives(config)) > 1) return(NULL)
+  if (!has_limits(config) || length(config$context_names)) return(NULL)
+  several <- length(objectives(config)) > 1
   best <- likely_best(bandit)
   if (nrow(best) == 0) return(NULL)
   roles <- Filter(is_limited, outcome_roles(config))
-  places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
-  scaled <- scaled_outcomes_at(bandit, places, NULL)
-  hold <- feasibility(config, scaled) >= 0.95
-  column <- paste0(objectives(config), "_mean")
-  better <- objective_signs(config) * (outcomes_at(bandit, places, NULL)[[column]] - best[[column]]) > 0
+  binds <- limits_that_bind(bandit, config, best, if (several) 0.5 else 0.95)
   lines <- vapply(names(roles), function(name) {
-    # Would another place be better if only this limit were not?
-    others <- config
-    others$outcomes[[name]]$role <- watched()
-    binds <- any(better & feasibility(others, scaled) >= 0.95 & !hold)
+    said <- if (is.na(binds[[name]])) "not known yet" else if (binds[[name]]) "binds" else "does not bind"
+    title <- sprintf("%s %s: %s", name, trait(roles[[name]], "title"), said)
+    if (several) return(title)
     mean <- best[[paste0(name, "_mean")]]
     room <- min(trait(roles[[name]], "upper") - mean, mean - trait(roles[[name]], "lower"))
-    sprintf("%s %s: %s (%.4g at the best point, %.2g sd within)", name, trait(roles[[name]], "title"),
-            if (is.na(binds)) "not known yet" else if (binds) "binds" else "does not bind",
-            mean, room / best[[paste0(name, "_sd")]])
+    sprintf("%s (%.4g at the best point, %.2g sd within)", title, mean, room / best[[paste0(name, "_sd")]])
   }, "")
   c(unname(lines), if (declares_infeasible(bandit)) infeasible_words)
+}
+
+# Would a place that none of `best` (the recommended one, or the front) beats be allowed if only this limit were not?
+# (Of several objectives: beats but for a hundredth of their ranges, for a front is made of candidates.)
+limits_that_bind <- function(bandit, config, best, probability) {
+  places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
+  scaled <- scaled_outcomes_at(bandit, places, NULL)
+  columns <- paste0(objectives(config), "_mean")
+  values <- as.matrix(outcomes_at(bandit, places, NULL)[columns])
+  signs <- objective_signs(config)
+  slack <- if (length(signs) > 1) 0.01 * apply(values, 2, function(v) diff(range(v, na.rm = TRUE))) else 0
+  better <- !is.na(rowSums(values))
+  for (k in seq_len(nrow(best))) {
+    ahead <- sweep(sweep(values, 2, unlist(best[k, columns])), 2, signs, "*")
+    better <- better & rowSums(sweep(ahead, 2, slack, ">")) > 0
+  }
+  hold <- feasibility(config, scaled) >= probability
+  limited <- names(Filter(is_limited, outcome_roles(config)))
+  vapply(stats::setNames(nm = limited), function(name) {
+    config$outcomes[[name]]$role <- watched()
+    any(better & feasibility(config, scaled) >= probability & !hold)
+  }, NA)
 }
 
 infeasible_words <- "nowhere may all limits hold, by the policy's own bounds: no place is feasible"

@@ -143,8 +143,8 @@ tell_rest <- function(bandit, domain, inst) {
   done <- earlier_evaluations(inst, domain)
   told <- seq_len(nrow(done$values)) <= sum(status == "known")
   if (any(!told)) {
-    bandit$add(done$x[!told, , drop = FALSE],
-               reward = rewards_told(done$values[!told, , drop = FALSE], done$values[told, , drop = FALSE], inst, bandit))
+    rewards <- rewards_told(done$values[!told, , drop = FALSE], done$values[told, , drop = FALSE], inst, bandit)
+    bandit$add(done$x[!told, , drop = FALSE], reward = rewards)
   }
 }
 
@@ -160,7 +160,8 @@ instance_outcomes <- function(inst, domain) {
   targets <- inst$archive$cols_y
   if (length(targets) == 1) return(NULL)
   taken <- !vapply(targets, function(name) is.null(name_taken_by(name, list(domain = domain))), NA)
-  outcomes <- lapply(inst$objective_multiplicator[targets], function(sign) if (sign < 0) to_maximize() else to_minimize())
+  signs <- inst$objective_multiplicator[targets]
+  outcomes <- lapply(signs, function(sign) if (sign < 0) to_maximize() else to_minimize())
   stats::setNames(outcomes, paste0(ifelse(taken, ".", ""), targets))
 }
 

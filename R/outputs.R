@@ -25,7 +25,7 @@
 #'
 #' Posteriors are turned back by quadrature: `mean` and `sd` are those of the expected reward
 #' \eqn{u(f) = E\,v^{-1}(f + \epsilon)}{u(f) = E v^-1(f + e)} under the posterior of \eqn{f} (the mean and sd, scaled, where nothing is bent);
-#' from 8 rewards on nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}. Widths, and what a [policy_function()] is given,
+#' from 8 rewards on nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}. Widths, and what a [policy_function()] of one outcome is given,
 #' stay those of the model.
 #'
 #' With `centre` and `scale` the map is \eqn{v = \pm(y - c)/s}{v = (y - c) / s (or its negative)} with these numbers, given before the first reward: nothing is fitted.

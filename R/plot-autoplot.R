@@ -26,12 +26,17 @@ NULL
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
 autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
-                              type = c("auto", "curve", "map", "arms", "slices", "sd"), width = NULL,
+                              type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"), width = NULL,
                               next_choice = TRUE, resolution = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
-  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))
+  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
+  if (type %in% c("front", "feasible")) {
+    found <- found_by_bandit(object, type, width, resolution)
+    picture <- ggplot_outcomes(found, view_of_outcomes(found, type, NULL, or_else(width, 2), resolution), type)
+    return(picture + ggplot_look("top"))
+  }
   if (goes_through_best(type, object$config)) {
     return(ggplot_through_best(object, type, view_context(object, context), width, resolution))
   }

@@ -32,6 +32,36 @@ view_of_outcomes <- function(found, which, inputs, width, resolution) {
   view
 }
 
+# What these pictures need of a bandit that was asked and told, as of a search.
+found_by_bandit <- function(bandit, type, width, resolution) {
+  check_has_posterior(bandit)
+  if (!is.null(width)) check_number(width, "width", lower = 0)
+  if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
+  config <- bandit$config
+  refuse <- function(allowed) stop_argument("type", dQuote(type, FALSE), allowed)
+  if (type == "front" && length(objectives(config)) < 2) refuse("another picture where there is one objective")
+  if (type == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
+  if (length(config$context_names)) refuse("another picture where there are contexts")
+  if (type == "feasible" && any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))) {
+    refuse("another picture where a covariance is given as a matrix")
+  }
+  best <- likely_best(frame_of(bandit))
+  if (all(is.na(best$feasible))) {
+    stop_argument("x", "a bandit that knows no value of some outcome", "one that knows a value of each")
+  }
+  list(bandit = bandit, history = bandit$history(), front = if (type == "front") best)
+}
+
+plot_outcomes_of_bandit <- function(bandit, type, width, resolution) {
+  found <- found_by_bandit(bandit, type, width, resolution)
+  view <- view_of_outcomes(found, type, NULL, or_else(width, 2), resolution)
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old))
+  if (panels_of_outcomes(view) > 1) graphics::par(mfrow = panel_layout(panels_of_outcomes(view)))
+  draw_outcomes(found, view)
+  view[[type]]
+}
+
 # `kept`: did the evaluation keep all limits, by its own numbers? With one objective its values and the best so far,
 # with several the hypervolume so far.
 progress_view <- function(found) {

@@ -14,6 +14,8 @@
 #' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` says otherwise) along each input, the others
 #'   as in the best point by posterior mean.
 #' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two inputs that matter most ([input_importance()]), the others as in the best point.
+#' * `"front"`, `"feasible"` (several [outcomes], without contexts): the first two objectives of what is known and of `$front()`, with bars of 2 sd, what breaks a
+#'   limit pale, and the reference point; the probability that all limits hold along each input, the others as in the best point.
 #' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
 #'   For a box or product of more than two inputs the distinct points played take the place of arms.
 #'
@@ -40,7 +42,7 @@
 #'   one row); by default that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, the context's columns
 #'   last), or one number per arm; `NULL` for none.
-#' @param type `"auto"`, `"curve"`, `"map"`, `"arms"`, `"slices"` or `"sd"`.
+#' @param type `"auto"`, `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`, `"front"` or `"feasible"`.
 #' @param width \eqn{w}, how many posterior standard deviations the band is wide, a number >= 0. `NULL`: the
 #'   policy's width in the next round where the policy has one (one multiplier: not `width_dmm()`), else 2; the
 #'   legend says which.
@@ -84,13 +86,14 @@ NULL
 #' @rdname bandit-plots
 #' @method plot GPBandit
 #' @export
-plot.GPBandit <- function(x, context = NULL, truth = NULL, type = c("auto", "curve", "map", "arms", "slices", "sd"),
-                          width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
+plot.GPBandit <- function(x, context = NULL, truth = NULL,
+                          type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"), width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
                           ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_bandit(x)
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
-  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd"))
+  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
+  if (type %in% c("front", "feasible")) return(invisible(plot_outcomes_of_bandit(x, type, width, resolution)))
   if (goes_through_best(type, x$config)) {
     return(invisible(plot_through_best(x, type, view_context(x, context), width, resolution, frame)))
   }

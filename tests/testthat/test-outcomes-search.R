@@ -262,6 +262,37 @@ test_that("a bandit's own picture is of one outcome: slices of the objective, el
   expect_equal(data$mean, b$posterior(data.frame(x = data$value))$yield_mean)
 })
 
+test_that("a bandit that was asked and told has the pictures of fronts and of limits", {
+  b <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outcomes = list(
+    speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  unknown <- gp_bandit(list(x = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outputs = scale_outputs(), outcomes = list(
+    speed = to_maximize(), cost = to_minimize()))
+  expect_error(plot(unknown, type = "front"), "knows no value", class = "gpbandits_error")
+  set.seed(1)
+  x <- cbind(x = runif(12), y = runif(12))
+  b$add(x = x, reward = data.frame(speed = x[, 1], cost = x[, 1]^2 + x[, 2], heat = x[, 1] + x[, 2]))
+  front <- plot(b, type = "front")
+  expect_equal(front$x[front$kind == "front"], b$front()$speed_mean)
+  expect_equal(sum(front$kind == "infeasible"), sum(rowSums(x) > 1.3))
+  feasible <- plot(b, type = "feasible", resolution = 5)
+  expect_identical(unique(feasible$input), c("x", "y"))
+  expect_true(all(feasible$feasible >= 0 & feasible$feasible <= 1))
+  # Faster ones would be there without the limit; another one would change nothing.
+  expect_identical(limits_in_words(as.environment(b)), "heat at most 1.3: does not bind")
+  tight <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outcomes = list(
+    speed = to_maximize(), cost = to_minimize(), heat = at_most(0.6), sum = at_most(9, mean = 1)))
+  tight$add(x = x, reward = data.frame(speed = x[, 1], cost = x[, 1]^2 + x[, 2], heat = x[, 1] + x[, 2], sum = 1))
+  expect_identical(limits_in_words(as.environment(tight)), c("heat at most 0.6: binds", "sum at most 9: does not bind"))
+  expect_output(print(summary(tight)), "heat at most 0.6: binds")
+  one <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
+  expect_error(plot(one, type = "front"), "one objective", class = "gpbandits_error")
+  expect_error(plot(gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01), type = "feasible"), "no limits", class = "gpbandits_error")
+  skip_if_not_installed("ggplot2")
+  for (type in c("front", "feasible")) expect_s3_class(ggplot2::autoplot(b, type = type), "ggplot")
+})
+
 test_that("check_model() of an outcome is that of a bandit which has it alone", {
   set.seed(8)
   x <- seq(0, 1, length.out = 12)
