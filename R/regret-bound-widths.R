@@ -37,6 +37,33 @@ small_ridge <- function(gain, noise_var) {
   list(rounds = 2 * gain[-1] / log(2), sum = 2 * noise_var * gain[-1] / log(2))
 }
 
+# width_glm(): r_t <= 2 w_t sd_c(x_t), and with c_i >= 1 / kappa sd_c is at most the sd of readings with noise kappa.
+regret_glm <- function(rounds, gain, noise_var, B, width, link = "logit", mean = 0, variance = 1) {
+  kappa <- largest_noise(check_number(B, lower = 0), check_choice(link, c("logit", "probit", "counts")),
+                         check_number(mean), check_positive(variance))
+  if (check_positive(noise_var) < kappa * (1 - 1e-12)) {
+    stop_argument("noise_var", describe(noise_var), sprintf("%.7g, which is kappa, or more", kappa))
+  }
+  2 * width_values(width, rounds) * sqrt(seq_len(rounds) * variance_sum(gain, noise_var, variance))
+}
+
+# A reward of size 1 has the least curvature at an end of m +- B sqrt(v).
+largest_noise <- function(B, link, mean, variance) {
+  ends <- mean + c(-1, 1) * B * sqrt(variance)
+  # Of a success, which is least where it was certain.
+  success <- function(f) {
+    hazard <- exp(stats::dnorm(f, log = TRUE) - stats::pnorm(f, log.p = TRUE))
+    hazard * (hazard + f)
+  }
+  1 / switch(link, logit = min(stats::dlogis(ends)), counts = exp(ends[1]), probit = min(success(ends[2]), success(-ends[1])))
+}
+
+# f(x*) - f(x_t) <= 2 w sd(f(x_t) - f(x_{t-1})), whose variance is at most 4 v; x_t is the next one's x_{t-1}.
+regret_duel <- function(rounds, gain, noise_var, B, width, variance = 1, both = FALSE, first = 0) {
+  one <- regret_glm(rounds, gain, noise_var, B, width, variance = 4 * check_positive(variance))
+  if (check_flag(both)) 2 * one + check_number(first, lower = 0) else one
+}
+
 # Maximum variance reduction: 2 w times the largest sd that can be left, which is at most the mean of those played.
 regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1) {
   B <- check_number(B, lower = 0)

@@ -147,6 +147,11 @@
 #'   this and \eqn{2B\sqrt v\,n_1 + 2w_T\sqrt{2\lambda T\gamma_T/\log 2}}{2 B sqrt(v) n1 + 2 w_T sqrt(2 lambda T gamma_T / log(2))}, \eqn{n_1 = 2\gamma_T/\log 2}{n1 = 2 gamma_T / log(2)}: no more than
 #'   \eqn{n_1} rounds have \eqn{\sigma^2 > \lambda}{sd^2 > lambda}, and the others' variances sum to \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)} at most (derived here, the idea after Iwazaki and
 #'   Takeno 2025). It is the smaller one where \eqn{\lambda}{lambda} is small.
+#' * `"glm"` (`noise_var, B, width, link = "logit", mean = 0, variance = 1`): UCB with [width_glm()], \eqn{w_t} its width \eqn{r_t}: the regret of the latent \eqn{f}, with `gain` and
+#'   \eqn{\lambda}{lambda} = `noise_var` at \eqn{\kappa}{kappa} (or above), one over the least \eqn{-\ell''} of a reward of size 1 for values in \eqn{m\pm B\sqrt v}{m +- B sqrt(v)} (`link`: `"logit"`, `"probit"`,
+#'   `"counts"`; `mean` \eqn{= m}). `"duel"` (`noise_var, B, width, variance = 1, both = FALSE, first = 0`): [policy_duel()] with `rule = "last"`, one duel at a time, the sum of \eqn{f(x^*) - f(x_t)}{f(x*) - f(x_t)} over the
+#'   second places: the same with \eqn{4v} for \eqn{v}, \eqn{m = 0} and a `gain` of differences; `both` players: twice that and `first` \eqn{= f(x^*) - f(x_0)}{= f(x*) - f(x_0)}. Derived here (POP-BO's own bound, Xu et al. 2024,
+#'   is of order \eqn{T^{3/4}}{T^(3/4)}), for as long as the estimate's norm is at most `B`, too: only then is each \eqn{c_i\ge1/\kappa}{c_i >= 1 / kappa} for sure.
 #' * `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf, D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`): [rival_epbo()] and, with an infinite penalty,
 #'   CONFIG, UCB under limits ([policy_ucb()] with [outcomes]; `"config"` is another name of this): \eqn{\sum_t [f(x^*) - f(x_t)]_+}{sum of [f(x*) - f(x_t)]+} against the best feasible place \eqn{2w_T\sqrt{cT\gamma_T}}{2 w_T sqrt(c T gamma_T)}. `quantity = "violation"`, the hard one: with \eqn{m} = `count` constraints (`gain` is an upper bound of all
 #'   gains) \eqn{2mw_{g,T}\sqrt{cT\gamma_T}}{2 m w_g sqrt(c T gamma_T)} and, where the penalty is finite, \eqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D sum_t 1 / penalty(t)} more, \eqn{D =
@@ -215,7 +220,7 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "penalty", "fade",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "glm", "duel", "penalty", "fade",
                                      "clip", "irgp", "eims",
                                      "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
@@ -483,7 +488,8 @@ regret_theorems <- function() list(
   srinivas1 = regret_srinivas1, srinivas2 = regret_srinivas2, srinivas3 = regret_srinivas3,
   igp_ucb = regret_igp_ucb, gp_ts = regret_gp_ts, sdf = regret_sdf, ts_sdf = regret_ts_sdf,
   sdf_context = regret_sdf, ts_sdf_context = regret_ts_sdf_context, cpd = regret_cpd,
-  cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless,
+  cpd_finite = regret_cpd_finite, constraints_noiseless = regret_constraints_noiseless, glm = regret_glm,
+  duel = regret_duel,
   constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, penalty = regret_penalty,
   fade = regret_srinivas1,
   clip = regret_clip, irgp = regret_irgp, eims = regret_eims, straddle = regret_straddle, lse = regret_lse,

@@ -281,3 +281,25 @@ test_that("a service takes which of two was preferred", {
   other <- open_bandit(bandit_store(base, "taste"))
   expect_identical(other$posterior(), b$posterior())
 })
+
+test_that("twelve arms, 16 draws, 120 duels: the specification's table, uniform play 36 (level 2)", {
+  skip_if_not(second_level(), "GPBANDITS_TEST_LEVEL=2")
+  x <- seq(0, 1, length.out = 12)
+  kernel <- kernel_se(0.25)
+  set.seed(7)
+  root <- t(chol(kernel_gram(kernel, x) + diag(1e-8, 12)))
+  truths <- replicate(16, 2 * drop(root %*% rnorm(12)))
+  regret <- function(rule, f, seed) {
+    set.seed(seed)
+    b <- gp_bandit(x, kernel, policy = policy_duel(2, rule), rewards = rewards_duels())
+    sum(vapply(1:120, function(t) {
+      q <- b$suggest(2)
+      b$observe(q$id, prefer = q$id[2 - rbinom(1, 1, plogis(f[q$arm[1]] - f[q$arm[2]]))])
+      sum(plogis(max(f) - f[q$arm]) - 0.5) / 2
+    }, 0))
+  }
+  for (rule in c("last", "game")) {
+    found <- vapply(1:16, function(i) regret(rule, truths[, i], i), 0)
+    expect_lt(mean(found), 8.5)                               # 7.45 (se .76) and 7.09 (se .94)
+  }
+})

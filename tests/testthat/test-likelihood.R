@@ -323,3 +323,25 @@ test_that("pictures of chances stay within 0 and 1: their band is the posterior'
   at <- match(1, slices$value)
   expect_equal(unlist(slices[at, c("lower", "upper")]), unlist(asked[9, c("lower", "upper")]), tolerance = 1e-8)
 })
+
+test_that("three arms by numerical integration: means, chances and evidence are as near as the specification says", {
+  k <- c(1, 8, 1)
+  n <- c(4, 10, 2)
+  K <- kernel_gram(tiny_kernel, tiny_x)
+  at <- seq(-8, 8, length.out = 81)                            # a rule that is exact for smooth f that end in 0
+  f <- as.matrix(expand.grid(at, at, at))
+  log_prior <- -rowSums((f %*% solve(K)) * f) / 2 - c(determinant(2 * pi * K)$modulus) / 2
+  log_l <- drop(stats::plogis(f, log.p = TRUE) %*% k + stats::plogis(-f, log.p = TRUE) %*% (n - k))
+  weight <- exp(log_prior + log_l) * (at[2] - at[1])^3
+  log_z <- log(sum(weight))
+  weight <- weight / sum(weight)
+  expect_equal(log_z, -11.1682, tolerance = 1e-5)
+  expect_equal(drop(crossprod(f, weight)), c(-.29071, .89354, .58519), tolerance = 1e-4, ignore_attr = TRUE)
+  chances <- drop(crossprod(stats::plogis(f), weight))
+  expect_equal(chances, c(.43679, .69541, .62034), tolerance = 1e-4, ignore_attr = TRUE)
+  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary())
+  b$add(arm = 1:3, reward = k, size = n)
+  expect_lt(max(abs(b$posterior()$mean - chances)), 0.012)
+  expect_lt(max(abs(b$posterior(scale = "latent")$mean - crossprod(f, weight))), 0.064)
+  expect_lt(abs(gpbandits:::cpp_bandit_sites(as.environment(b)$handle)$log_evidence - log_z), 0.05)
+})

@@ -435,3 +435,42 @@ test_that("the table of guarantees has every preset and every rival", {
   missing <- makers[!vapply(paste0(makers, "()"), grepl, NA, x = page, fixed = TRUE)]
   expect_equal(missing, character())
 })
+
+test_that("width_glm()'s bounds: the specification's kappas, by hand, and runs below them", {
+  kappa <- gpbandits:::largest_noise
+  expect_equal(kappa(1, "logit", 3, 1), 56.6, tolerance = 1e-3)
+  expect_equal(kappa(2, "logit", 0, 2), 19.0, tolerance = 2e-3)
+  u <- seq(-0.7, 1.3, length.out = 201)                       # m = .3, B sqrt(v) = 1
+  second <- function(l) -(l(u + 1e-4) - 2 * l(u) + l(u - 1e-4)) / 1e-8
+  curvature <- pmin(second(function(f) pnorm(f, log.p = TRUE)), second(function(f) pnorm(-f, log.p = TRUE)))
+  expect_equal(kappa(0.5, "probit", 0.3, 4), 1 / min(curvature), tolerance = 1e-5)
+  expect_equal(kappa(0.5, "counts", 0.3, 4), 1 / min(exp(u)))
+  k <- kappa(1, "logit", 0, 2)
+  found <- regret_bound("glm", 4, gains, noise_var = k, B = 1, width = 2, variance = 2)
+  expect_equal(found[3], 2 * 2 * sqrt(2 * 2 / log(1 + 2 / k) * 3 * 1.2))
+  k <- kappa(1, "logit", 0, 8)
+  found <- regret_bound("duel", 4, gains, noise_var = k, B = 1, width = 2, variance = 2, both = TRUE, first = 0.5)
+  expect_equal(found[3], 2 * 2 * 2 * sqrt(2 * 8 / log(1 + 8 / k) * 3 * 1.2) + 0.5)
+  error <- expect_error(regret_bound("duel", 4, gains, noise_var = 0.9 * k, B = 1, width = 2, variance = 2), "kappa",
+                        class = "gpbandits_error")
+  expect_identical(error$argument, "noise_var")
+
+  x <- seq(0, 1, length.out = 8)
+  kernel <- kernel_se(0.3)
+  k <- kappa(1.5, "logit", 0, 1)
+  gain <- max_information_gain(kernel, x, 25, noise_var = k) * exp(1) / (exp(1) - 1)
+  set.seed(8)
+  for (run in 1:3) {
+    f <- sample_rkhs(kernel, x, 1)
+    f <- 1.5 * as.vector(f) / attr(f, "norm")
+    b <- gp_bandit(x, kernel, policy = policy_ucb(width_glm(1.5)), rewards = rewards_binary())
+    regret <- 0
+    for (t in 1:25) {
+      q <- b$suggest()
+      b$observe(q$id, rbinom(1, 1, plogis(f[q$arm])))
+      regret <- regret + max(f) - f[q$arm]
+    }
+    w <- cummax(b$history()$width)
+    expect_lt(regret, regret_bound("glm", 25, gain, noise_var = k, B = 1.5, width = w)[25])
+  }
+})
