@@ -18,13 +18,14 @@
 #'   is under way here, what has failed has failed, and what was withdrawn is left out.
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
-#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`. As many fewer are asked as `data` has rows.
+#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`, with `related` 3. As many fewer are asked as `data` has rows.
 #' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
 #'   Lengthscales begin at the ranges of those that are listed, else of those in `data`, else at 1: contexts not known
 #'   beforehand are best given in
 #'   units in which they differ by about one.
+#' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
 #' @param journal,store,trust as in [gp_bandit()].
 #' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for each instead of `reward`
 #'   (with `limits`, beside it). What is `NA` there, or has no column, is under way.
@@ -44,9 +45,9 @@
 #' @export
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
                         noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
-                        refit = default_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
+                        refit = if (is.null(related)) default_refit() else related_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
                         transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
-                        belief = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL, limits = NULL) {
+                        belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL, limits = NULL) {
   domain <- as_domain(domain)
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)
@@ -55,7 +56,9 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
   if (!is.null(believed)) policy <- with_belief(policy, believed, 10)
-  if (is.null(design)) design <- max(4, 5 * length(domain$names))
+  campaigns <- check_related(related, domain, given$names)
+  check_related_alone(related, list(limits = limits, outcomes = outcomes))
+  if (is.null(design)) design <- if (is.null(campaigns)) max(4, 5 * length(domain$names)) else related_design_size
   design <- max(0, check_count(design, lower = 0) - length(known$failed))
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
@@ -63,7 +66,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                           outcomes = outcomes,
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
-  if (design > 0) inside$config$design <- believed_design(domain, design, believed)
+  if (!is.null(campaigns)) relate(inside, campaigns)
+  if (design > 0) inside$config$design <- believed_design(domain, design, believed, related_first(inside))
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
   if (!is.null(store)) start_store(inside, store)
   add_in_order(bandit, known)

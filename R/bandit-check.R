@@ -57,6 +57,7 @@ check_config <- function(config) {
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)
     check_outcomes_again(config)
+    check_related_again(config)
     check_design(config$design)
   } else {
     check_rival_config(config)
@@ -138,6 +139,7 @@ check_models <- function(models, config) {
   for (model in models) {
     if (is.null(model$mean)) model$mean <- config$mean
     check_beliefs(model[names(model) != "models"], config)
+    check_model_of_campaigns(model$campaigns, config)
   }
 }
 

@@ -181,8 +181,12 @@ resolve_belief <- function(belief, config) {
        actions = d, strength = belief$strength)
 }
 
-# `count` places to begin with: half of them drawn from the belief, its mode first.
-believed_design <- function(domain, count, found) {
+# `count` places to begin with: `first` (a place, or NULL); half of the others drawn from the belief, its mode first.
+believed_design <- function(domain, count, found, first = NULL) {
+  if (!is.null(first) && count > 0) {
+    rest <- believed_design(domain, count - 1, found)
+    return(list(arm = c(first$arm, rest$arm), inputs = rbind(unname(first$inputs), unname(rest$inputs))))
+  }
   if (is.null(found) || count < 2) return(design_places(domain, count))
   half <- count %/% 2
   drawn <- if (half > 1) belief_draws(domain, half - 1, found) else no_places(domain)

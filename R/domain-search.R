@@ -396,6 +396,18 @@ read_inputs.search_domain <- function(domain, x, arg) {
 }
 
 #' @export
+inputs_anywhere.search_domain <- function(domain, x, arg) {
+  codes <- read_codes(domain, x, arg)
+  check_existence(search_rules(domain), codes, arg)
+  numbers <- domain$box$log
+  bad <- which(rowSums(codes[, numbers, drop = FALSE] <= 0, na.rm = TRUE) > 0)
+  if (length(bad)) {
+    stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[bad[1], , drop = FALSE])), "numbers > 0 where logarithms are taken")
+  }
+  model_of_codes(domain, codes)
+}
+
+#' @export
 find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm")
   codes <- within_bounds(domain$box, check_share_sums(domain, read_codes(domain, x, arg), arg), arg)

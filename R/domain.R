@@ -40,6 +40,20 @@ read_inputs <- function(domain, x, arg) UseMethod("read_inputs")
 #' @export
 read_inputs.default <- function(domain, x, arg) check_points(x, domain$names, arg)
 
+# Model inputs of points that users write, wherever they lie: checked for their form and types only.
+inputs_anywhere <- function(domain, x, arg) UseMethod("inputs_anywhere")
+
+#' @export
+inputs_anywhere.default <- function(domain, x, arg) {
+  u <- suppressWarnings(to_model_inputs(domain, check_points(x, domain$names, arg)))
+  bad <- which(!is.finite(u), arr.ind = TRUE)
+  if (nrow(bad)) {
+    name <- domain$names[bad[1, 2]]
+    stop_argument(arg, sprintf("%s = %s", name, describe(unname(x[bad[1, 1], name]))), "a number > 0, where its logarithm is taken")
+  }
+  u
+}
+
 # Numbers (0-based) of the arms or rows at some inputs, NA where there is none.
 arms_at <- function(domain, x) UseMethod("arms_at")
 

@@ -184,9 +184,11 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior, own_noise = own),
                 config$refit$settings)
   tryCatch({
-    found <- preserve_rng(refitted(question, or_else(config$refit$average, 1), current, identical(prior, "fit")))
+    mean <- if (!identical(prior, "fit")) 0
+    found <- if (is_related(config)) related_fit(config, current, x, y, own, mean, middle_slope(map, known$value))
+             else preserve_rng(refitted(question, or_else(config$refit$average, 1), current, is.null(mean)))
     if (identical(config$refit$noise, "varying")) {
-      found <- preserve_rng(with_varying_noise(found, x, y, own, identical(prior, "fit"), config$refit$settings))
+      found <- preserve_rng(with_varying_noise(found, x, y, own, is.null(mean), config$refit$settings))
     }
     c(found, if (!is.null(map)) list(output_map = map))
   }, error = function(e) {

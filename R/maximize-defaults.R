@@ -16,6 +16,9 @@ default_policy <- function(outcomes = NULL) {
 # Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by bench/promise.R.
 default_refit <- function(rounds = 2) refit_every(rounds, mean = "fit", average = 10)
 
+# With earlier campaigns a few rewards say already how they are related.
+related_refit <- function() refit_every(1, minimum = 2, mean = "fit", average = 10)
+
 # Next to none, or nearly all: one log-normal prior cannot be both.
 default_prior_noise <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
@@ -94,6 +97,6 @@ context_sides <- function(given, seen = NULL) {
 }
 
 # Points to evaluate first, a column per input.
-initial_design <- function(domain, count, believed = NULL) {
-  user_inputs(domain, believed_design(domain, count, believed))
+initial_design <- function(domain, count, believed = NULL, first = NULL) {
+  user_inputs(domain, believed_design(domain, count, believed, first))
 }

@@ -143,8 +143,8 @@ summary.bandit_maximum <- function(object, ...) {
     structure(list(story = maximum_story(object), best = best,
                    top = history[utils::head(order, 5), ], counts = counts,
                    reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
-                   model = model_in_force(config),
-                   certificate = object$certificate, race = object$race), class = "summary_bandit_maximum")
+                   model = model_in_force(config), certificate = object$certificate, race = object$race,
+                   related = related_beliefs(config)), class = "summary_bandit_maximum")
   })
 }
 
@@ -162,6 +162,7 @@ print.summary_bandit_maximum <- function(x, ...) {
       cat(sprintf("  outputs      %s\n", x$model$outputs))
       cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
     }
+    if (!is.null(x$related)) cat(paste0("  ", related_words(x$related)), sep = "\n")
     if (!is.null(x$certificate)) {
       cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
     }

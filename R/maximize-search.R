@@ -23,7 +23,7 @@ open_search <- function(bandit, known, design, journal, race = NULL, believed = 
     stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
                   "a journal of maximize_bandit()")
   }
-  points <- initial_design(bandit$config$domain, design, believed)
+  points <- initial_design(bandit$config$domain, design, believed, related_first(as.environment(bandit)))
   journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
   new_search(bandit, known, points, race)
 }

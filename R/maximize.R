@@ -50,6 +50,7 @@
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
+#' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
 #' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150 evaluations) it came first
 #'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
 #'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
@@ -114,11 +115,11 @@
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
                             kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
-                            pending = pending_hallucinate(), refit = default_refit(), prior_noise = default_prior_noise,
-                            prior_lengthscale = "auto", transform = c("auto", "none", "power"), initial = NULL,
-                            workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
+                            pending = pending_hallucinate(), refit = if (is.null(related)) default_refit() else related_refit(),
+                            prior_noise = default_prior_noise, prior_lengthscale = "auto",
+                            transform = c("auto", "none", "power"), initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
                             time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL, belief = NULL,
-                            verbose = FALSE, progress = interactive()) {
+                            related = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
   evaluations <- check_count(evaluations)
@@ -141,7 +142,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
-  design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
+  campaigns <- check_related(related, domain)
+  check_related_alone(related, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
+  design <- design_size(design, domain, settings_within_budget(evaluations, race), workers, campaigns)
   known <- check_initial(initial, domain, outcomes = outcomes)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
@@ -150,13 +153,14 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                           transform, ..., outcomes = outcomes,
                           contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
                           context_sides = if (!is.null(fidelity)) stats::setNames(1, beside("fidelity", domain$names)))
+  if (!is.null(campaigns)) relate(as.environment(bandit), campaigns)
   if (!is.null(fidelity)) {
     rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,
                   timeout = timeout, verbose = verbose)
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
-    search <- list(points = search_design(domain, design, store, believed), known = known, evaluations = evaluations,
+    search <- list(points = search_design(domain, design, store, believed, related_first(as.environment(bandit))), known = known, evaluations = evaluations,
                    race = race)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }
@@ -246,8 +250,9 @@ settings_within_budget <- function(evaluations, race) {
   floor(evaluations / race$folds)
 }
 
-design_size <- function(design, domain, evaluations, workers) {
+design_size <- function(design, domain, evaluations, workers, campaigns = NULL) {
   if (!is.null(design)) return(check_count(design, lower = 0, upper = evaluations))
+  if (!is.null(campaigns)) return(min(related_design_size + workers - 1, evaluations))
   # With several workers the bandit begins while the last points of the design are under way.
   size <- max(4, 5 * length(domain$names)) + workers - 1
   min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))

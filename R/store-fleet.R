@@ -56,11 +56,11 @@ open_search_in <- function(store, bandit, search) {
 }
 
 # The design of a search: drawn from the store's seed, so that every driver draws the same.
-search_design <- function(domain, count, store, believed = NULL) {
+search_design <- function(domain, count, store, believed = NULL, first = NULL) {
   check_store(store)
-  if (is.null(store$seed)) return(initial_design(domain, count, believed))
+  if (is.null(store$seed)) return(initial_design(domain, count, believed, first))
   with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]),
-              initial_design(domain, count, believed))
+              initial_design(domain, count, believed, first))
 }
 
 # ---- workers ---------------------------------------------------------------------------

@@ -17,7 +17,8 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map", "models"))
+  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map", "models",
+                                     "related"))
   if (length(strange)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
                    dQuote(strange[1], FALSE), ".", argument = "store")
@@ -31,7 +32,10 @@ check_stored_settings <- function(config) {
     arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
     arguments["outputs"] <- list(NULL)
   }
-  tryCatch(do.call(gp_bandit, arguments)$config, error = function(e) {
+  tryCatch({
+    do.call(gp_bandit, arguments)
+    check_related_again(config)
+  }, error = function(e) {
     stop_gpbandits("The settings in this store are not a bandit's: ", conditionMessage(e), argument = "store")
   })
   config

@@ -10,6 +10,7 @@
 #include "spaces/mixed_space.h"
 #include "spaces/mixture_space.h"
 #include "spaces/open_arm_space.h"
+#include "spaces/related_space.h"
 
 #include <algorithm>
 #include <cmath>
@@ -435,6 +436,10 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
   const auto table = std::make_shared<const ArmTable>(
       make_kernel(*bandit.part("kernel")), std::make_shared<const Points>(space.matrix("points")));
   VectorXd mean = space.numbers("prior_mean");
+  if (bandit.has("related")) {
+    // For places and searches: posteriors are made over all campaigns.
+    return std::make_unique<ArmSpace>(ArmSetting{table, ArmSetting::Engine::played, nullptr}, std::move(mean), arms);
+  }
   if (arms == table->size() && wants_many_arms(bandit, arms, policy)) {
     const auto open =
         OpenEngine::of(engine == "dense" ? "dense" : "lowrank", bandit.number("accuracy"));
@@ -455,11 +460,27 @@ std::unique_ptr<Space> make_mixture(const Settings& bandit, const PolicyTraits& 
   return std::make_unique<MixtureSpace>(std::move(models), bandit.number("noise_var"));
 }
 
-}  // namespace
+// `related`: rows of earlier campaigns, their means, and the covariance of all campaigns.
+std::unique_ptr<Space> with_related(std::unique_ptr<Space> space, const Settings& bandit) {
+  const auto related = bandit.part("related");
+  RelatedRows rows;
+  rows.inputs = related->matrix("inputs");
+  rows.noise_var = related->numbers("noise_var");
+  rows.values = related->numbers("values");
+  const VectorXd campaign_mean = related->numbers("mean");
+  for (Index i = 0; i < rows.values.size(); ++i) {
+    rows.values[i] -= campaign_mean[static_cast<Index>(rows.inputs(i, rows.inputs.cols() - 1)) - 1];
+  }
+  const std::string engine = bandit.text("engine") == "lowrank" ? "lowrank" : "dense";
+  const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
+  return std::make_unique<RelatedSpace>(std::move(space), *kernel, related->matrix("covariance"),
+                                        bandit.part("space")->numbers("prior_mean")[0],
+                                        std::make_shared<const RelatedRows>(std::move(rows)),
+                                        OpenEngine::of(engine, bandit.number("accuracy")));
+}
 
-std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
-                                  BoxMinimizer minimize) {
-  if (bandit.has("models")) return make_mixture(bandit, policy, minimize);
+std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTraits& policy,
+                                        BoxMinimizer minimize) {
   const auto space = bandit.part("space");
   const std::string kind = space->text("kind");
   const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
@@ -479,6 +500,15 @@ std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& po
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
                                     space->numbers("prior_mean"), engine, std::move(minimize));
+}
+
+}  // namespace
+
+std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
+                                  BoxMinimizer minimize) {
+  if (bandit.has("models")) return make_mixture(bandit, policy, minimize);
+  auto space = make_plain_space(bandit, policy, std::move(minimize));
+  return bandit.has("related") ? with_related(std::move(space), bandit) : std::move(space);
 }
 
 }  // namespace gpb

@@ -1,0 +1,504 @@
+#' Earlier campaigns
+#'
+#' `related = list(may = old_data)` of [auto_bandit()] and [maximize_bandit()]: results of earlier campaigns with the
+#' same inputs, which may or may not tell something about this one (last year's batch, another machine, another data
+#' set). Each is a data.frame with a column per input (and context) and `reward`, such as the `$history()` of an
+#' earlier bandit; points may lie outside of the present space, rows without a reward are left out.
+#'
+#' Rewards of each campaign \eqn{t} are put through a map of their own ([scale_outputs()]), so units, levels and even
+#' the sense may differ, have a noise variance of their own, and the model is \eqn{k(x, x')\,C_{tt'}}{k(x, x') C[t,
+#' t']}, one kernel and a covariance of campaigns. The correlation \eqn{\rho}{rho} of this campaign with an earlier one
+#' is not picked but averaged over: 15 values between -1 and 1, three quarters of the prior's weight on those that are
+#' not negative, each weighed by how well it foretells this campaign's rewards, together with the scale of this
+#' campaign among the others (half of the prior's weight on scales that go with equal units). Every refit does that
+#' anew; 16 models at most are kept, those in the middle of equal parts of the weight, and the bandit averages over
+#' them as [refit_every()] says. With several campaigns, correlations of the earlier ones with each other are the
+#' likeliest of the grid for each pair, and each one's correlation with this campaign is averaged over where those of
+#' the others are likeliest. `summary()` says what is believed.
+#'
+#' The first design has 3 points, the first of them where the earlier campaigns expect most; default refits come after
+#' each round from the second reward on. Earlier rows are no rounds, stand in no history and are never the incumbent.
+#' Of more than 300 (of all campaigns together) those are known to the model whose posterior sd is largest when they
+#' are taken one after the other; of a campaign with fewer than 4 places no noise or lengthscale is learnt.
+#'
+#' Files, journals, stores and JSON of such a bandit contain the rows that are kept. Not with `outcomes`, `limits`,
+#' `race`, `fidelity`, `refit = NULL`, noise that varies, or kernels that are matrices or functions: errors say so.
+#' @section Guarantee: none: correlations and hyperparameters are fitted.
+#' @name related
+#' @examples
+#' set.seed(1)
+#' f <- function(x) -(x - 0.7)^2
+#' x <- runif(15)
+#' may <- data.frame(x = x, reward = 60 + 8 * f(x - 0.05) + rnorm(15, sd = 0.05))
+#' b <- auto_bandit(list(x = c(0, 1)), related = list(may = may))
+#' for (round in 1:3) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, f(q$x))
+#' }
+#' summary(b)$related
+#' @seealso [auto_bandit()] with `data` for results of the same campaign.
+NULL
+
+# Earlier campaigns (spec/outcomes.md E): their rows are known to the posterior from the start, through the kernel
+# k(x, x') C[t, t'] over all campaigns, C = (s^2, s rho'; s rho, R). What rho is nobody knows: each refit weighs values
+# of it by how well they foretell this campaign's rewards, and the bandit averages over the models that result.
+
+# So many rows of earlier campaigns are known to the posterior, those that say most.
+most_related_rows <- 300
+# Values of a correlation, and their weights before anything is seen: three quarters of it are not negative.
+related_grid <- seq(-14, 14, by = 2) / 15
+related_prior <- ifelse(related_grid < 0, 0.25 / sum(related_grid < 0), 0.75 / sum(related_grid >= 0))
+# So many models are averaged over at most.
+most_related_models <- 16
+
+is_related <- function(config) !is.null(config$related)
+
+# ---- what was given ---------------------------------------------------------------------------
+
+# A list of campaigns, each `inputs` (as the kernel sees them) and `reward`.
+check_related <- function(related, domain, contexts = character()) {
+  if (is.null(related)) return(NULL)
+  allowed <- "a named list of data.frames, one for each earlier campaign"
+  if (!is.list(related) || is.data.frame(related) || !length(related) || is.null(names(related))) {
+    stop_argument("related", describe(related), allowed)
+  }
+  names <- names(related)
+  if (anyNA(names) || any(!nzchar(names)) || anyDuplicated(names)) {
+    stop_argument("related", paste("one with the names", quoted(names)),
+                  "a list with a name of its own for each campaign")
+  }
+  if (length(related) > 20) stop_argument("related", sprintf("%d campaigns", length(related)), "at most 20")
+  stats::setNames(lapply(names, function(name) {
+    read_campaign(related[[name]], domain, contexts, paste0("related$", name))
+  }), names)
+}
+
+# Rows may lie outside of the space; those without a reward say nothing.
+read_campaign <- function(data, domain, contexts, arg) {
+  wanted <- c(domain$names, contexts, "reward")
+  allowed <- paste("a data.frame with columns", paste(wanted, collapse = ", "))
+  if (!is.data.frame(data) || !all(wanted %in% names(data))) stop_argument(arg, lacking_columns(data, wanted), allowed)
+  ours <- own_columns(data, c(names_in_domain(domain), contexts))
+  strange <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
+  if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
+  reward <- check_numbers(if (all(is.na(data$reward))) as.double(data$reward) else data$reward, arg, na = TRUE)
+  known <- !is.na(reward)
+  if (!any(known)) stop_argument(arg, "one in which no reward is known", "a campaign with results")
+  data <- data[known, , drop = FALSE]
+  inputs <- inputs_anywhere(domain, data[domain$names], arg)
+  if (length(contexts)) inputs <- cbind(inputs, check_points(data[contexts], contexts, arg))
+  colnames(inputs) <- c(model_names(domain), contexts)
+  list(inputs = inputs, reward = reward[known])
+}
+
+check_related_alone <- function(related, others) {
+  if (is.null(related)) return(invisible())
+  given <- names(Filter(Negate(is.null), others))
+  if (length(given)) stop_argument("related", sprintf("given together with `%s`", given[1]), "NULL there")
+}
+
+# What the models ask for.
+check_can_be_related <- function(config) {
+  if (has_matrix(config$kernel) || has_function(config$kernel)) {
+    stop_argument("related", "given with a kernel that is a matrix, or a function",
+                  "NULL, or given with a kernel of the inputs")
+  }
+  if (is.null(config$refit)) {
+    stop_argument("related", "given with `refit` NULL",
+                  "NULL, or given with `refit`: refits find how campaigns are related")
+  }
+  if (identical(config$refit$noise, "varying")) {
+    stop_argument("related", "given with refit_every(noise = \"varying\")", "NULL, or given with a constant noise")
+  }
+  if (length(config$mean) != 1) {
+    stop_argument("related", "given with a prior mean for each arm", "NULL, or given with one mean")
+  }
+}
+
+# ---- what is kept of it -------------------------------------------------------------------------
+
+# The settings `related` of a bandit with these others: `inputs`, `campaign` (from 1), `values` and `noise_var` (to the
+# model) of the rows that are kept, of each campaign its `name` and number of `rows`; `kernel`, `noise`, `slope` of the
+# largest; `correlation` of the campaigns among themselves.
+prepared_campaigns <- function(campaigns, config) {
+  most <- max(10, most_related_rows %/% length(campaigns))
+  kept <- lapply(names(campaigns), function(name) prepared_campaign(campaigns[[name]], config, most))
+  said <- lengths(lapply(kept, `[[`, "values"))
+  out <- list(name = names(campaigns), rows = vapply(campaigns, function(one) length(one$reward), 0, USE.NAMES = FALSE),
+              inputs = do.call(rbind, lapply(kept, `[[`, "inputs")), campaign = rep(seq_along(kept), said),
+              values = unlist(lapply(kept, `[[`, "values")), noise_var = unlist(lapply(kept, `[[`, "noise_var")))
+  largest <- kept[[which.max(said)]]
+  out$kernel <- largest$kernel
+  out$noise <- largest$noise
+  out$slope <- largest$slope
+  out$correlation <- campaigns_correlation(out)
+  out
+}
+
+prepared_campaign <- function(campaign, config, most) {
+  map <- fit_output_map(config$outputs, campaign$reward)
+  merged <- merged_rows(campaign$inputs, map_outputs(map, campaign$reward))
+  kernel <- config$kernel
+  noise_var <- 0.1
+  if (length(merged$values) >= 4 && stats::sd(merged$values) > 0) {
+    first <- pivot_rows(kernel, merged$inputs, merged$times, config$noise_var, 150)
+    fit <- fitted_campaign(subset_rows(merged, first), config)
+    kernel <- fit$kernel
+    noise_var <- fit$noise_var
+  }
+  rows <- pivot_rows(kernel, merged$inputs, merged$times, noise_var, most)
+  kept <- subset_rows(merged, rows)
+  list(inputs = kept$inputs, values = kept$values, noise_var = noise_var / kept$times, kernel = kernel,
+       noise = noise_var, slope = middle_slope(map, campaign$reward))
+}
+
+# A reward's unit in those of the model, in the middle of the rewards.
+middle_slope <- function(map, reward) abs(cpp_output_slopes(map, stats::median(reward)))
+
+# Rows at one place are one row, seen several times.
+merged_rows <- function(inputs, values) {
+  at <- match_rows(inputs, inputs)
+  places <- unique(at)
+  list(inputs = inputs[places, , drop = FALSE], values = as.vector(tapply(values, factor(at, places), mean)),
+       times = as.vector(table(factor(at, places))))
+}
+
+subset_rows <- function(merged, rows) {
+  list(inputs = merged$inputs[rows, , drop = FALSE], values = merged$values[rows], times = merged$times[rows])
+}
+
+# The parameters that this campaign alone speaks for.
+fitted_campaign <- function(merged, config) {
+  question <- c(list(merged$inputs, merged$values, config$kernel, noise_var = config$noise_var, mean = "fit"),
+                config$refit$settings)
+  tryCatch(preserve_rng(do.call(gp_fit, question)),
+           error = function(e) list(kernel = config$kernel, noise_var = 0.1))
+}
+
+# The rows whose posterior sd is largest when they are taken one after the other, O(rows most^2).
+pivot_rows <- function(kernel, inputs, times, noise_var, most) {
+  n <- nrow(inputs)
+  if (n <= most) return(seq_len(n))
+  points <- function(rows) inputs[rows, , drop = FALSE]
+  left <- rep(prior_variance(kernel, points(1)), n)
+  factor <- matrix(0, n, most)
+  rows <- integer(most)
+  for (k in seq_len(most)) {
+    row <- which.max(left)
+    rows[k] <- row
+    before <- seq_len(k - 1)
+    covariance <- drop(kernel_gram(kernel, inputs, points(row)))
+    if (k > 1) covariance <- covariance - drop(factor[, before, drop = FALSE] %*% factor[row, before])
+    factor[, k] <- covariance / sqrt(max(left[row], 0) + noise_var / times[row])
+    left <- left - factor[, k]^2
+    left[row] <- -Inf
+  }
+  rows
+}
+
+prior_variance <- function(kernel, point) kernel_gram(kernel, point)[1, 1]
+
+# ---- how well correlations foretell ---------------------------------------------------------------
+
+# What the earlier rows say under a kernel: their root, centred values through it, means.
+known_campaigns <- function(related, kernel, correlation = related$correlation) {
+  task <- related$campaign
+  K <- kernel_gram(kernel, related$inputs) * correlation[task, task]
+  root <- chol(K + diag(related$noise_var, length(task)))
+  through <- function(v) backsolve(root, v, transpose = TRUE)
+  H <- through(outer(task, seq_along(related$name), `==`) + 0)
+  y <- through(related$values)
+  # (A campaign's mean is its own; a weak prior, of sd 3, holds it where rows are few.)
+  mean <- solve(crossprod(H) + diag(1 / 9, ncol(H)), crossprod(H, y))
+  list(root = root, centred = drop(y - H %*% mean), mean = drop(mean), log_det = 2 * sum(log(diag(root))),
+       evidence = -0.5 * sum((y - H %*% mean)^2) - sum(log(diag(root))))
+}
+
+# The correlations of earlier campaigns: for each pair the mode over the grid.
+campaigns_correlation <- function(related) {
+  count <- length(related$name)
+  R <- diag(count)
+  if (count == 1) return(R)
+  for (i in seq_len(count - 1)) for (j in (i + 1):count) R[i, j] <- R[j, i] <- pair_correlation(related, i, j)
+  # Each pair for itself need not make a covariance of all.
+  least <- min(eigen(R, symmetric = TRUE, only.values = TRUE)$values)
+  if (least < 0.02) R <- (R + (0.02 - least) * diag(count)) / (1 + 0.02 - least)
+  R
+}
+
+pair_correlation <- function(related, i, j) {
+  rows <- related$campaign %in% c(i, j)
+  if (!any(related$campaign == i) || !any(related$campaign == j)) return(0)
+  pair <- list(name = related$name[c(i, j)], inputs = related$inputs[rows, , drop = FALSE],
+               campaign = match(related$campaign[rows], c(i, j)), values = related$values[rows],
+               noise_var = related$noise_var[rows])
+  score <- vapply(related_grid, function(rho) {
+    known_campaigns(pair, related$kernel, matrix(c(1, rho, rho, 1), 2))$evidence
+  }, 0) + log(related_prior)
+  related_grid[which.max(score)]
+}
+
+# This campaign's values `y` at `x` (noise variances `noise`): the logarithm of their density given the earlier rows,
+# the mean integrated out (`mean` NULL) or given, for correlations (a row of `rho` each) and scales; and the mean.
+foretold <- function(related, kernel, known, x, y, noise, rho, scale, mean) {
+  n <- length(y)
+  colnames(x) <- colnames(related$inputs)
+  cross <- kernel_gram(kernel, related$inputs, x)
+  own <- kernel_gram(kernel, x)
+  by_task <- lapply(seq_along(related$name),
+                    function(t) backsolve(known$root, cross * (related$campaign == t), transpose = TRUE))
+  out <- matrix(-Inf, length(scale), 2)
+  for (k in seq_along(scale)) {
+    Z <- Reduce(`+`, Map(`*`, by_task, rho[k, ]))
+    V <- scale[k]^2 * (own - crossprod(Z)) + diag(noise, n)
+    root <- tryCatch(chol(V), error = function(e) NULL)
+    if (is.null(root)) next
+    r <- backsolve(root, y - scale[k] * drop(crossprod(Z, known$centred)), transpose = TRUE)
+    one <- backsolve(root, rep(1, n), transpose = TRUE)
+    precision <- sum(one^2)
+    level <- if (is.null(mean)) sum(one * r) / precision else mean
+    free <- if (is.null(mean)) 0.5 * log(precision) else 0
+    out[k, ] <- c(-0.5 * sum((r - level * one)^2) - sum(log(diag(root))) - free, level)
+  }
+  out
+}
+
+# This campaign's scales among the others', and their weights before anything is seen. Half of it is that rewards have
+# the same units here and there, so that the fitted maps tell it; the other half that the maps have made them alike. (A
+# map knows the rewards that there are, and a search's crowd about its best.)
+tried_scales <- function(related, slope) {
+  same <- if (is.null(slope)) 0 else log(slope / related$slope)
+  at <- sort(unique(c(seq(-1.5, 1.5, by = 0.5), same + seq(-0.8, 0.8, by = 0.4))))
+  ends <- c(at[1] - 0.25, (at[-1] + at[-length(at)]) / 2, at[length(at)] + 0.25)
+  density <- 0.5 * stats::dnorm(at, same, 0.4) + 0.5 * stats::dcauchy(at, 0, 0.5)
+  list(scale = exp(at), prior = density * diff(ends) / sum(density * diff(ends)))
+}
+
+# Correlations that are tried, a row each: the same with all earlier campaigns; of several, besides, those of each with
+# the others where they are likeliest.
+tried_correlations <- function(related, likeliest = NULL) {
+  count <- length(related$name)
+  all <- matrix(related_grid, length(related_grid), count)
+  for (j in seq_len(if (is.null(likeliest)) 0 else count)) {
+    one <- matrix(likeliest, length(related_grid), count, byrow = TRUE)
+    one[, j] <- related_grid
+    all <- rbind(all, one)
+  }
+  all <- unique(all)
+  # (Of those that make a covariance.)
+  all[rowSums((all %*% solve(related$correlation)) * all) < 1 - 1e-3, , drop = FALSE]
+}
+
+log_prior_of_correlations <- function(rho) {
+  rowSums(matrix(log(related_prior)[match(round(rho, 9), round(related_grid, 9))], nrow(rho)))
+}
+
+# ---- models ---------------------------------------------------------------------------------------
+
+# What is averaged over: kernels and noises (`parts`, with weights) times correlations times scales.
+related_models <- function(related, parts, x, y, own_noise, mean, slope) {
+  scales <- tried_scales(related, slope)
+  n <- length(y)
+  known <- lapply(parts, function(part) known_campaigns(related, part$kernel))
+  sweep <- function(rho) {
+    tried <- expand.grid(rho = seq_len(nrow(rho)), scale = seq_along(scales$scale))
+    before <- log_prior_of_correlations(rho)[tried$rho] + log(scales$prior)[tried$scale]
+    do.call(rbind, lapply(seq_along(parts), function(p) {
+      part <- parts[[p]]
+      noise <- filled_noise(own_noise, part$noise_var)
+      found <- if (n > 0) foretold(related, part$kernel, known[[p]], x, y, noise, rho[tried$rho, , drop = FALSE],
+                                   scales$scale[tried$scale], mean)
+               else cbind(0, rep(if (is.null(mean)) 0 else mean, nrow(tried)))
+      data.frame(part = p, tried, score = found[, 1] + before, level = found[, 2])
+    }))
+  }
+  rho <- tried_correlations(related)
+  all <- sweep(rho)
+  for (again in seq_len(if (length(related$name) > 1 && n > 0) 2 else 0)) {
+    rho <- tried_correlations(related, rho[all$rho[which.max(all$score)], ])
+    all <- sweep(rho)
+  }
+  # A part's own weight tells how likely it is with its best correlation so far, so only shares within a part count.
+  weight <- exp(all$score - max(all$score))
+  for (p in seq_along(parts)) {
+    mine <- all$part == p
+    weight[mine] <- weight[mine] / max(sum(weight[mine]), .Machine$double.xmin) * parts[[p]]$weight
+  }
+  kept <- middle_models(weight, order(rowSums(rho)[all$rho], all$scale, all$part))
+  lapply(seq_along(kept$at), function(i) {
+    k <- kept$at[i]
+    part <- parts[[all$part[k]]]
+    list(kernel = part$kernel, noise_var = part$noise_var, mean = all$level[k], weight = kept$weight[i],
+         campaigns = list(correlation = rho[all$rho[k], ], scale = scales$scale[all$scale[k]],
+                          mean = known[[all$part[k]]]$mean))
+  })
+}
+
+# In this order, one at the middle of each part of the weight.
+middle_models <- function(weight, order) {
+  passed <- cumsum(weight[order]) / sum(weight)
+  middles <- (seq_len(most_related_models) - 0.5) / most_related_models
+  taken <- order[findInterval(middles, c(0, passed), rightmost.closed = TRUE)]
+  times <- table(factor(taken, unique(taken)))
+  list(at = unique(taken), weight = as.vector(times) / most_related_models)
+}
+
+# The covariance of all campaigns, this one first.
+campaigns_covariance <- function(related, campaigns) {
+  s <- campaigns$scale
+  r <- campaigns$correlation
+  rbind(c(s^2, s * r), cbind(s * r, related$correlation))
+}
+
+# Kernels and noises that all campaigns together speak for, with weights: of fewer rows more of them.
+related_parts <- function(config, current, x, y, own_noise, mean) {
+  related <- config$related
+  now <- related_now(related, current)
+  C <- campaigns_covariance(related, now)
+  known <- known_campaigns(related, current$kernel)
+  level <- if (!is.null(mean)) mean else if (!length(y)) 0
+           else foretold(related, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
+                         matrix(now$correlation, 1),
+                         now$scale, NULL)[1, 2]
+  all_x <- cbind(rbind(unname(x), unname(related$inputs)), c(rep(1, length(y)), related$campaign + 1))
+  colnames(all_x) <- c(colnames(related$inputs), "arm")
+  kernel <- current$kernel * kernel_matrix(C)
+  question <- c(list(all_x, c(y - level, related$values - known$mean[related$campaign]), kernel,
+                     noise_var = current$noise_var,
+                     mean = 0, own_noise = c(own_noise, related$noise_var)),
+                renamed_settings(config$refit$settings, current$kernel, kernel))
+  of_inputs <- function(fit, weight) {
+    values <- kernel_parameters(fit$kernel)
+    list(kernel = replace_parameters(current$kernel, unname(values)), noise_var = fit$noise_var, weight = weight)
+  }
+  rows <- nrow(all_x)
+  if (rows <= 200) {
+    found <- do.call(fit_models, c(question, list(count = if (rows <= 100) 8 else 4)))
+    if (is.null(found)) return(list(list(kernel = current$kernel, noise_var = current$noise_var, weight = 1)))
+    return(lapply(found$models, function(model) of_inputs(model, model$weight)))
+  }
+  list(of_inputs(do.call(gp_fit, question), 1))
+}
+
+# What is believed of correlations and scale, on average.
+related_now <- function(related, current) {
+  if (is.null(current$models)) return(list(scale = 1, correlation = rep(0.5, length(related$name))))
+  weight <- vapply(current$models, `[[`, 0, "weight")
+  over <- function(of) drop(matrix(unlist(lapply(current$models, of)), ncol = length(weight)) %*% weight)
+  list(scale = exp(over(function(model) log(model$campaigns$scale))),
+       correlation = over(function(model) model$campaigns$correlation))
+}
+
+filled_noise <- function(own_noise, noise_var) ifelse(is.na(own_noise), noise_var, own_noise)
+
+# Bounds and priors for parameters as a product with the campaigns' matrix calls them.
+renamed_settings <- function(settings, kernel, product) {
+  old <- names(kernel_parameters(kernel))
+  new <- names(kernel_parameters(product))
+  for (field in intersect(c("priors", "lower", "upper"), names(settings))) {
+    at <- match(names(settings[[field]]), old)
+    names(settings[[field]])[!is.na(at)] <- new[at[!is.na(at)]]
+  }
+  settings
+}
+
+# The beliefs of a bandit with earlier campaigns after these rewards: as a refit has them. `mean`: NULL where it is
+# fitted.
+related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
+  parts <- preserve_rng(related_parts(config, current, x, y, own_noise, mean))
+  models <- related_models(config$related, parts, x, y, own_noise, mean, slope)
+  best <- models[[which.max(vapply(models, `[[`, 0, "weight"))]]
+  if (!is.null(mean)) models <- lapply(models, function(model) model[names(model) != "mean"])
+  list(kernel = best$kernel, noise_var = best$noise_var, mean = if (is.null(mean)) best$mean else current$mean,
+       models = models)
+}
+
+# ---- at the doors -----------------------------------------------------------------------------------
+
+# A bandit that was just made, with what it believes of earlier campaigns before its first reward.
+relate <- function(bandit, campaigns) {
+  config <- bandit$config
+  check_can_be_related(config)
+  config$related <- prepared_campaigns(campaigns, config)
+  start <- list(kernel = config$related$kernel, noise_var = config$related$noise, mean = config$mean)
+  none <- matrix(0, 0, length(input_names(config)))
+  fits <- identical(config$refit$mean, "fit")
+  fit <- related_fit(config, start, none, numeric(), numeric(), if (!fits) 0)
+  bandit$config <- refitted_config(config, fit)
+  make_ready(bandit)
+  invisible(bandit)
+}
+
+# The place where most is expected before the first reward; NULL in contexts, where there is none for all of them.
+related_first <- function(bandit) {
+  config <- bandit$config
+  if (!is_related(config) || length(config$context_names)) return(NULL)
+  heal(bandit)
+  found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
+  if (is_tabulated_space(config)) subset_places(all_places(config$domain), found$arm + 1L) else places_found(config,
+                                                                                                             found)
+}
+
+# With earlier campaigns a design is no more than a check of what they say.
+related_design_size <- 3
+
+# ---- of settings from outside -------------------------------------------------------------------------
+
+check_related_again <- function(config) {
+  related <- config$related
+  if (is.null(related)) return(invisible())
+  fields <- c("name", "rows", "inputs", "campaign", "values", "noise_var", "kernel", "noise", "slope",
+              "correlation")
+  if (!is.list(related) || !identical(names(related), fields)) damaged("its earlier campaigns are none")
+  for (part in c("outcomes", "changes", "constraints", "rewards")) {
+    if (!is.null(config[[part]])) damaged("it has earlier campaigns beside `", part, "`")
+  }
+  check_can_be_related(config)
+  count <- length(check_names(related$name, "related"))
+  n <- length(related$values)
+  check_numbers(related$values, "related", lengths = n)
+  if (n == 0 || any(check_numbers(related$noise_var, "related",
+                                  lengths = n) <= 0)) damaged("an earlier campaign has no noise")
+  check_matrix(related$inputs, "related", columns = length(input_names(config)), rows = n)
+  if (!identical(colnames(related$inputs), input_names(config))) damaged("its earlier campaigns have other inputs")
+  if (!is.integer(related$campaign) || length(related$campaign) != n || !all(related$campaign %in% seq_len(count))) {
+    damaged("its earlier campaigns have no numbers")
+  }
+  check_matrix(related$correlation, "related", columns = count, rows = count)
+  if (is.null(config$models)) damaged("it has earlier campaigns and no models of them")
+}
+
+check_model_of_campaigns <- function(campaigns, config) {
+  if (is.null(config$related) != is.null(campaigns)) damaged("a model knows other campaigns than its bandit")
+  if (is.null(campaigns)) return(invisible())
+  count <- length(config$related$name)
+  check_numbers(campaigns$correlation, "related", lengths = count)
+  check_numbers(campaigns$mean, "related", lengths = count)
+  check_positive(campaigns$scale, "scale")
+  C <- campaigns_covariance(config$related, campaigns)
+  check_semidefinite(C, "related", 1e-10)
+}
+
+# ---- in words -----------------------------------------------------------------------------------------
+
+# What is believed of earlier campaigns: a data.frame with a row each, `campaign`, `rows` (that were given),
+# `correlation` (mean), `lower`, `upper` (an interval of at least 90%), `positive` (probability).
+related_beliefs <- function(config) {
+  related <- config$related
+  if (is.null(related)) return(NULL)
+  weight <- model_weights(config)
+  rho <- matrix(unlist(lapply(config$models, function(model) model$campaigns$correlation)), ncol = length(weight))
+  quantile_of <- function(values, p) {
+    order <- order(values)
+    values[order][which(cumsum(weight[order]) >= p - 1e-12)[1]]
+  }
+  data.frame(campaign = related$name, rows = related$rows, correlation = drop(rho %*% weight),
+             lower = apply(rho, 1, quantile_of, 0.05), upper = apply(rho, 1, quantile_of, 0.95),
+             positive = drop((rho > 0) %*% weight))
+}
+
+related_words <- function(beliefs) {
+  sprintf("related    %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f",
+          beliefs$campaign,
+          as.integer(beliefs$rows), beliefs$correlation, beliefs$lower, beliefs$upper, beliefs$positive)
+}

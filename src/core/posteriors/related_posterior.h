@@ -1,0 +1,83 @@
+// What earlier campaigns say is known from the start: an engine over the inputs and, last among them, the campaign's
+// number (0: the one that is being played), which has learnt their rows before anything is played. To whoever asks,
+// there is this campaign only.
+#ifndef GPB_RELATED_POSTERIOR_H
+#define GPB_RELATED_POSTERIOR_H
+
+#include "posteriors/open_posterior.h"
+
+namespace gpb {
+
+// Rows of earlier campaigns.
+struct RelatedRows {
+  Points inputs;       // as the kernel sees them, the campaign's number (from 1) last
+  VectorXd values;     // less their campaign's mean
+  VectorXd noise_var;  // of each
+};
+using RelatedRowsPtr = std::shared_ptr<const RelatedRows>;
+
+class RelatedPosterior final : public Posterior {
+ public:
+  // `table`: the inputs of tabled places, null where there are none.
+  RelatedPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, RelatedRowsPtr rows,
+                   std::shared_ptr<const Points> table);
+
+  void add(const Observation& observation) override;
+  void set_value(Index slot, double y) override { engine_->set_value(slot + first_, y); }
+  void set_values(const std::vector<double>& y) override;
+  void drop(Index slot) override;
+  void rescale(double factor) override { engine_->rescale(factor); }
+  void clear() override;
+  void advance(Index round) override { engine_->advance(round); }
+
+  double noise_var() const override { return engine_->noise_var(); }
+  // Of what this campaign's observations add.
+  double log_det() const override { return engine_->log_det() - log_det_before_; }
+  double quadratic() const override { return engine_->quadratic() - quadratic_before_; }
+  Index rank() const override { return engine_->rank(); }
+  std::string engine() const override { return engine_->engine(); }
+  double error_bound() const override { return engine_->error_bound(); }
+  void at(const Place& place, double& mean, double& sd) const override;
+  Moments moments(const Candidates& candidates) const override;
+  void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
+  VectorXd mean_of(const Points& X) const override;
+  double mean_of(const VectorXd& x, VectorXd& gradient) const override;
+  void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+             VectorXd& dsd) const override;
+  bool can_sketch() const override { return engine_->can_sketch(); }
+  void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+              VectorXd& dsd) const override;
+  void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
+  MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
+  void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                   VectorXd& variance) const override;
+  VectorXd means_at(const std::vector<const Place*>& places,
+                    const std::vector<Index>& slots) const override;
+  Index best_slot() const override;
+  std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
+                                          double scale, Rng& rng) const override;
+  void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
+                  Eigen::Ref<MatrixXd> out) const override;
+
+  // Places, points and candidates as the engine has them: those of campaign 0.
+  Place of_engine(const Place& place) const;
+  const Candidates& of_engine(const Candidates& candidates) const;
+
+ private:
+  void learn_rows();
+
+  std::unique_ptr<OpenPosterior> engine_;
+  double prior_mean_;
+  RelatedRowsPtr rows_;
+  std::shared_ptr<const Points> table_;
+  Index first_;  // the engine's slot of this campaign's first observation
+  double log_det_before_ = 0.0, quadratic_before_ = 0.0;
+  std::vector<Place> places_;  // of the engine, by slot
+  std::vector<char> kept_;
+  mutable Candidates candidates_;  // of the engine, asked for last
+  mutable std::shared_ptr<const char> asked_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,64 @@
+// One space, whose posteriors know earlier campaigns: places and searches are its own.
+#ifndef GPB_RELATED_SPACE_H
+#define GPB_RELATED_SPACE_H
+
+#include "kernels/kernel_compose.h"
+#include "kernels/kernel_matrix.h"
+#include "posteriors/related_posterior.h"
+#include "spaces/arm_setting.h"
+#include "spaces/space.h"
+
+namespace gpb {
+
+class RelatedSpace final : public Space {
+ public:
+  // `covariance`: of the campaigns, this one first, in units of the kernel's variance.
+  RelatedSpace(std::unique_ptr<Space> space, const Kernel& kernel, MatrixXd covariance, double prior_mean,
+               RelatedRowsPtr rows, const OpenEngine& engine)
+      : space_(std::move(space)), prior_mean_(prior_mean), rows_(std::move(rows)), engine_(engine) {
+    std::vector<std::unique_ptr<Kernel>> parts;
+    parts.push_back(kernel.clone());
+    parts.push_back(std::make_unique<MatrixKernel>(std::move(covariance), rows_->inputs.cols() - 1));
+    kernel_ = std::make_shared<ProductKernel>(std::move(parts));
+  }
+
+  std::unique_ptr<Posterior> make_posterior(double noise_var, const Forgetting& forgetting) const override {
+    auto engine = std::make_unique<OpenPosterior>(kernel_, noise_var, PriorMean(VectorXd::Constant(1, prior_mean_)),
+                                                  forgetting, engine_);
+    const ArmSetting* arms = space_->arm_setting();
+    return std::make_unique<RelatedPosterior>(std::move(engine), prior_mean_, rows_,
+                                              arms ? arms->table->points : nullptr);
+  }
+  const Candidates& candidates(const Context& context) override { return space_->candidates(context); }
+  Place maximise(const Score& score, const Context& context, const Observations& known) override {
+    return space_->maximise(score, context, known);
+  }
+  Place uniform(const Context& context, Rng& rng) const override { return space_->uniform(context, rng); }
+  Place place(Index arm, Index context, const VectorXd& inputs) const override {
+    return space_->place(arm, context, inputs);
+  }
+  bool in_context(const Place& place, const Context& context) const override {
+    return space_->in_context(place, context);
+  }
+  Points moved(const std::vector<const Place*>& places, const Context& context) const override {
+    return space_->moved(places, context);
+  }
+  VectorXd inputs(const Place& place) const override { return space_->inputs(place); }
+  double prior_mean(const Place& place) const override { return space_->prior_mean(place); }
+  double largest_prior_mean(const Context& context) const override { return space_->largest_prior_mean(context); }
+  double prior_scale() const override { return space_->prior_scale(); }
+  double arms() const override { return space_->arms(); }
+  Index numbered_arms() const override { return space_->numbered_arms(); }
+  const ArmSetting* arm_setting() const override { return space_->arm_setting(); }
+
+ private:
+  std::unique_ptr<Space> space_;
+  KernelPtr kernel_;
+  double prior_mean_;
+  RelatedRowsPtr rows_;
+  OpenEngine engine_;
+};
+
+}  // namespace gpb
+
+#endif

@@ -1,0 +1,217 @@
+# Earlier campaigns: what the posterior knows of them, how correlations are weighed, and what stays as it was.
+
+inside <- function(b) as.environment(b)
+
+# A bandit over the tiny example's arms that knows of one earlier campaign with this correlation.
+tiny <- function(correlation) {
+  arms <- data.frame(x = 0:4 / 4)
+  b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy_ei(), refit = refit_every(100))
+  frame <- inside(b)
+  frame$config$related <- list(name = "old", rows = 5, inputs = as.matrix(arms), campaign = rep(1L, 5),
+                               values = c(-0.5, 0.9, 1.2, 0.4, -1), noise_var = rep(0.01, 5),
+                               kernel = kernel_se(0.3), noise = 0.01, slope = 1, correlation = diag(1))
+  frame$config$models <- list(list(kernel = kernel_se(0.3), noise_var = 0.01, mean = 0, weight = 1,
+                                   campaigns = list(correlation = correlation, scale = 1, mean = 0)))
+  gpbandits:::make_ready(frame)
+  b$add(arm = c(1, 3, 5), reward = c(0.2, 1, -0.3))
+  b
+}
+
+test_that("the specification's numbers", {
+  wanted <- rbind(c(0.730445, 0.443594), c(0.914011, 0.365274), c(1.003886, 0.231731))
+  evidence <- c(-9.054576, -7.993318, -8.142275)
+  for (k in 1:3) {
+    rho <- c(0, 0.6, 0.9)[k]
+    b <- tiny(rho)
+    expect_equal(unlist(b$posterior()[2, c("mean", "sd")], use.names = FALSE), wanted[k, ], tolerance = 1e-6)
+    # (The weak prior of the old campaign's mean is left out here: its mean is 0.)
+    related <- inside(b)$config$related
+    K <- kernel_gram(kernel_se(0.3), related$inputs) + diag(0.01, 5)
+    root <- chol(K)
+    through <- backsolve(root, related$values, transpose = TRUE)
+    known <- list(root = root, centred = through)
+    found <- gpbandits:::foretold(related, kernel_se(0.3), known, related$inputs[c(1, 3, 5), , drop = FALSE],
+                                  c(0.2, 1, -0.3),
+                                  rep(0.01, 3), matrix(rho), 1, 0)[1, 1]
+    expect_equal(found - sum(log(diag(root))) - 0.5 * sum(through^2) - 4 * log(2 * pi), evidence[k], tolerance = 1e-6)
+  }
+})
+
+f <- function(x) -4 * (x[, 1] - 0.3)^2 - 3 * (x[, 2] - 0.6)^2
+old_data <- function(n, seed, sign = 1, f = get("f", globalenv())) {
+  set.seed(seed)
+  x <- cbind(x = runif(n, -0.2, 1), y = runif(n))
+  data.frame(x, reward = 100 + 5 * sign * f(x) + rnorm(n, sd = 0.2))
+}
+box <- list(x = c(0, 1), y = c(0, 1))
+play <- function(b, rounds, f, sd = 0.02) {
+  for (t in seq_len(rounds)) {
+    q <- b$suggest()
+    b$observe(q$id, f(as.matrix(q[c("x", "y")])) + rnorm(1, sd = sd))
+  }
+  b
+}
+
+# Mean and sd from the settings alone, by the formulas.
+by_hand <- function(config, x, y, newdata) {
+  related <- config$related
+  z <- gpbandits:::map_outputs(config$output_map, y)
+  parts <- lapply(config$models, function(model) {
+    campaigns <- model$campaigns
+    C <- rbind(c(campaigns$scale^2, campaigns$scale * campaigns$correlation),
+               cbind(campaigns$scale * campaigns$correlation, related$correlation))
+    X <- rbind(x, related$inputs)
+    task <- c(rep(1, nrow(x)), related$campaign + 1)
+    V <- kernel_gram(model$kernel, X) * C[task, task] + diag(c(rep(model$noise_var, nrow(x)), related$noise_var))
+    k <- kernel_gram(model$kernel, X, newdata) * C[task, 1]
+    mean <- model$mean + drop(t(k) %*% solve(V, c(z - model$mean, related$values - campaigns$mean[related$campaign])))
+    list(mean = mean, var = C[1, 1] * diag(kernel_gram(model$kernel, newdata)) - colSums(k * solve(V, k)))
+  })
+  w <- vapply(config$models, `[[`, 0, "weight")
+  means <- vapply(parts, `[[`, numeric(nrow(newdata)), "mean")
+  mean <- drop(means %*% w)
+  list(mean = mean, sd = sqrt(drop((vapply(parts, `[[`, numeric(nrow(newdata)), "var") + (means - mean)^2) %*% w)))
+}
+
+test_that("the posterior is that of all campaigns under each model, averaged", {
+  may <- old_data(12, 1, f = f)
+  may[13, ] <- may[1, ] + c(0, 0, 1)
+  b <- auto_bandit(box, related = list(may = may, june = old_data(9, 2, f = f)), transform = "none")
+  expect_lt(max(table(inside(b)$config$related$campaign)), 13)
+  set.seed(3)
+  play(b, 5, f)
+  config <- gpbandits:::current_config(inside(b))
+  h <- b$history()
+  expect_identical(nrow(h), 5L)
+  places <- cbind(x = c(0.1, 0.5, 0.9), y = c(0.2, 0.7, 0.4))
+  hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, places)
+  ours <- gpbandits:::scaled_posterior_at(inside(b), gpbandits:::find_places(config$domain, places), NULL)
+  expect_equal(ours$mean, hand$mean, tolerance = 1e-7)
+  expect_equal(ours$sd, hand$sd, tolerance = 1e-7)
+  # The same over arms, and over a search space.
+  arms <- expand.grid(x = c(0, 0.3, 0.5, 1), y = c(0.2, 0.6))
+  for (domain in list(arms, search_space(x = param_real(0, 1), y = param_real(0, 1)))) {
+    b <- auto_bandit(domain, related = list(may = may), transform = "none")
+    play(b, 4, f)
+    config <- gpbandits:::current_config(inside(b))
+    h <- b$history()
+    hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, as.matrix(arms))
+    places <- gpbandits:::find_places(config$domain, arms)
+    if (!is.null(places$arm) && !anyNA(places$arm)) places <- list(arm = places$arm)
+    ours <- gpbandits:::scaled_posterior_at(inside(b), places, NULL)
+    expect_equal(ours$mean, hand$mean, tolerance = 1e-7)
+    expect_equal(ours$sd, hand$sd, tolerance = 1e-7)
+  }
+})
+
+test_that("what is foretold is the density of this campaign's rewards given the others", {
+  set.seed(4)
+  x <- cbind(x = runif(4), y = runif(4))
+  related <- list(name = c("a", "b"), inputs = cbind(x = runif(7), y = runif(7)), campaign = rep(1:2, c(4L, 3L)),
+                  values = rnorm(7),
+                  noise_var = runif(7, 0.1, 0.2), correlation = matrix(c(1, 0.4, 0.4, 1), 2))
+  kernel <- kernel_matern(2.5, c(0.4, 0.7))
+  known <- gpbandits:::known_campaigns(related, kernel)
+  y <- rnorm(4)
+  rho <- rbind(c(0.5, 0.1), c(-0.6, 0.2))
+  found <- gpbandits:::foretold(related, kernel, known, x, y, rep(0.05, 4), rho, c(1, 2), 0.3)
+  for (k in 1:2) {
+    C <- rbind(c(k^2, k * rho[k, ]), cbind(k * rho[k, ], related$correlation))
+    task <- c(rep(1, 4), related$campaign + 1)
+    V <- kernel_gram(kernel, rbind(x, related$inputs)) * C[task, task] + diag(c(rep(0.05, 4), related$noise_var))
+    log_density <- function(V, r) -0.5 * (sum(r * solve(V, r)) + determinant(V)$modulus[[1]])
+    r <- c(y - 0.3, related$values - known$mean[related$campaign])
+    old <- 5:11
+    expect_equal(found[k, 1], log_density(V, r) - log_density(V[old, old], r[old]), tolerance = 1e-9)
+  }
+})
+
+test_that("correlations go where the data are: the same function, upside down", {
+  for (sign in c(1, -1)) {
+    b <- auto_bandit(box, related = list(may = old_data(25, 5, sign, f = f)))
+    set.seed(6)
+    play(b, 7, f)
+    expect_gt(sign * summary(b)$related$correlation, 0.3)
+    expect_equal(as.numeric(b$best()[c("x", "y")]), c(0.3, 0.6), tolerance = 0.15)
+  }
+  expect_output(print(b), "related    may \\(25 rows\\): correlation -0")
+  expect_output(print(summary(b)), "related    may")
+})
+
+test_that("the design has three points, the first where the old rows expect most", {
+  set.seed(7)
+  b <- auto_bandit(box, related = list(may = old_data(30, 8, f = f)))
+  expect_identical(length(inside(b)$config$design$arm), 3L)
+  expect_equal(as.numeric(b$suggest()[c("x", "y")]), c(0.3, 0.6), tolerance = 0.2)
+  found <- maximize_bandit(function(p) f(t(p)), box, 5, related = list(may = old_data(30, 8, f = f)))
+  expect_identical(nrow(found$history), 5L)
+  expect_equal(unname(unlist(found$history[1, c("x", "y")])), c(0.3, 0.6), tolerance = 0.2)
+  expect_output(print(summary(found)), "related    may \\(30 rows\\)")
+})
+
+test_that("of thousands of rows those are kept that say most", {
+  many <- old_data(3000, 9, f = f)
+  rows <- gpbandits:::pivot_rows(kernel_matern(2.5, 0.3), as.matrix(many[c("x", "y")]), rep(1, 3000), 0.1, 40)
+  expect_identical(anyDuplicated(rows), 0L)
+  # Each is the one with the largest posterior sd among all, given those before it.
+  x <- as.matrix(many[c("x", "y")])
+  for (k in c(2, 25)) {
+    before <- rows[seq_len(k - 1)]
+    K <- kernel_gram(kernel_matern(2.5, 0.3), x[before, , drop = FALSE])
+    cross <- kernel_gram(kernel_matern(2.5, 0.3), x[before, , drop = FALSE], x)
+    left <- 1 - colSums(cross * solve(K + diag(0.1, k - 1), cross))
+    left[before] <- -Inf
+    expect_identical(unname(which.max(left)), rows[k])
+  }
+})
+
+test_that("saved, copied, replayed, from JSON and from a journal it is the same bandit", {
+  path <- tempfile()
+  set.seed(10)
+  b <- auto_bandit(box, related = list(may = old_data(12, 11, f = f)), journal = path)
+  play(b, 5, f)
+  at <- data.frame(x = c(0.2, 0.6), y = c(0.5, 0.1))
+  p <- b$posterior(at)
+  beliefs <- summary(b)$related
+  others <- list(b$copy(), unserialize(serialize(b$copy(), NULL)), from_json(as_json(b)), open_bandit(path))
+  set.seed(13)
+  wanted <- others[[1]]$suggest()
+  for (other in others[-1]) {
+    expect_identical(other$posterior(at), p)
+    expect_identical(summary(other)$related, beliefs)
+    set.seed(13)
+    expect_identical(other$suggest(), wanted)
+  }
+  bad <- b$copy()
+  frame <- inside(bad)
+  frame$config$related$values <- 1
+  expect_error(readRDS(local({ saveRDS(bad, path); path }))$posterior(at), class = "gpbandits_error")
+})
+
+test_that("Thompson sampling and UCB go by it, batches too", {
+  for (policy in list(policy_ts(1), policy_ucb(2))) {
+    set.seed(14)
+    b <- auto_bandit(box, related = list(may = old_data(15, 15, f = f)), policy = policy)
+    q <- b$suggest(5)
+    b$observe(q$id, f(as.matrix(q[c("x", "y")])))
+    expect_identical(nrow(b$suggest(2)), 2L)
+  }
+})
+
+test_that("errors name what is wrong", {
+  may <- old_data(5, 16, f = f)
+  ask <- function(related, domain = box, ...) auto_bandit(domain, related = related, ...)
+  for (bad in list(3, list(), may, list(may), list(may = 3), list(may = may[1:2]), list(may = cbind(may, z = 1)),
+                   list(may = transform(may, reward = NA_real_)), list(may = transform(may, x = NA_real_)),
+                   list(may = transform(may, reward = "a")), list(a = may, a = may))) {
+    expect_error(ask(bad), "related", class = "gpbandits_error")
+  }
+  expect_error(ask(list(may = may), refit = NULL), "refit", class = "gpbandits_error")
+  expect_error(ask(list(may = may), limits = ~ g <= 1), "related", class = "gpbandits_error")
+  expect_error(ask(list(may = transform(may, x = -1)),
+                   search_space(x = param_real(0.1, 1, log = TRUE), y = param_real(0, 1))), "> 0",
+               class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p, fold) 1, box, 40, related = list(may = may), race = race_folds(4)),
+               "related",
+               class = "gpbandits_error")
+})
