@@ -136,6 +136,19 @@ test_that("no start and no neighbour is better than what a refit has found", {
   for (k in 1:3) for (step in c(-0.05, 0.05)) expect_gt(best + 1e-4, objective(c(found, fit$mean) + replace(numeric(3), k, step)))
 })
 
+test_that("places that were compared with themselves alone say nothing: the parameters stay", {
+  b <- gp_bandit(latent_x, latent_kernel, policy = policy_mean(), rewards = rewards_rankings(),
+                 refit = refit_every(6, minimum = 2))
+  b$add(arm = c(2, 2, 2, 5, 5, 5))
+  b$rank(3:1)
+  b$rank(4:6)
+  prior <- b$posterior(scale = "latent")
+  b$suggest()
+  expect_equal(b$posterior(scale = "latent"), prior)
+  fit <- utils::tail(as.environment(b)$refits, 1)[[1]]
+  expect_identical(gpbandits:::kernel_parameters(fit$kernel), gpbandits:::kernel_parameters(latent_kernel))
+})
+
 test_that("what cannot be refitted is refused, and so are refits that change what they must not", {
   make <- function(rewards, ..., policy = policy_mean()) {
     gp_bandit(latent_x, latent_kernel, policy = policy, rewards = rewards, refit = refit_every(2, ...))

@@ -45,6 +45,8 @@ MatrixXd LatentEvidence::by_places(const MatrixXd& M) const {
 // by a mean (alpha + w)'dm; by the likelihood's own sum dl - v'dW / 2 + (K w)'dl'.
 void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
+  gradient_ = VectorXd::Zero(parameters.size());
+  if (size() == 0) return;  // what was compared with itself says nothing
   const Index kernels = kernel_->parameter_count(), means = fit_mean_ ? 1 : 0;
   const Index own = likelihood_->parameters().size();
   kernel_->set_log_parameters(parameters.head(kernels));
@@ -67,7 +69,6 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   for (Index j = 0; j < size(); ++j) {
     M.col(j) = 0.5 * (fit.alpha[j] * (fit.alpha + w) + w[j] * fit.alpha - M.col(j));
   }
-  gradient_ = VectorXd::Zero(parameters.size());
   gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, by_places(M));
   if (fit_mean_) gradient_[kernels] = (fit.alpha + w).dot(constant_);
   if (own == 0) return;
