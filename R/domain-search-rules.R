@@ -14,7 +14,7 @@ condition_parts <- function(condition, arg) {
   if (inherits(condition, "formula") && length(condition) == 2) {
     return(list(expression = condition[[2]], home = environment(condition)))
   }
-  if (is.character(condition) && length(condition) == 1 && !is.na(condition)) {
+  if (is_text(condition) && length(condition) == 1) {
     expression <- tryCatch(str2lang(condition), error = function(e) NULL)
     if (!is.null(expression)) return(list(expression = expression, home = emptyenv()))
   }

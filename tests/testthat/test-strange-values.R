@@ -238,6 +238,7 @@ test_that("factors that only call themselves so, environments as rewards and fun
   }
   expect_match(conditionMessage(refused(input_importance(1:3))), "`x`")
   refused(search_space(a = c(0, 1), b = structure(list(), class = "bandit_param")))
+  refused(param_integer(1, 9, when = structure("a", class = "integer64")))
   problem <- bandit_problem(safe_x, safe_x)
   for (field in c("reward_values", "optimum")) for (bad in list(c(problem[[field]], problem[[field]]), "a", mean, matrix(NA_real_, 1, 1))) {
     changed <- problem
