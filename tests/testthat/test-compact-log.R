@@ -149,6 +149,26 @@ test_that("a journal is replaced in one step, and goes on", {
   }
 })
 
+test_that("a search, and a race over folds, go on from a shorter journal", {
+  f <- function(p, fold = 0) fold / 10 - (p[["x"]] - 2)^2
+  file <- tempfile()
+  on.exit(unlink(file))
+  for (race in list(NULL, race_folds(5))) {
+    unlink(file)
+    search <- function(evaluations) {
+      maximize_bandit(f, list(x = c(1, 3)), evaluations, design = 2, race = race, refit = NULL, journal = file, progress = FALSE)
+    }
+    begun <- search(10)
+    counts <- compact_log(file)
+    expect_lte(counts[["after"]], counts[["before"]] - is.null(race))
+    ended <- search(15)
+    over <- begun$history$status %in% c("ok", "stopped")
+    expect_identical(ended$history$reward[which(over)], begun$history$reward[over])
+    expect_identical(ended$history$x[which(over)], begun$history$x[over])
+    expect_identical(if (is.null(race)) nrow(ended$history) else as.integer(ended$race$spent), 15L)
+  }
+})
+
 view_of <- function(place, name) {
   tamper(place, "SELECT id, reward, status, worker, asked_at, answered_at FROM gpb_history WHERE bandit = '", name, "' ORDER BY id")
 }
