@@ -1,22 +1,23 @@
-# Several outcomes: the best feasible value under limits after 30 evaluations (Gardner et al. 2014, both problems), and the
-# share of hypervolume that is missing after 2(d+1)+30 (ZDT1 in 4 inputs, Branin-Currin). maximize_bandit() with its
-# defaults, random search, and DiceOptim's EGO.cst (EFI) where it is installed. No noise.
-#   Rscript bench/outcomes.R [seeds=1:5]
-# Results: bench/results/outcomes.md.
+# Several outcomes: the best feasible value under limits after 30 evaluations (Gardner et al. 2014, both problems; the
+# example of DiceOptim's EGO.cst), and the share of hypervolume that is missing after 2(d+1)+30 (Branin-Currin, ZDT1 and
+# DTLZ2 in 4 inputs, vehicle safety with three objectives). maximize_bandit() with its defaults and the problem's
+# reference point, random search and, where they are installed, DiceOptim's EGO.cst (EFI), GPareto (EHI) and mlr3mbo's
+# ParEGO; each peer with its own defaults and a Latin hypercube as large as ours. No noise.
+#   Rscript bench/outcomes.R [seeds=1:20] [problems=gardner1,zdt1] [methods=gpbandits,random,...] [out=rows.csv]
+#   Rscript bench/outcomes.R read=rows.csv      (the table of rows that are there)
+#   Rscript bench/outcomes.R rounds=TRUE        (what a round with three outcomes takes, against one)
+# Rows are added to `out` one by one; what it has already is not run again. Results: bench/results/outcomes.md.
 library(gpbandits)
+options(rgl.useNULL = TRUE)
 
 given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
 args <- stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1))
-seeds <- eval(parse(text = if (is.null(args$seeds)) "1:5" else args$seeds))
+listed <- function(name, default) if (is.null(args[[name]])) default else strsplit(args[[name]], ",")[[1]]
+seeds <- eval(parse(text = if (is.null(args$seeds)) "1:20" else args$seeds))
 
-square <- list(x = c(0, 6), y = c(0, 6))
-limited <- list(
-  gardner1 = list(space = square, f = function(p) cos(2 * p[["x"]]) * cos(p[["y"]]) + sin(p[["x"]]),
-                  g = function(p) cos(p[["x"]]) * cos(p[["y"]]) - sin(p[["x"]]) * sin(p[["y"]]), limit = 0.5),
-  gardner2 = list(space = square, f = function(p) sin(p[["x"]]) + p[["y"]],
-                  g = function(p) sin(p[["x"]]) * sin(p[["y"]]), limit = -0.95)
-)
+# ---- problems ------------------------------------------------------------------------------
 
+unit <- function(d) stats::setNames(rep(list(c(0, 1)), d), paste0("x", seq_len(d)))
 branin <- function(u) {
   x <- 15 * u[1] - 5
   y <- 15 * u[2]
@@ -26,88 +27,231 @@ currin <- function(u) {
   (1 - exp(-1 / (2 * max(u[2], 1e-12)))) * (2300 * u[1]^3 + 1900 * u[1]^2 + 2092 * u[1] + 60) /
     (100 * u[1]^3 + 500 * u[1]^2 + 4 * u[1] + 20)
 }
-unit <- function(d) stats::setNames(rep(list(c(0, 1)), d), paste0("x", seq_len(d)))
-fronts <- list(
-  "branin-currin" = list(space = unit(2), f = function(p) c(a = branin(unname(p)), b = currin(unname(p))),
-                         reference = c(a = 18, b = 6), best = 59.36012),
-  zdt1 = list(space = unit(4), f = function(p) {
-    g <- 1 + 9 * mean(p[-1])
-    c(a = p[[1]], b = g * (1 - sqrt(p[[1]] / g)))
-  }, reference = c(a = 11, b = 11), best = 120.6667)
+goldstein_price <- function(u) {
+  x <- 4 * u[1] - 2
+  y <- 4 * u[2] - 2
+  a <- 1 + (x + y + 1)^2 * (19 - 14 * x + 3 * x^2 - 14 * y + 6 * x * y + 3 * y^2)
+  b <- 30 + (2 * x - 3 * y)^2 * (18 - 32 * x + 12 * x^2 + 48 * y - 36 * x * y + 27 * y^2)
+  (log(a * b) - 8.6928) / 2.4269
+}
+
+# `f` is made small where all of `g` are at most 0.
+limited <- list(
+  gardner1 = list(space = list(x1 = c(0, 6), x2 = c(0, 6)), f = function(u) cos(2 * u[1]) * cos(u[2]) + sin(u[1]),
+                  g = function(u) cos(u[1]) * cos(u[2]) - sin(u[1]) * sin(u[2]) - 0.5),
+  gardner2 = list(space = list(x1 = c(0, 6), x2 = c(0, 6)), f = function(u) sin(u[1]) + u[2],
+                  g = function(u) sin(u[1]) * sin(u[2]) + 0.95),
+  goldstein = list(space = unit(2), f = goldstein_price,
+                   g = function(u) c(25 - branin(u), 1.5 - u[1] - 2 * u[2] - 0.5 * sin(2 * pi * (u[1]^2 - 2 * u[2]))))
 )
 
-# The best feasible value on a fine grid: a gap at the floor of 1e-6 is as good as that, or better.
-best_of <- function(problem) {
-  grid <- expand.grid(x = seq(0, 6, length.out = 1501), y = seq(0, 6, length.out = 1501))
-  fine <- grid[problem$g(grid) <= problem$limit, ]
-  min(problem$f(fine))
+# All of `f` are made small.
+fronts <- list(
+  "branin-currin" = list(space = unit(2), f = function(u) c(branin(u), currin(u)), reference = c(18, 6),
+                         best = 59.36012),
+  zdt1 = list(space = unit(4), f = function(u) {
+    g <- 1 + 9 * mean(u[-1])
+    c(u[1], g * (1 - sqrt(u[1] / g)))
+  }, reference = c(11, 11), best = 120.6667),
+  dtlz2 = list(space = unit(4), f = function(u) {
+    (1 + sum((u[-1] - 0.5)^2)) * c(cos(u[1] * pi / 2), sin(u[1] * pi / 2))
+  }, reference = c(1.1, 1.1), best = 1.21 - pi / 4),
+  vehicle = list(space = stats::setNames(rep(list(c(1, 3)), 5), paste0("x", 1:5)), f = function(x) {
+    c(1640.2823 + 2.3573285 * x[1] + 2.3220035 * x[2] + 4.5688768 * x[3] + 7.7213633 * x[4] + 4.4559504 * x[5],
+      6.5856 + 1.15 * x[1] - 1.0427 * x[2] + 0.9738 * x[3] + 0.8364 * x[4] - 0.3695 * x[1] * x[4] +
+        0.0861 * x[1] * x[5] + 0.3628 * x[2] * x[4] - 0.1106 * x[1]^2 - 0.3437 * x[3]^2 + 0.1764 * x[4]^2,
+      -0.0551 + 0.0181 * x[1] + 0.1024 * x[2] + 0.0421 * x[3] - 0.0073 * x[1] * x[2] + 0.024 * x[2] * x[3] -
+        0.0118 * x[2] * x[4] - 0.0204 * x[3] * x[4] - 0.008 * x[3] * x[5] - 0.0241 * x[2]^2 + 0.0109 * x[4]^2)
+  }, reference = c(1864.72022, 11.81993945, 0.2903999384), best = 246.81607)
+)
+
+lower_of <- function(problem) vapply(problem$space, `[`, 0, 1)
+upper_of <- function(problem) vapply(problem$space, `[`, 0, 2)
+
+random_points <- function(space, n) {
+  vapply(space, function(range) stats::runif(n, range[1], range[2]), numeric(n))
+}
+latin_points <- function(space, n) {
+  vapply(space, function(range) range[1] + diff(range) * (sample(n) - stats::runif(n)) / n, numeric(n))
+}
+at_all <- function(f, x) {
+  values <- apply(x, 1, f)
+  if (is.matrix(values)) t(values) else cbind(values)
 }
 
-best_feasible <- function(history, problem) {
-  kept <- !is.na(history$g) & history$g <= problem$limit
-  if (any(kept)) min(history$f[kept]) else NA
+# ---- methods: the points that were evaluated, a row each --------------------------------------
+
+design_of <- function(problem) if (is.null(problem$reference)) 10 else 2 * (length(problem$space) + 1)
+
+play_random <- function(problem, n) random_points(problem$space, n)
+
+play_gpbandits <- function(problem, n) {
+  if (is.null(problem$reference)) {
+    count <- length(problem$g(lower_of(problem)))
+    names <- c("f", paste0("g", seq_len(count)))
+    outcomes <- stats::setNames(c(list(to_minimize()), rep(list(at_most(0)), count)), names)
+    objective <- function(p) stats::setNames(c(problem$f(unname(p)), problem$g(unname(p))), names)
+    policy <- policy_ei()
+  } else {
+    names <- letters[seq_along(problem$reference)]
+    outcomes <- stats::setNames(rep(list(to_minimize()), length(names)), names)
+    objective <- function(p) stats::setNames(problem$f(unname(p)), names)
+    reference <- stats::setNames(problem$reference, names)
+    policy <- if (length(names) == 2) policy_ehvi(reference) else policy_hypervolume(width_constant(2), reference)
+  }
+  found <- maximize_bandit(objective, problem$space, n, outcomes = outcomes, policy = policy, progress = FALSE,
+                           design = design_of(problem))
+  as.matrix(found$history[names(problem$space)])
 }
 
-random_points <- function(space, n) as.data.frame(lapply(space, function(range) stats::runif(n, range[1], range[2])))
+# Kriging of DiceKriging, as its users make it.
+kriging <- function(x, y) {
+  DiceKriging::km(~1, design = as.data.frame(x), response = y, covtype = "matern5_2", nugget = 1e-8 * stats::var(y),
+                  control = list(trace = FALSE))
+}
 
-limit_rows <- function(name, seed) {
-  problem <- limited[[name]]
-  best <- best_of(problem)
-  gap <- function(value) log10(max(value - best, 1e-6))
+play_DiceOptim <- function(problem, n) {
+  x <- latin_points(problem$space, design_of(problem))
+  g <- at_all(problem$g, x)
+  found <- DiceOptim::EGO.cst(
+    model.fun = kriging(x, at_all(problem$f, x)[, 1]), fun = problem$f,
+    model.constraint = lapply(seq_len(ncol(g)), function(j) kriging(x, g[, j])), constraint = problem$g,
+    nsteps = n - nrow(x), lower = lower_of(problem), upper = upper_of(problem), crit = "EFI", type = "UK",
+    optimcontrol = list(method = "genoud", notrace = TRUE))
+  rbind(x, as.matrix(found$par))
+}
+
+play_GPareto <- function(problem, n) {
+  x <- latin_points(problem$space, design_of(problem))
+  y <- at_all(problem$f, x)
+  found <- GPareto::GParetoptim(
+    model = lapply(seq_len(ncol(y)), function(j) kriging(x, y[, j])), fn = problem$f, crit = "EHI",
+    nsteps = n - nrow(x), lower = lower_of(problem), upper = upper_of(problem), critcontrol = list(refPoint = problem$reference),
+    optimcontrol = list(method = "genoud", trace = 0, notrace = TRUE))
+  rbind(x, as.matrix(found$par))
+}
+
+play_mlr3mbo <- function(problem, n) {
+  for (name in c("mlr3/bbotk", "bbotk", "mlr3")) lgr::get_logger(name)$set_threshold("error")
+  targets <- letters[seq_along(problem$reference)]
+  small <- lapply(stats::setNames(nm = targets), function(target) paradox::p_dbl(tags = "minimize"))
+  codomain <- do.call(paradox::ps, small)
+  space <- do.call(paradox::ps, lapply(problem$space, function(range) paradox::p_dbl(range[1], range[2])))
+  f <- function(xs) as.list(stats::setNames(problem$f(unlist(xs)), targets))
+  objective <- bbotk::ObjectiveRFun$new(f, space, codomain)
+  instance <- bbotk::OptimInstanceBatchMultiCrit$new(objective, terminator = bbotk::trm("evals", n_evals = n))
+  instance$eval_batch(data.table::as.data.table(latin_points(problem$space, design_of(problem))))
+  surrogate <- mlr3mbo::default_surrogate(instance, n_learner = 1)
+  bbotk::opt("mbo", loop_function = mlr3mbo::bayesopt_parego, surrogate = surrogate,
+             acq_function = mlr3mbo::acqf("ei"))$optimize(instance)
+  as.matrix(as.data.frame(instance$archive$data)[names(problem$space)])
+}
+
+peers <- list(limited = c("random", "DiceOptim"), fronts = c("random", "GPareto", "mlr3mbo"))
+needed <- list(GPareto = "GPareto", DiceOptim = "DiceOptim", mlr3mbo = c("mlr3mbo", "bbotk", "mlr3learners", "ranger"))
+is_here <- function(method) all(vapply(needed[[method]], requireNamespace, NA, quietly = TRUE))
+
+# ---- how far from the best ----------------------------------------------------------------------
+
+# The best feasible value on a fine grid, once: a gap at the floor of 1e-6 is as good as that, or better.
+known_best <- new.env()
+best_of <- function(name, problem) {
+  if (!is.null(problem$best)) return(problem$best)
+  if (is.null(known_best[[name]])) known_best[[name]] <- best_on_grid(problem)
+  known_best[[name]]
+}
+
+best_on_grid <- function(problem, steps = 1001) {
+  grid <- as.matrix(expand.grid(lapply(problem$space, function(range) seq(range[1], range[2], length.out = steps))))
+  best <- Inf
+  for (rows in split(seq_len(nrow(grid)), (seq_len(nrow(grid)) - 1) %/% 1e5)) {
+    value <- at_all(problem$f, grid[rows, ])[, 1]
+    better <- grid[rows, ][value < best, , drop = FALSE]
+    if (nrow(better) == 0) next
+    kept <- rowSums(at_all(problem$g, better) > 0) == 0
+    best <- min(best, value[value < best][kept])
+  }
+  best
+}
+
+gap_of <- function(problem, x) {
+  if (is.null(problem$reference)) {
+    kept <- rowSums(at_all(problem$g, x) > 0) == 0
+    if (!any(kept)) return(NA)
+    return(log10(max(min(at_all(problem$f, x)[kept, 1]) - problem$best, 1e-6)))
+  }
+  volume <- gpbandits:::cpp_hypervolume(-at_all(problem$f, x), -problem$reference)
+  log10(max(1 - volume / problem$best, 1e-6))
+}
+
+run_one <- function(name, method, seed) {
+  problem <- c(limited, fronts)[[name]]
+  problem$best <- best_of(name, problem)
+  n <- if (is.null(problem$reference)) 30 else 2 * (length(problem$space) + 1) + 30
   set.seed(seed)
-  began <- proc.time()[["elapsed"]]
-  found <- maximize_bandit(function(p) c(f = problem$f(p), g = problem$g(p)), problem$space, 30, progress = FALSE,
-                           outcomes = list(f = to_minimize(), g = at_most(problem$limit)))
-  seconds <- proc.time()[["elapsed"]] - began
-  x <- random_points(problem$space, 30)
-  random <- data.frame(f = problem$f(x), g = problem$g(x))
-  rows <- data.frame(problem = name, method = c("gpbandits", "random"), seed = seed,
-                     log10_gap = c(gap(best_feasible(found$history, problem)), gap(best_feasible(random, problem))),
-                     seconds = c(seconds, 0))
-  if (!requireNamespace("DiceOptim", quietly = TRUE)) return(rows)
-  started <- proc.time()[["elapsed"]]
-  design <- random_points(problem$space, 10)
-  objective <- function(x) problem$f(list(x = x[1], y = x[2]))
-  limit <- function(x) problem$g(list(x = x[1], y = x[2])) - problem$limit
-  fit <- function(y) DiceKriging::km(~1, design, y, control = list(trace = FALSE))
-  ego <- DiceOptim::EGO.cst(model.fun = fit(apply(design, 1, objective)), fun = objective,
-                            model.constraint = list(fit(apply(design, 1, limit))), constraint = limit, nsteps = 20,
-                            lower = c(0, 0), upper = c(6, 6), crit = "EFI", type = "UK")
-  told <- rbind(as.matrix(design), ego$par)
-  seen <- data.frame(f = apply(told, 1, objective), g = apply(told, 1, limit) + problem$limit)
-  rbind(rows, data.frame(problem = name, method = "DiceOptim", seed = seed, log10_gap = gap(best_feasible(seen, problem)),
-                         seconds = proc.time()[["elapsed"]] - started))
+  began <- proc.time()
+  x <- get(paste0("play_", method))(problem, n)
+  took <- (proc.time() - began)[c("user.self", "elapsed")]
+  data.frame(problem = name, method = method, seed = seed, evaluations = nrow(x), log10_gap = gap_of(problem, x),
+             cpu = took[[1]], elapsed = took[[2]])
 }
 
-hypervolume <- function(values, reference) {
-  values <- values[values[, 1] < reference[1] & values[, 2] < reference[2], , drop = FALSE]
-  if (nrow(values) == 0) return(0)
-  values <- values[order(values[, 1]), , drop = FALSE]
-  height <- cummin(values[, 2])
-  sum(diff(c(values[, 1], reference[1])) * (reference[2] - height))
+# ---- a round with three outcomes against one -------------------------------------------------------
+
+round_times <- function(places = 60, rounds = 30) {
+  space <- stats::setNames(rep(list(c(0, 1)), 3), c("a", "b", "c"))
+  x <- random_points(space, places)
+  y <- function(x) cbind(f = sin(5 * x[, 1]) + x[, 2], g = x[, 3] - x[, 1], h = x[, 2]^2)
+  time_of <- function(bandit, columns) {
+    bandit$add(x = x, reward = if (length(columns) > 1) as.data.frame(y(x))[columns] else y(x)[, columns])
+    began <- proc.time()[["user.self"]]
+    for (t in seq_len(rounds)) {
+      q <- bandit$suggest()
+      told <- as.data.frame(y(as.matrix(q[names(space)])))
+      bandit$observe(q$id, if (length(columns) > 1) told[columns] else told[[columns]])
+    }
+    (proc.time()[["user.self"]] - began) / rounds
+  }
+  kernel <- kernel_matern(2.5, c(0.4, 0.4, 0.4))
+  refit <- refit_every(1, mean = "fit")
+  rows <- lapply(list(fixed = NULL, refitted = refit), function(refit) {
+    set.seed(1)
+    one <- time_of(gp_bandit(space, kernel, 0.01, policy_ei(), refit = refit), "f")
+    three <- time_of(gp_bandit(space, kernel, 0.01, policy_ei(), refit = refit, outcomes = list(
+      f = to_maximize(), g = at_most(0.2), h = at_most(0.8))), c("f", "g", "h"))
+    data.frame(one = one, three = three, ratio = three / one)
+  })
+  cbind(parameters = names(rows), do.call(rbind, rows))
 }
 
-front_rows <- function(name, seed) {
-  problem <- fronts[[name]]
-  d <- length(problem$space)
-  n <- 2 * (d + 1) + 30
-  set.seed(seed)
-  began <- proc.time()[["elapsed"]]
-  found <- maximize_bandit(problem$f, problem$space, n, design = 2 * (d + 1), progress = FALSE,
-                           outcomes = list(a = to_minimize(), b = to_minimize()),
-                           policy = policy_ehvi(reference = problem$reference))
-  seconds <- proc.time()[["elapsed"]] - began
-  x <- random_points(problem$space, n)
-  random <- t(apply(x, 1, problem$f))
-  missing <- function(values) log10(max(1 - hypervolume(values, problem$reference) / problem$best, 1e-6))
-  data.frame(problem = name, method = c("gpbandits", "random"), seed = seed,
-             log10_gap = c(missing(as.matrix(found$history[c("a", "b")])), missing(random)), seconds = c(seconds, 0))
+# ---- what is to be done ------------------------------------------------------------------------------
+
+show_table <- function(rows) {
+  found <- do.call(rbind, lapply(split(rows, rows[c("problem", "method")], drop = TRUE), function(one) {
+    gap <- one$log10_gap[!is.na(one$log10_gap)]
+    data.frame(problem = one$problem[1], method = one$method[1], seeds = nrow(one), none = sum(is.na(one$log10_gap)),
+               mean = mean(gap), se = stats::sd(gap) / sqrt(length(gap)), lowest = min(gap), highest = max(gap),
+               cpu = mean(one$cpu))
+  }))
+  print(found, row.names = FALSE, digits = 3)
 }
 
-rows <- do.call(rbind, c(
-  unlist(lapply(names(limited), function(name) lapply(seeds, limit_rows, name = name)), recursive = FALSE),
-  unlist(lapply(names(fronts), function(name) lapply(seeds, front_rows, name = name)), recursive = FALSE)))
-found <- stats::aggregate(cbind(log10_gap, seconds) ~ problem + method, rows, mean, na.action = stats::na.pass)
-found$lowest <- stats::aggregate(log10_gap ~ problem + method, rows, min, na.action = stats::na.pass)$log10_gap
-found$highest <- stats::aggregate(log10_gap ~ problem + method, rows, max, na.action = stats::na.pass)$log10_gap
-print(found[c("problem", "method", "log10_gap", "lowest", "highest")], row.names = FALSE, digits = 3)
+if (!is.null(args$rounds)) {
+  print(round_times(), row.names = FALSE, digits = 3)
+} else if (!is.null(args$read)) {
+  show_table(utils::read.csv(args$read))
+} else {
+  rows <- if (!is.null(args$out) && file.exists(args$out)) utils::read.csv(args$out)
+  for (seed in seeds) for (name in listed("problems", c(names(limited), names(fronts)))) {
+    possible <- c("gpbandits", peers[[if (name %in% names(limited)) "limited" else "fronts"]])
+    for (method in Filter(is_here, intersect(possible, listed("methods", possible)))) {
+      if (any(rows$problem == name & rows$method == method & rows$seed == seed)) next
+      one <- tryCatch(run_one(name, method, seed), error = function(e) {
+        message(name, ", ", method, ", seed ", seed, ": ", conditionMessage(e))
+      })
+      rows <- rbind(rows, one)
+      if (!is.null(args$out)) utils::write.csv(rows, args$out, row.names = FALSE)
+    }
+  }
+  show_table(rows)
+}
