@@ -36,7 +36,9 @@ as_search_space.default <- function(x, ...) {
   check_dots_empty(...)
   if (inherits(x, "search_domain")) return(x)
   if (!is.list(x) || is.data.frame(x) || length(x) == 0 || !are_names(names(x))) {
-    stop_argument("x", if (is.list(x) && !is.null(names(x))) paste("with the names", quoted(names(x))) else describe(x), "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+    stop_argument("x", if (is.list(x) && !is.null(names(x))) paste("with the names",
+                                                                   quoted(names(x))) else describe(x),
+                  "a search_space(), a paradox ParamSet, dials parameters, or a named list")
   }
   # (An input may be called `where`, too.)
   constraints <- names(x) == "where" & !vapply(x, speaks_of_parameter, NA)

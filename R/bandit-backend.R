@@ -18,7 +18,8 @@ describe_log <- function(log) UseMethod("describe_log")
 
 # ---- a journal that was left behind --------------------------------------------------
 
-# A bandit that was read from a file, or came from another process, is a copy: the journal stays the original's. The copy
+# A bandit that was read from a file, or came from another process, is a copy: the journal stays the original's. The
+# copy
 # knows whose it was, for print(), and its first change says so.
 leave_journal <- function(bandit) {
   log <- bandit$journal
@@ -35,8 +36,9 @@ leave_journal <- function(bandit) {
 is_kept <- function(bandit) !is.null(bandit$journal) && !inherits(bandit$journal, "bandit_left_journal")
 
 keep_change.bandit_left_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
-  warn_once(bandit, "left_journal", "This bandit was read from a file, or comes from another process: what it does is not ",
-            "written to the journal ", log$path, ", which is the original's. open_bandit() of that path goes on with it.")
+  warn_once(bandit, "left_journal", "This bandit was read from a file, or comes from another process: what it does is ",
+            "not written to the journal ", log$path, ", which is the original's. open_bandit() of that path goes on ",
+            "with it.")
   list()
 }
 

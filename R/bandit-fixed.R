@@ -30,7 +30,8 @@ check_fixed <- function(fixed, names) {
   if (anyDuplicated(names(values))) stop_argument("fixed", "a name that stands twice", allowed)
   single <- vapply(values, function(value) is.atomic(value) && is.null(dim(value)) && length(value) == 1, NA)
   if (!all(single)) {
-    stop_argument("fixed", sprintf("%s = %s", names(values)[!single][1], describe(values[!single][[1]])), "one value each")
+    stop_argument("fixed", sprintf("%s = %s", names(values)[!single][1], describe(values[!single][[1]])),
+                  "one value each")
   }
   values
 }

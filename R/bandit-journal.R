@@ -68,7 +68,8 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
     journals_only <- c(like = !is.null(like), rng = !rng, trust = trust)
     if (any(journals_only)) {
       arg <- names(which(journals_only))[1]
-      stop_argument(arg, "given with a store", "left out: it is for journals (`trust` of a store: bandit_store(trust = ))")
+      stop_argument(arg, "given with a store",
+                    "left out: it is for journals (`trust` of a store: bandit_store(trust = ))")
     }
     return(open_stored(x))
   }
@@ -244,8 +245,10 @@ journal_config <- function(contents, file, arg, trust) {
   }
   if (!identical(header[2], as.character(journal_format))) {
     earlier <- isTRUE(suppressWarnings(as.integer(header[2])) < journal_format)
-    why <- if (earlier) "an earlier version's, which held R objects: these are not read any more" else "a later version's"
-    stop_argument(arg, sprintf("one of format %s, %s", header[2], why), sprintf("a journal of format %d", journal_format))
+    why <- if (earlier) "an earlier version's, which held R objects: these are not read any more"
+           else "a later version's"
+    stop_argument(arg, sprintf("one of format %s, %s", header[2], why),
+                  sprintf("a journal of format %d", journal_format))
   }
   tryCatch({
     if (length(header) != 4) stop("its first line has the wrong number of parts")
@@ -307,7 +310,8 @@ replay_lines <- function(config, lines, seed, trust) {
 # Rows of events, also as they were before replicates and comparisons.
 text_as_events <- function(text, columns) {
   later <- names(columns) %in% later_event_columns
-  if (length(text) == 0 || lengths(strsplit(text[1], " ", fixed = TRUE)) != sum(!later)) return(text_as_rows(text, columns))
+  if (length(text) == 0 || lengths(strsplit(text[1], " ", fixed = TRUE)) != sum(!later)) return(text_as_rows(text,
+                                                                                                             columns))
   rows <- text_as_rows(text, columns[!later])
   rows[names(columns)[later]] <- lapply(columns[later], function(column) column[rep(NA_integer_, length(text))])
   rows[names(columns)]

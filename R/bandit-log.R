@@ -21,9 +21,11 @@ constraint_names <- function(config, letter) {
   paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 }
 
-# `noise_var`: of the reward, where that is its own; `size`: of how many readings it is the mean (or trials, or exposure),
+# `noise_var`: of the reward, where that is its own; `size`: of how many readings it is the mean (or trials, or
+# exposure),
 # NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `outcome`: the
-# number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be played at
+# number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be
+# played at
 # a query, arms and inputs that were fixed, as the core writes it; NA for everything.
 event_columns <- function() {
   list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),

@@ -51,7 +51,8 @@ describe_prior_mean <- function(mean) {
 
 print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
-  if (table_size(bandit$queries) && length(bandit$config$context_names) == 0 && length(objectives(bandit$config)) == 1) {
+  if (table_size(bandit$queries) && length(bandit$config$context_names) == 0 &&
+      length(objectives(bandit$config)) == 1) {
     best <- likely_best(bandit)
     if (nrow(best) == 0) {
       cat("  best       not known yet\n")

@@ -61,7 +61,7 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
     frame <- id
     columns <- intersect(names(frame), outcome_names(config))
     if (!"id" %in% names(frame) || length(columns) == 0) {
-      stop_argument("id", describe(frame),
+      stop_argument("id", lacking_columns(frame, if ("id" %in% names(frame)) outcome_names(config) else "id"),
                     paste("ids, or a data.frame with id and some of the columns",
                           paste(outcome_names(config), collapse = ", ")))
     }

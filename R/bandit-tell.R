@@ -5,14 +5,18 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   }
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
-  if (missing(reward) && !is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing", "a number for each id")
+  if (missing(reward) && !is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing",
+                                                                              "a number for each id")
   if (compares_queries(bandit$config)) {
     check_no_noise(noise_var, constraints)
     check_no_size_here(size)
     told <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
     return(told(bandit, id, if (!missing(reward)) reward, prefer, time))
   }
-  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+  if (!is.null(prefer)) {
+    stop_argument("prefer", describe(prefer),
+                  "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+  }
   if (has_likelihood(bandit$config)) {
     check_no_noise(noise_var, constraints)
     return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
@@ -242,7 +246,10 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
     amended <- if (ranks_queries(bandit$config)) amend_ranking else amend_duel
     return(amended(bandit, id, if (!missing(reward)) reward, prefer))
   }
-  if (!is.null(prefer)) stop_argument("prefer", describe(prefer), "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+  if (!is.null(prefer)) {
+    stop_argument("prefer", describe(prefer),
+                  "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+  }
   if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))

@@ -212,6 +212,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     stop_argument("kernel", "missing", "a kernel: kernel_se(), kernel_matern(), ...",
                   try = "auto_bandit() with the same domain, which fits kernel and noise")
   }
+  if (is.null(rewards) && missing(noise_var)) {
+    stop_argument("noise_var", "missing", "the variance of the rewards' noise, a number > 0",
+                  try = "auto_bandit() with the same domain, which fits kernel and noise")
+  }
   config <- list(
     domain = domain,
     kernel = in_order_of_arms(check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."), domain),

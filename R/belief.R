@@ -95,7 +95,8 @@ log_belief <- function(belief, domain) {
       as.double(found)
     })
   }
-  one <- lapply(stats::setNames(names(belief$parts), names(belief$parts)), function(name) belief_of_input(belief, domain, name))
+  one <- lapply(stats::setNames(names(belief$parts), names(belief$parts)),
+                function(name) belief_of_input(belief, domain, name))
   function(places) {
     x <- user_inputs(domain, places)
     out <- numeric(place_total(places))
@@ -108,19 +109,22 @@ belief_of_input <- function(belief, domain, name) {
   part <- belief$parts[[name]]
   at <- match(name, domain$names)
   if (is.na(at)) {
-    stop_argument("belief", sprintf("one about %s", dQuote(name, FALSE)), paste("one about inputs:", quoted(domain$names)))
+    stop_argument("belief", sprintf("one about %s", dQuote(name, FALSE)),
+                  paste("one about inputs:", quoted(domain$names)))
   }
   levels <- input_levels(domain, at)
   if (is.null(names(part))) {
     if (!is.null(levels)) {
-      stop_argument("belief", sprintf("a mean and an sd for %s", name), sprintf("weights of its levels: %s", quoted(levels)))
+      stop_argument("belief", sprintf("a mean and an sd for %s", name),
+                    sprintf("weights of its levels: %s", quoted(levels)))
     }
     return(function(x) ifelse(is.na(x), 0, -((x - part[[1]]) / part[[2]])^2 / 2))
   }
   strange <- setdiff(names(part), levels)
   if (length(strange)) {
     stop_argument("belief", sprintf("a weight for %s = %s", name, strange[1]),
-                  if (is.null(levels)) "c(mean, sd): it is a number" else paste("weights of its levels:", quoted(levels)))
+                  if (is.null(levels)) "c(mean, sd): it is a number" else paste("weights of its levels:",
+                                                                                quoted(levels)))
   }
   weight <- belief_weights(part, levels)
   function(x) ifelse(is.na(x), 0, log(weight / max(weight))[match(level_words(x), levels)])
@@ -160,14 +164,17 @@ with_belief <- function(policy, found, strength) {
   if (is.null(found)) return(policy)
   check_class(policy, "bandit_policy", "policy")
   kind <- trait(policy, "believes")
-  if (!kind) stop_argument("policy", trait(policy, "title"), "policy_ei(), policy_ucb() or policy_ts(), where there is a belief")
-  policy$belief <- list(of = found$belief, top = found$top, strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
+  if (!kind) stop_argument("policy", trait(policy, "title"),
+                           "policy_ei(), policy_ucb() or policy_ts(), where there is a belief")
+  policy$belief <- list(of = found$belief, top = found$top,
+                        strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
   policy
 }
 
 check_policy_belief <- function(belief) {
   fields <- c("of", "top", "strength")
-  if (!is.list(belief) || !identical(names(belief), fields)) stop_argument("belief", describe(belief), "as a search makes it")
+  if (!is.list(belief) || !identical(names(belief), fields)) stop_argument("belief", describe(belief),
+                                                                           "as a search makes it")
   list(of = check_class(belief$of, "bandit_belief", "belief"), top = check_number(belief$top, "belief"),
        strength = check_number(belief$strength, "belief", lower = 0))
 }
@@ -177,7 +184,8 @@ resolve_belief <- function(belief, config) {
   domain <- config$domain
   d <- length(model_names(domain))
   density <- log_belief(belief$of, domain)
-  list(at = function(inputs) pmax(density(unnumbered(unname(inputs[, seq_len(d), drop = FALSE]))) - belief$top, least_belief),
+  list(at = function(inputs) pmax(density(unnumbered(unname(inputs[, seq_len(d), drop = FALSE]))) - belief$top,
+                                  least_belief),
        actions = d, strength = belief$strength)
 }
 
@@ -192,10 +200,12 @@ believed_design <- function(domain, count, found, first = NULL) {
   drawn <- if (half > 1) belief_draws(domain, half - 1, found) else no_places(domain)
   rest <- design_places(domain, count - half)
   parts <- list(found$mode, drawn, rest)
-  list(arm = unlist(lapply(parts, `[[`, "arm")), inputs = do.call(rbind, lapply(parts, function(part) unname(part$inputs))))
+  list(arm = unlist(lapply(parts, `[[`, "arm")),
+       inputs = do.call(rbind, lapply(parts, function(part) unname(part$inputs))))
 }
 
-# Resampled by weights: uniform places; those that a normal belief draws by itself have weight 1 where they can be played.
+# Resampled by weights: uniform places; those that a normal belief draws by itself have weight 1 where they can be
+# played.
 belief_draws <- function(domain, count, found) {
   places <- sample_places(domain, 4096)
   parts <- found$belief$parts

@@ -128,7 +128,8 @@ bandit_checked <- function(bandit, k = 1L) {
        counts = counts,
        gram = function() faded(kernel_gram(config$kernel, x), known$id, decay),
        gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]), dense = !is.null(decay),
-       models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x, noise_under, decay),
+       models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x,
+                                                                      noise_under, decay),
        accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id, k),
        said = said_of_outcome(bandit, known, k), slope = scaled$slope,
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
@@ -139,7 +140,8 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
   at <- core(cpp_bandit_models_at(bandit$handle, ids))
   Map(function(config, k) {
     prior <- known_prior_mean(bandit, ids, config$mean)
-    list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config), mean = at$mean[, k] - prior,
+    list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config),
+         mean = at$mean[, k] - prior,
          sd = at$sd[, k], gram = function() faded(kernel_gram(config$kernel, x), ids, decay),
          # (Some of the models have next to no noise: their rows are solved.)
          accuracy = max(bandit_facts(bandit)$error_bound, 5e-6))
@@ -513,7 +515,8 @@ describe_check <- function(check) {
 }
 
 check_entry_of_model <- list(settings = alist(
-  rewards = check_count(rewards, lower = 0), groups = check_count(groups, lower = 0), held = check_count(held, lower = 0),
+  rewards = check_count(rewards, lower = 0), groups = check_count(groups, lower = 0), held = check_count(held,
+                                                                                                         lower = 0),
   by = check_string(by), fitted = check_flag(fitted), tests = check_data_frame(tests), data = check_data_frame(data),
   inputs = if (!is_text(inputs)) stop_argument("inputs", describe(inputs), "names")
 ))

@@ -121,7 +121,8 @@ refuse_equality <- function(expression, params, arg) {
   margin <- sprintf("abs(%s - (%s)) <= 0.01", sides[1], if (one_of) "value" else sides[2])
   instead <- if (length(named) > 1) {
     # (Sums with equal coefficients of reals from 0 on have become shares before.)
-    sprintf("a space without one of %s, which the objective finds from the others (param_shares() has sums)", paste(named, collapse = ", "))
+    sprintf("a space without one of %s, which the objective finds from the others (param_shares() has sums)",
+            paste(named, collapse = ", "))
   } else {
     sprintf("a param_factor() or param_logical() beside %s, where a value is special", named)
   }

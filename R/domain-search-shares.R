@@ -1,4 +1,5 @@
-# Shares of a whole in a search space: inputs of type "share" that add up to a total. `domain$shares` has an entry for each
+# Shares of a whole in a search space: inputs of type "share" that add up to a total. `domain$shares` has an entry for
+# each
 # set of them: `names`, `total`, `lower`, `upper`, `most`.
 
 #' @rdname search_space
@@ -10,7 +11,8 @@ param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL) ne
 
 check_share_names <- function(names) {
   if (missing(names)) stop_argument("names", "missing", "names of shares, two at least")
-  if (!is.character(names) || length(names) < 2) stop_argument("names", describe(names), "names of shares, two at least")
+  if (!is.character(names) || length(names) < 2) stop_argument("names", describe(names),
+                                                               "names of shares, two at least")
   check_input_names(names, length(names), "names")
 }
 
@@ -28,8 +30,10 @@ check_shares <- function(names, total, lower, upper, most) {
     refuse("lower", sprintf("%g for %s, above its `upper` (%g)", lower[bad], names[bad], upper[bad]), "at most `upper`")
   }
   if (is.null(most)) {
-    if (sum(lower) > total + slack) refuse("lower", sprintf("a sum of %g", sum(lower)), sprintf("at most `total` (%g) together", total))
-    if (sum(upper) < total - slack) refuse("upper", sprintf("a sum of %g", sum(upper)), sprintf("at least `total` (%g) together", total))
+    if (sum(lower) > total + slack) refuse("lower", sprintf("a sum of %g", sum(lower)),
+                                           sprintf("at most `total` (%g) together", total))
+    if (sum(upper) < total - slack) refuse("upper", sprintf("a sum of %g", sum(upper)),
+                                           sprintf("at least `total` (%g) together", total))
     return(invisible())
   }
   if (choose(length(names), most) > 2e5) {
@@ -50,7 +54,8 @@ check_shares <- function(names, total, lower, upper, most) {
 # Numbers of some inputs, the whole of them, as the core takes one set. `at`: their columns, from 1; `pinned`: of those
 # that are fixed their values, else NA.
 core_shares <- function(one, at = seq_along(one$names), pinned = rep(NA_real_, length(at))) {
-  list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total, most = or_else(one$most, length(one$names)),
+  list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total,
+       most = or_else(one$most, length(one$names)),
        pinned = pinned)
 }
 
@@ -58,7 +63,9 @@ core_shares <- function(one, at = seq_along(one$names), pinned = rep(NA_real_, l
 with_shares_apart <- function(params) {
   is_set <- vapply(params, function(param) param$type == "shares", NA)
   if (!any(is_set)) return(list(params = params))
-  apart <- unname(lapply(names(params), function(name) if (is_set[[name]]) share_params(params[[name]]) else params[name]))
+  apart <- unname(lapply(names(params), function(name) {
+    if (is_set[[name]]) share_params(params[[name]]) else params[name]
+  }))
   apart <- do.call(c, apart)
   list(params = apart, shares = lapply(params[is_set], function(param) unclass(param)[-1]))
 }
@@ -165,7 +172,8 @@ shares_of_equality <- function(expression, params) {
   list(names = used, total = total, lower = bound("lower"), upper = bound("upper"), most = NULL)
 }
 
-# The coefficients of an expression that is linear in the inputs, the first (without a name) what is added; NULL where it
+# The coefficients of an expression that is linear in the inputs, the first (without a name) what is added; NULL where
+# it
 # is not.
 linear_form <- function(expression, names) {
   none <- stats::setNames(numeric(1 + length(names)), c("", names))
@@ -181,6 +189,7 @@ linear_form <- function(expression, names) {
          "(" = parts[[1]],
          "+" = if (length(parts) == 1) parts[[1]] else parts[[1]] + parts[[2]],
          "-" = if (length(parts) == 1) -parts[[1]] else parts[[1]] - parts[[2]],
-         "*" = if (constant(parts[[1]])) parts[[1]][[1]] * parts[[2]] else if (constant(parts[[2]])) parts[[2]][[1]] * parts[[1]],
+         "*" = if (constant(parts[[1]])) parts[[1]][[1]] * parts[[2]]
+               else if (constant(parts[[2]])) parts[[2]][[1]] * parts[[1]],
          "/" = if (constant(parts[[2]])) parts[[1]] / parts[[2]][[1]])
 }

@@ -299,7 +299,8 @@ coded_box <- function(params) {
     }, 0)
   }
   flags <- function(flag) unname(vapply(params, flag, NA))
-  new_box(names(params), bound("lower"), bound("upper"), integer = flags(function(param) !param$type %in% c("real", "share")),
+  new_box(names(params), bound("lower"), bound("upper"),
+          integer = flags(function(param) !param$type %in% c("real", "share")),
           log = flags(function(param) isTRUE(param$log)))
 }
 
@@ -529,7 +530,8 @@ core_space.search_domain <- function(domain, setting) {
   indicator[there] <- length(domain$names) + seq_along(there) - 1
   list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
-       shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules), settle = if (has_rules(domain)) function(u) settle_points(rules, u),
+       shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
+       settle = if (has_rules(domain)) function(u) settle_points(rules, u),
        prior_mean = setting$mean)
 }
 

@@ -78,7 +78,8 @@ maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, 
 }
 
 # Where some inputs are fixed (`values`: a named list, one value each, the names checked): a list of `eligible`, a flag
-# per arm or row (NULL: all), and `fixed` as the core takes it (NULL where the arms say it all), see contexts_from_list().
+# per arm or row (NULL: all), and `fixed` as the core takes it (NULL where the arms say it all), see
+# contexts_from_list().
 slice_of <- function(domain, values) UseMethod("slice_of")
 
 # The names by which inputs can be fixed: arms may go by their labels, too.
@@ -244,7 +245,10 @@ as_domain <- function(domain, arg = "domain") {
       all(vapply(domain, function(p) is_number(p) && length(p) == 2, logical(1)))
     if (pairs) return(box_of_pairs(domain, arg))
     spoken <- length(domain) > 0 && !is.null(names(domain)) && all(vapply(domain, speaks_of_parameter, NA))
-    if (!spoken) stop_argument(arg, describe(domain), allowed)
+    if (!spoken) {
+      stop_argument(arg, describe(domain), allowed,
+                    try = if (is.null(names(domain))) "names for its entries: list(x = c(0, 1))")
+    }
     return(space_of_list(as.list(domain)))
   }
   if (!is_number(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)

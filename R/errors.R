@@ -241,9 +241,22 @@ check_function <- function(x, arg = deparse(substitute(x))) {
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
   if (missing(x)) stop_argument(arg, "missing", allowed)
-  if (!inherits(x, class)) stop_argument(arg, describe(x), allowed)
+  if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
   if (!is.null(family_of(class))) check_declared(x, class, arg)
   x
+}
+
+# Is an argument that is missing among those that are given and not known, by nearly its name?
+check_spelling <- function(argument, given) {
+  near <- given[utils::adist(argument, as.character(given)) <= 2]
+  if (length(near)) stop_argument(near[1], "an argument this function does not know", sprintf("`%s`", argument))
+}
+
+# A function of ours that was given instead of what it makes: its call.
+name_of_maker <- function(x) {
+  if (!is.function(x)) return(NULL)
+  exports <- Filter(function(name) identical(get0(name, topenv()), x), getNamespaceExports(topenv()))
+  if (length(exports)) paste0(exports[1], "(...), with its parentheses")
 }
 
 # A numeric matrix with one row per point; vectors become one column.

@@ -222,7 +222,8 @@ checked_log <- function(log, config, draws) {
 
 # ---- fixed policies -----------------------------------------------------------
 
-# The estimate, its standard error, the weights and the bets of its interval: whatever the estimate, they are on the same
+# The estimate, its standard error, the weights and the bets of its interval: whatever the estimate, they are on the
+# same
 # value.
 weighted_rewards <- function(bandit, rows, method, draws, range) {
   group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else same_rows(rows$given)

@@ -116,8 +116,10 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
        iterations = check_count(iterations))
 }
 
-# Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s arguments and
-# the models of before, where climbs begin (from those of least and most noise, and with one at much noise and one at next to none: the density has two
+# Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s
+# arguments and
+# the models of before, where climbs begin (from those of least and most noise, and with one at much noise and one at
+# next to none: the density has two
 # modes where a few readings could be noise altogether, or a rough function). NULL where the rewards are constant.
 fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...) {
   asked <- fit_question(x, y, kernel, noise_var, mean, ...)
@@ -128,11 +130,14 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...
   middle <- 0.5 * (problem$likely_lower + problem$likely_upper)
   noise <- log(base::mean((object$y - object$mean)^2) * c(0.7, 1e-4))
   starts <- rbind(replace(middle, length(middle), noise[1]), replace(middle, length(middle), noise[2]),
-                  do.call(rbind, lapply(earlier[unique(c(1, length(earlier)))[seq_len(min(2, length(earlier)))]], of_model)))
+                  do.call(rbind, lapply(earlier[unique(c(1, length(earlier)))[seq_len(min(2, length(earlier)))]],
+                                        of_model)))
   starts <- pmin(pmax(starts, rep(problem$lower, each = nrow(starts))), rep(problem$upper, each = nrow(starts)))
   unit <- as.numeric(grepl("correlation", names(problem$start)))
-  found <- core(cpp_fit_models(regression_kernel(object), regression_points(object, object$x, "x"), object$y - object$mean,
-                               as.double(object$own_noise), asked$fit_mean, problem, asked$iterations, as.integer(count),
+  found <- core(cpp_fit_models(regression_kernel(object), regression_points(object, object$x, "x"),
+                               object$y - object$mean,
+                               as.double(object$own_noise), asked$fit_mean, problem, asked$iterations,
+                               as.integer(count),
                                matrix(starts, ncol = length(unit)), unit))
   model <- function(parameters, mean, weight) {
     values <- stats::setNames(exp(parameters), names(problem$start))
@@ -141,7 +146,8 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...
          mean = object$mean + mean, weight = weight)
   }
   list(best = model(found$best, found$best_mean, 1),
-       models = lapply(seq_along(found$weight), function(k) model(found$parameters[, k], found$mean[k], found$weight[k])),
+       models = lapply(seq_along(found$weight),
+                       function(k) model(found$parameters[, k], found$mean[k], found$weight[k])),
        modes = found$modes, effective = found$effective, evaluations = found$evaluations)
 }
 
@@ -181,7 +187,8 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
 # (As ParameterPrior in fitting/fit.h: up to a constant.)
 log_prior <- function(parameters, problem) {
   of_one <- function(u, p) {
-    if (p[["shape1"]] > 0) return(p[["shape1"]] * u + if (p[["shape2"]] != 1) (p[["shape2"]] - 1) * log(-expm1(u)) else 0)
+    if (p[["shape1"]] > 0) return(p[["shape1"]] * u + if (p[["shape2"]] != 1) (p[["shape2"]] - 1) *
+                                  log(-expm1(u)) else 0)
     if (is.infinite(p[["sd"]])) return(0)
     z <- -0.5 * ((u - p[["mean"]]) / p[["sd"]])^2
     if (p[["other_sd"]] == 0) return(z)
@@ -338,7 +345,8 @@ check_parameter_prior <- function(prior, arg, correlation = FALSE) {
     return(c(one, other_mean = other[["mean"]], other_sd = other[["sd"]]))
   }
   if (any(c("shape1", "shape2") %in% names(prior))) {
-    stop_argument(arg, "a Beta prior", if (correlation) "c(shape1 =, shape2 =)" else "c(meanlog, sdlog): only correlations have one")
+    stop_argument(arg, "a Beta prior",
+                  if (correlation) "c(shape1 =, shape2 =)" else "c(meanlog, sdlog): only correlations have one")
   }
   if (setequal(names(prior), c("meanlog", "sdlog"))) prior <- prior[c("meanlog", "sdlog")]
   prior <- check_numbers(prior, arg, lengths = 2)

@@ -11,7 +11,8 @@ check_latent_refit <- function(config, refuse) {
     refuse("refit", sprintf("refit_every(average = %d)", refit$average), "refit_every() with `average = 1`")
   }
   if (refit$mean == "fit" && !trait(config$rewards, "refits_mean")) {
-    refuse("refit", "refit_every(mean = \"fit\")", "refit_every(mean = \"keep\"): a constant is not known, or the cuts say it")
+    refuse("refit", "refit_every(mean = \"fit\")",
+           "refit_every(mean = \"keep\"): a constant is not known, or the cuts say it")
   }
 }
 
@@ -43,7 +44,8 @@ latent_question <- function(bandit, x, current, fits_mean, fix_noise = TRUE, ...
   asked
 }
 
-# Rewards of few values say next to nothing against ever larger variances: where the user has no prior there is one, about
+# Rewards of few values say next to nothing against ever larger variances: where the user has no prior there is one,
+# about
 # the variance that the bandit began with.
 hold_variances <- function(problem, first) {
   for (k in problem$scale + 1L) {
@@ -121,5 +123,6 @@ check_refitted_rewards <- function(refitted, rewards) {
   if (is.null(refitted)) return(invisible())
   check_class(refitted, "bandit_rewards")
   fixed <- function(x) unclass(x)[setdiff(names(x), c("cuts", "tau"))]
-  if (is.null(rewards) || !identical(fixed(refitted), fixed(rewards))) damaged("a refit has other rewards than the bandit")
+  if (is.null(rewards) || !identical(fixed(refitted),
+                                     fixed(rewards))) damaged("a refit has other rewards than the bandit")
 }

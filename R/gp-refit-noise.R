@@ -26,7 +26,8 @@ place_readings <- function(x, y) {
 # Does the number of readings allow it?
 can_vary <- function(readings) sum(readings$count > 1) >= 10 || length(readings$count) >= 30
 
-# The parameters that a refit with constant noise has `found`, or, where that pays, with noise that varies: `noise_field`.
+# The parameters that a refit with constant noise has `found`, or, where that pays, with noise that varies:
+# `noise_field`.
 with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
   readings <- place_readings(x, y)
   if (any(!is.na(own)) || !can_vary(readings)) return(found)
@@ -111,7 +112,8 @@ core_noise_field <- function(config) {
 # Of a refit that came from anywhere.
 check_noise_field <- function(field, config) {
   if (is.null(field)) return(invisible())
-  if (!is.list(field) || !identical(config$refit$noise, "varying")) damaged("a refit has a noise that the bandit does not")
+  if (!is.list(field) || !identical(config$refit$noise,
+                                    "varying")) damaged("a refit has a noise that the bandit does not")
   resolve_kernel(check_made_here(field$kernel), input_names(config), arms = arm_count(config$domain))
   places <- check_matrix(field$places, "places", columns = length(input_names(config)))
   check_numbers(field$weights, "weights", lengths = nrow(places))

@@ -52,7 +52,8 @@
 #' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
 #' b
 #' @export
-refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1, noise = c("constant", "varying")) {
+refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1,
+                        noise = c("constant", "varying")) {
   settings <- list(...)
   new_part("bandit_refit")
 }
@@ -161,9 +162,11 @@ refit_if_due <- function(bandit) {
 # What refits have changed last.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
-  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"), names(one))]
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
+                                    names(one))]
   own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
-  c(of(config), Filter(Negate(is.null), own), if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
+  c(of(config), Filter(Negate(is.null), own),
+    if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
 # The current parameters of an outcome, or better ones.

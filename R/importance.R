@@ -97,7 +97,8 @@ frame_of_quantiles <- function(domain, u) {
   cpp_frame(stats::setNames(columns, domain$names))
 }
 
-# Functions drawn from an outcome's posterior, in units of the reward: a row for each point of a frame, a column for each
+# Functions drawn from an outcome's posterior, in units of the reward: a row for each point of a frame, a column for
+# each
 # draw. NULL where there are none. The draws are the same each time.
 drawn_functions <- function(bandit, frame, context, k, draws) {
   config <- current_config(bandit)

@@ -168,7 +168,8 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 #   resolved         a function that completes its settings for the core;
 #   title            for people.
 kernel_traits <- list(
-  per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE, own_function = FALSE, fitted = character(),
+  per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE,
+  own_function = FALSE, fitted = character(),
   prior_paths = TRUE, smoothness = NULL, gain_growth = NULL,
   sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
   resolved = function(kernel) function(settings, kernel, names) settings, title = NULL
@@ -250,7 +251,8 @@ kernel_entries <- list(
     traits = list(fitted = c("lengthscale", "own", "variance"), unitless = TRUE,
                   per_input = character(), title = "levels with features (the more alike, the more related)",
                   resolved = function(kernel) function(settings, kernel, names) {
-                    if (length(names) != 1) stop_argument("dims", describe(kernel$dims), "the input whose levels these are")
+                    if (length(names) != 1) stop_argument("dims", describe(kernel$dims),
+                                                          "the input whose levels these are")
                     settings
                   })
   ),
@@ -295,7 +297,8 @@ check_level_features <- function(features) {
 }
 
 check_per_feature <- function(lengthscale, features) {
-  lengthscale <- check_numbers(lengthscale, "lengthscale", lengths = unique(c(1, ncol(features))), lower = 1 / largest_number,
+  lengthscale <- check_numbers(lengthscale, "lengthscale", lengths = unique(c(1, ncol(features))),
+                               lower = 1 / largest_number,
                                upper = largest_number)
   as.vector(lengthscale, "double")
 }

@@ -13,7 +13,8 @@ default_policy <- function(outcomes = NULL) {
   if (wanted == 2) policy_ehvi() else if (wanted > 2) policy_hypervolume(width_constant(2)) else policy_ei()
 }
 
-# Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by bench/promise.R.
+# Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by
+# bench/promise.R.
 default_refit <- function(rounds = 2) refit_every(rounds, mean = "fit", average = 10)
 
 # With earlier campaigns a few rewards say already how they are related.
@@ -88,7 +89,8 @@ lengthscale_sides <- function(kernel, domain, contexts) {
   if (length(kernel$lengthscale) > 1) unname(side) else exp(mean(log(side)))
 }
 
-# How wide contexts are, each with its name: where they are known, the table's ranges; else those of the experiments that
+# How wide contexts are, each with its name: where they are known, the table's ranges; else those of the experiments
+# that
 # there are, or 1. `given`: as check_contexts() has them.
 context_sides <- function(given, seen = NULL) {
   table <- or_else(given$table, seen)

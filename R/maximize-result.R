@@ -54,7 +54,8 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
 }
 
 # None where the noise is the user's word, nor where several models are averaged over: what cannot be followed may be
-# noise in one and the objective's in another, and crediting the best reading besides promises too much (measured: bench/promise.R).
+# noise in one and the objective's in another, and crediting the best reading besides promises too much (measured:
+# bench/promise.R).
 noise_share <- function(bandit) {
   refit <- bandit$config$refit
   if (is.null(refit) || isTRUE(refit$settings$fix_noise) || !is.null(bandit$config$constraints)) return(0)

@@ -199,7 +199,8 @@ check_signature <- function(objective, error, beside = NULL) {
   if (error %in% said || startsWith(error, unused)) {
     stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
                   sprintf("a function of one point (a vector or list with the names of the inputs)%s",
-                          if (is.null(beside)) "" else paste(" and of", beside)))
+                          if (is.null(beside)) "" else paste(" and of", beside)),
+                  try = if (is.null(beside)) "function(point) f(point[[1]], point[[2]]), with as many as there are inputs")
   }
 }
 
@@ -293,7 +294,8 @@ warn_of_failures <- function(reason) {
                     list(message = paste0("the search has ended early: ", reason), call = user_call())))
 }
 
-# Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns `contexts`,
+# Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns
+# `contexts`,
 # NULL without). `unknown`: may experiments be under way?
 check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character(), outcomes = NULL) {
   if (length(outcomes) > 1) return(check_initial_outcomes(initial, domain, arg, unknown, contexts, names(outcomes)))

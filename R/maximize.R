@@ -117,11 +117,13 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
                             pending = pending_hallucinate(), refit = if (is.null(related)) default_refit() else related_refit(),
                             prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                            transform = c("auto", "none", "power"), initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
+                            transform = c("auto", "none",
+                                          "power"), initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
                             time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL, belief = NULL,
                             related = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
+  if (missing(evaluations)) check_spelling("evaluations", ...names())
   evaluations <- check_count(evaluations)
   check_flag(progress)
   check_flag(verbose)
@@ -135,7 +137,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     check_one_outcome_for(list(race = race, fidelity = fidelity,
                                stop_when = if (!is.function(stop_when)) stop_when))
   }
-  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial, belief = belief,
+  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
+                                           belief = belief,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
                                      time_limit = if (time_limit < Inf) time_limit))
@@ -160,7 +163,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
-    search <- list(points = search_design(domain, design, store, believed, related_first(as.environment(bandit))), known = known, evaluations = evaluations,
+    search <- list(points = search_design(domain, design, store, believed, related_first(as.environment(bandit))),
+                   known = known, evaluations = evaluations,
                    race = race)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }

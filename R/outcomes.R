@@ -426,7 +426,8 @@ check_outcomes_again <- function(config) {
 # What is about one reward says so.
 check_one_outcome <- function(config, what) {
   if (has_outcomes(config)) {
-    stop_gpbandits(what, " is about one reward: this bandit has the outcomes ", paste(outcome_names(config), collapse = ", "),
+    stop_gpbandits(what, " is about one reward: this bandit has the outcomes ",
+                   paste(outcome_names(config), collapse = ", "),
                    ", and no theorem says it of them.", argument = "outcomes")
   }
 }

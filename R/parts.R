@@ -87,13 +87,16 @@ fault_of_part <- function(x, class) {
     of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
     if (!is.list(x) || !of_class) stop("it is no plain list of its class")
     fields <- unclass(x)
-    if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) stop("its settings have no names of their own")
+    if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) {
+      stop("its settings have no names of their own")
+    }
     check_part_fields(fields, family)
     NULL
   }, error = function(e) sub("[.]$", "", conditionMessage(e)))
 }
 
-# Reads an object of a class: a result, a summary, which may be forged or changed by anybody. What its entry does not say
+# Reads an object of a class: a result, a summary, which may be forged or changed by anybody. What its entry does not
+# say
 # of it, or where it has none, shows in the reading.
 read_part <- function(x, class, code, arg = deparse(substitute(x))) {
   check_class(x, class, arg)

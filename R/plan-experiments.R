@@ -98,7 +98,8 @@ least_passing <- function(most, passes) {
   most
 }
 
-# How many sds of z'eps, of R-sub-Gaussian or normal noise, none of the places exceeds, with the probability left for one
+# How many sds of z'eps, of R-sub-Gaussian or normal noise, none of the places exceeds, with the probability left for
+# one
 # look. `z`: a column per place; `times`: how often each of its rows' places was played.
 noise_quantiles <- list(
   multiple = NULL,
@@ -185,7 +186,8 @@ print.bandit_plan <- function(x, ...) {
                 x$tolerance, x$probability))
     cat(sprintf("  at %d of %d places%s; width %.4g, largest sd left %.4g\n",
                 nrow(unique(x$design)), x$places,
-                if (x$between > 0) sprintf(" that cover the box (%.3g between them)", x$between) else "", x$width, x$sd))
+                if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
+                                           x$between) else "", x$width, x$sd))
     if (x$intervals != "multiple") {
       cat(sprintf("  %s intervals, half-widths up to %.4g\n", x$intervals, max(x$half_width)))
     }

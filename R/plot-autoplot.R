@@ -240,7 +240,8 @@ ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
 #' ggplot2::autoplot(found, "slices") + ggplot2::labs(y = "loss")
 #' @method autoplot bandit_maximum
 #' @exportS3Method ggplot2::autoplot bandit_maximum
-autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance", "dependence", "front", "feasible"),
+autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance", "dependence", "front",
+                                                      "feasible"),
                                     inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))

@@ -11,7 +11,8 @@ plus_minus <- function() {
 # --- a bandit -------------------------------------------------------------------------
 
 # A list: `type`; a row per place drawn: `places`, inputs, `frame`, what is believed of them, and `shown`, both together
-# as users see them; `x` (and `y` on a map), the places' positions; `queries`, the history in this context with positions
+# as users see them; `x` (and `y` on a map), the places' positions; `queries`, the history in this context with
+# positions
 # `at` (and `at_y`), without its inputs, and `played`, these; `band`; `next_choice`, and `ahead`, its inputs.
 bandit_view <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
@@ -108,7 +109,8 @@ is_predictable <- function(bandit, ahead) {
 view_band <- function(bandit, width, ahead) {
   if (!is.null(width)) return(list(width = width, label = band_label(width, "")))
   policy <- bandit$config$policy
-  has_width <- !is.null(policy$width) && trait(policy$width, "one_multiplier") && !is.null(ahead) && is.finite(ahead$width)
+  has_width <- !is.null(policy$width) && trait(policy$width,
+                                               "one_multiplier") && !is.null(ahead) && is.finite(ahead$width)
   if (!has_width) return(list(width = 2, label = band_label(2, "")))
   list(width = ahead$width, label = band_label(ahead$width, " (policy's width)"))
 }

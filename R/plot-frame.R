@@ -18,7 +18,8 @@ check_frame <- function(legend, xlim, ylim, xlab, ylab, main) {
 
 # Opens the picture: ranges (finite, positive on log axes), room for the legend above the data, light grid, axes.
 # `key`: a data.frame made of key_entry() rows. Returns the height at which the legend's room begins. No
-# graphical parameter is left changed. `frame$x_axis`, `frame$y_axis`: NULL, or where ticks are and what they are called.
+# graphical parameter is left changed. `frame$x_axis`, `frame$y_axis`: NULL, or where ticks are and what they are
+# called.
 open_picture <- function(frame, x, y, key, grid = TRUE) {
   style <- if (grid) "r" else "i"
   ylog <- grepl("y", frame$log)

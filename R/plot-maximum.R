@@ -33,7 +33,8 @@
 #' plot(found)
 #' plot(found, "slices")
 #' @export
-plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"),
+plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance", "dependence", "front",
+                                             "feasible"),
                                 inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(x, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
@@ -120,7 +121,8 @@ maximum_view <- function(found, which, inputs, width, resolution) {
 panel_count <- function(view) {
   of_outcomes <- any(c("front", "feasible") %in% names(view)) || !is.null(view$importance$outcome)
   if (of_outcomes) return(panels_of_outcomes(view))
-  length(unique(c(view$slices$input, view$dependence$input))) + sum(2 * ("map" %in% names(view)), c("progress", "importance") %in% names(view))
+  length(unique(c(view$slices$input, view$dependence$input))) + sum(2 * ("map" %in% names(view)),
+                                                                    c("progress", "importance") %in% names(view))
 }
 
 draw_maximum <- function(found, view) {

@@ -134,7 +134,8 @@ drawn_feasible <- function(view) {
 }
 
 panels_of_outcomes <- function(view) {
-  length(unique(c(view$slices$input, view$dependence$input))) + length(unique(view$feasible$input)) + 2 * ("map" %in% names(view)) +
+  length(unique(c(view$slices$input, view$dependence$input))) + length(unique(view$feasible$input)) +
+    2 * ("map" %in% names(view)) +
     sum(c("progress", "front") %in% names(view)) + length(unique(view$importance$outcome))
 }
 

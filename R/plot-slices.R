@@ -20,7 +20,8 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
 
 dependence_label <- "expected reward, on average"
 
-# As slices_view(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is that of
+# As slices_view(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is that
+# of
 # the average, by the joint distribution of the model; a bent map of outputs scales it as it scales single points' sds.
 dependence_view <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
   config <- bandit$config

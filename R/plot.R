@@ -121,7 +121,8 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   if (type == "sd") {
     played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
-      draw_plane(view$data, view$pair, own_columns(view$data, view$pair)[[what]], domain, paste("posterior", what), played,
+      draw_plane(view$data, view$pair, own_columns(view$data, view$pair)[[what]], domain, paste("posterior", what),
+                 played,
                  view$through)
     }
   } else {

@@ -121,7 +121,8 @@ policy_entries <- list(
   ),
   ts = list(
     settings = alist(width = check_one_multiplier(width)),
-    traits = list(title = "Thompson sampling", random = TRUE, believes = TRUE, draws = TRUE, draws_choice = TRUE, limits = TRUE)
+    traits = list(title = "Thompson sampling", random = TRUE, believes = TRUE, draws = TRUE, draws_choice = TRUE,
+                  limits = TRUE)
   ),
   ei = list(
     settings = alist(xi = check_number(xi, lower = 0), cost = if (!is.null(cost)) check_function(cost)),
@@ -163,7 +164,8 @@ policy_entries <- list(
   variance = list(traits = list(title = "largest variance", rises = TRUE, blind = TRUE)),
   duel = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), rule = check_choice(rule, c("last", "game"))),
-    traits = list(title = function(policy) sprintf("pairs, the %s", if (policy$rule == "last") "last against the next" else "game"),
+    traits = list(title = function(policy) sprintf("pairs, the %s",
+                                                   if (policy$rule == "last") "last against the next" else "game"),
                   short = "duels")
   ),
   uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE,

@@ -61,7 +61,8 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
     check_class(forget, "bandit_changes", hint = drift_choices)
     given <- c("variation", "horizon", "gain")[!c(is.null(variation), is.null(horizon), is.null(gain))]
     if (length(given)) {
-      stop_argument(given[1], "given beside a rule that has its own pace", "NULL, or `forget` one of the formulas' names")
+      stop_argument(given[1], "given beside a rule that has its own pace",
+                    "NULL, or `forget` one of the formulas' names")
     }
   }
   preset(list(policy = policy_ucb(width), changes = forget), domain, kernel, noise_var, ...)

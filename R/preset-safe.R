@@ -1,5 +1,6 @@
 # A rule in R (rival.R): what is safe, and what an observation would make safe, is a matter of pairs of places
-# (distances, posterior covariances), where a score of the core sees one place at a time; so it looks at candidates alone.
+# (distances, posterior covariances), where a score of the core sees one place at a time; so it looks at candidates
+# alone.
 
 #' Safety: SafeOpt and StageOpt
 #'

@@ -19,7 +19,9 @@ with_propensity <- function(history, bandit, draws = NULL) {
   if (has_rule(bandit) || !is_randomised(bandit$config)) return(history)
   there <- !can_count(bandit$config$domain) ||
     identical(table_column(bandit$queries, "arm")[history$id] + 1L, history$arm)
-  history[[beside("propensity", given_names(bandit$config))]] <- if (there) propensities(bandit, history$id, draws) else rep(NA_real_, nrow(history))
+  history[[beside("propensity", given_names(bandit$config))]] <- if (there) propensities(bandit, history$id,
+                                                                                         draws) else rep(NA_real_,
+                                                                                                         nrow(history))
   history
 }
 

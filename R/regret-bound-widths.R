@@ -134,10 +134,14 @@ regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
   2 * regret_lse(rounds, gain, noise_var, width, variance)
 }
 
-# The first batch costs what it may; a survivor of a batch of N costs at most 4 w times the largest sd that is left. Each
-# lasts `wait` rounds longer than it has points. Under drift a start's batches are those of its own horizon, and each of its
-# eliminations may lose twice what f varies within it: with V_h of the h-th start (sum V_h <= variation), x of batch i has
-# f_s(x) >= fbar(x) - V_h >= max fbar - 4 w sd - V_h, the maxima being over what batch i - 1 could eliminate, and the best of these
+# The first batch costs what it may; a survivor of a batch of N costs at most 4 w times the largest sd that is left.
+# Each
+# lasts `wait` rounds longer than it has points. Under drift a start's batches are those of its own horizon, and each
+# of its
+# eliminations may lose twice what f varies within it: with V_h of the h-th start (sum V_h <= variation), x of batch i
+# has
+# f_s(x) >= fbar(x) - V_h >= max fbar - 4 w sd - V_h, the maxima being over what batch i - 1 could eliminate, and the
+# best of these
 # for f_s is at most 2 V_h below that of the batch before.
 regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL) {
   if (!is.null(variation)) variation <- check_positive(variation)

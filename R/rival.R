@@ -192,7 +192,8 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), fra
   domain <- labels_beside(domain, contexts$names)
   width <- if (length(models)) models[[1]]$width
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
-                   constraints = list(count = check_count(count, "count", lower = least, upper = most_constraints)), pending = pending_ignore(),
+                   constraints = list(count = check_count(count, "count", lower = least,
+                                                          upper = most_constraints)), pending = pending_ignore(),
                    policy = new_policy(rule),
                    model_settings = models),
               if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)
@@ -414,7 +415,8 @@ rival_events <- function(rival, kind, id, reward = NA_real_, constraints = NULL,
                          beside = told_beside(length(id))) {
   count <- length(id)
   if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(rival$config))
-  events <- c(list(kind = rep(event_kind[[kind]], count), id = as.integer(id), reward = rep_len(as.double(reward), count),
+  events <- c(list(kind = rep(event_kind[[kind]], count), id = as.integer(id),
+                   reward = rep_len(as.double(reward), count),
                    time = rep_len(time, count)), beside, list(arms = rep(NA_character_, count), g = constraints))
   events$status <- status_after(events)
   events

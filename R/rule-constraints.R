@@ -54,7 +54,8 @@ new_constraints <- function(kind) new_part("bandit_constraints", kind, parent.fr
 # (Each is a column of the history and a multiplier beside another.)
 most_constraints <- 1000
 
-constraint_settings <- alist(count = check_count(count, upper = most_constraints), epoch = check_count(epoch), reuse = check_flag(reuse),
+constraint_settings <- alist(count = check_count(count, upper = most_constraints), epoch = check_count(epoch),
+                             reuse = check_flag(reuse),
                              epochs = if (!is.null(epochs)) check_count(epochs))
 constraint_entries <- list(
   noiseless = list(settings = c(constraint_settings, alist(

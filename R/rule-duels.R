@@ -66,7 +66,8 @@ policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
   if (config$policy$kind == "duel" && !compares) {
-    stop_argument("policy", "policy_duel() without rewards_duels()", "another policy, or `rewards = rewards_duels()` (or rankings)")
+    stop_argument("policy", "policy_duel() without rewards_duels()",
+                  "another policy, or `rewards = rewards_duels()` (or rankings)")
   }
   if (!compares) return(invisible())
   if (config$pending$kind != "ignore") refuse("pending", describe_pending(config$pending), "pending_ignore()")
@@ -90,10 +91,12 @@ check_comparison <- function(bandit, id, reward, prefer) {
     if (!is.null(reward)) stop_argument("prefer", "given besides `reward`", "given alone")
     known <- length(prefer) == 1 && (is_number(prefer) && prefer %in% id || is.atomic(prefer) && is.na(prefer))
     if (!known) {
-      stop_argument("prefer", describe(prefer), paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
+      stop_argument("prefer", describe(prefer),
+                    paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
     }
     reward <- if (is.na(prefer)) 0.5 else as.double(prefer == id[1])
-    if (!ties && reward == 0.5) stop_argument("prefer", "NA", "one of the two ids (rewards_duels(ties = TRUE) has ties)")
+    if (!ties && reward == 0.5) stop_argument("prefer", "NA",
+                                              "one of the two ids (rewards_duels(ties = TRUE) has ties)")
   }
   if (is.logical(reward)) reward <- as.double(reward)
   reward <- check_numbers(reward, if (is.null(reward)) "prefer" else "reward")
@@ -134,7 +137,8 @@ amend_duel <- function(bandit, id, reward, prefer) {
   id <- told$id
   check_status(bandit, id, "known", "a query that was compared")
   own <- last_beside(bandit, id)$other == told$other
-  if (!any(own)) stop_argument("id", paste(format(id), collapse = " and "), "two queries that were compared with each other")
+  if (!any(own)) stop_argument("id", paste(format(id), collapse = " and "),
+                               "two queries that were compared with each other")
   new <- own & bandit$queries$reward[id] != told$reward
   if (!any(new)) return(invisible(bandit))
   tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), size = 1, other = told$other[new]))
@@ -196,7 +200,8 @@ certify_duel <- function(rule, bandit, context) {
 # That of rewards with a likelihood, see GlmWidth in the core.
 claim_glm <- function(width, bandit) {
   proved(width, bandit, sprintf("the RKHS norm of f (minus the prior mean) is at most %g", width$B),
-         sprintf("rewards are %s, independent of each other given f and what was asked", trait(bandit$config$rewards, "title")))
+         sprintf("rewards are %s, independent of each other given f and what was asked",
+                 trait(bandit$config$rewards, "title")))
 }
 
 check_glm_width <- function(config) {
@@ -204,11 +209,13 @@ check_glm_width <- function(config) {
   if (is.null(width) || !trait(width, "curved")) return(invisible())
   refuse <- function(given, allowed) stop_argument("width", paste("width_glm()", given), allowed)
   if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
-    refuse(paste("with rewards that are", if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
+    refuse(paste("with rewards that are",
+                 if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
            "with rewards_binary(), rewards_counts() or rewards_duels() without ties; width_amm() is for readings")
   }
   if (!config$policy$kind %in% c("ucb", "duel")) {
     refuse(paste("for", trait(config$policy, "title")), "for policy_ucb() or policy_duel()")
   }
-  if (config$pending$kind == "hallucinate") refuse("with pending_hallucinate()", "with pending_ignore(): what is pending proves nothing")
+  if (config$pending$kind == "hallucinate") refuse("with pending_hallucinate()",
+                                                   "with pending_ignore(): what is pending proves nothing")
 }

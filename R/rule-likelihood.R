@@ -92,7 +92,8 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   ranks       of several at once?
 #   has_norm_bound  is width_glm() proved for them?
 #   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
-rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL, compares = FALSE,
+rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL,
+                       compares = FALSE,
                        ranks = FALSE, has_norm_bound = FALSE, refits = TRUE, refits_mean = FALSE)
 
 rewards_entries <- list(
@@ -101,7 +102,8 @@ rewards_entries <- list(
               traits = list(title = function(rewards) sprintf("clipped to +- %g", rewards$b), noise = TRUE)),
   binary = list(
     settings = alist(link = check_choice(link, c("logit", "probit")), direction = check_direction(direction)),
-    traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link, direction_words(rewards)),
+    traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link,
+                                                    direction_words(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
                   response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
                   outcome = function(rewards) check_successes, has_norm_bound = TRUE, refits_mean = TRUE)
@@ -126,7 +128,8 @@ rewards_entries <- list(
   duels = list(
     settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500)),
     traits = list(title = function(rewards) if (rewards$ties) "comparisons that may be ties" else "comparisons",
-                  likelihood = function(rewards) if (rewards$ties) list(kind = "ties", tau = rewards$tau) else list(kind = "logit"),
+                  likelihood = function(rewards) if (rewards$ties) list(kind = "ties",
+                                                                        tau = rewards$tau) else list(kind = "logit"),
                   response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
                   compares = TRUE, has_norm_bound = function(rewards) !rewards$ties)
   ),
@@ -137,7 +140,8 @@ rewards_entries <- list(
   ),
   robust = list(
     settings = alist(df = check_number(df, lower = 0, open_lower = TRUE)),
-    traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df), noise = TRUE,
+    traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df),
+                  noise = TRUE,
                   likelihood = function(rewards) list(kind = "robust", df = rewards$df),
                   response = function(rewards) identity,
                   outcome = function(rewards) check_reading, refits = FALSE)
@@ -149,9 +153,11 @@ check_direction <- function(direction) check_choice(direction, c("maximize", "mi
 check_ratings <- function(levels) {
   if (missing(levels)) stop_argument("levels", "missing", "the levels' names, the worst first, or their number")
   if (is.numeric(levels)) levels <- as.character(seq_len(check_count(levels, "levels", lower = 2, upper = 100)))
-  whole <- is.character(levels) && length(levels) > 1 && length(levels) <= 100 && !anyNA(levels) && all(is_text(levels)) &&
+  whole <- is.character(levels) && length(levels) > 1 && length(levels) <= 100 && !anyNA(levels) &&
+    all(is_text(levels)) &&
     all(nzchar(levels)) && !anyDuplicated(levels)
-  if (!whole) stop_argument("levels", describe(levels), "the names of two or more levels, the worst first, or their number")
+  if (!whole) stop_argument("levels", describe(levels),
+                            "the names of two or more levels, the worst first, or their number")
   unname(levels)
 }
 
@@ -202,7 +208,8 @@ check_level_told <- function(reward, size, levels) {
   reward <- check_numbers(reward, "reward", lengths = length(size))
   bad <- which(reward != round(reward) | reward < 1 | reward > length(levels))
   if (length(bad)) {
-    stop_argument("reward", describe(reward[bad[1]]), sprintf("the name or the number (1 to %d) of a level", length(levels)))
+    stop_argument("reward", describe(reward[bad[1]]),
+                  sprintf("the name or the number (1 to %d) of a level", length(levels)))
   }
   as.double(reward)
 }
@@ -232,14 +239,16 @@ is_reflected <- function(config) has_likelihood(config) && identical(config$rewa
 # As the core takes it.
 core_likelihood <- function(config) {
   if (!has_likelihood(config)) return(NULL)
-  c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"), reflected = is_reflected(config)))
+  c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"),
+                                              reflected = is_reflected(config)))
 }
 
 # The noise variance of a bandit with these rewards, which may have been left out.
 check_noise_for <- function(rewards, noise_var) {
   if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
   if (!missing(noise_var)) {
-    stop_argument("noise_var", "given", sprintf("left out: rewards that are %s have no such number", trait(rewards, "title")))
+    stop_argument("noise_var", "given", sprintf("left out: rewards that are %s have no such number",
+                                                trait(rewards, "title")))
   }
   1
 }
@@ -260,12 +269,14 @@ check_likelihood <- function(config) {
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {
-    refuse("width", trait(width, "title"), "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
+    refuse("width", trait(width, "title"),
+           "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
   }
   if (config$policy$kind == "kg" || !is.null(config$policy$repeats)) {
     refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
   }
-  if (config$engine == "lowrank") refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
+  if (config$engine == "lowrank") refuse("engine", "\"lowrank\"",
+                                         "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
   check_duels(config, refuse)
   pending <- config$pending
   if (trait(pending, "replaces")) as_stand_in(config$rewards, pending$value, refuse)
@@ -348,6 +359,7 @@ amend_outcomes <- function(bandit, id, reward, size) {
 
 # What a bandit with Gaussian noise does not take, and one with other rewards neither.
 check_no_noise <- function(noise_var, constraints) {
-  if (!is.null(noise_var)) stop_argument("noise_var", describe(noise_var), "left out: the noise is that of the rewards' kind")
+  if (!is.null(noise_var)) stop_argument("noise_var", describe(noise_var),
+                                         "left out: the noise is that of the rewards' kind")
   check_absent(constraints, "constraints")
 }

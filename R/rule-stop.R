@@ -405,15 +405,18 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
     },
-    if (is_there("rewards") && !(has_likelihood(config) && trait(or_else(config$policy$width, width_constant(1)), "curved"))) {
-      if (has_likelihood(config)) paste("no theorem covers this width where rewards are", trait(config$rewards, "title"))
+    if (is_there("rewards") && !(has_likelihood(config) &&
+                                 trait(or_else(config$policy$width, width_constant(1)), "curved"))) {
+      if (has_likelihood(config)) paste("no theorem covers this width where rewards are",
+                                        trait(config$rewards, "title"))
       else "rewards are clipped: no theorem but width_clip()'s"
     },
     if (is_there("changes")) "f changes over time: no theorem",
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
 }
 
-# Bounds for all rounds together allow rewards to be late, lost or corrected, if that has nothing to do with their values.
+# Bounds for all rounds together allow rewards to be late, lost or corrected, if that has nothing to do with their
+# values.
 arrival_story <- function(bandit) {
   c(if (arrives_at_will(bandit)) "when a reward arrives, fails or is withdrawn does not depend on its value",
     if (event_kind[["amend"]] %in% table_column(bandit$events, "kind")) {
@@ -569,7 +572,8 @@ emsr_change <- function(rule, bandit, known, last, context) {
   reward_gap(config, means[[1]] - change, change)
 }
 
-# Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs; `x`: their places,
+# Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs; `x`: their
+# places,
 # where noise differs from place to place.
 noise_of <- function(known, config, slope = 1, x = NULL) {
   usual <- if (is.null(config$noise_field) || is.null(x)) config$noise_var else noise_at(config$noise_field, x)

@@ -271,5 +271,6 @@ as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draw
 check_run_rewards <- function(config) {
   if (!has_likelihood(config) || trait(config$rewards, "noise")) return(invisible())
   stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
-                "one whose rewards are readings of a function: others are asked and told by `$suggest()` and `$observe()`")
+                paste("one whose rewards are readings of a function: others are asked and told by",
+                      "`$suggest()` and `$observe()`"))
 }

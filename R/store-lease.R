@@ -1,9 +1,11 @@
 # Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
-# state "open" (under way), "shown" (the same, for a visitor: never offered to another), "kept" (its asker's for good: no
+# state "open" (under way), "shown" (the same, for a visitor: never offered to another), "kept" (its asker's for good:
+# no
 # lease), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered), "expired", "done",
 # "withdrawn" or "failed".
 
-store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = 60, visitor = FALSE, ...) {
+store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = 60, visitor = FALSE,
+                          ...) {
   check_dots_empty(..., allowed = c("worker", "lease", "visitor"))
   visitor <- check_flag(visitor) || (is.null(worker) && length(bandit$config$context_names) > 0)
   n <- check_count(n, upper = 1e6)
@@ -53,7 +55,8 @@ lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE)
 
 # The worker's open queries that answer a call, each with the number of that call.
 own_leases <- function(bandit, found, contexts, worker) {
-  mine <- some_leases(found, which(found$state %in% c("open", "shown") & found$worker %in% worker & !is.na(found$worker) &
+  mine <- some_leases(found, which(found$state %in% c("open", "shown") & found$worker %in% worker &
+                                   !is.na(found$worker) &
                                      found$expires > bandit$journal$head$now))
   mine <- some_leases(mine, is_eligible(bandit, mine$query, contexts))
   call <- calls_of(bandit, mine$query, contexts)
@@ -132,7 +135,8 @@ give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   sql_run(log$link,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
-                sql_literal(token, log$link), if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'", sep = ", "), ", ",
+                sql_literal(token, log$link), if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'",
+                      sep = ", "), ", ",
           lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
 }
@@ -270,5 +274,6 @@ store_heartbeat <- function(store, token) {
   }
   link <- store$link
   sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link), " + seconds WHERE ", of_bandit(store),
-                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, link), collapse = ", "), ")")
+                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, link),
+                                                                         collapse = ", "), ")")
 }

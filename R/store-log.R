@@ -2,7 +2,8 @@
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
 # `checksum` (of the last event played), `base` (the number before its first event's, see compact_log()), `overwritten`
 # (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the
-# server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `more` (names
+# server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `more`
+# (names
 # of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row, config) {

@@ -42,7 +42,8 @@ summary.bandit_store <- function(object, ...) {
   open <- leases[leases$state == "open", ]
   structure(list(
     name = object$name, kind = link$kind, queries = head$queries,
-    events = as.integer(sql_rows(link, "SELECT COUNT(*) AS n FROM gpb_event WHERE bandit = ", head$bandit)$n), status = table(history$status),
+    events = as.integer(sql_rows(link, "SELECT COUNT(*) AS n FROM gpb_event WHERE bandit = ",
+                                 head$bandit)$n), status = table(history$status),
     working = data.frame(worker = open$worker, id = open$query, attempt = open$attempt, since = now - open$since,
                          expires = open$expires - now),
     workers = by_worker(leases, now), per_minute = answers_per_minute(leases, now),
@@ -87,7 +88,8 @@ answers_per_minute <- function(leases, now) {
 #' @export
 print.summary_bandit_store <- function(x, ...) {
   read_part(x, "summary_bandit_store", {
-    cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries, x$events))
+    cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries,
+                x$events))
     if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")
     cat(sprintf("  answers    %.3g a minute\n", x$per_minute))
     if (nrow(x$best)) {

@@ -20,14 +20,16 @@ service_schema <- function() {
   texts <- list(type = "array", items = text)
   done <- object(id = whole, status = text)
   given_up <- object(id = whole, reason = text, token = text, required = "id")
-  withdrawn <- object(id = whole, outcome = list(oneOf = list(text, texts)), reason = text, token = text, required = "id")
+  withdrawn <- object(id = whole, outcome = list(oneOf = list(text, texts)), reason = text, token = text,
+                      required = "id")
   outcomes <- list(type = "object", additionalProperties = c(number, nullable = TRUE), description = paste(
     "instead of reward, where the bandit has several outcomes: a number for some of them, null: not known yet;",
     "the answer's status is partial until all are known"))
   # (Two ids for a duel; rewards and tokens likewise.)
   one_or_two <- function(item) list(oneOf = list(item, list(type = "array", items = item)))
   rewarded <- function(...) {
-    object(id = one_or_two(whole), reward = one_or_two(number), outcomes = outcomes, token = one_or_two(text), ..., required = "id")
+    object(id = one_or_two(whole), reward = one_or_two(number), outcomes = outcomes, token = one_or_two(text), ...,
+           required = "id")
   }
   post <- function(summary, body, answer) service_path("post", summary, answer, body = body)
   get <- function(summary, answer, ..., open = FALSE) {
@@ -49,7 +51,8 @@ service_schema <- function() {
                                context = context,
                                arms = list(type = "array", items = list(oneOf = list(whole, text)),
                                            description = "numbers or labels of the arms that are eligible now"),
-                               fixed = list(type = "object", description = "values of inputs that are not to be chosen")),
+                               fixed = list(type = "object",
+                                            description = "values of inputs that are not to be chosen")),
                         object(queries = list(type = "array", items = query))),
       "/observe" = post("The reward of a query; the same one again changes nothing.",
                         rewarded(constraints = list(type = "array", items = number), size = one_or_two(number),

@@ -85,8 +85,8 @@ serve_slices <- function(service, query) {
 
 # (Arms of several inputs lie nowhere else than where they are, and comparisons say nothing of other places.)
 is_drawn_along_inputs <- function(config) {
-  if (can_count(config$domain)) length(config$domain$names) == 1 && !has_matrix(config$kernel) && !compares_queries(config)
-  else !has_matrix(config$kernel)
+  arms <- can_count(config$domain)
+  !has_matrix(config$kernel) && !(arms && (length(config$domain$names) > 1 || compares_queries(config)))
 }
 
 slice_columns <- function(part, name, through, log, levels = NULL) {

@@ -92,14 +92,16 @@ arms_field <- function(fields, name) {
 fixed_field <- function(fields) {
   value <- fields[["fixed"]]
   if (is.null(value)) return(NULL)
-  single <- function(one) is_json_number(one) || is_json_text(one) || (is.logical(one) && length(one) == 1 && !is.na(one))
+  single <- function(one) is_json_number(one) || is_json_text(one) || (is.logical(one) && length(one) == 1 &&
+                                                                       !is.na(one))
   if (!is.list(value) || is.null(names(value)) || !all(vapply(value, single, NA))) {
     stop_argument("fixed", in_json_words(value), "an object with a value each, for some of the inputs")
   }
   value
 }
 
-# {"yield": 61, "ph": null}: of one query a number (or null: not known yet) for some of the outcomes, of several an array
+# {"yield": 61, "ph": null}: of one query a number (or null: not known yet) for some of the outcomes, of several an
+# array
 # each. A data.frame with a row per query.
 outcomes_field <- function(service, fields, count) {
   value <- fields[["outcomes"]]

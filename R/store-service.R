@@ -264,7 +264,8 @@ serve_observe <- function(service, body) {
     return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   }
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
-                         size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body, "token"))
+                         size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body,
+                                                                                                              "token"))
   reply(list(id = id, status = "known"))
 }
 
@@ -277,7 +278,8 @@ serve_amend <- function(service, body) {
   check_fields(body, c("id", "reward", "token", "prefer", "outcomes"))
   id <- numbers_field(body, "id")
   if ("prefer" %in% names(body)) {
-    service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body), token = texts_field(body, "token"))
+    service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body),
+                         token = texts_field(body, "token"))
     return(reply(list(id = id, status = "known")))
   }
   reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body,

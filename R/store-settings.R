@@ -4,7 +4,8 @@
 check_made_here <- function(x) {
   if (!is.list(x)) return(x)
   class <- class(x)[1]
-  fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x) else if (!is.null(family_of(class))) fault_of_part(x, class)
+  fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x) else if (!is.null(family_of(class))) fault_of_part(x,
+                                                                                                                   class)
   else for (i in seq_along(x)) check_made_here(.subset2(x, i))
   if (!is.null(fault)) stop(sprintf("it holds a %s that is none of ours: %s", class, fault))
   x
@@ -17,7 +18,8 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map", "models",
+  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map",
+                                      "models",
                                      "related"))
   if (length(strange)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",

@@ -173,7 +173,8 @@ width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, 
                      resolved = function(width) function(width, config) width)
 
 width_entries <- list(
-  constant = list(settings = alist(value = check_number(value, lower = 0)), traits = list(corruptible = NA, any_rewards = TRUE)),
+  constant = list(settings = alist(value = check_number(value, lower = 0)),
+                  traits = list(corruptible = NA, any_rewards = TRUE)),
   "function" = list(settings = alist(f = check_function(f)), traits = list(corruptible = NA, any_rewards = TRUE)),
   srinivas_finite = list(settings = alist(delta = check_delta(delta), scale = check_scale(scale)),
                          traits = list(counts_arms = TRUE, corruptible = TRUE, claim = function(width) claim_finite)),
@@ -383,7 +384,8 @@ width_clip <- function(B, clip, delta = 0.1) {
 # A width that one of another kind is made of.
 check_base <- function(base, same) {
   base <- check_one_multiplier(base, "base")
-  if (trait(base, "curved")) stop_argument("base", trait(base, "title"), "a width that multiplies the posterior's own sd")
+  if (trait(base, "curved")) stop_argument("base", trait(base, "title"),
+                                           "a width that multiplies the posterior's own sd")
   if (base$type == same) {
     stop_argument("base", trait(base, "title"), sprintf("a width other than width_%s()", same))
   }

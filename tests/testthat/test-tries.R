@@ -16,6 +16,15 @@ test_that("errors say what to try, and which column is missing", {
   expect_match(said_by(gpbandits:::need_package("nopackagehere", "store")), "Try: install.packages(\"nopackagehere\")", fixed = TRUE)
   b$observe(1, 2)
   expect_match(said_by(b$observe(1, 3)), "$amend()", fixed = TRUE)
+  expect_match(said_by(gp_ucb(1:3, kernel_se(1))), "`noise_var` .*Try: auto_bandit\\(\\)")
+  expect_match(said_by(gp_bandit(1:3, kernel_se(1), 0.1, policy_ucb)), "Try: policy_ucb(...), with its parentheses", fixed = TRUE)
+  expect_match(said_by(auto_bandit(list(c(0, 1)))), "Try: names for its entries", fixed = TRUE)
+  expect_match(said_by(maximize_bandit(sum, list(x = c(0, 1)), evalutions = 5)), "`evalutions` must be `evaluations`", fixed = TRUE)
+  two <- function(x, y) x + y
+  expect_match(said_by(maximize_bandit(two, list(x = c(0, 1), y = c(0, 1)), evaluations = 5)), "Try: function(point) f(point[[1]]", fixed = TRUE)
+  several <- auto_bandit(list(x = c(0, 1)), outcomes = list(yield = to_maximize(), ph = at_most(7)))
+  several$suggest()
+  expect_match(said_by(several$observe(data.frame(id = 1, yeild = 2))), "without `yield`, `ph` (its columns: id, yeild)", fixed = TRUE)
 })
 
 test_that("a search whose every evaluation failed says why", {
