@@ -45,9 +45,11 @@
 #' @export
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
                         noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
-                        refit = if (is.null(related)) default_refit() else related_refit(), prior_noise = default_prior_noise, prior_lengthscale = "auto",
+                        refit = if (is.null(related)) default_refit() else related_refit(),
+                        prior_noise = default_prior_noise, prior_lengthscale = "auto",
                         transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
-                        belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL, limits = NULL) {
+                        belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL,
+                        limits = NULL) {
   domain <- as_domain(domain)
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)

@@ -10,8 +10,8 @@ GPBandit <- setRefClass("GPBandit",
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
-      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now; `fixed`: a named list
-      of inputs that are not to be chosen."
+      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now;
+      `fixed`: a named list of inputs that are not to be chosen."
       bandit_suggest(own_fields(), n, context, time, arms, fixed, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {

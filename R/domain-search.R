@@ -403,7 +403,8 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   numbers <- domain$box$log
   bad <- which(rowSums(codes[, numbers, drop = FALSE] <= 0, na.rm = TRUE) > 0)
   if (length(bad)) {
-    stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[bad[1], , drop = FALSE])), "numbers > 0 where logarithms are taken")
+    stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[bad[1], , drop = FALSE])),
+                  "numbers > 0 where logarithms are taken")
   }
   model_of_codes(domain, codes)
 }

@@ -49,7 +49,8 @@ inputs_anywhere.default <- function(domain, x, arg) {
   bad <- which(!is.finite(u), arr.ind = TRUE)
   if (nrow(bad)) {
     name <- domain$names[bad[1, 2]]
-    stop_argument(arg, sprintf("%s = %s", name, describe(unname(x[bad[1, 1], name]))), "a number > 0, where its logarithm is taken")
+    stop_argument(arg, sprintf("%s = %s", name, describe(unname(x[bad[1, 1], name]))),
+                  "a number > 0, where its logarithm is taken")
   }
   u
 }

@@ -200,7 +200,8 @@ check_signature <- function(objective, error, beside = NULL) {
     stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
                   sprintf("a function of one point (a vector or list with the names of the inputs)%s",
                           if (is.null(beside)) "" else paste(" and of", beside)),
-                  try = if (is.null(beside)) "function(point) f(point[[1]], point[[2]]), with as many as there are inputs")
+                  try = if (is.null(beside)) paste("function(point) f(point[[1]], point[[2]]),",
+                                                   "with as many as there are inputs"))
   }
 }
 

@@ -115,12 +115,13 @@
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
                             kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
-                            pending = pending_hallucinate(), refit = if (is.null(related)) default_refit() else related_refit(),
+                            pending = pending_hallucinate(),
+                            refit = if (is.null(related)) default_refit() else related_refit(),
                             prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                            transform = c("auto", "none",
-                                          "power"), initial = NULL, workers = 1, timeout = Inf, attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
-                            time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL, belief = NULL,
-                            related = NULL, verbose = FALSE, progress = interactive()) {
+                            transform = c("auto", "none", "power"), initial = NULL, workers = 1, timeout = Inf,
+                            attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
+                            time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL,
+                            belief = NULL, related = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
   if (missing(evaluations)) check_spelling("evaluations", ...names())

@@ -26,8 +26,8 @@ NULL
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
 autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
-                              type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"), width = NULL,
-                              next_choice = TRUE, resolution = NULL, ...) {
+                              type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
+                              width = NULL, next_choice = TRUE, resolution = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()

@@ -87,7 +87,8 @@ NULL
 #' @method plot GPBandit
 #' @export
 plot.GPBandit <- function(x, context = NULL, truth = NULL,
-                          type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"), width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
+                          type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
+                          width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
                           ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_bandit(x)
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))

@@ -55,7 +55,8 @@ largest_noise <- function(B, link, mean, variance) {
     hazard <- exp(stats::dnorm(f, log = TRUE) - stats::pnorm(f, log.p = TRUE))
     hazard * (hazard + f)
   }
-  1 / switch(link, logit = min(stats::dlogis(ends)), counts = exp(ends[1]), probit = min(success(ends[2]), success(-ends[1])))
+  1 / switch(link, logit = min(stats::dlogis(ends)), counts = exp(ends[1]),
+             probit = min(success(ends[2]), success(-ends[1])))
 }
 
 # f(x*) - f(x_t) <= 2 w sd(f(x_t) - f(x_{t-1})), whose variance is at most 4 v; x_t is the next one's x_{t-1}.

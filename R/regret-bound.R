@@ -220,9 +220,9 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "glm", "duel", "penalty", "fade",
-                                     "clip", "irgp", "eims",
-                                     "straddle", "lse", "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "glm",
+                                     "duel", "penalty", "fade", "clip", "irgp", "eims", "straddle", "lse",
+                                     "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
   rounds <- check_count(rounds)

@@ -4,8 +4,8 @@
 check_made_here <- function(x) {
   if (!is.list(x)) return(x)
   class <- class(x)[1]
-  fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x) else if (!is.null(family_of(class))) fault_of_part(x,
-                                                                                                                   class)
+  fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
+  else if (!is.null(family_of(class))) fault_of_part(x, class)
   else for (i in seq_along(x)) check_made_here(.subset2(x, i))
   if (!is.null(fault)) stop(sprintf("it holds a %s that is none of ours: %s", class, fault))
   x

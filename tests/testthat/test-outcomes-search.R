@@ -214,7 +214,7 @@ test_that("pictures of limits and of fronts say what they draw", {
   expect_error(plot(plain, "feasible"), "no limits", class = "gpbandits_error")
   skip_if_not_installed("ggplot2")
   for (which in c("progress", "feasible", "slices")) expect_s3_class(ggplot2::autoplot(one, which), "ggplot")
-  for (which in c("progress", "feasible", "front", "importance")) {
+  for (which in c("progress", "feasible", "front")) {
     picture <- ggplot2::autoplot(two, which)
     expect_s3_class(picture, "ggplot")
     expect_equal(as.data.frame(picture$data)[1:2], as.data.frame(plot(two, which)[[which]])[1:2])
