@@ -193,3 +193,71 @@ linear_form <- function(expression, names) {
                else if (constant(parts[[2]])) parts[[2]][[1]] * parts[[1]],
          "/" = if (constant(parts[[2]])) parts[[1]] / parts[[2]][[1]])
 }
+
+# ---- along one share ------------------------------------------------------------------
+
+# A frame's points with shares that sum up: what is in `kept` stays, and the others of its set share what is left in the
+# proportion that they have above their lower bounds (the direction of Cox's effects of mixtures). With `fits`: whether
+# all are within their bounds.
+balanced_shares <- function(domain, points, kept = character()) {
+  fits <- rep(TRUE, nrow(points))
+  for (one in domain$shares) {
+    x <- as.matrix(points[one$names])
+    # What sums up is left as it is, to the bit.
+    off <- abs(rowSums(x) - one$total) > 1e-9 * one$total
+    x[off, ] <- balanced_set(one, x[off, , drop = FALSE], one$names %in% kept)
+    points[one$names] <- x
+    fits <- fits & within_set(one, x)
+  }
+  list(points = points, fits = fits)
+}
+
+# Rows of a set's shares; `kept`: which columns stay.
+balanced_set <- function(one, x, kept) {
+  moved <- which(!kept)
+  if (nrow(x) == 0 || length(moved) == 0) return(x)
+  if (!is.null(one$most)) x <- largest_shares(x, kept, one$most)
+  least <- if (is.null(one$most)) one$lower[moved] else numeric(length(moved))
+  above <- pmax(x[, moved, drop = FALSE] - rep(least, each = nrow(x)), 0)
+  left <- one$total - rowSums(x[, kept, drop = FALSE]) - sum(least)
+  none <- rowSums(above) <= 1e-12 * one$total
+  above[none, ] <- 1
+  x[, moved] <- rep(least, each = nrow(x)) + above * (left / rowSums(above))
+  x
+}
+
+# A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share comes
+# before the others, and uniform where none has an upper bound.
+spread_shares <- function(domain, points, u) {
+  for (one in domain$shares) {
+    least <- if (is.null(one$most)) one$lower else 0 * one$lower
+    above <- -log(pmax(1 - u[, share_columns(domain, one), drop = FALSE], 1e-12))
+    points[one$names] <- balanced_set(one, above + rep(least, each = nrow(u)), rep(FALSE, length(one$names)))
+  }
+  points
+}
+
+# So many shares of a row above 0 as may be: those that stay, and the largest of the others.
+largest_shares <- function(x, kept, most) {
+  for (i in seq_len(nrow(x))) {
+    room <- max(most - sum(x[i, kept] > 0), 0)
+    moved <- which(!kept)
+    x[i, moved[order(-x[i, moved])[-seq_len(room)]]] <- 0
+    if (room == 0) x[i, moved] <- 0
+  }
+  x
+}
+
+within_set <- function(one, x) {
+  close <- 1e-8 * one$total
+  low <- rep(one$lower, each = nrow(x))
+  high <- rep(one$upper, each = nrow(x))
+  absent <- !is.null(one$most) & x == 0
+  rowSums(!absent & !(x >= low - close & x <= high + close)) == 0 &
+    (if (is.null(one$most)) TRUE else rowSums(x > 0) <= one$most)
+}
+
+# The set of exactly three shares of which these two are some, or NULL.
+ternary_set <- function(domain, pair) {
+  Find(function(one) length(one$names) == 3 && all(pair %in% one$names), domain$shares)
+}

@@ -6,6 +6,9 @@
 #' `first`, the share of the variance that input \eqn{i} explains alone, and `total`, the share that is left when all others are known, so that
 #' interactions count. Method: Jansen's estimators over `2^k` pairs of points of a low-discrepancy sequence.
 #'
+#' Shares ([param_shares()]) are not independent: what is varied is an exponential variable for each, in proportion to which
+#' the total is divided (uniform over the mixtures where no share has an upper bound).
+#'
 #' @section How surely: the posterior mean is one function among those that the rewards allow, and a smoother one than most. `lower` and `upper` are the 5% and 95%
 #'   quantiles of `total` over `draws` functions drawn from the posterior (with several models, see [refit_every()], a model first, then a function; of 128
 #'   pairs of points, less what these are off for the mean): what is believed of the function's own index, with the spread of that estimate. They need not contain `total`. The attribute `explained` is how much of the function's
@@ -94,7 +97,7 @@ or_zero <- function(x) ifelse(is.finite(x), x, 0)
 
 frame_of_quantiles <- function(domain, u) {
   columns <- lapply(seq_along(domain$names), function(i) input_quantiles(domain, i, u[, i]))
-  cpp_frame(stats::setNames(columns, domain$names))
+  spread_shares(domain, cpp_frame(stats::setNames(columns, domain$names)), u)
 }
 
 # Functions drawn from an outcome's posterior, in units of the reward: a row for each point of a frame, a column for

@@ -197,7 +197,7 @@ ggplot_sd_map <- function(bandit, view) ggplot_plane(view, bandit_history(bandit
 # Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends.
 ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
   belief <- own_columns(view$data, view$pair)
-  shown <- or_else(shown, range(belief[[colours]]))
+  shown <- or_else(shown, range(belief[[colours]], na.rm = TRUE))
   as_axis <- function(columns) {
     for (name in view$pair) {
       levels <- view$levels[[name]]
@@ -207,6 +207,7 @@ ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
   }
   axes <- as_axis(view$data)
   surface <- cbind(axes, belief[c("mean", "sd")])
+  surface <- surface[!is.na(surface$mean), ]           # shares that do not go together
   surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +

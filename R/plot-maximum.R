@@ -4,13 +4,16 @@
 #'   sign of their own.
 #' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others as recommended.
 #' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the points evaluated lie
-#'   where their two inputs say.
+#'   where their two inputs say. Two of exactly three shares ([param_shares()]) are a triangle of all three.
 #' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`, a line from `lower` to `upper`.
 #' * `"dependence"`: what to expect along each input where the others are anywhere (spread evenly over their ranges): mean and a band of `width` sd
 #'   of the *average* over 64 points of the others. Slices go through one point and see interactions there; this sees none.
 #' * `"front"`, of several objectives (the first two): what evaluations gave, those beyond a limit pale; the front of posterior means with bars of `width` sd; the reference point.
 #' * `"feasible"`, of limits: the probability that all hold, each input along its range.
 #' * `"all"`: all of these but the dependence on one page, slices of the four inputs that matter most.
+#'
+#' Along a share the others of its set go on in the proportion that they have, as far as their bounds allow; there is nothing where
+#' they do not.
 #'
 #' With several [outcomes] `"progress"` is the best value of the evaluations that kept the limits, or the hypervolume that they dominate (see
 #' [as.data.frame()][bandit_maximum]); `"slices"` and `"map"` are of the objective, where there is one; `"all"` has neither.

@@ -9,7 +9,10 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
     axis <- input_axis(domain, match(name, domain$names), or_else(resolution, 101))
     points <- through[rep(1, length(axis)), domain$names, drop = FALSE]
     points[[name]] <- axis
-    posterior <- belief_along(bandit, points, context, width)
+    balanced <- balanced_shares(domain, points, name)
+    axis <- axis[balanced$fits]
+    if (length(axis) == 0) return(NULL)
+    posterior <- belief_along(bandit, balanced$points[balanced$fits, , drop = FALSE], context, width)
     counted <- !is.null(input_levels(domain, match(name, domain$names)))
     at <- data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis))
     if (of == "feasible") return(cbind(at, posterior["feasible"]))
@@ -34,6 +37,10 @@ dependence_view <- function(bandit, context, inputs, width, resolution = NULL, o
     points <- anywhere[rep(seq_len(others), length(axis)), , drop = FALSE]
     points[[name]] <- rep(axis, each = others)
     rownames(points) <- NULL
+    balanced <- balanced_shares(domain, points, name)
+    rows <- fitting_rows(balanced$fits, others)
+    axis <- axis[rows$blocks]
+    points <- balanced$points[rows$at, , drop = FALSE]
     single <- belief_along(bandit, points, context)
     at <- as_kernel_points(bandit, points, context)
     joint <- core(cpp_bandit_block_averages(bandit$handle, outcome - 1L, at$points, others))
@@ -44,6 +51,13 @@ dependence_view <- function(bandit, context, inputs, width, resolution = NULL, o
                sd = sd, lower = mean - width * sd, upper = mean + width * sd)
   })
   do.call(rbind, parts)
+}
+
+# Blocks of `each` points without those that do not fit: others of the block stand for them; `blocks` where some fit.
+fitting_rows <- function(fits, each) {
+  fits <- matrix(fits, each)
+  blocks <- which(colSums(fits) > 0)
+  list(blocks = blocks, at = unlist(lapply(blocks, function(k) (k - 1) * each + rep_len(which(fits[, k]), each))))
 }
 
 # The objective's mean and sd (with several outcomes `feasible` besides).
@@ -66,14 +80,18 @@ objective_belief <- function(belief, config) {
   data.frame(mean = belief[[own[1]]], sd = belief[[own[2]]], feasible = belief$feasible)
 }
 
-# The same of two inputs together: columns named like them, then mean and sd.
+# The same of two inputs together: columns named like them, then mean and sd (`NA` where the two shares leave too little
+# or too much for the others).
 plane_view <- function(bandit, context, through, pair, resolution = NULL) {
   domain <- bandit$config$domain
   axes <- lapply(pair, function(name) input_axis(domain, match(name, domain$names), or_else(resolution, 45)))
   grid <- expand.grid(stats::setNames(axes, pair), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
   points <- through[rep(1, nrow(grid)), domain$names, drop = FALSE]
   points[pair] <- grid
-  cbind(grid, columns_beside(belief_along(bandit, points, context)[c("mean", "sd")], pair))
+  balanced <- balanced_shares(domain, points, pair)
+  belief <- data.frame(mean = rep(NA_real_, nrow(grid)), sd = NA_real_)
+  belief[balanced$fits, ] <- belief_along(bandit, balanced$points[balanced$fits, , drop = FALSE], context)[c("mean", "sd")]
+  cbind(grid, columns_beside(belief, pair))
 }
 
 # Where slices go through: the recommended point.
@@ -123,8 +141,11 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
 }
 
 # An image with contours, points and a colour key in the right margin. `xs`, `ys`: `values` runs over xs first.
-# What lies outside `shown` has the colour of its end.
-draw_plane <- function(plane, pair, values, domain, title, points = NULL, through = NULL, shown = range(values)) {
+# What lies outside `shown` has the colour of its end. Two of three shares are a triangle.
+draw_plane <- function(plane, pair, values, domain, title, points = NULL, through = NULL,
+                       shown = range(values, na.rm = TRUE)) {
+  ternary <- ternary_set(domain, pair)
+  if (!is.null(ternary)) return(draw_ternary(plane, ternary, pair, values, title, points, through, shown))
   levels <- levels_of_inputs(domain)[pair]
   old <- room_for_key(levels[[2]])
   on.exit(graphics::par(old))
@@ -150,7 +171,11 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
     graphics::points(place(through, xs, pair[1]), place(through, ys, pair[2]), pch = 23, cex = 1.5, col = "black",
                      bg = mark$next_choice)
   }
-  draw_colour_key(range(z), edges$y, beyond = c(min(values) < min(z), max(values) > max(z)))
+  draw_colour_key(range(z, na.rm = TRUE), edges$y, beyond = beyond_colours(values, z))
+}
+
+beyond_colours <- function(values, z) {
+  c(min(values, na.rm = TRUE) < min(z, na.rm = TRUE), max(values, na.rm = TRUE) > max(z, na.rm = TRUE))
 }
 
 axis_positions <- function(values, levels) {

@@ -215,3 +215,61 @@ test_that("EI found on five shares with three active beats 10,000 candidates of 
   }, NA)
   expect_gte(sum(wins), 19)
 })
+
+test_that("along a share the others go on in proportion, within their bounds and their number", {
+  space <- search_space(blend = param_shares(c("a", "b", "c"), total = 2, lower = c(0.2, 0, 0), upper = c(2, 1.5, 2)),
+                                        temp = c(20, 80))
+  at <- data.frame(a = c(0.2, 1, 1, 2), b = 0.3, c = 0.9, temp = 30)
+  moved <- gpbandits:::balanced_shares(space, at, "a")
+  expect_equal(moved$points$a, at$a)
+  expect_equal(moved$points$b, c(0.45, 0.25, 0.25, 0))
+  expect_equal(moved$points$c, c(1.35, 0.75, 0.75, 0))
+  expect_true(all(moved$fits))
+  expect_identical(moved$points$temp, at$temp)
+  # Two that are kept leave the third what is left, or too little; `a` cannot be below its bound, nor `b` above its own.
+  both <- gpbandits:::balanced_shares(space, data.frame(a = c(0.5, 1.5, 0.2), b = c(0.5, 1, 1.6), c = 0, temp = 30), c("a", "b"))
+  expect_equal(both$points$c[1], 1)
+  expect_identical(both$fits, c(TRUE, FALSE, FALSE))
+  low <- gpbandits:::balanced_shares(space, data.frame(a = 0.2, b = 0, c = 2, temp = 30), "c")
+  expect_false(low$fits)
+  # What sums up is not touched.
+  whole <- data.frame(a = 0.3, b = 0.7, c = 1, temp = 30)
+  expect_identical(gpbandits:::balanced_shares(space, whole, "temp")$points, whole)
+
+  few <- search_space(m = param_shares(letters[1:4], most = 2, lower = 0.05))
+  one <- gpbandits:::balanced_shares(few, data.frame(a = c(0.5, 1), b = 0.3, c = 0.7, d = 0), "a")
+  expect_equal(one$points, data.frame(a = c(0.5, 1), b = 0, c = c(0.5, 0), d = 0))
+  expect_true(all(one$fits))
+  expect_false(gpbandits:::balanced_shares(few, data.frame(a = 0.97, b = 0.3, c = 0.7, d = 0), "a")$fits)
+})
+
+test_that("pictures and importances of shares are of mixtures that there are", {
+  space <- search_space(blend = param_shares(c("a", "b", "c")))
+  set.seed(5)
+  u <- matrix(runif(3e4), ncol = 3)
+  spread <- gpbandits:::frame_of_quantiles(space, u)
+  expect_equal(rowSums(spread), rep(1, 1e4))
+  # Uniform on the triangle: each share has the distribution function 1 - (1 - s)^2.
+  for (name in names(spread)) expect_gt(stats::ks.test(spread[[name]], function(s) 1 - (1 - s)^2)$p.value, 1e-4)
+  found <- maximize_bandit(function(p) -10 * ((p$a - 0.5)^2 + (p$b - 0.2)^2), space, 12, progress = FALSE)
+  # No share comes before another: more of `c` is less of the others.
+  expect_true(all(input_importance(found)$total > 0.02))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  view <- plot(found, "slices", resolution = 11)$slices
+  best <- found$par
+  other <- predict(found, data.frame(a = 0.3, b = 0.7 * best$b / (best$b + best$c), c = 0.7 * best$c / (best$b + best$c)))
+  expect_equal(view$mean[view$input == "a"][4], other$mean)
+  map <- plot(found, "map", inputs = c("a", "b"), resolution = 11)$map
+  expect_identical(is.na(map$mean), map$a + map$b > 1 + 1e-9)
+  there <- which(abs(map$a - 0.2) + abs(map$b - 0.3) < 1e-9)
+  expect_equal(map$mean[there], predict(found, data.frame(a = 0.2, b = 0.3, c = 0.5))$mean)
+  plane <- plot(found, "dependence", inputs = "c", resolution = 5)$dependence
+  expect_identical(plane$value, c(0, 0.25, 0.5, 0.75, 1))
+  # With everything in one share there is one mixture: no average.
+  expect_equal(plane$mean[5], predict(found, data.frame(a = 0, b = 0, c = 1))$mean, tolerance = 1e-6)
+  skip_if_not_installed("ggplot2")
+  picture <- ggplot2::autoplot(found, "map", resolution = 9)
+  grid <- ggplot2::ggplot_build(picture)$data[[1]]
+  expect_equal(nrow(grid), 45)
+})

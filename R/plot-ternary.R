@@ -1,0 +1,74 @@
+# Pictures of three shares: a triangle whose corners are the pure ones.
+
+# Where a mixture lies: `a`, `b` of a total of 1, the third share is what is left; the corners are (0, 0), (1, 0) and the top.
+ternary_places <- function(a, b) list(x = a + b / 2, y = b * sqrt(3) / 2)
+
+# As draw_plane(). `set`: of param_shares(); `pair`: the shares of the right and of the upper corner.
+draw_ternary <- function(plane, set, pair, values, title, points, through, shown) {
+  old <- room_for_key()
+  on.exit(graphics::par(old))
+  third <- setdiff(set$names, pair)
+  top <- sqrt(3) / 2
+  graphics::plot.new()
+  graphics::plot.window(c(-0.06, 1.06), c(-0.1, top + 0.08), asp = 1)
+  graphics::title(main = title, line = 1, cex.main = 1.1)
+  a <- unique(plane[[pair[1]]]) / set$total
+  b <- unique(plane[[pair[2]]]) / set$total
+  z <- matrix(pmin(pmax(values, shown[1]), shown[2]), length(a), length(b))
+  draw_mixtures(a, b, z)
+  draw_triangle(pair, third, set$total)
+  place <- function(rows) ternary_places(rows[[pair[1]]] / set$total, rows[[pair[2]]] / set$total)
+  if (!is.null(points)) {
+    graphics::points(place(points), pch = 21, cex = 0.7, col = "black", bg = grDevices::adjustcolor("white", 0.75))
+  }
+  if (!is.null(through)) graphics::points(place(through), pch = 23, cex = 1.5, col = "black", bg = mark$next_choice)
+  draw_colour_key(range(z, na.rm = TRUE), c(0, top), beyond = beyond_colours(values, z))
+}
+
+# A cell for each mixture that there is, and contours.
+draw_mixtures <- function(a, b, z) {
+  colours <- surface_colours(100)
+  known <- which(is.finite(z), arr.ind = TRUE)
+  range <- range(z[known])
+  shade <- if (is_flat(z)) rep(50, nrow(known)) else 1 + floor(99 * (z[known] - range[1]) / diff(range))
+  at <- between(a)
+  bt <- between(b)
+  i <- known[, 1]
+  j <- known[, 2]
+  # Corners of the cells, within the triangle.
+  x <- pmax(rbind(at[i], at[i + 1], at[i + 1], at[i]), 0)
+  y <- pmax(rbind(bt[j], bt[j], bt[j + 1], bt[j + 1]), 0)
+  sum <- pmax(x + y, 1)
+  corners <- ternary_places(rbind(x / sum, NA), rbind(y / sum, NA))
+  graphics::polygon(corners$x, corners$y, col = colours[shade], border = colours[shade], lwd = 0.5)
+  if (is_flat(z)) return(invisible())
+  for (line in grDevices::contourLines(a, b, z, nlevels = 8)) {
+    graphics::lines(ternary_places(line$x, line$y), col = "grey25", lwd = 0.7)
+  }
+}
+
+# The edges of cells centred at evenly spaced values.
+between <- function(values) {
+  n <- length(values)
+  half <- if (n > 1) (values[2] - values[1]) / 2 else 0.5
+  c(values - half, values[n] + half)
+}
+
+# Its edges, lines of 20, 40, 60 and 80 percent of each share, and the names of the corners.
+draw_triangle <- function(pair, third, total) {
+  for (share in seq(0.2, 0.8, 0.2)) {
+    ends <- list(list(c(share, share), c(0, 1 - share)), list(c(0, 1 - share), c(share, share)),
+                 list(c(0, 1 - share), c(1 - share, 0)))
+    for (end in ends) graphics::lines(ternary_places(end[[1]], end[[2]]), col = grDevices::adjustcolor("black", 0.15))
+    said <- format(signif(share * total, 3))
+    # A share's lines are named where they end: below, at the right and at the left edge.
+    marks <- ternary_places(c(share, 1 - share, 0), c(0, share, 1 - share))
+    graphics::text(marks$x[1], marks$y[1], said, pos = 1, offset = 0.3, cex = 0.7, col = "grey40")
+    graphics::text(marks$x[2], marks$y[2], said, pos = 4, offset = 0.3, cex = 0.7, col = "grey40")
+    graphics::text(marks$x[3], marks$y[3], said, pos = 2, offset = 0.3, cex = 0.7, col = "grey40")
+  }
+  graphics::polygon(ternary_places(c(0, 1, 0), c(0, 0, 1)), border = "grey40")
+  graphics::text(-0.02, -0.03, third, pos = 1, xpd = NA)
+  graphics::text(1.02, -0.03, pair[1], pos = 1, xpd = NA)
+  graphics::text(0.5, sqrt(3) / 2, pair[2], pos = 3, xpd = NA)
+}
