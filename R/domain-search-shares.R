@@ -226,8 +226,8 @@ balanced_set <- function(one, x, kept) {
   x
 }
 
-# A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share comes
-# before the others, and uniform where none has an upper bound.
+# A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share
+# comes before the others, and uniform where none has an upper bound.
 spread_shares <- function(domain, points, u) {
   for (one in domain$shares) {
     least <- if (is.null(one$most)) one$lower else 0 * one$lower

@@ -90,7 +90,8 @@ plane_view <- function(bandit, context, through, pair, resolution = NULL) {
   points[pair] <- grid
   balanced <- balanced_shares(domain, points, pair)
   belief <- data.frame(mean = rep(NA_real_, nrow(grid)), sd = NA_real_)
-  belief[balanced$fits, ] <- belief_along(bandit, balanced$points[balanced$fits, , drop = FALSE], context)[c("mean", "sd")]
+  there <- balanced$points[balanced$fits, , drop = FALSE]
+  belief[balanced$fits, ] <- belief_along(bandit, there, context)[c("mean", "sd")]
   cbind(grid, columns_beside(belief, pair))
 }
 

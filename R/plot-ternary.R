@@ -1,6 +1,7 @@
 # Pictures of three shares: a triangle whose corners are the pure ones.
 
-# Where a mixture lies: `a`, `b` of a total of 1, the third share is what is left; the corners are (0, 0), (1, 0) and the top.
+# Where a mixture lies: `a`, `b` of a total of 1, the third share is what is left; the corners are (0, 0), (1, 0) and
+# the top.
 ternary_places <- function(a, b) list(x = a + b / 2, y = b * sqrt(3) / 2)
 
 # As draw_plane(). `set`: of param_shares(); `pair`: the shares of the right and of the upper corner.
@@ -31,8 +32,8 @@ draw_mixtures <- function(a, b, z) {
   known <- which(is.finite(z), arr.ind = TRUE)
   range <- range(z[known])
   shade <- if (is_flat(z)) rep(50, nrow(known)) else 1 + floor(99 * (z[known] - range[1]) / diff(range))
-  at <- between(a)
-  bt <- between(b)
+  at <- evenly_parted(a)
+  bt <- evenly_parted(b)
   i <- known[, 1]
   j <- known[, 2]
   # Corners of the cells, within the triangle.
@@ -48,7 +49,7 @@ draw_mixtures <- function(a, b, z) {
 }
 
 # The edges of cells centred at evenly spaced values.
-between <- function(values) {
+evenly_parted <- function(values) {
   n <- length(values)
   half <- if (n > 1) (values[2] - values[1]) / 2 else 0.5
   c(values - half, values[n] + half)

@@ -24,3 +24,11 @@ test_that("tests leave no file among the tests", {
   ours <- "^((test|helper)-.*|combinations)[.]R$|^cpp$|^kept$"   # (what only tests call is compiled by them; files of earlier versions)
   expect_identical(grep(ours, here, value = TRUE, invert = TRUE), character())
 })
+
+test_that("no function is defined twice: the later file would silently win", {
+  files <- list.files(test_path("..", "..", "R"), "[.]R$", full.names = TRUE)
+  skip_if(length(files) == 0, "only in the repository")
+  lines <- unlist(lapply(files, readLines))
+  defined <- sub(" <- function.*", "", grep("^[A-Za-z.][A-Za-z0-9._]* <- function", lines, value = TRUE))
+  expect_identical(defined[duplicated(defined)], character())
+})
