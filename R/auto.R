@@ -15,7 +15,8 @@
 #'   the order of the ids they get. Where `reward` is
 #'   `NA` the experiment is under way; `$observe()` tells its result. Or the `$history()` of another bandit, or of a
 #'   search: what is under way there
-#'   is under way here, what has failed has failed, and what was withdrawn is left out.
+#'   is under way here, what has failed has failed, and what was withdrawn is left out. Rows may lie outside of the
+#'   space: see below.
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`, with `related` 3. As many fewer are asked as `data` has rows.
@@ -30,6 +31,16 @@
 #' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for each instead of `reward`
 #'   (with `limits`, beside it). What is `NA` there, or has no column, is under way.
 #' @return A `GPBandit`, see [gp_bandit()].
+#' @section Editing a space midway: `auto_bandit(new_space, data = old$history())` goes on in other bounds, or with a
+#'   further input. Rows of `data` whose numbers are outside of the bounds of a box or a [search_space()] (also of its
+#'   shares, as long as they add up) are observations like any others: they stand in `$history()`, the posterior and
+#'   refits know them, and so does the scale of the rewards. But none of them counts for `design`, is the place that
+#'   expected improvement is measured from, or comes out of `$best()`, `$front()`, `$suggest()`; a message names them.
+#'   An added input is a further column of `data`, with the value that it had in the old rows:
+#'   `cbind(old$history(), stir = 3)`. Columns of inputs that are no more are to be left out.
+#'   Errors: levels that the new space has not, fractions of whole numbers, numbers <= 0 of a logarithmic input, rows
+#'   within the bounds that break `where`, rows that are none of finitely many arms or of a product, and any rows
+#'   outside where a policy or rewards choose among the places that were played ([policy_duel()], for one).
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [maximize_bandit()] where the computer makes the experiments; [honest] for what its numbers mean.
@@ -54,20 +65,22 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names, outcomes = outcomes)
+  known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names, outcomes = outcomes,
+                         find = places_anywhere)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
   if (!is.null(believed)) policy <- with_belief(policy, believed, 10)
   campaigns <- check_related(related, domain, given$names)
   check_related_alone(related, list(limits = limits, outcomes = outcomes))
   if (is.null(design)) design <- if (is.null(campaigns)) max(4, 5 * length(domain$names)) else related_design_size
-  design <- max(0, check_count(design, lower = 0) - length(known$failed))
+  design <- max(0, check_count(design, lower = 0) - length(known$failed) + sum(known$outside))
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, failures = check_choice(failures, c("avoid", "forget")), ..., contexts = contexts,
                           outcomes = outcomes,
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
+  check_outside_is_data(inside, known$outside)
   if (!is.null(campaigns)) relate(inside, campaigns)
   if (design > 0) inside$config$design <- believed_design(domain, design, believed, related_first(inside))
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
@@ -76,16 +89,32 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   bandit
 }
 
-# Points with rewards, under way, and failed, in their order.
+# (Rules, and what compares queries, choose among the places that were played.)
+check_outside_is_data <- function(bandit, outside) {
+  if (!any(outside)) return(invisible())
+  if (has_rule(bandit) || compares_queries(bandit$config)) {
+    stop_argument("data", "one with rows outside of the space",
+                  "points of the space, for this policy or these rewards")
+  }
+  rows <- which(outside)
+  message("Data outside of the space, known, and never chosen: row ", paste(utils::head(rows, 5), collapse = ", "),
+          if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
+}
+
+# Points with rewards, under way, and failed, in their order; wherever they lie.
 add_in_order <- function(bandit, known) {
+  inside <- as.environment(bandit)
   if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
   kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "known"))
   stretches <- rle(kind)
   for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {
     x <- known$x[rows, , drop = FALSE]
     context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
-    if (kind[rows[1]] == "known") bandit$add(x = x, reward = known$reward[rows], context = context)
-    else bandit$add(x = x, context = context)
+    if (kind[rows[1]] == "known") {
+      add_given(inside, x, reward = known$reward[rows], context = context, find = places_anywhere)
+    } else {
+      add_given(inside, x, context = context, find = places_anywhere)
+    }
     if (kind[rows[1]] == "failed") bandit$fail(rows)
   }
 }

@@ -286,6 +286,7 @@ front_candidates <- function(bandit, contexts) {
   spread <- spread_places(domain, 2000)
   if (length(played) == 0) return(spread)
   own <- logged_places(bandit, played)
+  own <- subset_places(own, which(!lies_outside(domain, own)))
   list(arm = c(spread$arm, own$arm), inputs = rbind(unname(spread$inputs), unname(own$inputs)))
 }
 

@@ -282,13 +282,19 @@ bandit_withdraw <- function(bandit, id, failed, outcome = NULL, ...) {
 
 # Without a reward the point is pending: somebody else is trying it.
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, size = NULL, ...) {
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size"))
+  add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size)
+}
+
+# `find`: which places there are.
+add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
+                      size = NULL, find = find_places) {
   if (needs_transaction(bandit)) {
     force_arguments()
-    return(in_store(bandit, bandit_add(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
-                                       noise_var, size = size, ...)))
+    return(in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
+                                      noise_var, size, find)))
   }
-  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size"))
-  places <- find_places(bandit$config$domain, x, arm)
+  places <- find(bandit$config$domain, x, arm = arm)
   count <- place_total(places)
   contexts <- contexts_for(bandit, context, count)
   if (!is.null(bandit$config$outcomes)) {

@@ -96,8 +96,35 @@ find_places.box_domain <- function(domain, x, arm = NULL, arg = "x") {
   unnumbered(to_model_inputs(domain, points_in_box(domain, x, arg)))
 }
 
+#' @export
+places_anywhere.box_domain <- function(domain, x, arm = NULL, arg = "x") {
+  check_absent(arm, "arm")
+  x <- check_points(x, domain$names, arg)
+  inside <- !is_beyond_box(domain, x)
+  x[inside, ] <- within_bounds(domain, x[inside, , drop = FALSE], arg)
+  unnumbered(inputs_anywhere(domain, whole_where_due(domain, x, arg), arg))
+}
+
+#' @export
+data_ranges.box_domain <- function(domain) {
+  reach <- ifelse(domain$log, log(.Machine$double.xmax), .Machine$double.xmax)
+  rbind(ifelse(domain$log, log(.Machine$double.xmin), -reach), reach)
+}
+
+# `slack`: per input, at the least.
+is_beyond_box <- function(box, x, slack = 0) {
+  is_beyond(x, box$lower, box$upper, pmax(bound_rounding * abs(box$lower), slack),
+            pmax(bound_rounding * abs(box$upper), slack))
+}
+
+#' @export
+lies_outside.box_domain <- function(domain, places) beyond_ranges(domain, places)
+
 points_in_box <- function(domain, x, arg) {
-  x <- within_bounds(domain, check_points(x, domain$names, arg), arg)
+  whole_where_due(domain, within_bounds(domain, check_points(x, domain$names, arg), arg), arg)
+}
+
+whole_where_due <- function(domain, x, arg) {
   fraction <- x[, domain$integer, drop = FALSE]
   if (any(fraction != round(fraction))) {
     stop_argument(arg, sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]),
@@ -118,7 +145,7 @@ within_bounds <- function(box, x, arg) {
   for (j in seq_along(box$names)) {
     bounds <- c(box$lower[[j]], box$upper[[j]])
     inside <- clamped(x[, j], bounds[1], bounds[2])
-    outside <- which(abs(x[, j] - inside) > 1e-14 * abs(inside))
+    outside <- which(abs(x[, j] - inside) > bound_rounding * abs(inside))
     if (length(outside)) {
       stop_argument(arg, sprintf("%s = %s", box$names[j], exact_words(x[[outside[1], j]])),
                     sprintf("within [%s, %s]", exact_words(bounds[1]), exact_words(bounds[2])))
@@ -188,7 +215,12 @@ to_model_inputs.box_domain <- function(domain, x) {
 from_model_inputs.box_domain <- function(domain, u) {
   # The fifteen digits that survive the way there and back; a bound may have more.
   for (j in which(domain$log)) {
-    u[, j] <- clamped(signif(exp(u[, j]), 15), domain$lower[[j]], domain$upper[[j]])
+    x <- signif(exp(u[, j]), 15)
+    inside <- clamped(x, domain$lower[[j]], domain$upper[[j]])
+    # (Data may lie outside.)
+    far <- which(abs(x - inside) > 1e-12 * inside)
+    inside[far] <- x[far]
+    u[, j] <- inside
   }
   if (any(domain$integer)) u[, domain$integer] <- round(u[, domain$integer])
   u

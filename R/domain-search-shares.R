@@ -118,15 +118,30 @@ shares_of_points <- function(domain, x, u = NULL) {
   x
 }
 
+# So much of the total is rounding.
+share_rounding <- 1e-8
+
+# For each input: so far may it be beyond its bounds.
+share_slack <- function(domain) {
+  slack <- numeric(length(domain$names))
+  for (one in domain$shares) slack[share_columns(domain, one)] <- share_rounding * one$total
+  slack
+}
+
 # Sums, and how many are above 0: an error about `arg`. (What fifteen digits have made of a bound is the bound.)
-check_share_sums <- function(domain, codes, arg) {
+check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
   for (one in domain$shares) {
     at <- share_columns(domain, one)
     x <- codes[, at, drop = FALSE]
-    close <- 1e-8 * one$total
+    close <- share_rounding * one$total
     said <- function(i) paste(one$names, "=", exact_words(unname(x[i, ])), collapse = ", ")
     off <- which(is.na(rowSums(x)) | abs(rowSums(x) - one$total) > close)
     if (length(off)) stop_argument(arg, said(off[1]), sprintf("shares whose sum is %g", one$total))
+    if (!bounded) {
+      negative <- which(rowSums(x < -close) > 0)
+      if (length(negative)) stop_argument(arg, said(negative[1]), "shares >= 0")
+      next
+    }
     limited <- !is.null(one$most)
     low <- rep(one$lower, each = nrow(x))
     high <- rep(one$upper, each = nrow(x))

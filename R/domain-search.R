@@ -361,6 +361,9 @@ read_column <- function(param, column, name, arg) {
   if (!is_number(column)) refuse(known, sprintf("numbers in %s", name))
   refuse(known & !is.finite(column), sprintf("finite numbers in %s", name))
   if (param$type == "integer") refuse(known & column != round(column), sprintf("whole numbers in %s", name))
+  if (param$type == "integer") {
+    refuse(known & abs(column) > .Machine$integer.max, sprintf("whole numbers up to 2147483647 in %s", name))
+  }
   as.double(column)
 }
 
@@ -408,6 +411,40 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   }
   model_of_codes(domain, codes)
 }
+
+# Levels are those of the space, inputs exist where they do there, shares add up; `where` is for what lies within the
+# bounds.
+#' @export
+places_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
+  check_absent(arm, "arm")
+  x <- read_inputs(domain, x, arg)
+  codes <- read_codes(domain, x, arg)
+  outside <- is_beyond_box(domain$box, codes, share_slack(domain))
+  inputs <- matrix(0, nrow(codes), length(model_names(domain)))
+  if (any(!outside)) inputs[!outside, ] <- find_places(domain, x[!outside, , drop = FALSE], arg = arg)$inputs
+  if (any(outside)) {
+    check_share_sums(domain, codes[outside, , drop = FALSE], arg, bounded = FALSE)
+    inputs[outside, ] <- inputs_anywhere(domain, x[outside, , drop = FALSE], arg)
+  }
+  unnumbered(inputs)
+}
+
+# (Codes and indicators are the space's.)
+#' @export
+data_ranges.search_domain <- function(domain) {
+  ranges <- unname(input_ranges(domain))
+  type <- vapply(domain$params, `[[`, "", "type")
+  free <- which(type %in% c("real", "share", "integer"))
+  ranges[, free] <- data_ranges(domain$box)[, free]
+  whole <- which(type == "integer")
+  most <- ifelse(domain$box$log[whole], log(.Machine$integer.max), .Machine$integer.max)
+  ranges[2, whole] <- most
+  ranges[1, whole] <- ifelse(domain$box$log[whole], 0, -most)
+  ranges
+}
+
+#' @export
+lies_outside.search_domain <- function(domain, places) beyond_ranges(domain, places)
 
 #' @export
 find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {

@@ -55,6 +55,39 @@ inputs_anywhere.default <- function(domain, x, arg) {
   u
 }
 
+# As find_places(), but numbers may lie outside of the bounds where the domain's places have no numbers of their own.
+places_anywhere <- function(domain, x, arm = NULL, arg = "x") UseMethod("places_anywhere")
+
+#' @export
+places_anywhere.default <- function(domain, x, arm = NULL, arg = "x") find_places(domain, x, arm, arg)
+
+# Where data may lie, as input_ranges() says it of places that are chosen.
+data_ranges <- function(domain) UseMethod("data_ranges")
+
+#' @export
+data_ranges.default <- function(domain) input_ranges(domain)
+
+# A flag for each place that places_anywhere() found: does it lie outside?
+lies_outside <- function(domain, places) UseMethod("lies_outside")
+
+#' @export
+lies_outside.default <- function(domain, places) rep(FALSE, place_total(places))
+
+# As the core has it: Box::holds().
+beyond_ranges <- function(domain, places) {
+  bounds <- unname(input_ranges(domain))
+  is_beyond(places$inputs, bounds[1, ], bounds[2, ], 1e-9 * (bounds[2, ] - bounds[1, ]))
+}
+
+# For each row of `x`: is one of its numbers further outside than its slack?
+is_beyond <- function(x, lower, upper, slack_below, slack_above = slack_below) {
+  size <- rep(nrow(x), ncol(x))
+  rowSums(x < rep(lower - slack_below, size) | x > rep(upper + slack_above, size), na.rm = TRUE) > 0
+}
+
+# So much of a bound is rounding (of fifteen digits in a file).
+bound_rounding <- 1e-14
+
 # Numbers (0-based) of the arms or rows at some inputs, NA where there is none.
 arms_at <- function(domain, x) UseMethod("arms_at")
 

@@ -38,7 +38,7 @@ check_all_minimised <- function(outcomes) {
 
 # As check_initial(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
 # `under_way` or `broken` (failed, while others of their experiment did not): logical matrices like it.
-check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, names) {
+check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, names, find = find_places) {
   if (is.null(initial)) {
     none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
     return(list(x = user_inputs(domain, no_places(domain)), values = none, under_way = none > 0, broken = none > 0,
@@ -62,14 +62,14 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   initial <- initial[kept, , drop = FALSE]
   values <- values[kept, , drop = FALSE]
   x <- read_inputs(domain, initial[domain$names], arg)
-  find_places(domain, x, arg = arg)
+  outside <- lies_outside(domain, find(domain, x, arg = arg))
   # What was known of an experiment that is over is all that ever will be.
   over <- !unknown | status[kept] %in% c("known", "ok")
   failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
   # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
   broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
   out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
-              failed = failed)
+              failed = failed, outside = outside)
   if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
   out
 }
@@ -83,8 +83,8 @@ known_values <- function(frame, names, arg) {
 add_outcomes_in_order <- function(bandit, known) {
   count <- nrow(known$values)
   if (count == 0) return(invisible())
-  bandit$add(x = known$x, reward = as.data.frame(known$values), context = known$contexts)
   inside <- as.environment(bandit)
+  add_given(inside, known$x, reward = as.data.frame(known$values), context = known$contexts, find = places_anywhere)
   first <- table_size(inside$queries) - count
   if (any(known$failed)) bandit$fail(first + which(known$failed))
   over <- is.na(known$values) & !known$under_way & !known$failed

@@ -297,9 +297,12 @@ warn_of_failures <- function(reason) {
 
 # Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns
 # `contexts`,
-# NULL without). `unknown`: may experiments be under way?
-check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character(), outcomes = NULL) {
-  if (length(outcomes) > 1) return(check_initial_outcomes(initial, domain, arg, unknown, contexts, names(outcomes)))
+# NULL without), `outside` (a logical each). `unknown`: may experiments be under way? `find`: which places there are.
+check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character(), outcomes = NULL,
+                          find = find_places) {
+  if (length(outcomes) > 1) {
+    return(check_initial_outcomes(initial, domain, arg, unknown, contexts, names(outcomes), find))
+  }
   if (is.null(initial)) {
     return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
   }
@@ -321,12 +324,12 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   x <- read_inputs(domain, initial[domain$names], arg)
-  find_places(domain, x, arg = arg)
+  outside <- lies_outside(domain, find(domain, x, arg = arg))
   reward <- initial$reward
   if (all(is.na(reward))) reward <- as.double(reward)
   failed <- is.na(reward) & has_failed(ours)
   reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
-  out <- list(x = x, reward = as.double(reward), failed = failed)
+  out <- list(x = x, reward = as.double(reward), failed = failed, outside = outside)
   if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
   out
 }

@@ -360,10 +360,13 @@ check_places <- function(config, q) {
   columns <- numbers[logged_inputs(config)]
   finite <- Reduce(`&`, lapply(columns, is.finite), rep(TRUE, nrow(q)))
   refuse_rows("gpb_query", q$query, !finite, "a place that is no finite point")
-  range <- input_ranges(config$domain)
-  for (j in seq_len(min(length(columns), ncol(range)))) {
-    slack <- 1e-9 * (range[2, j] - range[1, j])
-    refuse_rows("gpb_query", q$query, columns[[j]] < range[1, j] - slack | columns[[j]] > range[2, j] + slack,
+  chosen <- input_ranges(config$domain)
+  given <- data_ranges(config$domain)
+  data <- q$action == "given"
+  for (j in seq_len(min(length(columns), ncol(chosen)))) {
+    range <- ifelse(matrix(data, 2, nrow(q), byrow = TRUE), given[, j], chosen[, j])
+    slack <- 1e-9 * (chosen[2, j] - chosen[1, j])
+    refuse_rows("gpb_query", q$query, columns[[j]] < range[1, ] - slack | columns[[j]] > range[2, ] + slack,
                 "a place outside of the bandit's domain")
   }
 }

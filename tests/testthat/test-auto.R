@@ -83,7 +83,7 @@ test_that("arms have designs too, and bad arguments are refused", {
   expect_false(anyDuplicated(first$arm) > 0)
   expect_equal(nrow(bandit$suggest(2, arms = 3:4)), 2)
   expect_error(auto_bandit(bench_domain, data.frame(temp = 50, acid = 1)), "`data`", class = "gpbandits_error")
-  expect_error(auto_bandit(bench_domain, data.frame(temp = 500, acid = 1, reward = 3)), "`data`",
+  expect_error(auto_bandit(bench_domain, data.frame(temp = "hot", acid = 1, reward = 3)), "`data`",
                class = "gpbandits_error")
   expect_error(auto_bandit(bench_domain, direction = "up"), "`direction`", class = "gpbandits_error")
   expect_error(auto_bandit(bench_domain, outputs = NULL), "`outputs`", class = "gpbandits_error")
@@ -263,4 +263,151 @@ test_that("the history of a bandit begins another, whatever became of its querie
   told <- late$history()
   told$reward[1:2] <- NA
   expect_equal(auto_bandit(bench_domain, told, design = 0)$history()$reward, 62)
+})
+
+# ---- a space edited midway ------------------------------------------------------------------------
+
+edited <- function(...) suppressMessages(auto_bandit(...))
+
+test_that("rows outside a new space are observations, never the incumbent, and what is chosen lies inside", {
+  # The old optimum lies outside; EI is over the best place inside.
+  data <- data.frame(x = c(1, 2, 5, 6, 7, 10), reward = c(2, 2.5, 0.2, 0.6, 0.4, -0.6))
+  make <- function(lower) {
+    auto_bandit(list(x = c(lower, 10)), data, design = 0, kernel = kernel_matern(2.5, lengthscale = 1.5),
+                noise_var = 0.01, policy = policy_ei(), refit = NULL, transform = "none")
+  }
+  expect_message(bandit <- make(5), "known, and never chosen: row 1, 2[.]")
+  expect_equal(bandit$history()$x, data$x)
+  expect_equal(bandit$history()$reward, data$reward)
+  expect_silent(whole <- make(0))
+  grid <- seq(5, 10, length.out = 501)
+  seen <- bandit$posterior(grid)
+  # Observations as they are in a space that holds them.
+  expect_equal(seen, whole$posterior(grid))
+  expect_equal(bandit$best()$x, grid[which.max(seen$mean)], tolerance = 1e-3)
+  ei <- function(seen, from) {
+    z <- (seen$mean - from) / seen$sd
+    seen$sd * (z * pnorm(z) + dnorm(z))
+  }
+  asked <- bandit$suggest()$x
+  from_best_of <- function(x) grid[which.max(ei(seen, max(bandit$posterior(x)$mean)))]
+  expect_lt(abs(asked - from_best_of(data$x[data$x >= 5])), 0.01)
+  expect_gt(abs(asked - from_best_of(data$x)), 0.1)
+})
+
+test_that("an edited space goes on in copies, files and journals, and its history begins the next one", {
+  set.seed(20)
+  old <- auto_bandit(bench_domain, design = 5)
+  for (k in 1:6) answer(old, old$suggest())
+  old$suggest()
+  space <- list(temp = c(75, 95), acid = c(0, 5), stir = c(1, 10))
+  rows <- old$history()
+  expect_error(auto_bandit(space, rows), "not one without `stir`", class = "gpbandits_error")
+  rows$stir <- 3
+  file <- tempfile()
+  bandit <- edited(space, rows, design = 8, journal = file)
+  history <- bandit$history()
+  columns <- c("temp", "acid", "stir", "reward", "status")
+  expect_equal(history[columns], rows[columns])
+  # What lies outside is none of the design's points.
+  inside <- sum(rows$temp >= 75 & rows$temp <= 95)
+  expect_equal(nrow(bandit$suggest(8 - inside)), 8 - inside)
+  expect_equal(unique(bandit$history()$action[-(1:7)]), "explore")
+  # The result of what was under way, outside or not.
+  bandit$observe(7, yield(rows[7, ]))
+  bandit$suggest()
+  expect_equal(utils::tail(bandit$history()$action, 1), "policy")
+  saved <- tempfile()
+  saveRDS(bandit, saved)
+  go_on <- function(one) {
+    set.seed(21)
+    asked <- one$suggest(2)
+    answer(one, asked)
+    list(asked, one$best(), one$history())
+  }
+  said <- go_on(bandit$copy())
+  again <- suppressWarnings(go_on(readRDS(saved)))
+  expect_identical(again, said)
+  expect_identical(go_on(open_bandit(file)), said)
+  chosen <- said[[3]][-(1:7), ]
+  expect_true(all(chosen$temp >= 75 & chosen$temp <= 95))
+  expect_true(said[[2]]$temp >= 75)
+  third <- edited(list(temp = c(40, 60), acid = c(2, 3), stir = c(1, 2)), said[[3]], design = 0)
+  expect_equal(third$history()[1:10, c("temp", "acid", "stir")], said[[3]][1:10, c("temp", "acid", "stir")])
+})
+
+test_that("stores, fixed inputs, contexts and earlier campaigns take rows outside, too", {
+  data <- data.frame(temp = c(20, 60, 80, 130), acid = c(1, 2, 3, 2), reward = c(5, 6, 7, 9))
+  is_inside <- function(asked) all(asked$temp >= 40 & asked$temp <= 100)
+  set.seed(24)
+  fixed <- edited(bench_domain, data, design = 0)
+  expect_true(is_inside(fixed$suggest(2, fixed = list(acid = 2))))
+  open <- edited(bench_domain, cbind(data, mood = 1:4), design = 0, contexts = "mood")
+  expect_true(is_inside(open$suggest(context = c(mood = 2))))
+  expect_equal(open$history()$temp[1:4], data$temp)
+  related <- edited(bench_domain, data, design = 0, related = list(may = data))
+  expect_true(is_inside(related$suggest()))
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- bandit_store(tempfile(fileext = ".sqlite"), "edited")
+  ours <- edited(bench_domain, data, design = 0, store = place)
+  theirs <- open_bandit(place)
+  expect_identical(theirs$history(), ours$history())
+  expect_identical(theirs$best(), ours$best())
+  expect_true(is_inside(theirs$suggest()))
+})
+
+test_that("search spaces and logarithms: numbers may lie outside, and come back as they were given", {
+  space <- search_space(rate = param_real(0.01, 1, log = TRUE), trees = param_integer(10, 20, log = TRUE),
+                        solvent = c("water", "oil"), acid = param_real(0, 1, when = ~ solvent == "water"),
+                        where = ~ rate <= 0.5)
+  data <- data.frame(rate = c(1e-4, 30, 0.1, 0.2), trees = c(12L, 15L, 300L, 11L),
+                     solvent = c("oil", "water", "oil", "water"), acid = c(NA, 0.5, NA, 2), reward = c(9, 1, 2, 3))
+  set.seed(22)
+  bandit <- edited(space, data, design = 0)
+  expect_equal(bandit$history()[names(data)], data)
+  asked <- bandit$suggest(3)
+  expect_true(all(asked$rate >= 0.01 & asked$rate <= 0.5 & asked$trees %in% 10:20))
+  expect_true(all(is.na(asked$acid) | asked$acid <= 1))
+  expect_true(bandit$best()$rate >= 0.01)
+  box <- edited(box_domain(c(0.1, 1), c(10, 9), names = c("a", "n"), integer = c(FALSE, TRUE), log = "a"),
+                     data.frame(a = c(0.1, 10, 1e-3, 200 / 3), n = c(1, 9, 3, 30), reward = 1:4), design = 0)
+  expect_equal(box$history()$a, c(0.1, 10, 1e-3, 200 / 3), tolerance = 1e-13)
+  expect_equal(box$history()$n, c(1, 9, 3, 30))
+  mix <- search_space(blend = param_shares(c("sand", "lime"), lower = c(0.4, 0)))
+  blends <- data.frame(sand = c(0.2, 0.5), lime = c(0.8, 0.5), reward = 1:2)
+  expect_equal(edited(mix, blends, design = 0)$history()$sand, c(0.2, 0.5))
+})
+
+test_that("what no number can be is refused, by name", {
+  refused <- function(space, data, words, ...) {
+    expect_error(auto_bandit(space, data, ...), words, class = "gpbandits_error")
+  }
+  rate <- list(rate = param_real(0.1, 1, log = TRUE), solvent = c("water", "oil"))
+  refused(rate, data.frame(rate = 2, solvent = "milk", reward = 1), "one of water, oil in solvent, not .*milk")
+  refused(rate, data.frame(rate = -1, solvent = "oil", reward = 1), "numbers > 0 where logarithms are taken")
+  refused(list(n = param_integer(1, 5)), data.frame(n = 3e9, reward = 1), "up to 2147483647")
+  refused(rate, data.frame(rate = Inf, solvent = "oil", reward = 1), "finite")
+  box <- box_domain(c(0.1, 1), c(10, 9), names = c("a", "n"), integer = c(FALSE, TRUE), log = "a")
+  refused(box, data.frame(a = 0, n = 2, reward = 1), "a number > 0")
+  refused(box, data.frame(a = 20, n = 2.5, reward = 1), "whole")
+  refused(search_space(a = c(0, 1), b = c(0, 1), where = ~ a <= b), data.frame(a = 1, b = 0, reward = 1), "where")
+  refused(search_space(blend = param_shares(c("sand", "lime"), lower = c(0.4, 0))),
+          data.frame(sand = 0.2, lime = 0.2, reward = 1), "sum")
+  refused(finite_domain(1:3), data.frame(x1 = 5, reward = 1), "data")
+  # `$add()` is about this space, as it was.
+  bandit <- edited(bench_domain, data.frame(temp = 10, acid = 1, reward = 1))
+  expect_error(bandit$add(c(temp = 10, acid = 1), reward = 1), "within \\[40, 100\\]", class = "gpbandits_error")
+  expect_error(bandit$add(c(temp = 10, acid = 1), reward = 1, find = identity), "find", class = "gpbandits_error")
+  expect_equal(nrow(bandit$history()), 1)
+})
+
+test_that("several outcomes: rows outside are known, and on no front", {
+  data <- data.frame(x = c(0.2, 0.6, 1.4, 1.8), a = c(0, 1, 5, 6), b = c(0, -1, 5, NA))
+  set.seed(23)
+  bandit <- edited(list(x = c(0, 1)), data, design = 0,
+                   outcomes = list(a = to_maximize(), b = to_maximize()))
+  expect_equal(bandit$history()$x, data$x)
+  expect_equal(bandit$history()$a, data$a)
+  expect_true(all(bandit$front()$x <= 1))
+  expect_true(bandit$suggest()$x <= 1)
 })

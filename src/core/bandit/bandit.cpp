@@ -77,6 +77,8 @@ void Bandit::note_played(Index id) {
 void Bandit::note(Index id) {
   if (id < last_noted_) return note_anew();
   last_noted_ = id;
+  // What lies outside of the space is no incumbent, and not played again.
+  if (!space().holds(fold_.query(id).place)) return;
   note_played(id);
   const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * noise_var();
   if (spare > 0.0) repetition_.note(id, fold_.query(id), spare);

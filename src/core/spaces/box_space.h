@@ -25,6 +25,9 @@ class BoxSpace final : public Space {
   Place uniform(const Context& context, Rng& rng) const override;
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place& place, const Context& context) const override;
+  bool holds(const Place& place) const override {
+    return box_.holds(place.x.segment(rows_.cols(), box_.inputs()));
+  }
   Points moved(const std::vector<const Place*>& places, const Context& context) const override;
   VectorXd inputs(const Place& place) const override { return place.x; }
   double prior_mean(const Place& place) const override;

@@ -16,6 +16,11 @@ struct Box {
   VectorXd side() const { return upper - lower; }
   bool moves(Index input) const { return upper[input] > lower[input]; }
   VectorXd clamp(const VectorXd& x) const { return x.cwiseMax(lower).cwiseMin(upper); }
+  // Is it within the bounds, but for rounding?
+  bool holds(const VectorXd& x) const {
+    const VectorXd slack = 1e-9 * side();
+    return ((lower - slack).array() <= x.array()).all() && (x.array() <= (upper + slack).array()).all();
+  }
   // The nearest point of the box that is allowed.
   VectorXd snap(VectorXd x) const;
   // A point to be snapped: uniform, whole numbers and levels each with the same probability.

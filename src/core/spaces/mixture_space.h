@@ -42,6 +42,7 @@ class MixtureSpace final : public Space {
   bool in_context(const Place& place, const Context& context) const override {
     return first().in_context(place, context);
   }
+  bool holds(const Place& place) const override { return first().holds(place); }
   Points moved(const std::vector<const Place*>& places, const Context& context) const override {
     return first().moved(places, context);
   }

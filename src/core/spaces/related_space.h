@@ -40,6 +40,7 @@ class RelatedSpace final : public Space {
   bool in_context(const Place& place, const Context& context) const override {
     return space_->in_context(place, context);
   }
+  bool holds(const Place& place) const override { return space_->holds(place); }
   Points moved(const std::vector<const Place*>& places, const Context& context) const override {
     return space_->moved(places, context);
   }

@@ -26,6 +26,8 @@ class Space {
   // that no table has. Throws where there is no such place.
   virtual Place place(Index arm, Index context, const VectorXd& inputs) const = 0;
   virtual bool in_context(const Place& place, const Context& context) const = 0;
+  // Could it be played? What was observed elsewhere is known to posteriors, and is nobody's choice.
+  virtual bool holds(const Place& /*place*/) const { return true; }
   // The kernel's inputs of places in this context whose inputs are moved to where they are fixed;
   // without those that cannot be played there. Only where inputs can be fixed.
   virtual Points moved(const std::vector<const Place*>& /*places*/, const Context&) const {
