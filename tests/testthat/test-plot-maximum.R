@@ -100,8 +100,8 @@ test_that("autoplot draws the same data with ggplot2, also in a space of levels 
   mixed <- maximize_bandit(function(p) -(log10(p$rate) + 1)^2 + (p$how == "p"), space, 14)
   expect_true(is.na(mixed$par$extra))
   for (found in list(searched(), mixed)) {
-    # (Shares and averages take the longest: one search each.)
-    for (which in c("progress", "slices", "map", if ("extra" %in% names(found$par)) "dependence" else "importance")) {
+    # (Each picture once; slices of numbers and of levels.)
+    for (which in if ("extra" %in% names(found$par)) c("slices", "map", "dependence") else c("progress", "slices", "importance")) {
       picture <- ggplot2::autoplot(found, which, resolution = 12)
       # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
       expect_silent(draw_on_nothing(ggplot2::ggplotGrob(picture)))
