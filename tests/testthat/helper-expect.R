@@ -24,6 +24,21 @@ expect_false <- function(object, info = NULL, label = label_of(substitute(object
   testthat::expect_false(object, info = info, label = label)
 }
 
+# (testthat's own writes the trace of every error down first.)
+expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, label = label_of(substitute(object))) {
+  caught <- tryCatch({
+    force(object)
+    NULL
+  }, error = identity)
+  if (is_error_like(caught, regexp, class, ...)) return(passed(caught))
+  testthat::expect_error(if (is.null(caught)) object else stop(caught), regexp, class = class, ..., info = info, label = label)
+}
+
+is_error_like <- function(caught, regexp, class, ...) {
+  inherits(caught, "error") && !identical(regexp, NA) && (is.null(class) || inherits(caught, class)) &&
+    (is.null(regexp) || grepl(regexp, conditionMessage(caught), ...))
+}
+
 passed <- function(object) {
   succeed()
   invisible(object)

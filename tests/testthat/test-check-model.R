@@ -135,7 +135,7 @@ test_that("a right model is seldom suspected, also where a bandit chose; a wrong
   skip_on_cran()
   set.seed(64)
   x <- seq(0, 1, length.out = 25)
-  trials <- by_level(120, 1000)
+  trials <- by_level(80, 1000)
   p_of <- function(noise_var, told, width) {
     replicate(trials, {
       f <- drop(sample_gp(kernel_se(0.2), x))

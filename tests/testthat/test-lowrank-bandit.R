@@ -82,7 +82,7 @@ test_that("random lives: late, changed, withdrawn rewards, censoring, windows, w
                  list(NULL, ref_drift()))
   kernels <- compare_kernels()
   engines <- character()
-  for (seed in seq_len(by_level(24, 150))) {
+  for (seed in seq_len(by_level(15, 150))) {
     set.seed(seed)
     kernel <- kernels[[1 + seed %% length(kernels)]]
     x <- places_of(24, kernel$d)
@@ -174,7 +174,7 @@ test_that("auto changes over in both directions, and nothing is seen of it", {
     b$add(x = x[part, , drop = FALSE], reward = y[part])
     engines <- c(engines, summary(b)$engine)
     known <- seq_len(max(part))
-    if (max(part) %% 50 == 0) {
+    if (max(part) %% 100 == 0) {
       expect_within_bound(b, b$posterior(at), fitted_at(ref, x[known, ], y[known], 0.05, at), paste(max(part), "rewards"))
     }
   }
@@ -304,7 +304,7 @@ test_that("where no point can join the basis any more its error is measured agai
   arms <- matrix(runif(20), 20)
   z <- runif(1e5)
   b <- gp_bandit(arms, kernel_se(1), 0.1, policy_ucb(width_constant(1)), contexts = 1, accuracy = 5e-5)
-  for (t in 1:3000) {
+  for (t in 1:2000) {
     query <- b$suggest(context = z[t])
     b$observe(query$id, sin(3 * query$x1) + z[t] + rnorm(1, sd = 0.3))
   }

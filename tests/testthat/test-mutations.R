@@ -1,6 +1,6 @@
 # Objects and journals that were changed at random: an error of ours or an answer, never a crash, a hang or a foreign error.
 
-mutations <- by_level(200, 10000)
+mutations <- by_level(120, 10000)
 
 mutation_victims <- function() {
   x <- seq(0, 1, length.out = 9)

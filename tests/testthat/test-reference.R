@@ -327,7 +327,7 @@ test_that("what is passed at once is what testthat passes", {
   passes <- function(code) tryCatch({ code; TRUE }, expectation_failure = function(e) FALSE)
   set.seed(14)
   outcomes <- logical()
-  for (i in 1:by_level(60, 600)) {
+  for (i in 1:by_level(30, 600)) {
     y <- rnorm(sample(4, 1)) * 10^runif(1, -12, 3)
     x <- y + rnorm(length(y)) * 10^runif(1, -14, 0)
     tolerance <- 10^runif(1, -12, -1)
@@ -342,4 +342,12 @@ test_that("what is passed at once is what testthat passes", {
   }
   for (x in list(FALSE, NA, 1, c(TRUE, TRUE), NULL)) expect_false(passes(expect_true(x)))
   for (x in list(TRUE, NA, 0, logical())) expect_false(passes(expect_false(x)))
+  expect_identical(conditionMessage(expect_error(stop("a word"), "a word", class = "simpleError")), "a word")
+  expect_false(passes(expect_error(1)))
+  expect_false(passes(expect_error(stop("a word"), NA)))
+  # (Another error than was expected is no expectation that failed, but an error.)
+  for (wrong in list(quote(expect_error(stop("a word"), "another")), quote(expect_error(stop("a word"), class = "odd")),
+                     quote(testthat::expect_error(stop("a word"), class = "odd")))) {
+    expect_false(tryCatch(passes(eval(wrong)), error = function(e) FALSE))
+  }
 })

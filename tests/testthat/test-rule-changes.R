@@ -43,7 +43,7 @@ test_that("the sweep alarms at the first pair at which some tail's statistic exc
 test_that("no threshold is exceeded by what it was calibrated on more often than its level says", {
   set.seed(3)
   kernel <- kernel_matern(2.5, 0.3)
-  trials <- by_level(60, 400)
+  trials <- by_level(40, 400)
   alarms <- replicate(trials, {
     x <- runif(24)
     y <- sin(6 * x) + rnorm(24, sd = 0.3)
@@ -243,13 +243,13 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   kernel <- kernel_matern(2.5, 0.4)
   x <- seq(0, 1, length.out = 40)
   pairs <- by_level(12, 24)
-  runs <- by_level(200, 2000)
+  runs <- by_level(120, 2000)
   set.seed(60)
   # Thresholds per length from noise like the monitor's: a share level / (number of tails) for each
   # of the tails that it will look at, so that Bonferroni bounds the whole run.
   level <- 0.2
   tails <- sum(seq_len(pairs) %/% 2)
-  draws <- by_level(1000, 20000)
+  draws <- by_level(500, 20000)
   theta <- vapply(seq_len(pairs %/% 2), function(q) {
     at <- matrix(sample(40, draws * 2 * q, TRUE), draws)
     y <- matrix(rnorm(draws * 2 * q), draws)
@@ -264,7 +264,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   # And it is not deaf: the tails overlap, but not all of them are one.
   expect_gt(mean(alarms), level / tails)
   # A bandit that explores all the time restarts as often as the monitor alarms.
-  restarted <- replicate(by_level(50, 1000), {
+  restarted <- replicate(by_level(30, 1000), {
     b <- gp_bandit(x, kernel, 1, policy_uniform(),
                    changes = change_detect(function(q) if (q <= length(theta)) theta[q] else Inf, ridge, explore = 1e6))
     run <- as.data.frame(run_bandit(b, bandit_problem(x, numeric(40), noise = noise_gaussian(1)), pairs + 1))

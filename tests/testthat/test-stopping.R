@@ -166,7 +166,7 @@ ref_rkhs <- function(K, B, parts = 8) {
 }
 
 test_that("norm widths hold where R bounds rewards whose own variances are told too small", {
-  runs <- by_level(20, 300)
+  runs <- by_level(12, 300)
   x <- seq(0, 1, length.out = 30)
   K <- ref_kernel_se(0.2)(x)
   missed <- vapply(seq_len(runs), function(seed) {
@@ -242,7 +242,7 @@ test_that("Rice's constants bound the slopes of paths", {
   a <- 1 + sqrt(3) / l / pi
   b <- sqrt(2) / l
   expect_equal(c(a, b), c(3.757, 7.071), tolerance = 1e-3)
-  runs <- by_level(400, 4000)
+  runs <- by_level(200, 4000)
   set.seed(327)
   steepest <- apply(abs(ref_draw_normal(runs, rep(0, 120), K)), 1, max)
   for (L in c(10, 13, 16)) {
