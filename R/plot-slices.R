@@ -6,7 +6,7 @@
 slices_view <- function(bandit, context, through, inputs, width, resolution = NULL, of = "objective") {
   domain <- bandit$config$domain
   parts <- lapply(inputs, function(name) {
-    axis <- input_axis(domain, match(name, domain$names), or_else(resolution, 101))
+    axis <- slice_axis(bandit$config, name, or_else(resolution, 101))
     points <- through[rep(1, length(axis)), domain$names, drop = FALSE]
     points[[name]] <- axis
     balanced <- balanced_shares(domain, points, name)
@@ -20,6 +20,15 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
   })
   do.call(rbind, parts)
 }
+
+# Comparisons over arms say nothing of places between them.
+slice_axis <- function(config, name, count) {
+  at <- match(name, config$domain$names)
+  if (says_nothing_between_arms(config)) return(sort(unique(all_places(config$domain)$inputs[, at])))
+  input_axis(config$domain, at, count)
+}
+
+says_nothing_between_arms <- function(config) compares_queries(config) && is_tabulated_space(config)
 
 dependence_label <- "expected reward, on average"
 

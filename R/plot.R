@@ -144,6 +144,10 @@ through_best_view <- function(bandit, type, context, width, resolution) {
     stop_argument("type", dQuote(type, FALSE),
                   "another one: slices and sd maps need a kernel that is a function of the inputs, sd maps two inputs")
   }
+  if (says_nothing_between_arms(config) && length(names) > 1) {
+    stop_argument("type", dQuote(type, FALSE),
+                  "\"arms\" or \"auto\": comparisons of arms of several inputs say nothing of places between them")
+  }
   through <- recommended_point(bandit, context)
   view <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
                levels = levels_of_inputs(config$domain),
