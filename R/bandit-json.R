@@ -73,7 +73,8 @@ check_plain_settings <- function(config) {
   code <- Filter(function(name) has_code(config[[name]]), names(config))
   if (length(code)) {
     stop_argument("bandit", sprintf("one with functions or formulas of the user's among its settings (`%s`)", code[1]),
-                  "one whose settings are data: JSON carries no code. Journals and stores keep it with `trust = TRUE`")
+                  "one whose settings are data (JSON carries no code)",
+                  try = "a journal, a store or saveRDS(), which keep functions and are opened with `trust = TRUE`")
   }
 }
 

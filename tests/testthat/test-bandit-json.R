@@ -57,6 +57,55 @@ test_that("a bandit from its JSON is the same to the bit and chooses the same", 
   }
 })
 
+test_that("spaces, outcomes, likelihoods, shares, beliefs and earlier campaigns go on from JSON with the same choices", {
+  arms <- seq(0, 1, length.out = 9)
+  oils <- data.frame(fat = c(14, 7, 87), row.names = c("olive", "rape", "coconut"))
+  makers <- list(
+    product = function() {
+      gp_ucb(product_domain(data.frame(k = 1:3), box_domain(0, 1, "u")), kernel_se(c(1, 0.3)), 0.01, width = width_constant(2))
+    },
+    shares = function() auto_bandit(search_space(s = param_shares(c("a", "b", "c"), upper = 0.8), w = param_real(0.1, 0.4)), design = 2),
+    levels = function() {
+      auto_bandit(search_space(oil = param_factor(row.names(oils), features = oils), n = param_integer(1, 4),
+                               w = param_real(0, 1, when = ~ n > 2), where = ~ n <= 3 | oil == "rape"), design = 2)
+    },
+    limit = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = at_most(2)), design = 2),
+    front = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = to_minimize()), design = 2),
+    belief = function() auto_bandit(list(h = c(0, 1)), belief = belief_normal(h = c(0.7, 0.1)), direction = "minimize", design = 2),
+    related = function() {
+      earlier <- data.frame(h = c(0.1, 0.5, 0.9), reward = c(1, 2, 1))
+      auto_bandit(list(h = c(0, 1)), related = list(before = earlier))
+    },
+    chances = function() gp_bandit(arms, kernel_se(0.3, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary()),
+    duels = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_duels()),
+    rankings = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_ts(width_constant(1)), rewards = rewards_rankings())
+  )
+  step <- function(b, name) {
+    q <- suppressWarnings(b$suggest(2))
+    value <- round(sin(5 * q$id) + 1.2, 2)
+    if (name %in% c("limit", "front")) b$observe(data.frame(id = q$id, yield = value, waste = value^2))
+    else if (name == "chances") b$observe(q$id, as.numeric(value > 1))
+    else if (name == "duels" && q$arm[1] == q$arm[2]) b$withdraw(q$id)
+    else if (name %in% c("duels", "rankings")) b$observe(q$id, prefer = q$id[2])
+    else b$observe(q$id, value)
+    q
+  }
+  for (name in names(makers)) {
+    set.seed(85)
+    bandit <- makers[[name]]()
+    for (t in 1:2) step(bandit, name)
+    late <- suppressWarnings(bandit$suggest(2))
+    again <- from_json(as_json(bandit))
+    expect_identical(again$history(), bandit$history(), info = name)
+    go_on <- function(b) {
+      set.seed(86)
+      if (name == "shares") b$observe(late$id[1], 0.3)             # a late one
+      list(step(b, name), b$suggest(), if (name == "front") b$front() else suppressWarnings(b$best()))
+    }
+    expect_identical(go_on(again), go_on(bandit), info = name)
+  }
+})
+
 test_that("it is JSON that others read, and lines are one text", {
   skip_if_not_installed("jsonlite")
   b <- gp_ucb(json_x, kernel_se(0.2), 0.01)
@@ -74,9 +123,11 @@ test_that("it is JSON that others read, and lines are one text", {
 test_that("functions of the user's are refused with the reason", {
   makers <- list(width = gp_ucb(json_x, kernel_se(0.2), 0.01, width = width_function(sqrt)),
                  kernel = gp_ei(json_x, kernel_function(function(X, Y) exp(-abs(outer(X[, 1], Y[, 1], "-")))), 0.01),
+                 policy = gp_bandit(json_x, kernel_se(0.2), 0.01, policy_function(function(mean, sd, round) mean)),
+                 changes = gp_ucb(json_x, kernel_se(0.2), 0.01, changes = change_function(function(...) FALSE)),
                  where = auto_bandit(search_space(a = param_real(0, 1), b = param_real(0, 1),
                                                   where = function(d) d$a < d$b)))
-  for (b in makers) expect_error(as_json(b), "code", class = "gpbandits_error")
+  for (b in makers) expect_error(as_json(b), "carries no code.*trust = TRUE", class = "gpbandits_error")
   expect_error(as_json(1), "`bandit`", class = "gpbandits_error")
 })
 
