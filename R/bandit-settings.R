@@ -69,8 +69,8 @@ core_model <- function(config, common) {
   common
 }
 
-# Rows of earlier campaigns as the core takes them: the inputs that the kernel sees, the arm's number where the space has
-# them numbered (it means nothing here), the campaign's.
+# Rows of earlier campaigns as the core takes them: the inputs that the kernel sees, the arm's number where the space
+# has them numbered (it means nothing here), the campaign's.
 core_related <- function(config, space) {
   related <- config$related
   if (is.null(related)) return(NULL)

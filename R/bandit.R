@@ -227,13 +227,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1),
     format = bandit_format
   )
-  if (!is.null(constraints)) {
-    config$constraints <- check_class(constraints, "bandit_constraints",
-                                      hint = "constraints_noiseless(), constraints_noisy()")
-  }
-  if (!is.null(changes)) {
-    config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
-  }
+  config <- with_rules(config, constraints, changes)
   config$outputs <- check_outputs(outputs, config)
   config$failures <- check_failures(failures, config)
   if (!is.null(rewards)) {
@@ -261,6 +255,21 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   check_cost_here(config)
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
+  keep_from_now_on(bandit, journal, store, trust)
+}
+
+with_rules <- function(config, constraints, changes) {
+  if (!is.null(constraints)) {
+    config$constraints <- check_class(constraints, "bandit_constraints",
+                                      hint = "constraints_noiseless(), constraints_noisy()")
+  }
+  if (!is.null(changes)) {
+    config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
+  }
+  config
+}
+
+keep_from_now_on <- function(bandit, journal, store, trust) {
   if (!is.null(journal) && !is.null(store)) {
     stop_argument("journal", "given together with `store`", "NULL where `store` is given")
   }

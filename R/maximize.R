@@ -134,15 +134,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  if (length(outcomes) > 1) {
-    check_one_outcome_for(list(race = race, fidelity = fidelity,
-                               stop_when = if (!is.function(stop_when)) stop_when))
-  }
-  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
-                                           belief = belief,
-                                           workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
-  check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
-                                     time_limit = if (time_limit < Inf) time_limit))
+  check_search_together(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers, time_limit)
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
@@ -178,6 +170,19 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     close_search(search, pool, bar)
   })
   maximum_of_search(search)
+}
+
+check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers,
+                                  time_limit) {
+  if (length(outcomes) > 1) {
+    check_one_outcome_for(list(race = race, fidelity = fidelity,
+                               stop_when = if (!is.function(stop_when)) stop_when))
+  }
+  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
+                                           belief = belief,
+                                           workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
+  check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
+                                     time_limit = if (time_limit < Inf) time_limit))
 }
 
 #' @rdname maximize_bandit

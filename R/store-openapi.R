@@ -1,6 +1,71 @@
 # What bandit_service() says about itself to programs: an OpenAPI 3 schema.
 
 service_schema <- function() {
+  shapes <- schema_shapes()
+  list(
+    openapi = "3.0.3",
+    info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and tell it rewards."),
+    components = list(securitySchemes = list(token = list(type = "http", scheme = "bearer"))),
+    security = list(list(token = list())),
+    paths = c(asking_and_telling_paths(shapes), reading_paths(shapes))
+  )
+}
+
+asking_and_telling_paths <- function(s) {
+  list(
+    "/suggest" = s$post("The next queries, leased to a worker.",
+                        s$object(n = c(s$whole, maximum = 1000), worker = s$text,
+                               lease = c(s$number, nullable = TRUE, description = paste(
+                                 "seconds, 60 where it is left out;",
+                                 "null: no lease, the query is its asker's for good")),
+                               context = s$context,
+                               arms = list(type = "array", items = list(oneOf = list(s$whole, s$text)),
+                                           description = "numbers or labels of the arms that are eligible now"),
+                               fixed = list(type = "object",
+                                            description = "values of inputs that are not to be chosen")),
+                        s$object(queries = list(type = "array", items = s$query))),
+    "/observe" = s$post("The reward of a query; the same one again changes nothing.",
+                        s$rewarded(constraints = list(type = "array", items = s$number), size = s$one_or_two(s$number),
+                                 prefer = s$preferred), s$done),
+    "/amend" = s$post("A known reward was wrong: its new value.", s$rewarded(prefer = s$preferred), s$done),
+    "/fail" = s$post("A query that was tried in vain.", s$given_up, s$done),
+    "/withdraw" = s$post("A query that will never be answered, or (`outcome`) some of its outcomes.", s$withdrawn,
+                         s$done),
+    "/heartbeat" = s$post("Renews the lease of a query.", s$object(token = s$text, required = "token"),
+                          s$object(renewed = list(type = "integer")))
+  )
+}
+
+reading_paths <- function(s) {
+  list(
+    "/best" = s$get("The point with the largest posterior mean.",
+                    s$object(arm = s$whole, point = s$point, mean = s$number, sd = s$number, outcomes = s$loose,
+                             feasible = s$number),
+                    s$context_in_url),
+    "/front" = s$get("With several objectives: the places that no other beats, by posterior means.",
+                     s$object(front = list(type = "array", items = s$object(arm = s$whole, point = s$point,
+                                                                            outcomes = s$loose,
+                                                                            feasible = s$number))), s$context_in_url),
+    "/history" = s$get("One row per query.",
+                       s$object(rows = list(type = "array", items = s$row), total = list(type = "integer")),
+                       service_parameter("after", list(type = "integer", minimum = 0)),
+                       service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
+                       service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
+    "/model" = s$get("What there is to choose and to fill in.", s$loose),
+    "/slices" = s$get("Posterior mean and a band of two sd along each input through the recommended point.",
+                      s$object(slices = list(type = "array", items = s$loose)), s$context_in_url),
+    "/certificate" = s$get("How large the regret can still be, with what probability, on what assumptions.",
+                           s$object(gap = s$number, probability = s$number, assumptions = s$texts, point = s$point),
+                           s$context_in_url),
+    "/check" = s$get("Does the model fit the rewards?",
+                     s$object(rewards = s$whole, groups = s$whole, held = list(type = "integer"), verdict = s$text,
+                            advice = s$texts, tests = list(type = "array", items = s$loose))),
+    "/health" = s$get("Is the service up? Needs no token.", s$object(status = s$text), open = TRUE)
+  )
+}
+
+# What bodies and answers are made of, and how a path is written with them.
+schema_shapes <- function() {
   number <- list(type = "number")
   text <- list(type = "string")
   whole <- list(type = "integer", minimum = 1)
@@ -37,54 +102,10 @@ service_schema <- function() {
   }
   preferred <- list(oneOf = list(whole, list(type = "array", items = whole)), nullable = TRUE,
                     description = "ids among `id`, the best first; null: a tie")
-  list(
-    openapi = "3.0.3",
-    info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and tell it rewards."),
-    components = list(securitySchemes = list(token = list(type = "http", scheme = "bearer"))),
-    security = list(list(token = list())),
-    paths = list(
-      "/suggest" = post("The next queries, leased to a worker.",
-                        object(n = c(whole, maximum = 1000), worker = text,
-                               lease = c(number, nullable = TRUE, description = paste(
-                                 "seconds, 60 where it is left out;",
-                                 "null: no lease, the query is its asker's for good")),
-                               context = context,
-                               arms = list(type = "array", items = list(oneOf = list(whole, text)),
-                                           description = "numbers or labels of the arms that are eligible now"),
-                               fixed = list(type = "object",
-                                            description = "values of inputs that are not to be chosen")),
-                        object(queries = list(type = "array", items = query))),
-      "/observe" = post("The reward of a query; the same one again changes nothing.",
-                        rewarded(constraints = list(type = "array", items = number), size = one_or_two(number),
-                                 prefer = preferred), done),
-      "/amend" = post("A known reward was wrong: its new value.", rewarded(prefer = preferred), done),
-      "/fail" = post("A query that was tried in vain.", given_up, done),
-      "/withdraw" = post("A query that will never be answered, or (`outcome`) some of its outcomes.", withdrawn, done),
-      "/heartbeat" = post("Renews the lease of a query.", object(token = text, required = "token"),
-                          object(renewed = list(type = "integer"))),
-      "/best" = get("The point with the largest posterior mean.",
-                    object(arm = whole, point = point, mean = number, sd = number, outcomes = loose, feasible = number),
-                    context_in_url),
-      "/front" = get("With several objectives: the places that no other beats, by posterior means.",
-                     object(front = list(type = "array", items = object(arm = whole, point = point, outcomes = loose,
-                                                                        feasible = number))), context_in_url),
-      "/history" = get("One row per query.",
-                       object(rows = list(type = "array", items = row), total = list(type = "integer")),
-                       service_parameter("after", list(type = "integer", minimum = 0)),
-                       service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
-                       service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
-      "/model" = get("What there is to choose and to fill in.", loose),
-      "/slices" = get("Posterior mean and a band of two sd along each input through the recommended point.",
-                      object(slices = list(type = "array", items = loose)), context_in_url),
-      "/certificate" = get("How large the regret can still be, with what probability, on what assumptions.",
-                           object(gap = number, probability = number, assumptions = texts, point = point),
-                           context_in_url),
-      "/check" = get("Does the model fit the rewards?",
-                     object(rewards = whole, groups = whole, held = list(type = "integer"), verdict = text,
-                            advice = texts, tests = list(type = "array", items = loose))),
-      "/health" = get("Is the service up? Needs no token.", object(status = text), open = TRUE)
-    )
-  )
+  list(number = number, text = text, whole = whole, object = object, point = point, row = row, query = query,
+       by_name = by_name, context = context, context_in_url = context_in_url, loose = loose, texts = texts,
+       done = done, given_up = given_up, withdrawn = withdrawn, outcomes = outcomes, one_or_two = one_or_two,
+       rewarded = rewarded, post = post, get = get, preferred = preferred)
 }
 
 service_parameter <- function(name, schema) list(name = name, `in` = "query", required = FALSE, schema = schema)

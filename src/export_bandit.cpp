@@ -77,8 +77,11 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   const bool trades = std::count_if(roles.begin(), roles.end(), [](const Role& r) { return r.objective; }) > 1;
   const bool limited = std::any_of(roles.begin(), roles.end(), [](const Role& r) { return r.limited(); });
   const bool takes_all = roles.size() > 1 && policy->flag("takes_all");
-  out.policy = trades || limited || takes_all ? make_outcomes_policy(*policy, std::move(width), roles)
-                                              : make_policy(*policy, std::move(width));
+  if (trades || limited || takes_all) {
+    out.policy = make_outcomes_policy(*policy, std::move(width), roles);
+  } else {
+    out.policy = make_policy(*policy, std::move(width));
+  }
   return out;
 }
 

@@ -25,18 +25,18 @@ Fold::Fold(FoldRules rules, const PlaceFacts& places)
 
 Status Query::whole_status() const {
   if (others.empty()) return status;
-  bool awaited = status == Status::pending, told = status == Status::known, lost = status == Status::lost,
+  bool awaited = status == Status::pending, answered = status == Status::known, lost = status == Status::lost,
        failed = status == Status::failed;
   bool only_awaited = awaited;
   for (const Cell& cell : others) {
     awaited = awaited || cell.status == Status::pending;
     only_awaited = only_awaited && cell.status == Status::pending;
-    told = told || cell.status == Status::known;
+    answered = answered || cell.status == Status::known;
     lost = lost || cell.status == Status::lost;
     failed = failed || cell.status == Status::failed;
   }
   if (awaited) return only_awaited ? Status::pending : Status::partial;
-  if (told) return Status::known;
+  if (answered) return Status::known;
   if (lost) return Status::lost;
   return failed ? Status::failed : Status::withdrawn;
 }

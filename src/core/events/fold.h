@@ -78,10 +78,10 @@ struct Query : Cell {
   std::vector<Cell> others;
 
   Index outcomes() const { return 1 + static_cast<Index>(others.size()); }
-  const Cell& cell(Index outcome) const {
+  const Cell& cell(Index outcome) const {  // cppcheck-suppress returnTempReference
     return outcome == 0 ? *this : others[static_cast<std::size_t>(outcome - 1)];
   }
-  Cell& cell(Index outcome) {
+  Cell& cell(Index outcome) {  // cppcheck-suppress returnTempReference
     return outcome == 0 ? *this : others[static_cast<std::size_t>(outcome - 1)];
   }
   // Of all outcomes together.

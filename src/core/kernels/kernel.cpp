@@ -574,8 +574,8 @@ namespace {
 class Interruptible : public Kernel {
  public:
   using Pause = void (*)();
-  Interruptible(std::unique_ptr<Kernel> kernel, Pause pause)
-      : kernel_(std::move(kernel)), pause_(pause) {}
+  Interruptible(std::unique_ptr<Kernel> kernel, Pause when)
+      : kernel_(std::move(kernel)), pause_(when) {}
   void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override {
     pause(Y.rows());
     kernel_->cross(x, Y, out);

@@ -110,12 +110,12 @@ Moments MixturePosterior::moments(const Candidates& candidates) const {
   return {mean_.data(), variance_.data()};
 }
 
-void MixturePosterior::predict_by(Predict predict, const Points& X, VectorXd& mean,
+void MixturePosterior::predict_by(Predict by, const Points& X, VectorXd& mean,
                                   VectorXd& variance) const {
   MatrixXd means(models(), X.rows()), variances(models(), X.rows());
   VectorXd own_mean, own_variance;
   for (Index k = 0; k < models(); ++k) {
-    (model(k).*predict)(X, own_mean, own_variance);
+    (model(k).*by)(X, own_mean, own_variance);
     if (centre_) own_mean = centre(k).mean_of(X);
     means.row(k) = own_mean.transpose();
     variances.row(k) = own_variance.transpose();
@@ -148,14 +148,14 @@ double MixturePosterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
 }
 
 // d variance = sum w (2 sd dsd + 2 (m_k - mean) dm_k): the average's own move adds up to nothing.
-void MixturePosterior::local_by(Local local, const VectorXd& x, double& mean, double& sd,
+void MixturePosterior::local_by(Local by, const VectorXd& x, double& mean, double& sd,
                                 VectorXd& dmean, VectorXd& dsd) const {
   const Index d = x.size(), count = models();
   VectorXd means(count), sds(count);
   MatrixXd dmeans(d, count), dsds(d, count);
   for (Index k = 0; k < count; ++k) {
     VectorXd own_dmean, own_dsd;
-    (model(k).*local)(x, means[k], sds[k], own_dmean, own_dsd);
+    (model(k).*by)(x, means[k], sds[k], own_dmean, own_dsd);
     if (centre_) means[k] = centre(k).mean_of(x, own_dmean);
     dmeans.col(k) = own_dmean;
     dsds.col(k) = own_dsd;
