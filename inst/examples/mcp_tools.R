@@ -1,9 +1,10 @@
 # A bandit as tools of a language model (Model Context Protocol): suggest, observe, best, why.
 #
-#     Rscript -e 'mcptools::mcp_server("mcp_tools.R")'
+#     Rscript -e 'mcptools::mcp_server("mcp_tools.R", session_tools = FALSE)'
 #
-# serves them where packages mcptools and ellmer are installed; the client's configuration names that command. The
-# campaign is the file that the environment variable GPBANDITS_CAMPAIGN names, a journal: it is there again tomorrow.
+# serves them where packages mcptools and ellmer are installed (mcptools 1.0 needs R 4.3); the client's configuration
+# names that command. The campaign is the file that the environment variable GPBANDITS_CAMPAIGN names, a journal: it is
+# there again tomorrow.
 # What a model sends is data: numbers and texts that are checked, nothing of it is evaluated.
 library(gpbandits)
 
@@ -22,7 +23,11 @@ answered <- function(code) tryCatch(code, gpbandits_error = function(e) paste("R
 
 in_words <- function(rows) paste(utils::capture.output(print(rows, row.names = FALSE)), collapse = "\n")
 
-suggest_experiments <- function(n = 1) answered(in_words(open_campaign()$suggest(n)))
+# (A model may ask for a million.)
+suggest_experiments <- function(n = 1) {
+  if (!is.numeric(n) || length(n) != 1 || !n %in% 1:20) return("Refused: `n` must be a whole number, 1 to 20.")
+  answered(in_words(open_campaign()$suggest(n)))
+}
 
 observe_result <- function(id, reward) {
   answered({
@@ -39,18 +44,19 @@ why <- function(id) {
     bandit <- open_campaign()
     history <- bandit$history()
     if (!id %in% history$id) return(sprintf("There is no experiment %g.", id))
-    paste(in_words(history[history$id == id, ]), paste(utils::capture.output(print(bandit)), collapse = "\n"), sep = "\n\n")
+    now <- paste(utils::capture.output(print(bandit)), collapse = "\n")
+    paste(in_words(history[history$id == id, ]), now, sep = "\n\n")
   })
 }
 
 # Without ellmer the functions are there to be called by hand.
 if (requireNamespace("ellmer", quietly = TRUE)) {
-  number <- function(words) ellmer::type_number(words)
   list(
     ellmer::tool(suggest_experiments, "The next experiments to make, each with its id.", name = "suggest_experiments",
                  arguments = list(n = ellmer::type_integer("How many, 1 to 20.", required = FALSE))),
     ellmer::tool(observe_result, "Tell the result of an experiment by its id.", name = "observe_result",
-                 arguments = list(id = ellmer::type_integer("The experiment's id."), reward = number("Its result; more is better."))),
+                 arguments = list(id = ellmer::type_integer("The experiment's id."),
+                                  reward = ellmer::type_number("Its result; more is better."))),
     ellmer::tool(best_so_far, "The recommended experiment, with what is expected there.", name = "best_so_far",
                  arguments = list()),
     ellmer::tool(why, "Why an experiment was chosen: what was believed of it then.", name = "why",

@@ -28,7 +28,8 @@ searches <- lapply(seq_len(replications), function(k) {
 })
 took <- proc.time()[["elapsed"]] - began
 reached <- vapply(searches, function(found) height_at(found$par[["x"]], found$par[["y"]]), 0)
-cat(sprintf("maximize_bandit(), told nothing, after 60 readings: recommends heights of %s m (summit: %g m), %.1f s each.\n\n",
+cat(sprintf(paste("maximize_bandit(), told nothing, after 60 readings: recommends heights of %s m (summit: %g m),",
+                  "%.1f s each.\n\n"),
             paste(sort(reached), collapse = ", "), max(volcano), took / replications))
 
 # --- the kernel known: bandits with and without a theorem -------------------
@@ -99,7 +100,8 @@ draw_map <- function(found) {
   points(top$x, top$y, pch = 0, col = "#b00020", cex = 1.6, lwd = 2)
   text(top$x - 72, top$y + 107, "summit, 195 m", col = "#b00020", font = 2)
   points(found$par[["x"]], found$par[["y"]], pch = 4, cex = 1.5, lwd = 3, col = "#b00020")
-  mtext(sprintf("pale: early, dark blue: late; cross: recommended, %g m", height_at(found$par[["x"]], found$par[["y"]])),
+  mtext(sprintf("pale: early, dark blue: late; cross: recommended, %g m",
+                height_at(found$par[["x"]], found$par[["y"]])),
         side = 1, line = 0.3, cex = 0.75, col = "grey30")
 }
 
@@ -133,7 +135,8 @@ draw_picture <- function() {
   draw_map(searches[[1]])
   par(mar = c(3.6, 4, 2.2, 0.5), mgp = c(2.3, 0.7, 0))
   # On the log scale the summit itself (regret 0) is drawn at half a metre.
-  draw_curves("simple_regret", c(0.5, 100), below_summit, log = "y", yaxt = "n", main = "Best place so far, below the summit")
+  draw_curves("simple_regret", c(0.5, 100), below_summit, log = "y", yaxt = "n",
+              main = "Best place so far, below the summit")
   axis(2, c(0.5, 1, 2, 5, 10, 20, 50, 100), c(0, 1, 2, 5, 10, 20, 50, 100), las = 1)
   abline(h = tolerance, lty = 3)
   draw_curves("average_regret", c(0, 100), main = "Average regret (kernel known)")

@@ -87,12 +87,111 @@ test_that("the FAQ's code runs, and it answers what people ask", {
   expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
 })
 
-for (article in c("gpbandits.Rmd", "tuning.Rmd", paste0("articles/", c("gallery", "own-part", "serving", "many-machines", "your-tools"), ".Rmd"))) {
+for (article in c("gpbandits.Rmd", "tuning.Rmd",
+                  paste0("articles/", c("gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
+                                        "which-algorithm"), ".Rmd"))) {
   test_that(paste("the code runs of", article), {
     skip_if_not(second_level(), "at the second level; `make site` runs it too")
     expect_identical(articles_fault(article), "")
   })
 }
+
+# The chunks of an article: a list of `code`, named by their labels, with `run` (not `eval = FALSE`) and `shown`.
+chunks_of <- function(file) {
+  lines <- readLines(file, encoding = "UTF-8")
+  begin <- grep("^```[{]r", lines)
+  code <- lapply(begin, function(at) lines[seq(at + 1, at + which(lines[-seq_len(at)] == "```")[1] - 1)])
+  label <- sub("^```[{]r *([A-Za-z0-9_-]*).*", "\\1", lines[begin])
+  list(code = stats::setNames(code, label), run = !grepl("eval *= *FALSE", lines[begin]), shown = !grepl("(echo|include) *= *FALSE", lines[begin]))
+}
+
+# Every call of a function of ours, anywhere in some code, has arguments that this function has.
+wrong_calls <- function(expression) {
+  if (is.function(expression) || !is.language(expression) || is.name(expression)) return(character())
+  own <- character()
+  if (is.call(expression) && is.name(expression[[1]]) && as.character(expression[[1]]) %in% getNamespaceExports("gpbandits")) {
+    maker <- getExportedValue("gpbandits", as.character(expression[[1]]))
+    own <- if (is.function(maker)) tryCatch({
+      match.call(maker, expression)
+      character()
+    }, error = function(e) paste0(deparse(expression)[1], ": ", conditionMessage(e)))
+  }
+  c(own, unlist(lapply(as.list(expression), function(part) if (!missing(part)) wrong_calls(part))))
+}
+
+# Articles, and what of them is left out where their long runs are tried: what needs data or workers.
+rehearsed <- list("chowdhury-in-full" = c("sensor-experiment", "sensor-data"), "delayed-feedback-in-full" = "real-workers-call",
+                  "srinivas-in-full" = "sensors-run")
+
+# What the site does not run either: on other machines, or for minutes to hours (its results are stored, and
+# vignettes/precompute ran it). At the second level it is run small, see below.
+test_that("code that is shown and not run is R, of functions and arguments that there are", {
+  skip_without_sources()
+  files <- list.files(file.path(sources, "vignettes"), "[.]Rmd$", recursive = TRUE, full.names = TRUE)
+  not_run <- vapply(files, function(file) {
+    chunks <- chunks_of(file)
+    for (code in chunks$code[!chunks$run]) for (part in as.list(parse(text = code))) {
+      expect_identical(wrong_calls(part), character(), info = basename(file))
+    }
+    sum(!chunks$run)
+  }, 0)
+  expect_setequal(sub("[.]Rmd$", "", basename(files[not_run > 0])), c(names(rehearsed), "many-machines", "serving"))
+  expect_match(wrong_calls(quote(f(gp_ucb(1:9, kern = 3, foo = kernel_se(scales = 1))))), "scales")
+})
+
+# The papers' long runs with six rounds and two replications each, without what needs data or workers.
+for (article in names(rehearsed)) {
+  test_that(paste("what is stored for", article, "runs, small"), {
+    skip_if_not(second_level(), "at the second level")
+    skip_without_sources()
+    chunks <- chunks_of(file.path(sources, "vignettes", "articles", paste0(article, ".Rmd")))
+    wanted <- chunks$shown & !names(chunks$code) %in% rehearsed[[article]]
+    small <- c("compare_bandits <- function(bandits, problems, rounds, replications, ..., every = 1) {",
+               "  gpbandits::compare_bandits(bandits, problems, rounds = min(rounds, 6), replications = min(replications, 2), ...)", "}",
+               "replicate <- function(n, expr) sapply(1:2, eval.parent(substitute(function(...) expr)), simplify = 'array')")
+    expect_identical(fault_of_code(c(small, unlist(chunks$code[wanted])), file.path(sources, "vignettes", "articles")), "")
+  })
+}
+
+# The code of other machines, on this one: SQLite in the place of the lab's server, two daemons in the place of a cluster's.
+test_that("what many machines run, two processes run here", {
+  skip_if_not(second_level(), "at the second level")
+  skip_without_sources()
+  for (package in c("DBI", "RSQLite", "mirai")) skip_if_not_installed(package)
+  code <- paste(unlist(chunks_of(file.path(sources, "vignettes", "articles", "many-machines.Rmd"))$code), collapse = "\n")
+  here <- c("(?s)RPostgres::Postgres\\(\\), host.*?60000" = "RSQLite::SQLite(), lab_file", "(?s)mirai::daemons\\(n = 50.*?mem=4G\"\\)\\)" = "mirai::daemons(2)",
+            ">= 200" = ">= 4", "evaluations = 2000, workers = 50" = "evaluations = 6, workers = 2",
+            "(?s)future::plan\\(future.batchtools.*" = "")
+  for (there in names(here)) {
+    expect_match(code, there, perl = TRUE)
+    code <- sub(there, here[[there]], code, perl = TRUE)
+  }
+  lab_file <- "lab_file <- tempfile(fileext = '.db')"
+  expect_identical(fault_of_code(c("here <- TRUE", lab_file, sub("here <- all[^\n]*", "", strsplit(code, "\n")[[1]])), tempdir()), "")
+})
+
+test_that("the pictures of the front page name functions that there are", {
+  skip_without_sources()
+  for (picture in c("cheatsheet", "decision")) {
+    text <- readLines(file.path(sources, "man", "figures", paste0(picture, ".svg")))
+    named <- unlist(regmatches(text, gregexpr("(?<![$:A-Za-z_.])[a-z][a-z_0-9.]*(?=\\()", text, perl = TRUE)))
+    known <- c(getNamespaceExports("gpbandits"), ls(baseenv()), "predict", "simulate", "tnr", "opt", "f", "plot")
+    expect_identical(setdiff(named, known), character(), info = picture)
+    methods <- unlist(regmatches(text, gregexpr("(?<=[$])[a-z_]+(?=\\()", text, perl = TRUE)))
+    expect_identical(setdiff(methods, gpbandits:::bandit_methods()), character(), info = picture)
+  }
+})
+
+test_that("the tour ends with every article", {
+  skip_without_sources()
+  tour <- readLines(file.path(sources, "vignettes", "gpbandits.Rmd"), encoding = "UTF-8")
+  end <- paste(tour[seq(grep("^## Where to read on", tour), length(tour))], collapse = " ")
+  for (file in list.files(file.path(sources, "vignettes"), "[.]Rmd$", recursive = TRUE)) {
+    title <- sub("^title: *\"(.*)\"$", "\\1", grep("^title:", readLines(file.path(sources, "vignettes", file), encoding = "UTF-8"), value = TRUE)[1])
+    here <- c(title, sprintf("vignette(\"%s\")", sub("[.]Rmd$", "", file)))
+    expect_true(any(vapply(here, grepl, NA, end, fixed = TRUE)) || grepl("(gpbandits|in-full)[.]Rmd$", file), info = file)
+  }
+})
 
 # (The site's build would list what is forgotten under "Further pages".)
 test_that("every help page and every article has its place on the site", {
@@ -121,6 +220,7 @@ test_that("the tools for language models work by hand", {
   set.seed(1)
   sys.source(system.file("examples", "mcp_tools.R", package = "gpbandits"), tools)
   expect_match(tools$suggest_experiments(2), "temperature")
+  for (n in list(1e5, 0, 1.5, "2; q()", NULL)) expect_match(tools$suggest_experiments(n), "^Refused: `n`")
   expect_match(tools$observe_result(1, 3.5), "3.5 is saved")
   expect_match(tools$observe_result(9, 3.5), "^Refused: `id`")
   expect_match(tools$observe_result("1; q()", 3.5), "^Refused: `id`")
