@@ -75,9 +75,10 @@ pictures: ## the front page's: logo, badges, decision tree, cheat sheet, volcano
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 	@Rscript tools/pictures.R volcano
 
-coverage: ## share of the lines that the tests run, R and C++ (report: build/coverage.txt)
+coverage: ## share of the lines that the tests run, R and C++, and its badge (report: build/coverage.txt; FILTER=name)
 	@Rscript tools/setup.R coverage
-	@NOT_CRAN=true Rscript tools/coverage.R
+	@NOT_CRAN=true Rscript tools/coverage.R $(FILTER)
+	@Rscript tools/pictures.R badges
 
 document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources
 	@Rscript tools/setup.R document

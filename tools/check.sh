@@ -37,6 +37,9 @@ R CMD check "${check[@]}" "${name}_${version}.tar.gz" || true
 
 log="$name.Rcheck/00check.log"
 status=$(tail -n 5 "$log" | grep '^Status:' || echo "Status: R CMD check did not finish")
+# What the badge says (make pictures).
+printf 'Badge: R CMD check\nValue: %s\nOf: --as-cran\nCommit: %s\nDate: %s\n' "${status#Status: }" \
+  "$(git describe --always --dirty 2>/dev/null || echo none)" "$(date +%F)" >../badge-check.dcf
 if [ "$status" = "Status: OK" ]; then
   echo "check: OK ($PWD/${name}_${version}.tar.gz)"
 else

@@ -1,8 +1,9 @@
 # Draws the pictures of the front page into man/figures, and puts the badges into README.md:
 #   Rscript tools/pictures.R           logo, badges, decision tree, cheat sheet
 #   Rscript tools/pictures.R volcano   and build/volcano.png (of `make demo`) in few colours
-# A badge says what a file says: DESCRIPTION; the last `make check` and `make coverage`, where they have been run here.
-# (Where they have not, a badge of before stays.)
+#   Rscript tools/pictures.R badges    badges alone
+# A badge says what a file says: DESCRIPTION, and tools/badges.dcf, what the last `make check` and `make coverage` found, of
+# which commit and when. (Where they have been run here since, that file is brought up to date first.)
 figures <- "man/figures"
 
 # ---- SVG -------------------------------------------------------------------------------
@@ -55,28 +56,36 @@ logo <- function() {
 
 # ---- badges --------------------------------------------------------------------------------
 
-badge <- function(name, value, colour) {
+badge <- function(name, value, colour, of = "") {
   wide <- function(text) 6.6 * nchar(text) + 14
   left <- wide(name)
   right <- wide(value)
-  write_svg(sprintf("badge-%s.svg", gsub("[^a-z]", "", tolower(name))), left + right, 20, paste0(name, ": ", value),
+  write_svg(sprintf("badge-%s.svg", gsub("[^a-z]", "", tolower(name))), left + right, 20, paste0(name, ": ", value, of),
             tag("rect", width = left + right, height = 20, rx = 3, fill = colour), tag("rect", width = left, height = 20, rx = 3, fill = "#4a4f55"),
             tag("rect", x = left - 4, width = 4, height = 20, fill = "#4a4f55"),
             words(left / 2, 14, name, 11, "#fff", text_anchor = "middle"), words(left + right / 2, 14, value, 11, "#fff", text_anchor = "middle"))
+}
+
+# What was measured: a data.frame `Badge`, `Value`, `Of`, `Commit`, `Date`. What lies in build/ is newer than the record.
+measured <- function() {
+  record <- "tools/badges.dcf"
+  known <- as.data.frame(read.dcf(record))
+  for (file in Sys.glob("build/badge-*.dcf")) {
+    new <- as.data.frame(read.dcf(file))
+    known <- rbind(known[known$Badge != new$Badge, ], new[names(known)])
+  }
+  known <- known[order(known$Badge, method = "radix"), ]
+  write.dcf(known, record, width = 120)
+  known
 }
 
 badges <- function() {
   description <- read.dcf("DESCRIPTION")[1, ]
   badge("licence", sub(" .*", "", description[["License"]]), "#0b5a92")
   badge("R", gsub(".*R \\(>= ([0-9.]+)\\).*", ">= \\1", description[["Depends"]]), "#0b5a92")
-  log <- Sys.glob("build/check/*.Rcheck/00check.log")
-  if (length(log)) {
-    status <- sub("^Status: ", "", grep("^Status:", readLines(log[1]), value = TRUE))
-    if (length(status)) badge("R CMD check", status[1], if (status[1] == "OK") "#2b7a3d" else "#a3260f")
-  }
-  if (file.exists("build/coverage.txt")) {
-    share <- regmatches(said <- readLines("build/coverage.txt", 1), regexpr("[0-9.]+ ?%", said))
-    if (length(share)) badge("coverage", share, "#2b7a3d")
+  for (found in split(measured(), seq_len(nrow(measured())))) {
+    good <- found$Value == "OK" || grepl("%$", found$Value)
+    badge(found$Badge, found$Value, if (good) "#2b7a3d" else "#a3260f", sprintf(" (%s, %s)", found$Commit, found$Date))
   }
   here <- list.files(figures, "^badge-.*[.]svg$")
   titles <- vapply(file.path(figures, here), function(file) sub(".*<title>(.*)</title>.*", "\\1", readLines(file, 1)), "")
@@ -105,7 +114,7 @@ edge <- function(x1, y1, x2, y2) {
 
 decision_tree <- function() {
   first <- list(list("A function that R can call", 40, c("maximize_bandit(), minimize_bandit()", "mlr3: tnr(\"gp_bandit\"); tidymodels: tune_gp_bandit()")),
-                list("Experiments that people make", 115, c("auto_bandit(): $suggest(), $observe()", "in a browser, for a team: bandit_service()")),
+                list("Experiments that people make", 115, c("auto_bandit(): $suggest(), $observe(); for a team: bandit_service()", "limits, several aims: outcomes =; which is better: rewards_duels()")),
                 list("Evaluations on many machines", 190, c("bandit_store(), work_on()")))
   theorem <- list(list("a function that stays as it is", "gp_ucb(), igp_ucb(), gp_ts()"), list("batches, rewards that are late", "gp_bucb(), gp_ucb_pe(), gp_ucb_sdf()"),
                   list("it changes while you look", "gp_ucb_cpd(), gp_ucb_drift()"), list("limits to be kept on average", "gp_ucb_noisy_constraints()"),
@@ -147,19 +156,25 @@ cheat_sheet <- function() {
                }, ""))
       y <- y + height + 10
     }
-    if (y > 795) stop("the cheat sheet is longer than its page: ", y)
+    if (y > 890) stop("the cheat sheet is longer than its page: ", y)
     out
   }
   blocks <- list(
     list("One call" = c("found <- maximize_bandit(f, domain, evaluations = 50)", "minimize_bandit(f, domain, 50, workers = 4)", "found$par; found$value; plot(found)",
                         "input_importance(found)", "# f may be noisy and may fail; nothing else need be known"),
+         "From before, and cheaper" = c("maximize_bandit(f, domain, 50,", "  related = list(may = old),         # campaigns of before",
+                                        "  belief = belief_normal(x = c(0.7, 0.1)))      # a hunch",
+                                        "race = race_folds(10)                # f(x, fold)",
+                                        "fidelity = fidelity_range(0.1, 1)    # f(x, fidelity)"),
          "Ask and tell" = c("b <- auto_bandit(domain, data = known)", "q <- b$suggest(4)              # four at once", "b$observe(q$id, c(2, 3, 1, 4)) # any order, any time",
                             "b$add(x = p, reward = 2)       # made elsewhere", "b$amend(3, 2.5)                # was wrong", "b$fail(2); b$withdraw(4)       # came to nothing",
                             "b$best(); b$posterior(x); b$history()"),
          "Domains" = c("list(x = c(0, 1), rule = c(\"a\", \"b\"))", "search_space(lr = param_real(1e-4, 1, log = TRUE),", "  depth = param_integer(1, 12),",
                        "  rule = param_factor(c(\"gini\", \"info\")),", "  prune = param_logical(),", "  alpha = param_real(0, 1, when = ~ prune),", "  where = ~ depth <= 6 | prune)",
+                       "param_shares(c(\"sand\", \"clay\"), upper = 0.8)  # mixtures", "param_factor(names, features = table)        # alike",
                        "finite_domain(x); box_domain(lower, upper)", "product_domain(rows, box)"),
-         "Keep it" = c("saveRDS(b, file); readRDS(file)", "gp_ucb(..., journal = \"log\"); open_bandit(\"log\")", "as_json(b); from_json(text)", "set.seed(1)  # same seed, same choices")),
+         "Keep it" = c("saveRDS(b, file); readRDS(file)", "gp_ucb(..., journal = \"log\"); open_bandit(\"log\")", "as_json(b); from_json(text)",
+                       "compact_log(b)                 # a shorter log", "set.seed(1)  # same seed, same choices")),
     list("With a theorem" = c("gp_ucb(x, kernel, noise_var)   # Srinivas et al. 2010", "igp_ucb(); gp_ts()             # Chowdhury, Gopalan 2017",
                               "gp_ucb_cpd(); gp_ucb_drift()   # it changes", "gp_ucb_sdf(); gp_bucb(); gp_ucb_pe()  # late, batches", "gp_ucb_noisy_constraints()     # limits on average",
                               "safe_opt(); gp_lse(); rahbo(); stable_opt()", "# ?guarantees has them all in one table"),
@@ -168,10 +183,13 @@ cheat_sheet <- function() {
            "kernel_matrix(K); kernel_function(f)", "policy_ucb(width); policy_ts(width); policy_ei()", "policy_mes(); policy_kg(); policy_function(f)",
            "width_constant(2); width_igp(B, R, delta, gain)", "width_realised(); width_amm(); width_function(f)", "pending_hallucinate(); pending_censor(m)",
            "changes = change_detect(...); change_oracle(times)", "constraints = constraints_noisy(count, epoch, step)", "contexts = c(\"age\", \"hour\"); $suggest(context = )",
-           "refit = refit_every(5)"),
+           "refit = refit_every(5, average = 10)      # ten models"),
+         "Several outcomes, and other results" = c(
+           "outcomes = list(gain = to_maximize(), tar = at_most(2))", "maximize_bandit(f, domain, 30, limits = ~ tar <= 2)", "b$front(); b$best(feasible = 0.5)",
+           "rewards_binary(); rewards_counts(); rewards_ordinal(5)", "rewards_duels(): b$observe(q$id, prefer = q$id[2])", "rewards_rankings(): b$rank(q$id[c(3, 1, 2)])"),
          "When to stop" = c("stop_gap(tolerance); stop_prb(tolerance)", "stop_emsr(tolerance); stop_stalled(n)", "b$certificate()                # how far from the best?",
                             "check_model(b)                 # is the model right?"),
-         "Pictures" = c("plot(b); plot(b, type = \"slices\"); plot(b, type = \"sd\")", "plot(run); plot(comparison); plot(check_model(b))", "ggplot2::autoplot(b)")),
+         "Pictures" = c("plot(b); plot(b, type = \"slices\"); plot(b, type = \"sd\")", "plot(run); plot(comparison); plot(check_model(b))", "plot(found, \"dependence\"); plot(b, type = \"front\")", "ggplot2::autoplot(b)")),
     list("Simulate and compare" = c("p <- bandit_problem(x, reward, noise_gaussian(0.1),", "  delay = delay_poisson(5), change_points = 100)", "run <- run_bandit(b, p, rounds = 200)",
                                     "compare_bandits(list(UCB = function(p) ...),", "  problems, rounds, replications, seed)", "sample_gp(kernel, x); benchmark_function(\"branin\")",
                                     "evaluate_policy(log, b, \"ips\")"),
@@ -183,7 +201,7 @@ cheat_sheet <- function() {
          "Where you work already" = c("tnr(\"gp_bandit\"); opt(\"gp_bandit\")   # mlr3", "tune_gp_bandit(workflow, resamples)  # tidymodels", "as_search_space(param_set)"),
          "When something is wrong" = c("# Each mistake stops with a gpbandits_error that names", "# the argument, what was given, what is allowed; the", "# bandit stays as it was.",
                                        "tryCatch(..., gpbandits_error = function(e) e$argument)")))
-  write_svg("cheatsheet.svg", 1230, 800, "gpbandits on one page", tag("rect", width = 1230, height = 800, fill = "#fff"),
+  write_svg("cheatsheet.svg", 1230, 890, "gpbandits on one page", tag("rect", width = 1230, height = 890, fill = "#fff"),
             words(20, 46, "gpbandits on one page", 30, "#0b3c5d", font_weight = "bold"),
             words(20, 74, "The best of many options where trying one is costly and its outcome noisy. Rewards are maximised.", 15, "#555b63"),
             unlist(lapply(1:3, function(k) column(20 + 402 * (k - 1), blocks[[k]]))))
@@ -195,8 +213,10 @@ volcano_picture <- function() {
   draw_in_few_colours(file.path(figures, "volcano.png"), 64)
 }
 
-logo()
-decision_tree()
-cheat_sheet()
+if (!"badges" %in% commandArgs(TRUE)) {
+  logo()
+  decision_tree()
+  cheat_sheet()
+}
 badges()
 if ("volcano" %in% commandArgs(TRUE)) volcano_picture()
