@@ -246,7 +246,7 @@ core_likelihood <- function(config) {
 # The noise variance of a bandit with these rewards, which may have been left out.
 check_noise_for <- function(rewards, noise_var) {
   if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
-  if (!missing(noise_var)) {
+  if (!missing(noise_var) && !is.null(noise_var)) {
     stop_argument("noise_var", "given", sprintf("left out: rewards that are %s have no such number",
                                                 trait(rewards, "title")))
   }

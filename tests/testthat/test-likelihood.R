@@ -289,6 +289,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   refused("pending", pending = pending_censor(2, value = 0.5))
   expect_error(gp_bandit(box_domain(0, 1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), engine = "lowrank"), "engine",
                class = "gpbandits_error")
+  expect_true(inherits(gp_bandit(tiny_x, tiny_kernel, NULL, ucb2, rewards = rewards_binary()), "GPBandit"))
   expect_error(gp_bandit(tiny_x, tiny_kernel, policy = ucb2), "noise_var", class = "gpbandits_error")
   expect_error(gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_robust()), "noise_var", class = "gpbandits_error")
   expect_error(run_bandit(make(), bandit_problem(tiny_x, tiny_x), 2), "bandit", class = "gpbandits_error")
