@@ -106,7 +106,10 @@ contexts_for <- function(bandit, context, count = NULL) {
   delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
                                    paste(config$context_names, collapse = ", "),
                                    if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
-  if (is.null(context)) stop_argument("context", "NULL", allowed)
+  if (is.null(context)) {
+    stop_argument("context", "NULL", allowed,
+                  try = sprintf("context = c(%s)", paste(config$context_names, "= 1", collapse = ", ")))
+  }
   given <- check_points(context, config$context_names, "context")
   if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
   if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]

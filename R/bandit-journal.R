@@ -221,7 +221,10 @@ restore_rng <- function(seed) {
 # The bandit of a journal and the notes in it.
 read_journal <- function(file, arg, trust) {
   path <- journal_path(file, arg)
-  if (!file.exists(path)) stop_argument(arg, describe(file), "a file that exists")
+  if (!file.exists(path)) {
+    stop_argument(arg, describe(file), "a file that exists",
+                  try = "a bandit begun with `journal = ` and this path; open_bandit() goes on with what is there")
+  }
   contents <- journal_io(cpp_journal_read(path))
   config <- journal_config(contents, file, arg, trust)
   if (contents$damaged > 0) {

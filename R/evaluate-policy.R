@@ -206,7 +206,8 @@ checked_log <- function(log, config, draws) {
               beside("propensity", given))
   if (!all(wanted %in% names(log))) {
     stop_argument("log", paste("one without", paste0("`", setdiff(wanted, names(log)), "`", collapse = ", ")),
-                  paste("a data.frame with the columns", paste0("`", wanted, "`", collapse = ", ")))
+                  paste("a data.frame with the columns", paste0("`", wanted, "`", collapse = ", ")),
+                  try = "`$history(draws = 200)` of a randomised bandit, which has propensities")
   }
   action <- own_columns(log, given)[["action"]]
   by_hand <- if (!is.null(action)) action %in% "given" else FALSE

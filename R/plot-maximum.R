@@ -58,7 +58,9 @@ check_picture <- function(found, which, inputs, width, resolution, arg) {
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
   check_kind_of_picture(found, which)
   if (is.null(found$par) && NROW(found$front) == 0) {
-    stop_argument(arg, "a search in which no evaluation has succeeded", "one with a result to draw")
+    why <- found$history$status[1]
+    stop_argument(arg, paste0("a search in which no evaluation has succeeded", if (length(why)) paste0(" (", why, ")")),
+                  "one with a result to draw")
   }
   names <- found$bandit$config$domain$names
   known <- is.character(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)

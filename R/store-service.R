@@ -205,7 +205,7 @@ timed_reply <- function(service, code) {
     code
   })
   # (R's own words for a time limit depend on the language, and may be wrapped.)
-  if (answer$status >= 400 && late()) reply_error(503, sprintf("this took longer than %g s", service$time_limit))
+  if (answer$status >= 400 && late()) reply_error(503, sprintf("this took longer than %g s: ask again", service$time_limit))
   else answer
 }
 
