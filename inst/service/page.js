@@ -242,7 +242,8 @@
     const open = state.rows.filter(isOpen);
     el("open-none").hidden = open.length > 0;
     table(el("open"), ["experiment", ...columns(), compares() ? "change" : "result"], open.map((row) => make("tr", { role: "row", id: "query-" + row.id },
-      cell("experiment", String(row.id)), ...shareOfRow(row), cell(null, resultForm(row)))));
+      cell("experiment", String(row.id)), ...shareOfRow(row),
+      cell(compares() || results().length > 1 ? null : "result", resultForm(row)))));
   }
 
   // Of several outcomes those that are known are shown, the others have boxes, some of which may stay empty.
