@@ -10,8 +10,9 @@
 #'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2}, \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}. With `at` it is asked after these rounds only: what
 #'   [width_fixed()] needs, `looks` of them.
 #' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most `tolerance` with
-#'   probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical default). Joint draws of \eqn{f} (exact over arms,
-#'   paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} until a Clopper-Pearson interval of the share that
+#'   probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical default). Joint draws of \eqn{f} (exact over arms; up to
+#'   1,000 of them from one factor of the covariance of those that can be best with a probability of \eqn{10^{-9}}{1e-9} or more, by
+#'   normals of a stream that R's generator begins; paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} until a Clopper-Pearson interval of the share that
 #'   fails is on one side of \eqn{\delta/2}{delta / 2}. All intervals of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}: the one
 #'   of sample \eqn{j} in round \eqn{t} may fail with probability \eqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}}{(delta / 2) (t j)^-1.1 / 11^2}.
 #' * `stop_emsr(tolerance, width)`: when the last observation has changed the expected minimum simple regret by at most `tolerance` (Ishibashi et al. 2023):
@@ -449,11 +450,21 @@ on_a_side_stream <- function(code) {
 
 # By how much the recommended point falls short, in joint draws of f and units of the reward: each draw is turned into
 # rewards by itself, where they are scaled.
-shortfalls <- function(bandit, contexts, draws) {
-  drawn <- core(cpp_bandit_drawn_maxima(bandit$handle, contexts, draws))
+shortfalls <- function(bandit, contexts, draws, maxima = drawn_maxima(bandit, contexts)) {
+  drawn <- maxima(draws)
   config <- current_config(bandit)
   if (is.null(config$outputs)) return(drawn[, 1] - drawn[, 2])
   reward_gap(config, drawn[, 2], drawn[, 1] - drawn[, 2])
+}
+
+# A function that draws so many maxima of f, with f at the recommended point: a row each. Over not too many arms from their
+# joint covariance, factorised once; elsewhere draw by draw.
+drawn_maxima <- function(bandit, contexts) {
+  heal(bandit)
+  joint <- core(cpp_bandit_joint_maxima(bandit$handle, contexts))
+  if (!is.null(joint)) return(function(draws) core(cpp_joint_maxima(joint, draws)))
+  twin <- drawing_twin(bandit)
+  function(draws) core(cpp_bandit_drawn_maxima(twin$handle, contexts, draws))
 }
 
 # How many units of the reward a gap above a value of the model is.
@@ -506,10 +517,10 @@ most_draws <- function(rule, domain) {
 
 certify_prb <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
-  twin <- drawing_twin(bandit)
+  maxima <- drawn_maxima(bandit, contexts)
   t <- table_size(bandit$queries)
   found <- on_a_side_stream(failure_interval(
-    function(n) shortfalls(twin, contexts, n), rule$tolerance, rule$delta / 2,
+    function(n) shortfalls(bandit, contexts, n, maxima), rule$tolerance, rule$delta / 2,
     rule$delta / 2 * max(1, t)^-1.1 / 11, most_draws(rule, bandit$config$domain)
   ))
   new_certificate(rule$tolerance, max(0, 1 - found$upper - rule$delta / 2), prior_story(bandit),
@@ -520,9 +531,8 @@ certify_prb <- function(rule, bandit, context) {
 
 certify_draws <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
-  twin <- drawing_twin(bandit)
   draws <- if (can_count(bandit$config$domain)) 1000L else 200L
-  gap <- on_a_side_stream(shortfalls(twin, contexts, draws))
+  gap <- on_a_side_stream(shortfalls(bandit, contexts, draws))
   # The order statistic that is above the quantile with probability 1 - delta / 2.
   rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
   new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(bandit), FALSE,

@@ -1,6 +1,7 @@
 #include "r_bandit.h"
 
 #include "bandit/run.h"
+#include "base/stream_random.h"
 #include "kernels/make_kernel.h"
 #include "linalg/floors.h"
 #include "r_interrupt.h"
@@ -395,6 +396,33 @@ Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, 
     out.middleRows(k, some) = bandit->drawn_maxima(place, some, here, rng);
     gpb::check_interrupt();
   }
+  return out;
+}
+
+// The same, from a factor that is made once: a handle for cpp_joint_maxima(), or NULL where there is none.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_bandit_joint_maxima(SEXP handle, const Rcpp::List& context) {
+  BanditHandle bandit(handle);
+  auto found = bandit->joint_maxima(gpb::contexts_from_list(context).at(0));
+  if (!found) return R_NilValue;
+  return Rcpp::XPtr<gpb::JointMaxima>(found.release(), true);
+}
+
+// [[Rcpp::export]]
+Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
+  const Rcpp::XPtr<gpb::JointMaxima> maxima(joint);
+  gpb::RRng seeds;
+  gpb::StreamRng rng(seeds);
+  return maxima->draw(draws, rng);
+}
+
+// Normals of a stream that R's generator begins: what joint draws are made from.
+// [[Rcpp::export]]
+Rcpp::NumericVector cpp_stream_normals(int count) {
+  gpb::RRng seeds;
+  gpb::StreamRng rng(seeds);
+  Rcpp::NumericVector out(count);
+  for (double& z : out) z = rng.normal();
   return out;
 }
 

@@ -105,11 +105,11 @@ test_that("every draw is turned into rewards by itself", {
   # E back(f + noise) by sums over a fine grid.
   e <- seq(-8, 8, length.out = 401)
   expected <- function(f) vapply(f, function(v) sum(dnorm(e) * unmap_outputs(map, v + 0.1 * e)) / sum(dnorm(e)), 0)
-  twin <- drawing_twin(as.environment(b))
+  contexts <- contexts_for(b, NULL, 1L)
   set.seed(326)
-  ours <- shortfalls(twin, contexts_for(b, NULL, 1L), 60)
+  ours <- shortfalls(as.environment(b), contexts, 60)
   set.seed(326)
-  drawn <- cpp_bandit_drawn_maxima(twin$handle, contexts_for(b, NULL, 1L), 60)
+  drawn <- drawn_maxima(as.environment(b), contexts)(60)
   expect_equal(ours, expected(drawn[, 2]) - expected(drawn[, 1]), tolerance = 1e-4)
   expect_gte(min(ours), 0)
 })
@@ -325,12 +325,52 @@ test_that("shortfalls have the distribution of the joint posterior's, on arms", 
   for (engine in c("weights", "played")) {
     b <- tiny_data(pending = pending_hallucinate(), engine = engine)
     b$suggest(3)
-    twin <- drawing_twin(as.environment(b))
-    ours <- shortfalls(twin, contexts_for(b, NULL, 1L), 4000)
+    ours <- shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 4000)
     expect_gte(min(ours), 0)
     expect_equal(mean(ours == 0), mean(theirs == 0), tolerance = 0.1)
     expect_gt(suppressWarnings(stats::ks.test(ours[ours > 0], theirs[theirs > 0])$p.value), tol$p_value)
   }
+})
+
+test_that("the normals of the quick stream are normal, and R's generator begins it", {
+  set.seed(327)
+  z <- cpp_stream_normals(2e5)
+  set.seed(327)
+  expect_identical(cpp_stream_normals(2e5), z)
+  expect_false(identical(cpp_stream_normals(2e5), z))
+  expect_gt(stats::ks.test(z, "pnorm")$p.value, tol$p_value)
+  expect_gt(stats::binom.test(sum(abs(z) > 3.442619855899), length(z), 2 * stats::pnorm(-3.442619855899))$p.value,
+            tol$p_value)
+  tail <- abs(z)[abs(z) > 3]
+  expect_gt(stats::ks.test(2 * stats::pnorm(-tail) / (2 * stats::pnorm(-3)), "punif")$p.value, tol$p_value)
+  expect_lt(abs(stats::cor(z[-1], z[-length(z)])), 4 / sqrt(length(z)))
+})
+
+test_that("maxima from a joint factor are those that are drawn one by one, whatever is left out, on every engine", {
+  x <- seq(0, 1, length.out = 60)
+  for (engine in c("weights", "played", "lowrank")) {
+    b <- gp_bandit(x, kernel_matern(2.5, 0.2), 0.01, policy_ei(), engine = engine)
+    b$add(arm = seq(1, 60, 6), reward = sin(6 * x[seq(1, 60, 6)]))
+    env <- as.environment(b)
+    contexts <- contexts_for(b, NULL, 1L)
+    set.seed(328)
+    joint <- drawn_maxima(env, contexts)(3000)
+    one_by_one <- cpp_bandit_drawn_maxima(drawing_twin(env)$handle, contexts, if (engine == "lowrank") 300L else 3000L)
+    expect_true(all(joint[, 1] >= joint[, 2]))
+    for (k in 1:2) expect_gt(suppressWarnings(stats::ks.test(joint[, k], one_by_one[, k])$p.value), tol$p_value)
+    gap <- list(joint[, 1] - joint[, 2], one_by_one[, 1] - one_by_one[, 2])
+    expect_lt(abs(mean(gap[[1]] == 0) - mean(gap[[2]] == 0)), 0.12)
+    expect_lt(abs(mean(gap[[1]]) - mean(gap[[2]])), 4 * stats::sd(gap[[2]]) * sqrt(1 / 3000 + 1 / nrow(one_by_one)))
+  }
+  # Arms without doubt about their order: nothing but the best is left, and it never falls short.
+  b <- gp_bandit(1:3, kernel_se(1e-3), 1e-8, policy_ei())
+  b$add(arm = 1:3, reward = c(0, 3, 1))
+  expect_identical(unique(shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 50)), 0)
+  # Too many for one factor: draw by draw, as ever.
+  many <- gp_bandit(seq(0, 1, length.out = 1001), kernel_se(0.2), 0.01, policy_ei())
+  many$add(arm = c(5, 500), reward = 0:1)
+  expect_null(cpp_bandit_joint_maxima(as.environment(many)$handle, contexts_for(many, NULL, 1L)))
+  expect_identical(dim(drawn_maxima(as.environment(many), contexts_for(many, NULL, 1L))(3)), c(3L, 2L))
 })
 
 test_that("shortfalls on a box are those of joint draws over a fine grid", {

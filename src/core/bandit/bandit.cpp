@@ -426,6 +426,17 @@ MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& co
   return out;
 }
 
+std::unique_ptr<JointMaxima> Bandit::joint_maxima(const Context& context) {
+  const Candidates& all = space().candidates(context);
+  if (!all.complete) return nullptr;
+  const Place place = recommend(context);
+  if (all.tabled()) return JointMaxima::of(mean(), all, place.row - all.first);
+  for (Index i = 0; i < all.size(); ++i) {
+    if (all.X.row(i).transpose() == place.x) return JointMaxima::of(mean(), all, i);
+  }
+  return nullptr;
+}
+
 double Bandit::pending_information() const {
   if (!first().knows_pending()) return 0.0;
   return std::max(0.0, 0.5 * (variance().log_det() - mean().log_det()));

@@ -7,6 +7,7 @@
 #include "bandit/quantity.h"
 #include "events/fold.h"
 #include "events/repetition.h"
+#include "posteriors/joint_maxima.h"
 #include "scores/outcomes.h"
 
 namespace gpb {
@@ -75,6 +76,8 @@ class Bandit final : private PlaceFacts {
                     const Context& context);
   // The maximum and the value at `place`, in draws of f from the real rewards' posterior: a row each.
   MatrixXd drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng);
+  // The same at the recommended place, ready to be drawn again and again; null where places are too many or endless.
+  std::unique_ptr<JointMaxima> joint_maxima(const Context& context);
   // Where mean + width * sd of f - f(from) is largest, and how large, of the real rewards' posterior.
   std::pair<Place, double> largest_advantage(const Place& from, double width, const Context& context);
   // The running intervals at a context's candidates, with what has been observed since the last
