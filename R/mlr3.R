@@ -22,7 +22,9 @@
 #' parameter and at most
 #' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
 #' `kernel`
-#' (default: that of [search_space()]), `refit` (rounds between refits, 2).
+#' (default: that of [search_space()]), `refit` (rounds between refits, 2), `fixed` (`NULL`, or a named list of values, on
+#' the scale that is searched, of parameters that are not to be chosen: as of `$suggest(fixed = )`, of a
+#' [gp_bandit()]; the first design lies there, too, and evaluations elsewhere that the instance has are known).
 #' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations
 #' (its rewards are
 #' costs: what is maximised, with the other sign; of several targets its `outcomes` have the targets' names,
@@ -90,7 +92,7 @@ bandit_optimizer <- function() {
 
 optimizer_settings <- function() {
   paradox::ps(design = paradox::p_int(1L), policy = paradox::p_uty(), kernel = paradox::p_uty(),
-              refit = paradox::p_int(1L, init = 2L))
+              refit = paradox::p_int(1L, init = 2L), fixed = paradox::p_uty())
 }
 
 bandit_tuner <- function() {
@@ -117,14 +119,14 @@ optimize_instance <- function(inst, settings, keep) {
   on.exit(tell_rest(bandit, domain, inst))
   known <- earlier_evaluations(inst, domain)
   missing <- max(0, instance_design(inst, domain, settings) - nrow(known$values))
-  design <- if (missing > 0) user_inputs(domain, design_places(domain, missing))
+  design <- if (missing > 0) instance_points(bandit, missing, settings$fixed)
   values <- known$values
   for (rows in split(seq_len(missing), (seq_len(missing) - 1) %/% settings$batch_size)) {
     values <- rbind(values, evaluate_batch(inst, design[rows, , drop = FALSE]))
   }
   if (nrow(values)) bandit$add(rbind(known$x, design), reward = rewards_told(values, NULL, inst, bandit))
   repeat {
-    asked <- bandit$suggest(settings$batch_size)
+    asked <- bandit$suggest(settings$batch_size, fixed = settings$fixed)
     found <- evaluate_batch(inst, asked[domain$names])
     tell_batch(bandit, asked$id, rewards_told(found, values, inst, bandit))
     values <- rbind(values, found)
@@ -167,6 +169,14 @@ instance_outcomes <- function(inst, domain) {
 
 instance_design <- function(inst, domain, settings) {
   if (is.null(settings$design)) design_size(NULL, domain, most_evaluations(inst), 1) else settings$design
+}
+
+# The first design, where nothing or something is fixed.
+instance_points <- function(bandit, count, fixed) {
+  inside <- as.environment(bandit)
+  domain <- inside$config$domain
+  contexts <- with_fixed(contexts_for(inside, NULL, 1L), inside, fixed)
+  user_inputs(domain, moved_places(inside, design_places(domain, count), contexts))
 }
 
 evaluate_batch <- function(inst, x) target_values(inst, inst$eval_batch(data.table::as.data.table(x)))
@@ -229,9 +239,9 @@ async_optimizer <- function() {
       optimize = function(inst) {
         domain <- as_search_space(inst$search_space, transformed = FALSE)
         missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
-        design <- if (missing > 0) data.table::as.data.table(user_inputs(domain, design_places(domain, missing)))
-        found <- bbotk::optimize_async_default(inst, self, design)
         told <- archive_reader(domain, self$param_set$values, inst)
+        design <- if (missing > 0) instance_points(told$bandit, missing, self$param_set$values$fixed)
+        found <- bbotk::optimize_async_default(inst, self, if (!is.null(design)) data.table::as.data.table(design))
         tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
         self$bandit <- told$bandit
         found
@@ -260,7 +270,7 @@ work_on_instance <- function(inst, settings) {
   told <- archive_reader(domain, settings, inst)
   while (!inst$is_terminated) {
     tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
-    asked <- told$bandit$suggest()
+    asked <- told$bandit$suggest(fixed = settings$fixed)
     # It comes back as a point of the archive, as those of the other workers do.
     told$bandit$withdraw(asked$id)
     instance$.eval_point(as.list(asked[domain$names]))

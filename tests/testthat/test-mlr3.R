@@ -87,6 +87,26 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   expect_error(quiet(bbotk::opt("gp_bandit", kernel = 3)$optimize(instance_of("minimize", 12))), "kernel", class = "gpbandits_error")
 })
 
+test_that("what is fixed stays, in the design and in batches; bad values are refused by name", {
+  skip_on_cran()
+  needs_bbotk()
+  set.seed(11)
+  instance <- instance_of("minimize", 9)
+  optimizer <- bbotk::opt("gp_bandit", design = 6, batch_size = 3, refit = 5, fixed = list(k = "b", n = 3))
+  quiet(optimizer$optimize(instance))
+  archive <- as.data.frame(instance$archive$data)
+  expect_identical(archive$k, rep("b", 9))
+  expect_true(all(archive$n == 3))
+  expect_gt(length(unique(archive$x)), 6)
+  # (What was asked when bbotk ended it is withdrawn.)
+  expect_identical(optimizer$bandit$history()$status, rep(c("known", "withdrawn"), c(9, 3)))
+  for (bad in list(list(k = "z"), list(strange = 1), "b")) {
+    err <- expect_error(quiet(bbotk::opt("gp_bandit", design = 2, fixed = bad)$optimize(instance_of("minimize", 3))),
+                        class = "gpbandits_error")
+    expect_identical(err$argument, "fixed")
+  }
+})
+
 test_that("a bandit that bbotk ended within its design knows what was evaluated", {
   skip_on_cran()
   needs_bbotk()
