@@ -192,10 +192,15 @@ axis_of_panels <- function(data) {
   ))
 }
 
-ggplot_sd_map <- function(bandit, view) ggplot_plane(view, bandit_history(bandit), "sd", "mean")
+ggplot_sd_map <- function(bandit, view) {
+  ggplot_plane(view, bandit_history(bandit), bandit$config$domain, "sd", "mean")
+}
 
-# Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends.
-ggplot_plane <- function(view, played, colours, contours, shown = NULL) {
+# Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends. Two of
+# three shares are a triangle.
+ggplot_plane <- function(view, played, domain, colours, contours, shown = NULL) {
+  ternary <- ternary_set(domain, view$pair)
+  if (!is.null(ternary)) return(ggplot_ternary(view, ternary, played, colours, contours, shown))
   belief <- own_columns(view$data, view$pair)
   shown <- or_else(shown, range(belief[[colours]], na.rm = TRUE))
   as_axis <- function(columns) {
@@ -275,7 +280,7 @@ ggplot_searched <- function(found, data, which, shown) {
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   contours <- is.null(unlist(view$levels[view$pair])) && !is_flat(own_columns(data, view$pair)$sd)
-  ggplot_plane(view, found$history, "mean", "sd", shown) +
+  ggplot_plane(view, found$history, domain, "mean", "sd", shown) +
     ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
 }
 

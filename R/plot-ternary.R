@@ -32,20 +32,26 @@ draw_mixtures <- function(a, b, z) {
   known <- which(is.finite(z), arr.ind = TRUE)
   range <- range(z[known])
   shade <- if (is_flat(z)) rep(50, nrow(known)) else 1 + floor(99 * (z[known] - range[1]) / diff(range))
-  at <- evenly_parted(a)
-  bt <- evenly_parted(b)
-  i <- known[, 1]
-  j <- known[, 2]
-  # Corners of the cells, within the triangle.
-  x <- pmax(rbind(at[i], at[i + 1], at[i + 1], at[i]), 0)
-  y <- pmax(rbind(bt[j], bt[j], bt[j + 1], bt[j + 1]), 0)
-  sum <- pmax(x + y, 1)
-  corners <- ternary_places(rbind(x / sum, NA), rbind(y / sum, NA))
-  graphics::polygon(corners$x, corners$y, col = colours[shade], border = colours[shade], lwd = 0.5)
+  corners <- corners_of_mixtures(a, b, known)
+  graphics::polygon(rbind(corners$x, NA), rbind(corners$y, NA), col = colours[shade], border = colours[shade],
+                    lwd = 0.5)
   if (is_flat(z)) return(invisible())
   for (line in grDevices::contourLines(a, b, z, nlevels = 8)) {
     graphics::lines(ternary_places(line$x, line$y), col = "grey25", lwd = 0.7)
   }
+}
+
+# Corners (four rows, a column each) of the cells of some mixtures (`known`: row and column of a grid), within the
+# triangle.
+corners_of_mixtures <- function(a, b, known) {
+  at <- evenly_parted(a)
+  bt <- evenly_parted(b)
+  i <- known[, 1]
+  j <- known[, 2]
+  x <- pmax(rbind(at[i], at[i + 1], at[i + 1], at[i]), 0)
+  y <- pmax(rbind(bt[j], bt[j], bt[j + 1], bt[j + 1]), 0)
+  sum <- pmax(x + y, 1)
+  ternary_places(x / sum, y / sum)
 }
 
 # The edges of cells centred at evenly spaced values.
@@ -72,4 +78,64 @@ draw_triangle <- function(pair, third, total) {
   graphics::text(-0.02, -0.03, third, pos = 1, xpd = NA)
   graphics::text(1.02, -0.03, pair[1], pos = 1, xpd = NA)
   graphics::text(0.5, sqrt(3) / 2, pair[2], pos = 3, xpd = NA)
+}
+
+# ---- with ggplot2 ------------------------------------------------------------------------------------
+
+# As ggplot_plane(), of three shares.
+ggplot_ternary <- function(view, set, played, colours, contours, shown) {
+  belief <- own_columns(view$data, view$pair)
+  shown <- or_else(shown, range(belief[[colours]], na.rm = TRUE))
+  a <- unique(view$data[[view$pair[1]]]) / set$total
+  b <- unique(view$data[[view$pair[2]]]) / set$total
+  of <- function(column) matrix(belief[[column]], length(a), length(b))
+  known <- which(is.finite(of(colours)), arr.ind = TRUE)
+  corners <- corners_of_mixtures(a, b, known)
+  cells <- data.frame(x = as.vector(corners$x), y = as.vector(corners$y), cell = rep(seq_len(nrow(known)), each = 4))
+  cells[[colours]] <- rep(clamped(of(colours)[known], shown[1], shown[2]), each = 4)
+  place <- function(rows) {
+    as.data.frame(ternary_places(rows[[view$pair[1]]] / set$total, rows[[view$pair[2]]] / set$total))
+  }
+  xy <- aes_of(x = "x", y = "y")
+  ggplot2::ggplot(view$data) +
+    ggplot2::geom_polygon(data = cells, mapping = aes_of(x = "x", y = "y", group = "cell", fill = colours)) +
+    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100)) +
+    ggplot_contours_of_shares(a, b, of(contours)) +
+    ggplot_triangle(view$pair, setdiff(set$names, view$pair), set$total) +
+    ggplot2::geom_point(data = place(played), mapping = xy, shape = 21, fill = "white") +
+    ggplot2::geom_point(data = place(view$through), mapping = xy, shape = 3, size = 3.5, stroke = 1.2) +
+    ggplot2::coord_fixed(clip = "off") + ggplot2::labs(x = NULL, y = NULL)
+}
+
+ggplot_contours_of_shares <- function(a, b, z) {
+  if (is_flat(z)) return(NULL)
+  lines <- grDevices::contourLines(a, b, z, nlevels = 8)
+  paths <- Map(function(line, k) data.frame(ternary_places(line$x, line$y), line = k), lines, seq_along(lines))
+  if (!length(paths)) return(NULL)
+  ggplot2::geom_path(data = do.call(rbind, paths), mapping = aes_of(x = "x", y = "y", group = "line"),
+                     colour = "grey25", linewidth = 0.25)
+}
+
+# Edges, lines of 20, 40, 60 and 80 percent, names of the corners; no axes.
+ggplot_triangle <- function(pair, third, total) {
+  share <- seq(0.2, 0.8, 0.2)
+  ends <- function(a, b) as.data.frame(ternary_places(a, b))
+  from <- rbind(ends(share, 0), ends(0, share), ends(0, 1 - share))
+  to <- rbind(ends(share, 1 - share), ends(1 - share, share), ends(1 - share, 0))
+  grid <- data.frame(x = from$x, y = from$y, xend = to$x, yend = to$y)
+  said <- rep(format(signif(share * total, 3)), 3)
+  marks <- data.frame(rbind(ends(share, 0), ends(1 - share, share), ends(0, 1 - share)), label = said,
+                      across = rep(c(0.5, -0.4, 1.4), each = 4), up = rep(c(1.6, 0.5, 0.5), each = 4))
+  corners <- data.frame(rbind(ends(0, 0), ends(1, 0), ends(0, 1)), label = c(third, pair),
+                        across = 0.5, up = c(2.6, 2.6, -0.8))
+  named <- aes_of(x = "x", y = "y", label = "label", hjust = "across", vjust = "up")
+  list(
+    ggplot2::geom_segment(data = grid, mapping = aes_of(x = "x", y = "y", xend = "xend", yend = "yend"), alpha = 0.15),
+    ggplot2::geom_path(data = ends(c(0, 1, 0, 0), c(0, 0, 1, 0)), mapping = aes_of(x = "x", y = "y"),
+                       colour = "grey40"),
+    ggplot2::geom_text(data = marks, mapping = named, colour = "grey40", size = 2.6),
+    ggplot2::geom_text(data = corners, mapping = named),
+    ggplot2::scale_x_continuous(breaks = NULL, expand = ggplot2::expansion(add = 0.08)),
+    ggplot2::scale_y_continuous(breaks = NULL, expand = ggplot2::expansion(add = 0.1))
+  )
 }
