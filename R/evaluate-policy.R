@@ -9,7 +9,8 @@
 #'   whatever the number of matches.
 #' * `"dm"` (direct method): \eqn{\frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a)}{mean(sum_a pi(a | x_i) rhat(x_i,
 #'   a))}: what a Gaussian-process regression with the
-#'   bandit's kernel on the log (at most 1000 rows of it) says; needs no propensities to be right, but the model.
+#'   bandit's kernel on the log (at most 1000 rows of it) says; needs no propensities to be right, but the model. A bandit
+#'   that averages over several ([refit_every()]) has the mixture's moments here, too.
 #' * `"dr"` (doubly robust): \eqn{\frac1n\sum_i \big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\big)}{mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}.
 #'   \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it has not seen \eqn{r_i}.
 #' * `"replay"`: a copy of the bandit learns as it goes through the log. Where its choice is the logged one it sees the reward, else the
@@ -294,11 +295,26 @@ doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, 
   c(mean_of(values), list(bets = mean_bets(values, range[1] - spread, range[2] + spread)))
 }
 
-# Matrices like chosen_shares(): mean and sd of the reward of every arm in every context, learnt from some rows.
+# Matrices like chosen_shares(): mean and sd of the reward of every arm in every context, learnt from some rows under
+# the bandit's hyperparameters: under each of its models, where it averages over several.
 foretold_rewards <- function(bandit, rows, learn, first) {
   config <- current_config(bandit)
-  domain <- config$domain
   if (length(learn) > 1000) learn <- learn[round(seq(1, length(learn), length.out = 1000))]
+  if (!is_scale_known(config)) config$output_map <- fit_output_map(config$outputs, rows$reward[learn])
+  reward <- in_model_units(list(value = rows$reward[learn], noise_var = rep(NA_real_, length(learn))), config)$value
+  found <- lapply(configs_of_models(config), foretold_by_model, rows, learn, reward, first)
+  weight <- model_weights(config)
+  over <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), found, weight))
+  mean <- over(function(one) one$mean)
+  sd <- sqrt(over(function(one) one$sd^2 + (one$mean - mean)^2))
+  expected <- data.frame(mean = as.vector(mean), sd = as.vector(sd))
+  if (!has_likelihood(config)) expected <- in_user_units(expected, config)
+  lapply(as.list(expected), function(column) matrix(column, nrow(mean)))
+}
+
+# `reward`: of the rows `learn`, to the model.
+foretold_by_model <- function(config, rows, learn, reward, first) {
+  domain <- config$domain
   inputs <- function(arm, at) {
     x <- cbind(arm_places(domain, arm)$inputs, if (!is.null(rows$given)) rows$given[at, , drop = FALSE],
                if (has_matrix(config$kernel)) arm + 1)
@@ -306,7 +322,7 @@ foretold_rewards <- function(bandit, rows, learn, first) {
     x
   }
   prior <- rep_len(config$mean, place_count(domain))
-  fit <- gp_regression(inputs(rows$arm[learn], learn), rows$reward[learn] - prior[rows$arm[learn] + 1L], config$kernel,
+  fit <- gp_regression(inputs(rows$arm[learn], learn), reward - prior[rows$arm[learn] + 1L], config$kernel,
                        config$noise_var)
   arms <- seq_len(place_count(domain)) - 1L
   found <- lapply(first, function(k) stats::predict(fit, inputs(arms, rep(k, length(arms)))))

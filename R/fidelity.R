@@ -7,7 +7,7 @@
 #' \eqn{z} is evaluated with
 #' \deqn{\sigma(x, z) > c\,\sigma_0 \sqrt{\lambda(z)/\lambda(z_\bullet)}\;\xi(z), \qquad \xi(z) = \sqrt{1 - k_Z(z, z_\bullet)^2},}{sd(x, z) > c sd_0 sqrt(cost(z) / cost(z.)) xi(z), xi(z) = sqrt(1 - k_Z(z, z.)^2),}
 #' \eqn{\sigma_0}{sd_0} the prior sd, \eqn{k_Z}{k_Z} the correlation of the values at \eqn{z} and at the target, \eqn{\lambda}{cost} the cost; the target itself where there is none, or none that costs less than
-#' 0.9 of it. (The paper's exponent is \eqn{1/(p + d + 2)}{1 / (p + d + 2)} for the square root.) A cheap look is taken where it still tells something, and costs less than what it leaves open.
+#' 0.9 of it. Where the bandit averages over several models, both sds and \eqn{k_Z}{k_Z} are those of the average. (The paper's exponent is \eqn{1/(p + d + 2)}{1 / (p + d + 2)} for the square root.) A cheap look is taken where it still tells something, and costs less than what it leaves open.
 #'
 #' The first design has the cheapest fidelities to the target in equal numbers. One that was evaluated at a lower fidelity is never `best_seen`.
 #'
@@ -260,7 +260,9 @@ worthwhile_fidelity <- function(search, x) {
   here <- asked_places(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
   points <- kernel_points(config$domain, here, matrix(c(s, 1)))
   colnames(points) <- c(model_names(config$domain), config$context_names)
-  K <- kernel_gram(config$kernel, points)
+  # (Of several models the covariance is that of their average.)
+  K <- Reduce(`+`, Map(function(one, weight) weight * kernel_gram(one$kernel, points), configs_of_models(config),
+                       model_weights(config)))
   n <- length(z) + 1
   correlation <- K[-n, n] / sqrt(diag(K)[-n] * K[n, n])
   at <- cheapest_informative(sd / sqrt(diag(K)[-n]), cost_ratios(search, z), correlation, fidelity$threshold)

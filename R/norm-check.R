@@ -11,6 +11,9 @@
 #' It certifies nothing: **no data bound a norm from above**. (Between six points there is room for a bump of height 1 that none of them sees; with lengthscale .15 its norm is
 #' 4.2.) A `B` that is too small is often found out late, or never: where it matters, as in [safe_opt()], rather use `by = "data"`.
 #'
+#' A norm belongs to one kernel: a bandit that averages over several models ([refit_every()]) is looked at under the likeliest of them, as an average of kernels has
+#' another norm than each; with `refit` `probability` is `NA` anyway.
+#'
 #' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta} the bound is never, in no round, above the norm (of any of the functions, where there are several), for noise
 #'   that is `R`-sub-Gaussian, a kernel, mean, `alpha0` and \eqn{\lambda}{lambda} that are fixed beforehand, and rewards whose arrival does not depend on their value; the points may depend on
 #'   past rewards. Derived here from the martingale of [width_dmm()] (Flynn and Reeb): \eqn{\sum_s(f(x_s)-y_s)^2\le R_t^2}{sum (f(x_s) - y_s)^2 <= R_t^2} in all rounds together, and

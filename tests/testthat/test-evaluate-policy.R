@@ -152,6 +152,35 @@ test_that("they are the textbook's formulas, for randomised targets too", {
   expect_equal(dm$se, sqrt(mean(fit$sd)^2 + var(fit$mean) / 80), tolerance = 1e-6)
 })
 
+test_that("a bandit that averages over models has their mixture in the direct method, in the rewards' units", {
+  arms <- data.frame(x = 0:9 / 9)
+  set.seed(31)
+  b <- auto_bandit(arms, transform = "none", policy = policy_mean(), design = 0)
+  b$add(arm = c(1:10, 4:8), reward = 70 + 9 * sin(5 * arms$x[c(1:10, 4:8)]) + rnorm(15))
+  chosen <- b$suggest()$arm
+  config <- gpbandits:::current_config(as.environment(b))
+  expect_gt(length(config$models), 2)
+  log <- data.frame(arm = sample(10, 40, TRUE), propensity = 0.1)
+  log$reward <- 70 + 9 * sin(5 * arms$x[log$arm]) + rnorm(40)
+  z <- gpbandits:::map_outputs(config$output_map, log$reward)
+  parts <- lapply(config$models, function(model) {
+    X <- as.matrix(arms)[log$arm, , drop = FALSE]
+    at <- as.matrix(arms)[chosen, , drop = FALSE]
+    fit <- ref_posterior(kernel_gram(model$kernel, X), kernel_gram(model$kernel, at, X), kernel_gram(model$kernel, at),
+                         z - model$mean, model$noise_var)
+    c(model$mean + fit$mean, fit$sd)
+  })
+  weight <- vapply(config$models, `[[`, 0, "weight")
+  means <- vapply(parts, `[[`, 0, 1)
+  mean <- sum(weight * means)
+  sd <- sqrt(sum(weight * (vapply(parts, `[[`, 0, 2)^2 + (means - mean)^2)))
+  # (No transform: the map is linear.)
+  unit <- abs(diff(gpbandits:::unmap_outputs(config$output_map, c(0, 1))))
+  dm <- quietly(log, b, "dm")
+  expect_equal(dm$estimate, gpbandits:::unmap_outputs(config$output_map, mean), tolerance = 1e-8)
+  expect_equal(dm$se, unit * sd, tolerance = 1e-6)
+})
+
 # 14 arms, one of which the policy plays: some 10 matches among 142 rows, rewards 0 or 1.
 few_matches <- function(value, n = 142) {
   arm <- sample(14, n, replace = TRUE)

@@ -67,6 +67,35 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
     expected <- if (any(worth)) z[which(worth)[1]] else 1
     expect_equal(gpbandits:::worthwhile_fidelity(search, data.frame(x = x)), expected)
   }
+  # Of two models: the moments and the covariance of their mixture.
+  bandit <- gpbandits:::scaled_bandit(box_domain(c(x = 1), c(x = 3)), "maximize", kernel_se(0.5), 0.01, policy_ei(),
+                                      pending_hallucinate(), NULL, NULL, NULL, "none", contexts = "fidelity",
+                                      context_sides = c(fidelity = 1))
+  inside <- as.environment(bandit)
+  model <- function(lengthscale, weight) list(kernel = kernel_se(lengthscale), noise_var = 0.01, weight = weight)
+  models <- list(model(0.5, 0.3), model(2, 0.7))
+  inside$config$models <- models
+  gpbandits:::make_ready(inside)
+  bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
+  expect_length(gpbandits:::current_config(inside)$models, 2)
+  search <- list2env(list(bandit = bandit, fidelity = fidelity))
+  y <- gpbandits:::map_outputs(gpbandits:::output_map(gpbandits:::current_config(inside)), c(0, 1, 0.5))
+  s <- seq(0, 0.99, 0.01)
+  z <- 0.1 + 0.9 * s
+  for (x in c(1.1, 1.9, 2.3)) {
+    X <- cbind(c(1.2, 1.9, 2.6), c(0, 0.5, 1))
+    parts <- lapply(models, function(one) {
+      k <- kernel_gram(one$kernel, X, cbind(x, s))
+      back <- solve(kernel_gram(one$kernel, X) + 0.01 * diag(3), cbind(k, y))
+      list(mean = drop(crossprod(k, back[, length(s) + 1])), var = 1 - colSums(k * back[, seq_along(s)]))
+    })
+    mean <- 0.3 * parts[[1]]$mean + 0.7 * parts[[2]]$mean
+    var <- 0.3 * (parts[[1]]$var + (parts[[1]]$mean - mean)^2) + 0.7 * (parts[[2]]$var + (parts[[2]]$mean - mean)^2)
+    xi <- sqrt(1 - (0.3 * exp(-(1 - s)^2 / 0.5) + 0.7 * exp(-(1 - s)^2 / 8))^2)
+    worth <- sqrt(var) > 0.7 * sqrt(z) * xi & z < 0.9
+    expected <- if (any(worth)) z[which(worth)[1]] else 1
+    expect_equal(gpbandits:::worthwhile_fidelity(search, data.frame(x = x)), expected)
+  }
 })
 
 test_that("costs are learnt from what the objective says, whole numbers and logarithms are kept", {
