@@ -32,14 +32,15 @@
 #'   (with `limits`, beside it). What is `NA` there, or has no column, is under way.
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Editing a space midway: `auto_bandit(new_space, data = old$history())` goes on in other bounds, or with a
-#'   further input. Rows of `data` whose numbers are outside of the bounds of a box or a [search_space()] (also of its
-#'   shares, as long as they add up) are observations like any others: they stand in `$history()`, the posterior and
-#'   refits know them, and so does the scale of the rewards. But none of them counts for `design`, is the place that
+#'   further input. Rows of `data` whose numbers are outside of the bounds of a box, of a [product_domain()]'s box or of
+#'   a [search_space()] (also of its shares, as long as they add up) are observations like any others: they stand in
+#'   `$history()`, the posterior and refits know them, and so does the scale of the rewards. But none of them counts for `design`, is the place that
 #'   expected improvement is measured from, or comes out of `$best()`, `$front()`, `$suggest()`; a message names them.
 #'   An added input is a further column of `data`, with the value that it had in the old rows:
 #'   `cbind(old$history(), stir = 3)`. Columns of inputs that are no more are to be left out.
 #'   Errors: levels that the new space has not, fractions of whole numbers, numbers <= 0 of a logarithmic input, rows
-#'   within the bounds that break `where`, rows that are none of finitely many arms or of a product, and any rows
+#'   within the bounds that break `where` or have more shares above 0 than `most`, rows that are none of finitely many
+#'   arms or of a product's rows, and any rows
 #'   outside where a policy or rewards choose among the places that were played ([policy_duel()], for one).
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.

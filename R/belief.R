@@ -19,7 +19,9 @@
 #' @section Guarantee: with [policy_ucb()], where the width's interval holds in all rounds, the belief adds at most
 #'   \eqn{s\beta\,(2+\log T)\log(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi))}{s beta (2 + log T) log(max pi / max(pi(x*), 1e-12 max pi))} to the regret
 #'   of \eqn{T} rounds: what is added is never above 0, so that the optimum's upper bound loses what is added at \eqn{x^*}, and
-#'   \eqn{\sum 1/n}{sum 1 / n} over the rounds is at most \eqn{2+\log T}{2 + log T} (derived here).
+#'   \eqn{\sum 1/n}{sum 1 / n} over the rounds is at most \eqn{2+\log T}{2 + log T} (derived here, not in the paper). With [policy_ei()] the
+#'   paper has a theorem for its own rule, with hyperparameters that are known; it is not restated here, and does not cover what differs: hyperparameters that are
+#'   fitted, rewards that are scaled, \eqn{n} that counts what was asked. With [policy_ts()]: none.
 #' @param ... `c(mean, sd)` for numbers, named weights for levels (`c("TRUE" = 4)` for logicals), by the names of inputs.
 #' @return An object of class `bandit_belief`.
 #' @section Errors: a `gpbandits_error` that names the argument: unknown inputs or levels, standard deviations and weights that are

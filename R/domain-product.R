@@ -75,12 +75,33 @@ input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows),
 find_places.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
   x <- check_points(x, domain$names, arg)
+  row_places(domain, rows_found(domain, x, arg), find_places(domain$box, box_part(domain, x), arg = arg)$inputs)
+}
+
+# Numbers of the rows that points have (from 0).
+rows_found <- function(domain, x, arg) {
   arm <- arms_at(domain, x)
   if (anyNA(arm)) {
     stop_stranger(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
                   "points whose first inputs are among its rows")
   }
-  row_places(domain, arm, find_places(domain$box, box_part(domain, x), arg = arg)$inputs)
+  arm
+}
+
+# Rows are the product's; what is added to them may lie outside of the box.
+#' @export
+places_anywhere.product_domain <- function(domain, x, arm = NULL, arg = "x") {
+  if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
+  x <- check_points(x, domain$names, arg)
+  row_places(domain, rows_found(domain, x, arg), places_anywhere(domain$box, box_part(domain, x), arg = arg)$inputs)
+}
+
+#' @export
+data_ranges.product_domain <- function(domain) cbind(data_ranges(domain$rows), unname(data_ranges(domain$box)))
+
+#' @export
+lies_outside.product_domain <- function(domain, places) {
+  lies_outside(domain$box, unnumbered(box_part(domain, places$inputs)))
 }
 
 find_by_row <- function(domain, x, arm, arg) {

@@ -4,10 +4,14 @@
 
 #' @rdname search_space
 #' @param names names of shares, two at least: each is an input, and a column.
-#' @param total what the shares add up to.
+#' @param total what the shares add up to, a number > 0. Where it is above 1 and `upper` is not given, each share may be
+#'   all of it.
 #' @param most at most so many shares are above 0; `NULL`: all may be. Each of the others is 0, also where its `lower` is above 0.
 #' @export
-param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL) new_param("shares")
+param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL) {
+  if (missing(upper) && is.numeric(total) && isTRUE(total > 1)) upper <- total
+  new_param("shares")
+}
 
 check_share_names <- function(names) {
   if (missing(names)) stop_argument("names", "missing", "names of shares, two at least")
@@ -160,7 +164,8 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
 # Sums of plain reals with equal coefficients that are equal to a number say what param_shares() says.
 with_equalities_as_shares <- function(apart, where) {
   if (is.null(where) || is.function(where)) return(c(apart, list(where = where)))
-  texts <- constraint_texts(where, names(apart$params))
+  given <- constraint_texts(where, names(apart$params))
+  texts <- with_equalities_whole(given, names(apart$params))
   keep <- rep(TRUE, length(texts))
   for (k in seq_along(texts)) {
     set <- shares_of_equality(str2lang(texts[k]), apart$params)
@@ -170,7 +175,31 @@ with_equalities_as_shares <- function(apart, where) {
     apart$params[set$names] <- share_params(set)
     apart$shares[[paste(set$names, collapse = ".")]] <- set
   }
-  c(apart, list(where = if (all(keep)) where else if (any(keep)) texts[keep]))
+  same <- all(keep) && length(texts) == length(given)
+  c(apart, list(where = if (same) where else if (any(keep)) texts[keep]))
+}
+
+# Two linear inequalities that leave an equality are that equality.
+with_equalities_whole <- function(texts, names) {
+  forms <- lapply(texts, function(text) form_of_inequality(str2lang(text), names))
+  gone <- rep(FALSE, length(texts))
+  for (j in seq_along(texts)) for (k in seq_len(j - 1)) {
+    if (gone[j] || gone[k] || is.null(forms[[j]]) || is.null(forms[[k]])) next
+    scale <- max(abs(forms[[j]][-1]))
+    if (scale == 0 || any(abs(forms[[j]] + forms[[k]] * scale / max(abs(forms[[k]][-1]))) > 1e-12 * scale)) next
+    sides <- as.list(str2lang(texts[k]))
+    texts[k] <- expression_text(call("==", sides[[2]], sides[[3]]))
+    gone[j] <- TRUE
+  }
+  texts[!gone]
+}
+
+# The linear form that an inequality wants to be at most 0, see linear_form().
+form_of_inequality <- function(expression, names) {
+  by <- if (is.call(expression)) as.character(expression[[1]]) else ""
+  if (!by %in% c("<=", ">=")) return(NULL)
+  form <- linear_form(call("-", expression[[2]], expression[[3]]), names)
+  if (is.null(form) || all(form[-1] == 0)) NULL else if (by == "<=") form else -form
 }
 
 shares_of_equality <- function(expression, params) {

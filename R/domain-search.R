@@ -38,7 +38,7 @@
 #'   share is 0, are reached exactly; with `most` one share is dropped, added or swapped in turns with
 #'   climbs. The kernel sees the shares as they are, and with `most` an indicator `<name>.active` of each.
 #'   In `where`, a sum with equal coefficients of reals from 0 on that is equal to a number means the same as
-#'   `param_shares()`; other equalities are refused.
+#'   `param_shares()`; other equalities are refused. Two linear inequalities that leave an equality are one.
 #' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims`
 #'   may name all of them.
 #'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by

@@ -356,6 +356,21 @@ test_that("stores, fixed inputs, contexts and earlier campaigns take rows outsid
   expect_true(is_inside(theirs$suggest()))
 })
 
+test_that("a product's rows stay, and its box may be another", {
+  rows <- data.frame(kind = 1:3)
+  old <- auto_bandit(product_domain(rows, list(x = c(0, 1))), design = 0)
+  old$add(data.frame(kind = c(1, 2, 3, 1), x = c(0.1, 0.7, 0.9, 0.3)), reward = c(5, 2, 1, 4))
+  upper <- product_domain(rows, list(x = c(0.5, 1)))
+  expect_message(bandit <- auto_bandit(upper, old$history(), design = 0), "row 1, 4[.]")
+  expect_equal(bandit$history()[c("arm", "kind", "x", "reward")], old$history()[c("arm", "kind", "x", "reward")])
+  expect_true(all(bandit$suggest(3)$x >= 0.5))
+  expect_gte(bandit$best()$x, 0.5)
+  expect_identical(from_json(as_json(bandit))$history(), bandit$history())
+  err <- expect_error(auto_bandit(product_domain(rows[1:2, , drop = FALSE], list(x = c(0, 1))), old$history()),
+                      class = "gpbandits_error")
+  expect_identical(err$argument, "data")
+})
+
 test_that("search spaces and logarithms: numbers may lie outside, and come back as they were given", {
   space <- search_space(rate = param_real(0.01, 1, log = TRUE), trees = param_integer(10, 20, log = TRUE),
                         solvent = c("water", "oil"), acid = param_real(0, 1, when = ~ solvent == "water"),

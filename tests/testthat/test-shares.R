@@ -153,6 +153,14 @@ test_that("sums that are equal to a number become shares; other equalities are r
   expect_equal(sums(x), rep(1, 50), tolerance = 1e-12, ignore_attr = TRUE)
   same <- search_space(a = c(0, 1), b = c(0, 1), where = ~ 1 - 2 * a == 2 * b)
   expect_identical(same$shares[[1]]$total, 0.5)
+  # Two inequalities that leave an equality are one; others stay.
+  for (where in list(~ a + b >= 1 & a + b <= 1, list(~ 2 * a <= 2 - 2 * b, ~ a < 0.75, ~ 1 - a <= b))) {
+    space <- search_space(a = c(0, 1), b = c(0, 1), where = where)
+    expect_identical(space$shares[[1]][c("names", "total")], list(names = c("a", "b"), total = 1))
+    expect_identical(space$where, if (is.list(where)) "a < 0.75")
+  }
+  expect_null(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b >= 0.5 & a + b <= 1)$shares)
+  expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a <= b & a >= b), "equality", class = "gpbandits_error")
   err <- expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + 2 * b == 1), class = "gpbandits_error")
   expect_match(conditionMessage(err), "param_shares")
 })
@@ -165,6 +173,9 @@ test_that("points are checked, with what is wrong said", {
   expect_match(conditionMessage(err), "sum is 1")
   expect_error(b$add(data.frame(a = -0.1, b = 0.4, c = 0.7), reward = 1), class = "gpbandits_error")
   expect_identical(nrow(b$history()), 1L)
+  # Percentages need no bounds.
+  expect_identical(param_shares(c("a", "b"), total = 100)$upper, c(100, 100))
+  expect_identical(param_shares(c("a", "b"), 0.5)$upper, c(1, 1))
   refused <- function(argument, ...) {
     err <- expect_error(param_shares(...), class = "gpbandits_error")
     expect_identical(err$argument, argument)
@@ -270,6 +281,11 @@ test_that("pictures and importances of shares are of mixtures that there are", {
   expect_equal(plane$mean[5], predict(found, data.frame(a = 0, b = 0, c = 1))$mean, tolerance = 1e-6)
   skip_if_not_installed("ggplot2")
   picture <- ggplot2::autoplot(found, "map", resolution = 9)
+  # A triangle as plot() draws it: cells of the 45 mixtures, four corners each, between (0, 0), (1, 0) and the top.
   grid <- ggplot2::ggplot_build(picture)$data[[1]]
-  expect_equal(nrow(grid), 45)
+  expect_equal(nrow(grid), 4 * 45)
+  expect_true(all(grid$y >= -1e-9 & grid$y <= sqrt(3) * pmin(grid$x, 1 - grid$x) + 1e-9))
+  expect_equal(range(grid$x), c(0, 1))
+  expect_identical(names(picture$data)[1:2], names(plot(found, "map", resolution = 9)$map)[1:2])
+  expect_s3_class(ggplot2::ggplotGrob(ggplot2::autoplot(found$bandit, type = "sd", resolution = 9)), "gtable")
 })
