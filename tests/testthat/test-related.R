@@ -215,3 +215,28 @@ test_that("errors name what is wrong", {
                "related",
                class = "gpbandits_error")
 })
+
+test_that("Hartmann in three inputs: ahead where the old campaign resembles it, no worse where it does not", {
+  skip_if(Sys.getenv("GPBANDITS_TEST_LEVEL") != "2")
+  hartmann <- benchmark_function("hartmann3")
+  other <- function(x) sin(5 * x[, 1] + 1) + cos(4 * x[, 2]) * sin(6 * x[, 3])
+  old <- list(none = NULL, near = function(x) hartmann$f(pmin(x + 0.05, 1)), inverted = function(x) -hartmann$f(x),
+              unrelated = other)
+  names <- c("x1", "x2", "x3")
+  regret <- vapply(1:8, function(seed) vapply(names(old), function(case) {
+    set.seed(seed)
+    x <- matrix(runif(120), 40, dimnames = list(NULL, names))
+    noise <- rnorm(60, sd = 0.1)
+    campaigns <- if (case != "none") list(old = data.frame(x, reward = 100 + 5 * (old[[case]](x) + noise[1:40])))
+    b <- auto_bandit(box_domain(c(x1 = 0, x2 = 0, x3 = 0), c(1, 1, 1)), related = campaigns)
+    for (t in 1:8) {
+      q <- b$suggest()
+      b$observe(q$id, 60 + 3 * (hartmann$f(as.matrix(q[names])) + noise[40 + t]))
+    }
+    hartmann$optimum - hartmann$f(as.matrix(b$best()[names]))
+  }, 0), numeric(4))
+  ahead <- rowMeans(log10(regret))
+  expect_lt(ahead[["near"]], ahead[["none"]] - 0.3)
+  expect_lt(ahead[["inverted"]], ahead[["none"]])
+  expect_lt(mean(regret["unrelated", ]), 1.1 * mean(regret["none", ]))
+})
