@@ -44,10 +44,11 @@ test_that("fitting: gradients are right, and the parameters are found", {
   before <- as.numeric(logLik(gp_regression(x, y, kernel_levels(phi, c(0.5, 0.5), own = 0.3), 0.01)))
   expect_gte(as.numeric(logLik(fit)), before)
   best <- fit$kernel
-  for (name in c("lengthscale", "own", "variance")) for (step in c(0.97, 1.03)) {
+  # A climb by right gradients ends where a step of 1% to either side loses (a few 1e-5 of the log likelihood here).
+  for (name in c("lengthscale", "own", "variance")) for (step in c(0.99, 1.01)) {
     moved <- best
-    moved[[name]] <- pmin(moved[[name]] * step, if (name == "own") 1 else Inf)
-    expect_lte(as.numeric(logLik(gp_regression(x, y, moved, fit$noise_var))), as.numeric(logLik(fit)) + 0.01)
+    moved[[name]] <- moved[[name]] * step
+    expect_lt(as.numeric(logLik(gp_regression(x, y, moved, fit$noise_var))), as.numeric(logLik(fit)))
   }
 })
 
