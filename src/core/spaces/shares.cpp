@@ -1,6 +1,7 @@
 #include "spaces/shares.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -331,6 +332,27 @@ void Shares::spread(VectorXd& x) const {
   put(out, x);
 }
 
+namespace {
+
+constexpr std::array<double, 3> kAmounts = {0.1, 0.01, 0.001};  // of the total, of shares that come in
+constexpr std::size_t kFewParts = 12;                           // of which two come in together
+
+}  // namespace
+
+// One part, or two, at a value; the others that are there make room in proportion.
+VectorXd Shares::with_parts(const VectorXd& here, std::initializer_list<Index> changed, double value) const {
+  VectorXd out = here;
+  double taken = 0.0;
+  for (const Index i : changed) {
+    out[i] = 0.0;
+    taken += std::max(lower_[i], std::min(upper_[i], value));
+  }
+  const double rest = out.sum();
+  if (rest > 0.0) out *= std::max(total_ - taken, 0.0) / rest;
+  for (const Index i : changed) out[i] = std::max(lower_[i], std::min(upper_[i], value));
+  return out;
+}
+
 MatrixXd Shares::exchanges(const VectorXd& x) const {
   if (!limited()) return MatrixXd(0, x.size());
   const VectorXd here = parts(x);
@@ -338,7 +360,7 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
   for (Index i = 0; i < count(); ++i) {
     if (!pinned_[static_cast<std::size_t>(i)]) (here[i] > 0.0 ? in : out).push_back(i);
   }
-  const bool room = (here.array() > 0.0).count() < most_;
+  const Index room = most_ - (here.array() > 0.0).count();
   std::vector<VectorXd> points;
   const auto offer = [&](const VectorXd& parts) {
     VectorXd point = x;
@@ -355,11 +377,20 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
       offer(swapped);
     }
   }
+  // Next to none of a share is not the same as none: what tells the two apart jumps there.
+  const auto offer_with = [&](std::initializer_list<Index> changed) {
+    for (const double amount : kAmounts) offer(with_parts(here, changed, amount * total_));
+  };
+  if (in.size() > 1) {
+    for (const Index i : in) offer(with_parts(here, {i}, kAmounts.back() * total_));
+  }
   for (const Index j : out) {
-    if (!room) break;
-    VectorXd more = here;
-    more[j] = std::max(lower_[j], std::min(upper_[j], 0.1 * total_));
-    offer(more);
+    if (room < 1) break;
+    offer_with({j});
+    if (room < 2 || out.size() > kFewParts) continue;
+    for (const Index k : out) {
+      if (k > j) offer_with({j, k});
+    }
   }
   MatrixXd rows(static_cast<Index>(points.size()), x.size());
   for (Index i = 0; i < rows.rows(); ++i) rows.row(i) = points[static_cast<std::size_t>(i)].transpose();

@@ -3,6 +3,8 @@
 #ifndef GPB_SHARES_H
 #define GPB_SHARES_H
 
+#include <initializer_list>
+
 #include "base/place.h"
 #include "base/settings.h"
 
@@ -35,7 +37,7 @@ class Shares {
   void snap(VectorXd& x) const;
   // Shares for a point of the unit cube, which stands where they do.
   void spread(VectorXd& x) const;
-  // Points with one share less, one more, or one in place of another, a row each.
+  // Points with one share less, next to none of it, one more or two, or one in place of another, a row each.
   MatrixXd exchanges(const VectorXd& x) const;
 
  private:
@@ -45,6 +47,7 @@ class Shares {
   void put(const VectorXd& parts, VectorXd& x) const;
   bool can_reach(const Support& support) const;
   VectorXd projected(const VectorXd& parts, const Support& support) const;
+  VectorXd with_parts(const VectorXd& here, std::initializer_list<Index> changed, double value) const;
   Support support_of(const VectorXd& parts) const;
   void list_supports();
 
