@@ -482,6 +482,9 @@ slice_of.search_domain <- function(domain, values) {
   rules <- search_rules(slice)
   rules$required <- length(domain$names) + which(domain$conditional %in% at)
   candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
+    if (grepl("shares reach", conditionMessage(e))) {
+      stop_argument("fixed", value_words(values), "shares with which the others can reach their total")
+    }
     if (!identical(e$argument, "where")) stop(e)
     stop_argument("fixed", value_words(values), paste("values with which some point satisfies `where`, and exists",
                                                       "(none of 65,536 that were tried does)"))
