@@ -30,6 +30,7 @@
 #'   (derived there) and `$certificate()` says how far \eqn{f} at the recommended place can be below the best:
 #'   \eqn{\max_x \mu(x) - \mu(\hat x) + w\,\sigma(f(x) - f(\hat x))}{max over x of mu(x) - mu(xhat) + w sd(f(x) - f(xhat))}.
 #' @param ties can a comparison end in a tie?
+#' @param approximation `"laplace"` or `"variational"`, see [rewards].
 #' @param tau \eqn{\tau}{tau}, where there are ties, a number > 0 in units of \eqn{f}.
 #' @param width an object made by one of the [widths]: [width_constant()], [width_function()] or [width_glm()].
 #' @param rule `"last"` or `"game"`.
@@ -54,7 +55,9 @@ NULL
 
 #' @rdname duels
 #' @export
-rewards_duels <- function(ties = FALSE, tau = 0.5) new_part("bandit_rewards", "duels")
+rewards_duels <- function(ties = FALSE, tau = 0.5, approximation = c("laplace", "variational")) {
+  new_part("bandit_rewards", "duels")
+}
 
 #' @rdname duels
 #' @export
@@ -212,6 +215,9 @@ check_glm_width <- function(config) {
     refuse(paste("with rewards that are",
                  if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
            "with rewards_binary(), rewards_counts() or rewards_duels() without ties; width_amm() is for readings")
+  }
+  if (is_variational(config$rewards)) {
+    refuse("with approximation = \"variational\"", "with \"laplace\": its proof is about the mode")
   }
   if (!config$policy$kind %in% c("ucb", "duel")) {
     refuse(paste("for", trait(config$policy, "title")), "for policy_ucb() or policy_duel()")

@@ -11,7 +11,9 @@
 #'   \eqn{\sqrt\lambda}{sqrt(lambda)}, \eqn{\lambda}{lambda} the bandit's `noise_var`.
 #'
 #' The posterior is Gaussian, by Laplace's approximation: its mean is the mode of the posterior density, its precision that
-#' density's curvature there (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from
+#' density's curvature there; with `approximation = "variational"` it is the Gaussian \eqn{q} with the least \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from the
+#' posterior \eqn{p}, whose precision is \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}: nearer where rewards are few or rare, a few times
+#' the time (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from
 #' the data alone, by Newton steps from the prior mean, so that looks, copies, files and the order in which rewards come change no bit of it.
 #'
 #' `$posterior()`, `predict()`, `$best()` and `$history()` speak of a reward of size 1: `mean` and `sd` of its expectation given \eqn{f},
@@ -20,8 +22,7 @@
 #' `$posterior()` sets \eqn{z}. What is recommended has the largest (`direction = "minimize"`: the smallest) mean of \eqn{f}.
 #'
 #' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `failures = "avoid"`,
-#'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), the engine
-#'   `"lowrank"`, algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
+#'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
 #'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
 #' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
 #'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2}, with its
@@ -29,7 +30,10 @@
 #'   levels the cuts (the first one and the logarithms of what follows), of [rewards_duels()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the
 #'   kernel's variance has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing against ever larger ones;
 #'   so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean (5), which are no parameters that `priors` can name. `rewards_robust()` takes no refits,
-#'   and nobody `average`.
+#'   and nobody `average`. Refits go by Laplace's evidence, whichever `approximation` the posterior has.
+#' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it where half as many are enough) certifies
+#'   mean and sd against Laplace's approximation by the dense engine, to `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the
+#'   one in the whole space than the length of the gradient there (derived here, proof in the core's posteriors/open_posterior.cpp). It takes no `rewards_robust()` and no `"variational"`.
 #' @section Guarantee: [width_glm()], for successes and counts. None of the widths that hold with Gaussian noise holds here. Rewards in an interval, shares \eqn{k/n} among
 #'   them, have one without any of this, see [width_amm()]. For rewards with outliers no bandit's bound is known with
 #'   `rewards_robust()`; with [rewards_clip()] there is one.
@@ -37,8 +41,11 @@
 #' @param direction `"maximize"` or `"minimize"` the expected reward.
 #' @param levels the levels' names, the worst first, or their number.
 #' @param cuts \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels; `NULL`: equally probable levels at \eqn{f = 0}.
+#' @param approximation `"laplace"` or `"variational"`; [width_glm()] goes with the former.
 #' @param df degrees of freedom, a number > 0; outliers count less the smaller it is.
 #' @return An object of class `bandit_rewards`.
+#' @section Many rewards at once: `$add()` of points with their rewards notes in the history what was believed of each before it, which takes a fit per row.
+#'   `$add()` without rewards and one `$observe()` take one fit in all.
 #' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
 #'   success, more successes than trials, a level that there is not).
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>.
@@ -64,17 +71,21 @@ NULL
 
 #' @rdname rewards
 #' @export
-rewards_binary <- function(link = c("logit", "probit"), direction = c("maximize", "minimize")) {
+rewards_binary <- function(link = c("logit", "probit"), direction = c("maximize", "minimize"),
+                           approximation = c("laplace", "variational")) {
   new_part("bandit_rewards", "binary")
 }
 
 #' @rdname rewards
 #' @export
-rewards_counts <- function(direction = c("maximize", "minimize")) new_part("bandit_rewards", "counts")
+rewards_counts <- function(direction = c("maximize", "minimize"), approximation = c("laplace", "variational")) {
+  new_part("bandit_rewards", "counts")
+}
 
 #' @rdname rewards
 #' @export
-rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "minimize")) {
+rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "minimize"),
+                            approximation = c("laplace", "variational")) {
   new_part("bandit_rewards", "ordinal")
 }
 
@@ -91,17 +102,20 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   compares    are rewards comparisons of queries?
 #   ranks       of several at once?
 #   has_norm_bound  is width_glm() proved for them?
+#   concave     is the log likelihood, so that a low rank has a certificate?
 #   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL,
                        compares = FALSE,
-                       ranks = FALSE, has_norm_bound = FALSE, refits = TRUE, refits_mean = FALSE)
+                       ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, refits = TRUE, refits_mean = FALSE)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
                                alpha = check_tail(alpha)),
               traits = list(title = function(rewards) sprintf("clipped to +- %g", rewards$b), noise = TRUE)),
   binary = list(
-    settings = alist(link = check_choice(link, c("logit", "probit")), direction = check_direction(direction)),
+    settings = alist(link = check_choice(link, c("logit", "probit")), direction = check_direction(direction),
+                     approximation = check_approximation(approximation)),
+    later = "approximation",
     traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link,
                                                     direction_words(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
@@ -109,7 +123,8 @@ rewards_entries <- list(
                   outcome = function(rewards) check_successes, has_norm_bound = TRUE, refits_mean = TRUE)
   ),
   counts = list(
-    settings = alist(direction = check_direction(direction)),
+    settings = alist(direction = check_direction(direction), approximation = check_approximation(approximation)),
+    later = "approximation",
     traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
                   outcome = function(rewards) check_event_counts, has_norm_bound = TRUE,
@@ -117,7 +132,8 @@ rewards_entries <- list(
   ),
   ordinal = list(
     settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
-                     direction = check_direction(direction)),
+                     direction = check_direction(direction), approximation = check_approximation(approximation)),
+    later = "approximation",
     traits = list(title = function(rewards) sprintf("%d levels%s", length(rewards$levels), direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "ordinal", cuts = rewards$cuts),
                   response = function(rewards) function(f) {
@@ -126,7 +142,9 @@ rewards_entries <- list(
                   outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
   ),
   duels = list(
-    settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500)),
+    settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500),
+                     approximation = check_approximation(approximation)),
+    later = "approximation",
     traits = list(title = function(rewards) if (rewards$ties) "comparisons that may be ties" else "comparisons",
                   likelihood = function(rewards) if (rewards$ties) list(kind = "ties",
                                                                         tau = rewards$tau) else list(kind = "logit"),
@@ -144,11 +162,18 @@ rewards_entries <- list(
                   noise = TRUE,
                   likelihood = function(rewards) list(kind = "robust", df = rewards$df),
                   response = function(rewards) identity,
-                  outcome = function(rewards) check_reading, refits = FALSE)
+                  outcome = function(rewards) check_reading, concave = FALSE, refits = FALSE)
   )
 )
 
 check_direction <- function(direction) check_choice(direction, c("maximize", "minimize"))
+
+# (None in objects that were made before there was a choice.)
+check_approximation <- function(approximation) {
+  if (!is.null(approximation)) check_choice(approximation, c("laplace", "variational"))
+}
+
+is_variational <- function(rewards) identical(rewards$approximation, "variational")
 
 check_ratings <- function(levels) {
   if (missing(levels)) stop_argument("levels", "missing", "the levels' names, the worst first, or their number")
@@ -240,7 +265,8 @@ is_reflected <- function(config) has_likelihood(config) && identical(config$rewa
 core_likelihood <- function(config) {
   if (!has_likelihood(config)) return(NULL)
   c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"),
-                                              reflected = is_reflected(config)))
+                                              reflected = is_reflected(config),
+                                              variational = is_variational(config$rewards)))
 }
 
 # The noise variance of a bandit with these rewards, which may have been left out.
@@ -275,8 +301,12 @@ check_likelihood <- function(config) {
   if (config$policy$kind == "kg" || !is.null(config$policy$repeats)) {
     refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
   }
-  if (config$engine == "lowrank") refuse("engine", "\"lowrank\"",
-                                         "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
+  if (config$engine == "lowrank" && is_variational(config$rewards)) {
+    stop_argument("engine", "\"lowrank\", with approximation = \"variational\"", "\"auto\" or \"dense\", or \"laplace\"")
+  }
+  if (config$engine == "lowrank" && !trait(config$rewards, "concave")) {
+    refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
+  }
   check_duels(config, refuse)
   pending <- config$pending
   if (trait(pending, "replaces")) as_stand_in(config$rewards, pending$value, refuse)

@@ -55,7 +55,7 @@
 #'   everywhere: the intervals are those of \eqn{\bar f}{mean f}, the mean over exactly the design's rounds, of norm at most `B`. Drift is noise then, not bias (derived here, an idea of Iwazaki and Takeno
 #'   2024; places revealed by decreasing \eqn{|z|} have ranges of \eqn{4V|z_k|}). It must be fixed before the first play, and not be caused by the plays.
 #' * `width_glm`: for [rewards_binary()], [rewards_counts()] and [rewards_duels()] without ties, \eqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x)}{|f(x) - fhat(x)| <= r_t sd_c(x)}, \eqn{\hat f}{fhat} the
-#'   posterior's mode and \eqn{r_t^2 = B^2 + 2\log(1/\delta) - 2(\mathrm{ELBO} + J)}{r_t^2 = B^2 + 2 log(1/delta) - 2 (ELBO + J)}, \eqn{J} the penalised loss \eqn{-\log p(y\mid\hat f) + \|\hat f - m\|^2/2}{-log p(y | fhat) + |fhat - m|^2 / 2}, ELBO
+#'   mode among functions with \eqn{\|f - m\|_k \le B}{|f - m|_k <= B} (the posterior's mode where that is one; with this width it is the bandit's posterior mean) and \eqn{r_t^2 = B^2 + 2\log(1/\delta) - 2(\mathrm{ELBO} + J)}{r_t^2 = B^2 + 2 log(1/delta) - 2 (ELBO + J)}, \eqn{J} the penalised loss \eqn{-\log p(y\mid\hat f) + \|\hat f - m\|^2/2}{-log p(y | fhat) + |fhat - m|^2 / 2}, ELBO
 #'   the bound of the evidence by Laplace's Gaussian. \eqn{\sigma_c}{sd_c} is the sd of a second posterior, in which a reward weighs no more than it does wherever \eqn{f} may be:
 #'   \eqn{c_i = \min\{W_i, 2D_i(u)/(u-\hat f_i)^2: u = m_i \pm B\sqrt{k_{ii}}\}}{c_i = min(W_i, 2 D_i(u) / (u - fhat_i)^2: u = m_i +- B sqrt(k_ii))}, \eqn{D_i} Bregman's divergence of \eqn{-\log p}. With Gaussian noise it would be
 #'   `width_amm`. [policy_ucb()] and [policy_duel()] only; history's `sd` is \eqn{\sigma_c}{sd_c}.
@@ -91,7 +91,8 @@
 #'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
 #'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
 #'   `width_glm()` (derived here, proof in the core's widths/width.h): for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if \eqn{\|f - m\|_k \le B}{|f - m|_k <= B}, the kernel, \eqn{m} and `B` are fixed beforehand
-#'   and rewards are independent given \eqn{f} with the distribution that is assumed (of independent trials, say). Where only the expectation can be trusted see Rewards in an interval.
+#'   and rewards are independent given \eqn{f} with the distribution that is assumed (of independent trials, say). With the engine `"lowrank"`, too: the width is then larger by what the
+#'   basis leaves out (same proof). Where only the expectation can be trusted see Rewards in an interval.
 #'   `width_fixed()`: the same assumptions, for points and looks that do not depend on rewards.
 #'   `width_corrupt()` (derived here): as its base, if the total is right. What is wrong with a reward may depend on \eqn{f}, the points and all noise so far, not on later noise; with
 #'   `width_fixed()` it must not steer the design, with `width_srinivas_finite()` it must know \eqn{f} through the rewards alone. UCB then has

@@ -50,6 +50,7 @@ OutcomeBeliefs outcome_from(const Settings& settings, const PolicyTraits& policy
     const auto likelihood = settings.part("likelihood");
     out.likelihood = make_likelihood(*likelihood, out.noise_var);
     out.compares = likelihood->flag("compares");
+    out.variational = likelihood->flag("variational");
   }
   return out;
 }

@@ -287,8 +287,16 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   refused("refit", refit = refit_every(5, average = 3))
   refused("failures", failures = "avoid")
   refused("pending", pending = pending_censor(2, value = 0.5))
-  expect_error(gp_bandit(box_domain(0, 1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), engine = "lowrank"), "engine",
-               class = "gpbandits_error")
+  for (rewards in list(rewards_robust(), rewards_binary(approximation = "variational"))) {
+    noise <- if (rewards$kind == "robust") 0.1
+    expect_error(gp_bandit(box_domain(0, 1), tiny_kernel, noise, ucb2, rewards = rewards, engine = "lowrank"), "engine",
+                 class = "gpbandits_error")
+  }
+  expect_error(gp_bandit(tiny_x, tiny_kernel, policy = policy_ucb(width_glm(1)),
+                         rewards = rewards_counts(approximation = "variational")), "variational", class = "gpbandits_error")
+  for (rule in list(rewards_binary, rewards_counts, rewards_duels, function(...) rewards_ordinal(3, ...))) {
+    expect_error(rule(approximation = "ep"), "approximation", class = "gpbandits_error")
+  }
   expect_true(inherits(gp_bandit(tiny_x, tiny_kernel, NULL, ucb2, rewards = rewards_binary()), "GPBandit"))
   expect_error(gp_bandit(tiny_x, tiny_kernel, policy = ucb2), "noise_var", class = "gpbandits_error")
   expect_error(gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_robust()), "noise_var", class = "gpbandits_error")

@@ -194,6 +194,10 @@ WidthState Bandit::width_state(Index outcome) const {
   state.information = [this, outcome] {
     return quantities_[static_cast<std::size_t>(outcome)].known().information();
   };
+  state.site_gap = [this, outcome] {
+    const Quantity& quantity = quantities_[static_cast<std::size_t>(outcome)];
+    return SiteGap{quantity.mean().site_gap().gradient, quantity.curved().site_gap().sd};
+  };
   state.recent_sd = [this, outcome](bool pending_only) { return recent_sd(outcome, pending_only); };
   return state;
 }

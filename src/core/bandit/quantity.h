@@ -39,6 +39,7 @@ struct OutcomeBeliefs {
   Role role;
   LikelihoodPtr likelihood;  // null: Gaussian noise
   bool compares = false;     // values are of one place compared with another
+  bool variational = false;  // sites are those of expectations, see fit_variational()
 
   // A value's noise variance, as the model has values.
   double mapped_noise(double value, double own) const {
@@ -60,14 +61,17 @@ class Quantity {
     const auto made = [&](double noise_var, const Posterior* means_of = nullptr) {
       auto posterior = beliefs.space->make_posterior(noise_var, forgetting);
       if (means_of) posterior->take_means_of(*means_of);
-      return std::make_unique<Observations>(std::move(posterior), forgetting, beliefs.likelihood, beliefs.compares);
+      return std::make_unique<Observations>(std::move(posterior), forgetting, beliefs.likelihood, beliefs.compares,
+                                            beliefs.variational);
     };
     known_ = made(beliefs.noise_var);
     if (variance_knows) all_ = made(beliefs.noise_var, &known_->posterior());
     for (const double noise_var : companions) companions_.push_back(made(noise_var));
     if (std::isnan(norm_bound)) return;
     curved_ = made(beliefs.noise_var);
-    curved_->bound_curvature(norm_bound);
+    known_->bound_norm(norm_bound);
+    curved_->bound_norm(norm_bound);
+    curved_->bound_curvature();
   }
 
   // ---- following the fold

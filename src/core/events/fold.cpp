@@ -629,10 +629,10 @@ const Place* Observations::best() const {
 // ---- rewards that are no Gaussian readings ------------------------------------------------------
 
 Observations::Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
-                           LikelihoodPtr likelihood, bool compares)
+                           LikelihoodPtr likelihood, bool compares, bool variational)
     : posterior_(std::move(posterior)), forgetting_(forgetting), likelihood_(std::move(likelihood)),
-      compares_(compares) {
-  if (likelihood_) posterior_->expect_sites(compares_);
+      compares_(compares), variational_(variational) {
+  if (likelihood_) posterior_->expect_sites(compares_, likelihood_->concave() && !variational_);
 }
 
 const Place* Observations::best_compared() const {
@@ -753,22 +753,35 @@ void Observations::settle() const {
   const std::vector<Functional> known(all.functionals.begin(),
                                       all.functionals.begin() + static_cast<std::ptrdiff_t>(told));
   all.data.resize(told);
-  SiteSystem system(posterior_->site_prior(known));
-  fit_ = likelihood_->ranks() ? fit_sites(system, RankingTerms(all.rankings))
-                              : fit_sites(system, PooledTerms(*likelihood_, all.data));
-  information_ = 0.0;
-  if (told > 0 && likelihood_->concave() && !likelihood_->ranks()) {
-    information_ = -2.0 * (evidence_bound(system, fit_, *likelihood_, all.data) + fit_.penalty);
-  }
-  SiteFit sites = fit_;
-  if (!std::isnan(norm_bound_)) narrow(sites, system, all.data);
-  posterior_->set_sites(known, sites);
-  expect_awaited(all, sites);
+  fit_to(known, all);
+  expect_awaited(all);
   settled_ = true;
 }
 
+// Until the engine's prior is near enough for what the fit with it has found.
+void Observations::fit_to(const std::vector<Functional>& known, const Pool& all) const {
+  std::unique_ptr<SiteTerms> terms;
+  if (likelihood_->ranks()) terms = std::make_unique<RankingTerms>(all.rankings);
+  else terms = std::make_unique<PooledTerms>(*likelihood_, all.data);
+  const bool bounded = !std::isnan(norm_bound_);
+  for (bool again = false;; again = true) {
+    const SitePrior prior = posterior_->site_prior(known, *terms, again);
+    SiteSystem system(prior);
+    if (variational_) fit_ = fit_variational(system, *terms);
+    else fit_ = bounded ? fit_within(prior, system, *terms, norm_bound_) : fit_sites(system, *terms);
+    information_ = 0.0;
+    if (!known.empty() && likelihood_->concave() && !likelihood_->ranks()) {
+      information_ = -2.0 * (evidence_bound(system, fit_, *terms) + fit_.penalty);
+    }
+    SiteFit sites = fit_;
+    if (narrows_) narrow(sites, system, all.data);
+    if (posterior_->set_sites(known, sites)) return;
+  }
+}
+
 // A reward that is awaited weighs what is expected of it where the mean is, which stays.
-void Observations::expect_awaited(const Pool& all, SiteFit sites) const {
+void Observations::expect_awaited(const Pool& all) const {
+  SiteFit sites = fit_;
   const std::size_t told = static_cast<std::size_t>(sites.f.size()), size = all.functionals.size();
   if (std::all_of(all.awaited.begin(), all.awaited.end(), [](double w) { return w == 0.0; })) return;
   VectorXd f(static_cast<Index>(size));
@@ -788,10 +801,10 @@ void Observations::expect_awaited(const Pool& all, SiteFit sites) const {
     sites.weighted[i] += weight * f[i];
   }
   sites.f = f;
-  posterior_->set_sites(all.functionals, sites);
+  posterior_->set_awaited(all.functionals, sites);
 }
 
-// The curvature that J has between its minimiser and every f of norm at most B, see GlmBound.
+// The curvature that J has between its minimiser and every f of norm at most B, see GlmWidth.
 void Observations::narrow(SiteFit& sites, const SiteSystem& system,
                           const std::vector<Likelihood::Data>& data) const {
   for (Index i = 0; i < sites.f.size(); ++i) {
@@ -799,8 +812,8 @@ void Observations::narrow(SiteFit& sites, const SiteSystem& system,
     const double prior = system.prior_mean()[i];
     const double weight = likelihood_->least_curvature(sites.f[i], prior - reach, prior + reach,
                                                        data[static_cast<std::size_t>(i)]);
-    sites.weight[i] = std::max(weight, 1e-100);
-    sites.weighted[i] = sites.weight[i] * sites.f[i];
+    sites.weight[i] = std::max(weight, kLeastWeight);
+    sites.weighted[i] = sites.weight[i] * sites.f[i] + sites.alpha[i];
   }
 }
 

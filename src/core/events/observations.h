@@ -41,7 +41,7 @@ class Observations {
 
   // Without a likelihood noise is Gaussian.
   Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
-               LikelihoodPtr likelihood = nullptr, bool compares = false);
+               LikelihoodPtr likelihood = nullptr, bool compares = false, bool variational = false);
 
   // A value at a place; or another value, or weight, of one that is known.
   void put(Index id, const Place& place, const Reading& reading);
@@ -76,9 +76,10 @@ class Observations {
   }
   const LikelihoodPtr& likelihood() const { return likelihood_; }
   Pool pool() const;
-  // These posteriors' sites have the weights that a norm bound of `B` allows: see GlmBound.
-  void bound_curvature(double B) { norm_bound_ = B; }
-  // -2 (ELBO + J) of the fit: what the width of GlmBound knows of the rewards.
+  // The mean is J's smallest point where |f - m| <= B; and sites have the weights that this allows, see GlmWidth.
+  void bound_norm(double B) { norm_bound_ = B; }
+  void bound_curvature() { narrows_ = true; }
+  // -2 (ELBO + J) of the fit: what GlmWidth knows of the rewards.
   double information() const;
   // The place with the largest posterior mean among those observed; null if there is none.
   const Place* best() const;
@@ -101,7 +102,8 @@ class Observations {
   using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their places
   void settle() const;
   const Place* best_compared() const;
-  void expect_awaited(const Pool& all, SiteFit sites) const;
+  void fit_to(const std::vector<Functional>& known, const Pool& all) const;
+  void expect_awaited(const Pool& all) const;
   void narrow(SiteFit& sites, const SiteSystem& system,
               const std::vector<Likelihood::Data>& data) const;
   void add_to(Pool& pool, Where& where, const Item& item, double weight) const;
@@ -118,8 +120,9 @@ class Observations {
   Index oldest_ = 0;         // no id before it is entered, windows and weights only
   Index round_ = 1;
   LikelihoodPtr likelihood_;  // null where noise is Gaussian
-  bool compares_ = false;
+  bool compares_ = false, variational_ = false;
   double norm_bound_ = kNaN;
+  bool narrows_ = false;
   mutable bool settled_ = true;
   mutable SiteFit fit_;
   mutable double information_ = 0.0;

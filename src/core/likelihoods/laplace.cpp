@@ -12,6 +12,12 @@ namespace {
 constexpr double kSettled = 1e-10;       // in prior standard deviations
 constexpr int kNewtonSteps = 100;
 constexpr int kMajorisingSteps = 20000;
+constexpr double kBallEdge = 1e-9;       // of the radius, within which a norm is at the edge
+constexpr int kBallSteps = 60;
+constexpr int kVariationalSteps = 500;
+constexpr double kLeastStep = 1e-6;
+constexpr double kLeastRadius = 1e-9;
+constexpr double kMostShrinkage = 300.0;  // a logarithm
 }  // namespace
 
 // ---- Gaussian sites -----------------------------------------------------------------------------
@@ -25,6 +31,7 @@ SiteSystem::SiteSystem(SitePrior prior) : prior_(std::move(prior)) {
   by_features_ = prior_.features.rows() == t && prior_.features.cols() > 0;
   prior_variance_ = by_features_ ? VectorXd(prior_.features.rowwise().squaredNorm())
                                  : VectorXd(prior_.gram.diagonal());
+  if (prior_.left_out.size() > 0) prior_variance_ += prior_.left_out;
 }
 
 double SiteSystem::scale() const {
@@ -89,6 +96,49 @@ MatrixXd SiteSystem::precision() const {
 
 // ---- what rewards say ---------------------------------------------------------------------------
 
+namespace {
+
+// Nodes and weights for E g(Z), Z standard normal, exact for polynomials of degree 63.
+struct NormalRule {
+  static constexpr int kNodes = 32;
+  std::array<double, kNodes> node, weight;
+  // Newton's iteration on the orthonormal Hermite polynomial, between the nodes found before.
+  NormalRule() {
+    const double scale = std::sqrt(2.0);
+    double z = 0.0;
+    for (int i = 0; i < kNodes / 2; ++i) {
+      if (i == 0) z = std::sqrt(2.0 * kNodes + 1) - 1.85575 * std::pow(2.0 * kNodes + 1, -1.0 / 6.0);
+      else if (i == 1) z -= 1.14 * std::pow(1.0 * kNodes, 0.426) / z;
+      else if (i == 2) z = 1.86 * z - 0.86 * node[0] / scale;
+      else if (i == 3) z = 1.91 * z - 0.91 * node[1] / scale;
+      else z = 2.0 * z - node[static_cast<std::size_t>(i - 2)] / scale;
+      double slope = 1.0;
+      for (int step = 0; step < 100; ++step) {
+        double before = 0.0, p = 0.7511255444649425;  // pi^(-1/4)
+        for (int j = 0; j < kNodes; ++j) {
+          const double next = z * std::sqrt(2.0 / (j + 1)) * p - std::sqrt(1.0 * j / (j + 1)) * before;
+          before = p;
+          p = next;
+        }
+        slope = std::sqrt(2.0 * kNodes) * before;
+        const double by = p / slope;
+        z -= by;
+        if (std::abs(by) < 1e-15 * std::max(1.0, std::abs(z))) break;
+      }
+      const auto k = static_cast<std::size_t>(i), mirrored = static_cast<std::size_t>(kNodes - 1 - i);
+      node[k] = scale * z;
+      node[mirrored] = -node[k];
+      weight[k] = weight[mirrored] = 2.0 / (slope * slope) / 1.7724538509055160273;
+    }
+  }
+};
+
+}  // namespace
+
+double SiteTerms::expected_sites(const VectorXd&, const VectorXd&, VectorXd&, VectorXd&) const {
+  throw std::logic_error("no expectations of these rewards");
+}
+
 void SiteTerms::majorise(const VectorXd&, bool, VectorXd&, VectorXd&) const {
   throw std::logic_error("a concave likelihood needs no majorant");
 }
@@ -112,12 +162,39 @@ double PooledTerms::sites(const VectorXd& f, VectorXd& weight, VectorXd& weighte
   return sum;
 }
 
+double PooledTerms::expected_sites(const VectorXd& f, const VectorXd& variance, VectorXd& weight,
+                                   VectorXd& weighted) const {
+  static const NormalRule rule;
+  double sum = 0.0;
+  weight.resize(f.size());
+  weighted.resize(f.size());
+  for (Index i = 0; i < f.size(); ++i) {
+    const double sd = std::sqrt(variance[i]);
+    double first = 0.0, second = 0.0;
+    for (std::size_t k = 0; k < rule.node.size(); ++k) {
+      const Slope slope = likelihood_.at(f[i] + sd * rule.node[k], data_[static_cast<std::size_t>(i)]);
+      sum += rule.weight[k] * slope.value;
+      first += rule.weight[k] * slope.first;
+      second += rule.weight[k] * slope.second;
+    }
+    weight[i] = std::max(-second, kLeastWeight);
+    weighted[i] = weight[i] * f[i] + first;
+  }
+  return sum;
+}
+
 VectorXd PooledTerms::weight_slope(const VectorXd& f, const VectorXd& v) const {
   VectorXd out(f.size());
   for (Index i = 0; i < f.size(); ++i) {
     out[i] = -v[i] * likelihood_.at(f[i], data_[static_cast<std::size_t>(i)]).third;
   }
   return out;
+}
+
+double PooledTerms::weight_growth(const VectorXd& f) const {
+  double most = 0.0;
+  for (Index i = 0; i < f.size(); ++i) most = std::max(most, likelihood_.weight_growth(f[i]));
+  return most;
 }
 
 void PooledTerms::majorise(const VectorXd& f, bool begins, VectorXd& weight, VectorXd& weighted) const {
@@ -179,58 +256,37 @@ void majorise(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   }
 }
 
-// Nodes and weights for E g(Z), Z standard normal, exact for polynomials of degree 63.
-struct NormalRule {
-  static constexpr int kNodes = 32;
-  std::array<double, kNodes> node, weight;
-  // Newton's iteration on the orthonormal Hermite polynomial, between the nodes found before.
-  NormalRule() {
-    const double scale = std::sqrt(2.0);
-    double z = 0.0;
-    for (int i = 0; i < kNodes / 2; ++i) {
-      if (i == 0) z = std::sqrt(2.0 * kNodes + 1) - 1.85575 * std::pow(2.0 * kNodes + 1, -1.0 / 6.0);
-      else if (i == 1) z -= 1.14 * std::pow(1.0 * kNodes, 0.426) / z;
-      else if (i == 2) z = 1.86 * z - 0.86 * node[0] / scale;
-      else if (i == 3) z = 1.91 * z - 0.91 * node[1] / scale;
-      else z = 2.0 * z - node[static_cast<std::size_t>(i - 2)] / scale;
-      double slope = 1.0;
-      for (int step = 0; step < 100; ++step) {
-        double before = 0.0, p = 0.7511255444649425;  // pi^(-1/4)
-        for (int j = 0; j < kNodes; ++j) {
-          const double next = z * std::sqrt(2.0 / (j + 1)) * p - std::sqrt(1.0 * j / (j + 1)) * before;
-          before = p;
-          p = next;
-        }
-        slope = std::sqrt(2.0 * kNodes) * before;
-        const double by = p / slope;
-        z -= by;
-        if (std::abs(by) < 1e-15 * std::max(1.0, std::abs(z))) break;
-      }
-      const auto k = static_cast<std::size_t>(i), mirrored = static_cast<std::size_t>(kNodes - 1 - i);
-      node[k] = scale * z;
-      node[mirrored] = -node[k];
-      weight[k] = weight[mirrored] = 2.0 / (slope * slope) / 1.7724538509055160273;
-    }
-  }
-};
-
 }  // namespace
 
-double evidence_bound(const SiteSystem& system, const SiteFit& fit, const Likelihood& likelihood,
-                      const DataSet& data) {
-  static const NormalRule rule;
-  const VectorXd variance = system.variances();
-  double expected = 0.0;
-  for (Index i = 0; i < fit.f.size(); ++i) {
-    const double sd = std::sqrt(variance[i]);
-    for (std::size_t k = 0; k < rule.node.size(); ++k) {
-      expected += rule.weight[k] * likelihood.at(fit.f[i] + sd * rule.node[k],
-                                                 data[static_cast<std::size_t>(i)]).value;
-    }
-  }
+double evidence_bound(const SiteSystem& system, const SiteFit& fit, const SiteTerms& terms) {
+  VectorXd variance = system.variances(), ignored, also_ignored;
+  const double trace = fit.weight.dot(variance);
+  for (Index i = 0; i < variance.size(); ++i) variance[i] += system.left_out(i);
+  const double expected = terms.expected_sites(fit.f, variance, ignored, also_ignored);
   const double quadratic = fit.alpha.dot(fit.f - system.prior_mean());
-  return expected - 0.5 * (quadratic - fit.weight.dot(variance) + system.log_det());
+  return expected - 0.5 * (quadratic - trace + system.log_det());
 }
+
+namespace {
+
+// What a fit is said to be by its f, weights and weighted values.
+void finish(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
+  system.solve(fit.weight, fit.weighted, fit.f, fit.alpha);
+  fit.weight_growth = terms.weight_growth(fit.f);
+  fit.log_likelihood = terms.log_likelihood(fit.f);
+  fit.penalty = 0.5 * fit.alpha.dot(fit.f - system.prior_mean()) - fit.log_likelihood;
+  fit.log_evidence = terms.concave() ? -fit.penalty - 0.5 * system.log_det() : kNaN;
+}
+
+SitePrior shrunk(const SitePrior& prior, double factor) {
+  SitePrior out = prior;
+  out.features /= std::sqrt(factor);
+  out.gram /= factor;
+  out.left_out /= factor;
+  return out;
+}
+
+}  // namespace
 
 SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms) {
   SiteFit fit;
@@ -243,11 +299,88 @@ SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms) {
   } else {
     majorise(system, terms, fit);
   }
-  system.solve(fit.weight, fit.weighted, fit.f, fit.alpha);
-  fit.log_likelihood = terms.log_likelihood(fit.f);
-  fit.penalty = 0.5 * fit.alpha.dot(fit.f - system.prior_mean()) - fit.log_likelihood;
-  fit.log_evidence = terms.concave() ? -fit.penalty - 0.5 * system.log_det() : kNaN;
+  finish(system, terms, fit);
   return fit;
+}
+
+// With sites (W, b) the bound's natural gradient is the sites that the expectations make, less these.
+SiteFit fit_variational(SiteSystem& system, const SiteTerms& terms) {
+  SiteFit fit = fit_sites(system, terms);
+  if (fit.f.size() == 0) return fit;
+  const double scale = system.scale();
+  VectorXd variance = system.variances(), weight, weighted;
+  double bound = evidence_bound(system, fit, terms), step = 1.0;
+  for (int k = 0; k < kVariationalSteps; ++k) {
+    terms.expected_sites(fit.f, variance, weight, weighted);
+    SiteFit next = fit;
+    const VectorXd weight_by = weight - fit.weight, weighted_by = weighted - fit.weighted;
+    double then = -kInf;
+    for (step = std::min(1.0, 2.0 * step); step > kLeastStep; step /= 2.0) {
+      next.weight = fit.weight + step * weight_by;
+      next.weighted = fit.weighted + step * weighted_by;
+      system.solve(next.weight, next.weighted, next.f, next.alpha);
+      then = evidence_bound(system, next, terms);
+      if (then >= bound - 1e-12 * std::abs(bound)) break;
+    }
+    if (step <= kLeastStep) break;
+    const VectorXd before = variance;
+    variance = system.variances();
+    const double moved = std::max((next.f - fit.f).cwiseAbs().maxCoeff() / scale,
+                                  (variance - before).cwiseAbs().maxCoeff() / (scale * scale));
+    next.steps = fit.steps + 1;
+    fit = next;
+    bound = then;
+    if (moved <= kSettled * step) break;
+  }
+  finish(system, terms, fit);
+  fit.log_evidence = evidence_bound(system, fit, terms);
+  return fit;
+}
+
+// The norm falls as 1 + mu rises. By false positions of the logarithms, an end that stays counting half the next time.
+SiteFit fit_within(const SitePrior& prior, SiteSystem& system, const SiteTerms& terms, double radius) {
+  SiteFit found = fit_sites(system, terms);
+  const auto excess = [&](const SiteFit& one) {
+    const double squared = one.alpha.dot(one.f - system.prior_mean()) / one.shrinkage;
+    return 0.5 * std::log(std::max(squared, 1e-300)) - std::log(std::max(radius, kLeastRadius));
+  };
+  if (found.f.size() == 0 || excess(found) <= 0.0) return found;
+  const auto at = [&](double log_shrinkage) {
+    SiteSystem smaller(shrunk(prior, std::exp(log_shrinkage)));
+    SiteFit out = fit_sites(smaller, terms);
+    out.shrinkage = std::exp(log_shrinkage);
+    return out;
+  };
+  double low = 0.0, above = excess(found), high = 0.5, below = 0.0;
+  for (;; low = high, above = below, high *= 2.0) {
+    found = at(high);
+    below = excess(found);
+    if (below <= 0.0 || high > kMostShrinkage) break;
+  }
+  for (int step = 0, side = 0; step < kBallSteps && excess(found) < -kBallEdge; ++step) {
+    const double middle = low + (high - low) * above / (above - below);
+    SiteFit one = at(middle);
+    const double here = excess(one);
+    if (here > 0.0) {
+      low = middle;
+      above = here;
+      if (side > 0) below /= 2.0;
+      side = 1;
+    } else {
+      high = middle;
+      below = here;
+      found = std::move(one);
+      if (side < 0) above /= 2.0;
+      side = -1;
+    }
+  }
+  const double shrinkage = found.shrinkage;
+  found.alpha /= shrinkage;
+  terms.sites(found.f, found.weight, found.weighted);
+  found.weighted = found.weight.cwiseProduct(found.f) + found.alpha;
+  finish(system, terms, found);
+  found.log_evidence = kNaN;
+  return found;
 }
 
 }  // namespace gpb

@@ -95,6 +95,7 @@ class Probit final : public Binary {
   double expected_weight(double f) const override {
     return normal_hazard(f) * normal_hazard(-f);
   }
+  double weight_growth(double f) const override { return 2.0 + std::abs(f); }
   // -l'' of a success and of a failure are two functions: each on its own.
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return least_ratio(*this, f, lower, upper, {data[0], 0.0}) +
@@ -315,6 +316,7 @@ class Reflected final : public Likelihood {
     out.row(1) *= -1.0;
     return out;
   }
+  double weight_growth(double f) const override { return base_->weight_growth(-f); }
   bool concave() const override { return base_->concave(); }
   void majorise(double f, const Data& data, bool begins, double& weight,
                 double& weighted) const override {

@@ -30,6 +30,9 @@ class Likelihood {
   virtual Slope at(double f, const Data& data) const = 0;
   // Minus the second derivative that is expected of one reward of size 1.
   virtual double expected_weight(double f) const = 0;
+  // |d log W / df| and |d log E W / df| are no more than this at f: -l'' and what is expected of it change by
+  // no more than such a factor on the way to another value.
+  virtual double weight_growth(double) const { return 2.0; }
   // The least precision that 2 D(u) / (u - f)^2 shows over [lower, upper], D Bregman's divergence of
   // minus the log likelihood between u and f. NaN where nothing is proved.
   virtual double least_curvature(double f, double lower, double upper, const Data& data) const;

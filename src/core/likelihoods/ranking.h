@@ -34,6 +34,8 @@ class RankingTerms final : public SiteTerms {
   double log_likelihood(const VectorXd& f) const override;
   double sites(const VectorXd& f, VectorXd& weight, VectorXd& weighted) const override;
   VectorXd weight_slope(const VectorXd& f, const VectorXd& v) const override;
+  // (Of a stage's whole Hessian: its third derivative along v is no more than it, times the range of v.)
+  double weight_growth(const VectorXd&) const override { return 1.0; }
 
  private:
   // use(ranking, stage, p), p[k] the chance of place stage + k; the sum of the log likelihoods.

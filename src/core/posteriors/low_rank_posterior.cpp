@@ -222,7 +222,7 @@ LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double ac
 // ---- observations ---------------------------------------------------------------------------
 
 void LowRankPosterior::check_point(Index inputs) const {
-  if (inputs_ >= 0 && inputs != inputs_) {
+  if (inputs_ >= 0 && inputs != inputs_ && !compares_) {
     throw std::invalid_argument("a point has " + std::to_string(inputs) + " inputs, not " +
                                 std::to_string(inputs_));
   }
@@ -393,6 +393,38 @@ void LowRankPosterior::set_noise_scales(const VectorXd& noise_scale) {
   tighten();
 }
 
+void LowRankPosterior::set_observations(const VectorXd& y, const VectorXd& noise_scale) {
+  if (y.size() != size() || noise_scale.size() != size()) {
+    throw std::invalid_argument("values, noise scales and observations differ in number");
+  }
+  for (Index i = 0; i < size(); ++i) {
+    at(i).y = y[i];
+    at(i).noise_scale = noise_scale[i];
+  }
+  begin_era();
+  rebuild_statistics();
+  measured_at_ = 0;
+  refit();
+}
+
+MatrixXd LowRankPosterior::features() const {
+  MatrixXd out(size(), rank());
+  for (Index i = 0; i < size(); ++i) out.row(i) = features_.row(at(i).row).head(rank());
+  return out;
+}
+
+Points LowRankPosterior::observed_points() const {
+  Points out(size(), inputs_);
+  for (Index i = 0; i < size(); ++i) out.row(i) = points_.row(at(i).row);
+  return out;
+}
+
+VectorXd LowRankPosterior::left_out() const {
+  VectorXd out(size());
+  for (Index i = 0; i < size(); ++i) out[i] = residual_[at(i).row];
+  return out;
+}
+
 void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& noise_scale) {
   if (y.size() != X.rows() || noise_scale.size() != X.rows()) {
     throw std::invalid_argument("points and targets differ in number");
@@ -452,7 +484,9 @@ void LowRankPosterior::rebuild_statistics() {
 }
 
 void LowRankPosterior::clear() {
+  const bool compares = compares_;
   *this = LowRankPosterior(basis_.kernel_pointer(), noise_var_, accuracy_, largest_share_, answers_);
+  compares_ = compares;
 }
 
 // ---- what is asked for ----------------------------------------------------------------------

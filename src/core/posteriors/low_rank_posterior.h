@@ -76,6 +76,10 @@ class LowRankPosterior {
   void set_targets(const VectorXd& y);
   // The noise of all observations anew; O(t r^2).
   void set_noise_scales(const VectorXd& noise_scale);
+  // Values and noise of all observations anew, by the basis as it is; O(t r^2).
+  void set_observations(const VectorXd& y, const VectorXd& noise_scale);
+  // The accuracy, then, as far as it can be had.
+  void improve() { tighten(); }
   // Takes observation i back. It keeps its number, and changes of its target are no concern.
   void drop(Index i);
   void clear();
@@ -83,6 +87,9 @@ class LowRankPosterior {
   // best_point.h), and fewer may do: whether enough have come for that, and that; O(t r^2).
   bool order_is_old() const;
   void put_in_order();
+
+  // Points may be differences of f and f itself, see kernel_differences.h.
+  void take_differences() { compares_ = true; }
 
   Index size() const { return static_cast<Index>(observations_.size()); }
   Index known() const { return known_; }  // those not taken back
@@ -95,6 +102,10 @@ class LowRankPosterior {
   double target(Index i) const { return at(i).y; }
   VectorXd point(Index i) const { return points_.row(at(i).row).transpose(); }
   const LowRankBasis& basis() const { return basis_; }
+  // Of the observations, a row each, and the variance that they do not have.
+  MatrixXd features() const;
+  VectorXd left_out() const;
+  Points observed_points() const;
 
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const;
   void predict_at(const VectorXd& x, double& mean, double& variance) const;
@@ -241,6 +252,7 @@ class LowRankPosterior {
   double noise_var_, accuracy_, largest_share_;
   LowRankAnswers answers_;
   Index inputs_ = -1;
+  bool compares_ = false;
   LowRankBasis basis_;
   GrowingCholesky precision_;  // M
 

@@ -18,6 +18,9 @@ constexpr double kLeaveShare = 0.7;
 constexpr Index kMostDrawn = 5000;  // no matrix beyond that many rows
 constexpr Index kSketchFrom = 200;
 constexpr double kSketchAccuracy = 0.2;
+constexpr Index kFewSites = 256;   // dense is quick up to here
+constexpr int kSiteTries = 5;      // of a basis for sites
+constexpr int kSiteAims = 2;       // and with less of an aim
 }
 
 OpenEngine OpenEngine::of(const std::string& name, double accuracy) {
@@ -45,7 +48,8 @@ void OpenPosterior::begin() {
   low_.reset();
   sketch_.reset();
   site_means_.resize(0);
-  if (may_be_low_rank() && engine_.choice == OpenEngine::Choice::lowrank) low_ = new_low_rank();
+  // (Of comparisons there is none before the first.)
+  if (!compares_ && may_be_low_rank() && engine_.choice == OpenEngine::Choice::lowrank) low_ = new_low_rank();
   next_trial_ = kFirstTrial;
 }
 
@@ -141,13 +145,13 @@ void OpenPosterior::clear() { begin(); }
 
 // ---- sites ------------------------------------------------------------------
 
-void OpenPosterior::expect_sites(bool compares) {
-  if (dense_.fades() || engine_.choice == OpenEngine::Choice::lowrank) {
-    throw std::invalid_argument(std::string(dense_.fades() ? "a prior that drifts" : "engine \"lowrank\"") +
-                                " takes rewards with Gaussian noise only");
-  }
-  engine_.choice = OpenEngine::Choice::dense;
+void OpenPosterior::expect_sites(bool compares, bool modes) {
+  if (dense_.fades()) throw std::invalid_argument("a prior that drifts takes rewards with Gaussian noise only");
+  sites_ = true;
+  if (!modes) engine_.choice = OpenEngine::Choice::dense;
+  engine_.answers = LowRankAnswers::from_basis;
   if (compares) {
+    compares_ = true;
     differences_ = std::make_shared<DifferenceKernel>(dense_.kernel().clone());
     dense_ = DensePosterior(differences_, noise_var());
     dense_.take_differences();
@@ -169,31 +173,152 @@ Points OpenPosterior::inputs_of(const std::vector<Functional>& functionals) cons
   return X;
 }
 
-SitePrior OpenPosterior::site_prior(const std::vector<Functional>& functionals) const {
+VectorXd OpenPosterior::prior_mean_of(const std::vector<Functional>& functionals) const {
+  VectorXd out(static_cast<Index>(functionals.size()));
+  for (Index i = 0; i < out.size(); ++i) {
+    const Functional& one = functionals[static_cast<std::size_t>(i)];
+    out[i] = prior_mean_.at(one.place.x) - (differences_ ? prior_mean_.at(one.other.x) : 0.0);
+  }
+  return out;
+}
+
+// (A function of the sites alone, whichever came before.)
+bool OpenPosterior::wants_low_rank_sites(Index count) const {
+  if (!may_be_low_rank() || site_low_rank_fails_ || count == 0) return false;
+  return engine_.choice == OpenEngine::Choice::lowrank || count >= kFewSites;
+}
+
+// The prior of low rank is chosen by what rewards weigh at the prior mean; where that is not near enough for
+// what they have been found to weigh (set_sites()), it is kept with more points.
+SitePrior OpenPosterior::site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) {
   SitePrior out;
   const Points X = inputs_of(functionals);
-  out.mean.resize(X.rows());
-  for (Index i = 0; i < X.rows(); ++i) {
-    const Functional& one = functionals[static_cast<std::size_t>(i)];
-    out.mean[i] = prior_mean_.at(one.place.x) - (differences_ ? prior_mean_.at(one.other.x) : 0.0);
+  out.mean = prior_mean_of(functionals);
+  if (!again) {
+    begin();
+    site_low_rank_fails_ = false;
+    site_aim_ = kInf;
+    site_tries_ = 0;
+  }
+  if (wants_low_rank_sites(X.rows())) {
+    if (!again) {
+      VectorXd weight, ignored;
+      terms.sites(out.mean, weight, ignored);
+      choose_site_basis(X, weight);
+    }
+    if (low_) {
+      out.features = site_features_ = low_->features();
+      out.left_out = low_->left_out();
+      return out;
+    }
   }
   out.gram = X.rows() > 0 ? dense_.kernel().gram(X) : MatrixXd(0, 0);
   return out;
 }
 
-void OpenPosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
-  begin();
-  const SitePrior prior = site_prior(functionals);
+// The certificate is for sites that move with the mean, see site_error(): the engine's own has to be better.
+void OpenPosterior::choose_site_basis(const Points& X, const VectorXd& weight) {
+  VectorXd variance(X.rows());
+  dense_.kernel().diagonal(X, variance);
+  site_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
+  const double aim = std::min(engine_.accuracy, engine_.aim);
+  site_aim_ = std::min(site_aim_, 0.9 * aim / (1.0 + 2.0 * site_scale_));
+  const bool whole = engine_.choice == OpenEngine::Choice::lowrank;
+  low_ = std::make_unique<LowRankPosterior>(dense_.kernel().clone(), noise_var(), site_aim_,
+                                            whole ? 1.0 : kEnterShare);
+  if (compares_) low_->take_differences();
+  low_->add(X, VectorXd::Zero(X.rows()), (noise_var() * weight).cwiseInverse());
+  if (low_->rank() == 0 || !serves(*low_, kEnterShare, X.rows())) low_.reset();
+}
+
+// With V the kernel's space, J(f) = -sum l_i(f_i) + |f - m|^2 / 2 and f~ its smallest point in the span of the basis, the
+// gradient g of J at f~ is what the span leaves out of sum l_i'(f~) k(x_i, .), whose length the engine knows: it is the g
+// of its certificate, by which the mean of the sites would change. Say f^ minimises J over all of V (or both do so over a
+// ball, or there g times the `shrinkage` 1 + mu: the sites are those of the prior 1 / (1 + mu) times as large).
+// J is strongly convex, so |f^ - f~| <= |g|, which moves no functional by more than s = |g| * (largest prior sd), and no
+// weight by more than a factor e^(growth s): the Hessians between f~ and f^ are at least e^(-growth s) times that at f^. Hence
+//   |f^(x) - f~(x)| <= e^(growth s / 2) |g| (sd at x of Laplace's posterior),
+// and the sds, by f~'s weights instead of f^'s, differ by another factor e^(growth s / 2).
+LowRankError OpenPosterior::site_error() const {
+  LowRankError out = low_->certificate_of_basis();
+  out.mean *= site_shrinkage_;
+  const double moved = site_scale_ * out.mean;
+  const double factor = std::exp(0.5 * (site_growth_ + moved) * moved);
+  out.mean *= factor;
+  out.sd = (1.0 + out.sd) * factor - 1.0;
+  return out;
+}
+
+SiteGap OpenPosterior::site_gap() const {
+  if (!low_ || !sites_ || low_->size() == 0) return {};
+  const LowRankError own = low_->certificate_of_basis();
+  return {site_shrinkage_ * own.mean, own.sd};
+}
+
+double OpenPosterior::error_bound() const {
+  if (!low_) return 0.0;
+  return sites_ ? site_error().largest() : low_->certificate().largest();
+}
+
+// Is the basis that they were fitted with near enough? If not, the fit is to be made anew with what it has become.
+bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const VectorXd& y, const VectorXd& scale) {
+  low_->set_observations(y, scale);
+  site_growth_ = fit.weight_growth;
+  site_shrinkage_ = fit.shrinkage;
+  if (site_error().largest() <= engine_.accuracy) return true;
+  low_->improve();
+  const MatrixXd features = low_->features();
+  const bool same = features.cols() == site_features_.cols() && features == site_features_;
+  if (same && site_error().largest() <= engine_.accuracy) return true;
+  ++site_tries_;
+  if (!same && site_tries_ < kSiteTries && serves(*low_, kEnterShare, y.size())) return false;
+  // (Nothing more can be had where the basis is whole.)
+  if (same && low_->rank() >= low_->rows()) return true;
+  if (site_tries_ < kSiteTries + kSiteAims) {
+    site_tries_ = std::max(site_tries_, kSiteTries);
+    site_aim_ *= 0.1;
+    choose_site_basis(low_->observed_points(), (noise_var() * scale).cwiseInverse());
+    if (low_) return false;
+  }
+  low_.reset();
+  site_low_rank_fails_ = true;
+  return false;
+}
+
+bool OpenPosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
   const Points X = inputs_of(functionals);
-  VectorXd y(X.rows()), scale(X.rows());
+  const VectorXd prior = prior_mean_of(functionals);
+  const VectorXd y = fit.weighted.cwiseQuotient(fit.weight) - prior;
+  const VectorXd scale = (noise_var() * fit.weight).cwiseInverse();
+  if (low_ && X.rows() > 0 && !take_low_rank_sites(fit, y, scale)) return false;
+  enter_sites(X, y, prior, scale);
+  site_means_ = fit.f;
+  return true;
+}
+
+void OpenPosterior::set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) {
+  const Points X = inputs_of(functionals);
+  const VectorXd prior = prior_mean_of(functionals);
+  const VectorXd weight = fit.weight.cwiseMax(kLeastWeight);
+  const VectorXd y = fit.weighted.cwiseQuotient(weight) - prior;
+  const VectorXd scale = (noise_var() * weight).cwiseInverse();
+  if (low_) choose_site_basis(X, weight);
+  if (low_) {
+    low_->set_observations(y, scale);
+    low_->improve();
+  }
+  enter_sites(X, y, prior, scale);
+  site_means_ = fit.f;
+}
+
+void OpenPosterior::enter_sites(const Points& X, const VectorXd& y, const VectorXd& prior, const VectorXd& scale) {
+  entries_.clear();
   for (Index i = 0; i < X.rows(); ++i) {
-    y[i] = fit.weighted[i] / fit.weight[i] - prior.mean[i];
-    scale[i] = 1.0 / (noise_var() * fit.weight[i]);
-    entries_.push_back({X.row(i).transpose(), y[i], prior.mean[i], 1.0 / scale[i], 0, i, true, log_scale_});
+    entries_.push_back({X.row(i).transpose(), y[i], prior[i], 1.0 / scale[i], 0, i, true, log_scale_});
   }
   kept_ = X.rows();
-  if (kept_ > 0) dense_.add(X, y, scale);
-  site_means_ = fit.f;
+  dense_.clear();
+  if (kept_ > 0 && !low_) dense_.add(X, y, scale);
 }
 
 // ---- which engine -----------------------------------------------------------
@@ -210,10 +335,10 @@ std::unique_ptr<LowRankPosterior> OpenPosterior::new_low_rank() const {
                                             engine_.answers);
 }
 
-bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share) const {
+bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share, Index observations) const {
   if (low.certificate().largest() > engine_.accuracy) return false;
   return engine_.choice == OpenEngine::Choice::lowrank ||
-         static_cast<double>(low.rank()) <= largest_share * static_cast<double>(kept_);
+         static_cast<double>(low.rank()) <= largest_share * static_cast<double>(observations);
 }
 
 // Leaves the low-rank engine at once where it cannot keep its accuracy or costs more; tries it
@@ -224,7 +349,7 @@ void OpenPosterior::review() {
     using Search = OpenEngine::Search;
     if (engine_.search == Search::new_points && low_->order_is_old()) low_->put_in_order();
     const bool large = low_->rank() >= kSketchFrom;
-    if (!serves(*low_, kLeaveShare)) leave_low_rank();
+    if (!serves(*low_, kLeaveShare, kept_)) leave_low_rank();
     else if (engine_.search == Search::climbs && large && !sketch_) begin_sketch();
   } else if (kept_ >= next_trial_) {
     try_low_rank();
@@ -243,7 +368,7 @@ void OpenPosterior::try_low_rank() {
   next_trial_ = kept_ + kept_ / 2;
   auto trial = new_low_rank();
   fill(*trial, &Entry::at, 1.0);
-  if (serves(*trial, kEnterShare)) {
+  if (serves(*trial, kEnterShare, kept_)) {
     low_ = std::move(trial);
     dense_.clear();
     stale_ = false;
@@ -377,7 +502,7 @@ void OpenPosterior::differences(const Candidates& candidates, const Place& from,
   Points X(n, 2 * d);
   X.leftCols(d) = candidates.X;
   X.rightCols(d) = from.x.transpose().replicate(n, 1);
-  settled().predict(X, mean, variance);
+  ask([&](const auto& known) { known.predict(X, mean, variance); });
   mean += prior_mean_.at(candidates.X);
   mean.array() -= prior_mean_.at(from.x);
 }

@@ -40,16 +40,18 @@ class OpenPosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override { dense_.set_now(round); }
-  void expect_sites(bool compares) override;
-  SitePrior site_prior(const std::vector<Functional>& functionals) const override;
-  void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
+  void expect_sites(bool compares, bool modes) override;
+  SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) override;
+  bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
+  void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) override;
+  SiteGap site_gap() const override;
 
   double noise_var() const override { return dense_.noise_var(); }
   double log_det() const override { return low_ ? low_->log_det() : settled().log_det(); }
   double quadratic() const override { return low_ ? low_->quadratic() : settled().quadratic(); }
   Index rank() const override { return low_ ? low_->rank() : settled().size(); }
   std::string engine() const override { return low_ ? "lowrank" : "dense"; }
-  double error_bound() const override { return low_ ? low_->certificate().largest() : 0.0; }
+  double error_bound() const override;
   void at(const Place& place, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
@@ -102,7 +104,7 @@ class OpenPosterior final : public Posterior {
   }
   std::vector<Entry*> kept_entries() const;
   bool may_be_low_rank() const;
-  bool serves(const LowRankPosterior& low, double largest_share) const;
+  bool serves(const LowRankPosterior& low, double largest_share, Index observations) const;
   std::unique_ptr<LowRankPosterior> new_low_rank() const;
   void begin();
   void review();
@@ -115,6 +117,12 @@ class OpenPosterior final : public Posterior {
   VectorXd means_at_observations() const;
 
   Points inputs_of(const std::vector<Functional>& functionals) const;
+  VectorXd prior_mean_of(const std::vector<Functional>& functionals) const;
+  bool wants_low_rank_sites(Index count) const;
+  void choose_site_basis(const Points& X, const VectorXd& weight);
+  bool take_low_rank_sites(const SiteFit& fit, const VectorXd& y, const VectorXd& scale);
+  void enter_sites(const Points& X, const VectorXd& y, const VectorXd& prior, const VectorXd& scale);
+  LowRankError site_error() const;
 
   PriorMean prior_mean_;
   OpenEngine engine_;
@@ -127,7 +135,15 @@ class OpenPosterior final : public Posterior {
   mutable std::vector<Entry> entries_;
   double log_scale_ = 0.0;
   std::shared_ptr<DifferenceKernel> differences_;  // where it knows comparisons
-  VectorXd site_means_;  // at the sites, where it knows these
+  // Where it knows sites, see set_sites(): their means, and of a low rank the features that they were fitted with.
+  bool sites_ = false, compares_ = false;
+  VectorXd site_means_;
+  MatrixXd site_features_;
+  double site_scale_ = 0.0;   // largest prior sd among them
+  double site_growth_ = 0.0, site_shrinkage_ = 1.0;  // see SiteFit
+  double site_aim_ = kInf;    // of the low-rank engine
+  int site_tries_ = 0;        // for the same ones
+  bool site_low_rank_fails_ = false;
   // Where an observation has left, or weights have changed, the dense posterior is computed
   // anew, O(m^3 / 6) over the m that are kept, once a round that looks at it.
   mutable bool stale_ = false;

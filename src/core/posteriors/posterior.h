@@ -95,11 +95,17 @@ class Posterior {
   virtual void advance(Index) {}
 
   // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
-  // Throws where the engine takes none (`compares`: of differences). Asked before the first.
-  virtual void expect_sites(bool compares);
-  virtual SitePrior site_prior(const std::vector<Functional>& functionals) const;
-  // These sites and nothing else: precisions, weighted values, and the mean that they make.
-  virtual void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
+  // Throws where the engine takes none (`compares`: of differences). Asked before the first. Sites that
+  // are `modes` are those where a log-concave density is largest: only of these is a low rank certified.
+  virtual void expect_sites(bool compares, bool modes);
+  // As the engine has it; `terms` say what will weigh how much. `again`: after set_sites() has refused.
+  virtual SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again);
+  // These sites and nothing else: precisions, weighted values, and the mean that they make. False where the
+  // prior has to be asked for again: it was not near enough for these.
+  virtual bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
+  // These besides, which move no mean: of these the variance alone is asked.
+  virtual void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit);
+  virtual SiteGap site_gap() const { return {}; }
 
   // ---- the models that it is an average of (see mixture_posterior.h); one: itself
   virtual Index models() const { return 1; }

@@ -52,11 +52,15 @@ std::invalid_argument no_sites(const Posterior& posterior) {
 }
 }  // namespace
 
-void Posterior::expect_sites(bool) { throw no_sites(*this); }
+void Posterior::expect_sites(bool, bool) { throw no_sites(*this); }
 
-SitePrior Posterior::site_prior(const std::vector<Functional>&) const { throw no_sites(*this); }
+SitePrior Posterior::site_prior(const std::vector<Functional>&, const SiteTerms&, bool) {
+  throw no_sites(*this);
+}
 
-void Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
+bool Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
+
+void Posterior::set_awaited(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
 
 void Posterior::differences(const Candidates&, const Place&, VectorXd&, VectorXd&) const {
   throw std::invalid_argument("engine \"" + engine() + "\" knows no differences");
@@ -207,14 +211,18 @@ void TablePosterior::clear() {
 
 // ---- sites -------------------------------------------------------------------
 
-void TablePosterior::expect_sites(bool compares) {
+void TablePosterior::expect_sites(bool compares, bool) {
   if (forgetting_.fades()) throw std::invalid_argument("a prior that drifts takes rewards with Gaussian noise only");
   if (compares && !engine_->features()) {
     throw std::invalid_argument("engine \"played\" takes no comparisons; \"weights\" does");
   }
 }
 
-SitePrior TablePosterior::site_prior(const std::vector<Functional>& functionals) const {
+SitePrior TablePosterior::site_prior(const std::vector<Functional>& functionals, const SiteTerms&, bool) {
+  return prior_of(functionals);
+}
+
+SitePrior TablePosterior::prior_of(const std::vector<Functional>& functionals) const {
   const Index t = static_cast<Index>(functionals.size());
   const VectorXd& prior = engine_->prior_mean();
   const MatrixXd* phi = engine_->features();
@@ -236,9 +244,9 @@ SitePrior TablePosterior::site_prior(const std::vector<Functional>& functionals)
   return out;
 }
 
-void TablePosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
+bool TablePosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
   clear();
-  const SitePrior prior = site_prior(functionals);
+  const SitePrior prior = prior_of(functionals);
   const double lambda = engine_->noise_var();
   const Index t = fit.weight.size();
   const VectorXd weight = lambda * fit.weight;
@@ -246,7 +254,7 @@ void TablePosterior::set_sites(const std::vector<Functional>& functionals, const
   compares_ = t > 0 && functionals[0].compares;
   if (compares_) {
     engine_->set_functionals(prior.features, weight, weighted);
-    return;
+    return true;
   }
   VectorXd weight_of(VectorXd::Zero(engine_->prior_mean().size())), weighted_of = weight_of;
   double squares = 0.0;
@@ -258,6 +266,7 @@ void TablePosterior::set_sites(const std::vector<Functional>& functionals, const
     entries_.push_back({row, fit.weighted[i] / fit.weight[i], weight[i], 0, true, log_scale_});
   }
   if (t > 0) engine_->set_statistics(weight_of, weighted_of, squares);
+  return true;
 }
 
 // ---- what had been put off --------------------------------------------------

@@ -22,9 +22,10 @@ class TablePosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override { now_ = round; }
-  void expect_sites(bool compares) override;
-  SitePrior site_prior(const std::vector<Functional>& functionals) const override;
-  void set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
+  void expect_sites(bool compares, bool modes) override;
+  SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) override;
+  bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
+  void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) override { set_sites(functionals, fit); }
 
   double noise_var() const override { return engine_->noise_var(); }
   double log_det() const override { return settled().log_det(); }
@@ -67,6 +68,7 @@ class TablePosterior final : public Posterior {
   double centred(const Entry& entry) const {
     return entry.value - engine_->prior_mean()[entry.row];
   }
+  SitePrior prior_of(const std::vector<Functional>& functionals) const;
   void put(Pool& pool, const Entry& entry, double sign) const;
   Pool pooled() const;
   const ArmPosterior& settled() const;

@@ -112,7 +112,9 @@ double AmmWidth::at(const WidthState& state) {
 double GlmWidth::at(const WidthState& state) {
   const double information = state.information ? state.information() : 0.0;
   const double log_term = 2.0 * std::log(1.0 / (delta_ * state.failure_factor));
-  return std::sqrt(std::max(0.0, B_ * B_ + log_term + information));
+  const double squared = std::max(0.0, B_ * B_ + log_term + information);
+  const SiteGap gap = state.site_gap ? state.site_gap() : SiteGap();
+  return (gap.gradient + std::sqrt(squared + gap.gradient * gap.gradient)) * (1.0 + gap.sd);
 }
 
 double SdfWidth::at(const WidthState& state) {

@@ -2,6 +2,7 @@
 #ifndef GPB_WIDTH_H
 #define GPB_WIDTH_H
 
+#include "likelihoods/laplace.h"
 #include "widths/gain.h"
 
 namespace gpb {
@@ -27,6 +28,8 @@ struct WidthState {
   std::function<OwnNoise()> own_noise;
   // -2 (ELBO + J) of what a likelihood has made of the rewards, see GlmWidth.
   std::function<double()> information;
+  // What the engine leaves out there: of J's gradient, and of the sd that the width multiplies.
+  std::function<SiteGap()> site_gap;
   // Of this round's choice; null where a width is only looked at, and nothing may be drawn.
   Rng* rng = nullptr;
 };
@@ -190,6 +193,12 @@ class AmmWidth : public Width {
 // Hence r^2 / 2 >= J(f) - J(f^) >= |f - f^|_C^2 / 2 with C = 1 + sum c_i h_i h_i', and |f(x) - f^(x)| <=
 // |f - f^|_C sd_c(x), sd_c^2(x) = k_x' C^-1 k_x. (After Abbasi-Yadkori et al. 2011 for Gaussian noise,
 // where this is AmmWidth; c need not be predictable, for the argument is about one path.)
+// f^ is the smallest point of J over the ball |g - m| <= B, in which f is, too: to first order nothing is gained either,
+// and c_i is no less than the least -l_i'' over |u - m_i| <= B sqrt(k_ii), as regret bounds need it.
+// Of an engine whose mean f~ is J's smallest point in a part of that space, g J's gradient there (which is
+// orthogonal to that part), q the mean's Gaussian without change beyond the part: ELBO and J are those of f~ as
+// they are, J(f) >= J(f~) - |g| |f - f~| + |f - f~|_C^2 / 2 with C at f~, so that |f - f~|_C is at most
+// |g| + sqrt(r^2 + |g|^2), times an sd_c that is known to a factor 1 + e.
 class GlmWidth : public Width {
  public:
   GlmWidth(double B, double delta) : B_(B), delta_(delta) {}

@@ -1,0 +1,324 @@
+# Sites beyond Laplace's on dense engines: other packages, low rank, variational ones, the estimate within a ball.
+
+sites_x <- c(0, 0.5, 1)
+sites_kernel <- kernel_se(0.5, 2)
+ucb_by_two <- policy_ucb(width_constant(2))
+sites_of <- function(b) gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
+latent_at <- function(b, x) b$posterior(x = x, scale = "latent")
+
+# ---- another package ------------------------------------------------------------------
+
+test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with exposure", {
+  testthat::skip_if_not_installed("gplite")
+  set.seed(5)
+  X <- matrix(runif(24), 12)
+  at <- matrix(runif(20), 10)
+  size <- sample(1:6, 12, TRUE)
+  cases <- list(
+    list(rewards_binary(), gplite::lik_binomial("logit"), rbinom(12, size, 0.6), list(trials = size)),
+    list(rewards_binary("probit"), gplite::lik_binomial("probit"), rbinom(12, size, 0.6), list(trials = size)),
+    list(rewards_counts(), gplite::lik_poisson(), rpois(12, 2 * size), list(offset = log(size)))
+  )
+  for (one in cases) {
+    gp <- gplite::gp_init(gplite::cf_sexp(lscale = 0.4, magn = 1.3), one[[2]], approx = gplite::approx_laplace(200, 1e-13))
+    gp <- do.call(gplite::gp_fit, c(list(gp, X, one[[3]], jitter = 0), one[[4]]))
+    theirs <- gplite::gp_pred(gp, at, var = TRUE, jitter = 0)
+    for (engine in c("dense", "lowrank")) {
+      b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4, 1.69), policy = ucb_by_two, rewards = one[[1]], engine = engine,
+                     accuracy = 1e-6)
+      b$add(x = X, reward = one[[3]], size = size)
+      ours <- latent_at(b, at)
+      expect_lt(max(abs(ours$mean - theirs$mean)), 1e-6)
+      expect_lt(max(abs(ours$sd^2 - theirs$var)), 1e-6)
+    }
+    # (Constants that do not depend on f.)
+    constant <- if (one[[1]]$kind == "binary") sum(lchoose(size, one[[3]])) else 0
+    expect_equal(sites_of(b)$log_evidence + constant, -gplite::gp_energy(gp, include_prior = FALSE), tolerance = 1e-6)
+  }
+})
+
+# ---- variational ----------------------------------------------------------------------
+
+test_that("variational: the specification's numbers, on every engine", {
+  rewards <- rewards_binary(approximation = "variational")
+  for (b in list(gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = rewards, engine = "weights"),
+                 gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = rewards, engine = "played"),
+                 gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = rewards, engine = "dense"),
+                 gp_bandit(box_domain(0, 1), sites_kernel, policy = ucb_by_two, rewards = rewards))) {
+    b$add(x = matrix(sites_x), reward = c(1, 8, 1), size = c(4, 10, 2))
+    expect_equal(latent_at(b, sites_x)$mean, c(-.29044, .89205, .58348), tolerance = 2e-5)
+    expect_equal(b$posterior(x = sites_x)$mean, c(.43659, .69551, .62051), tolerance = 2e-5)
+    expect_equal(sites_of(b)$log_evidence, -11.1713, tolerance = 1e-5)
+  }
+})
+
+# The bound of the evidence by N(m, V), V = (K^-1 + diag(W))^-1, expectations by integrate().
+ref_bound <- function(K, mean, W, log_l) {
+  V <- solve(solve(K) + diag(W))
+  expected <- vapply(seq_along(mean), function(i) {
+    integrate(function(z) dnorm(z) * log_l(mean[i] + sqrt(V[i, i]) * z, i), -9, 9, rel.tol = 1e-10)$value
+  }, 0)
+  sum(expected) - (sum(diag(solve(K, V))) + sum(mean * solve(K, mean)) - nrow(K) - determinant(V)$modulus +
+                     determinant(K)$modulus) / 2
+}
+
+test_that("variational is where the bound of the evidence is largest, of every kind", {
+  K <- kernel_gram(sites_kernel, sites_x)
+  n <- c(4, 10, 2)
+  cuts <- c(-1, 0.5)
+  cases <- list(
+    list(rewards_binary("probit", approximation = "variational"), c(1, 8, 1),
+         function(f, i) c(1, 8, 1)[i] * pnorm(f, log.p = TRUE) + (n - c(1, 8, 1))[i] * pnorm(-f, log.p = TRUE)),
+    list(rewards_counts(approximation = "variational"), c(2, 31, 1), function(f, i) dpois(c(2, 31, 1)[i], n[i] * exp(f), log = TRUE)),
+    list(rewards_ordinal(3, cuts, approximation = "variational"), c(1, 3, 2),
+         function(f, i) log(plogis(c(cuts, Inf)[c(1, 3, 2)[i]] - f) - plogis(c(-Inf, cuts)[c(1, 3, 2)[i]] - f)))
+  )
+  for (one in cases) {
+    b <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = one[[1]])
+    b$add(arm = 1:3, reward = one[[2]], size = if (one[[1]]$kind != "ordinal") n)
+    laplace <- one[[1]]
+    laplace$approximation <- "laplace"
+    a <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = laplace)
+    a$add(arm = 1:3, reward = one[[2]], size = if (one[[1]]$kind != "ordinal") n)
+    found <- sites_of(b)
+    value <- ref_bound(K, found$f, found$weight, one[[3]])
+    expect_equal(found$log_evidence, value, tolerance = 1e-7)
+    expect_gt(value, ref_bound(K, sites_of(a)$f, sites_of(a)$weight, one[[3]]) + 1e-5)
+    # Nothing near it is larger, to second order.
+    for (k in 1:6) {
+      step <- replace(numeric(6), k, 1e-3)
+      for (sign in c(-1, 1)) {
+        expect_lt(ref_bound(K, found$f + sign * step[1:3], found$weight * exp(sign * step[4:6]), one[[3]]), value + 1e-9)
+      }
+    }
+    # Whoever looked, in whatever order: the same bits.
+    other <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = one[[1]])
+    for (i in 3:1) {
+      other$add(arm = i, reward = one[[2]][i], size = if (one[[1]]$kind != "ordinal") n[i])
+      other$posterior()
+    }
+    expect_identical(other$posterior(), b$posterior())
+    expect_identical(from_json(as_json(b))$posterior(), b$posterior())
+  }
+  # Comparisons, whose bound is one of differences.
+  d <- gp_bandit(sites_x, sites_kernel, policy = policy_duel(2), rewards = rewards_duels(approximation = "variational"))
+  d$add(arm = c(1, 2, 3))
+  d$observe(1:2, prefer = 2)
+  d$observe(2:3, prefer = 2)
+  H <- rbind(c(1, -1, 0), c(0, 1, -1))
+  found <- sites_of(d)
+  won <- c(-1, 1)
+  expect_equal(found$log_evidence, ref_bound(H %*% K %*% t(H), found$f, found$weight, function(f, i) plogis(won[i] * f, log.p = TRUE)),
+               tolerance = 1e-7)
+  expect_s3_class(d$suggest(2), "data.frame")
+})
+
+test_that("rules for rewards that were saved before there were approximations are Laplace's", {
+  old <- rewards_binary()
+  old$approximation <- NULL
+  b <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = old)
+  b$add(arm = 1:3, reward = c(1, 8, 1), size = c(4, 10, 2))
+  new <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = rewards_binary())
+  new$add(arm = 1:3, reward = c(1, 8, 1), size = c(4, 10, 2))
+  expect_identical(b$posterior(), new$posterior())
+})
+
+# ---- low rank -------------------------------------------------------------------------
+
+square <- box_domain(c(0, 0), c(1, 1))
+wave <- function(x) 2 * sin(4 * x[, 1]) + cos(5 * x[, 2])
+
+sites_bandit <- function(rewards, engine, kernel = kernel_se(0.4, 2), policy = ucb_by_two, ..., domain = square) {
+  gp_bandit(domain, kernel, policy = policy, rewards = rewards, engine = engine, ...)
+}
+
+# (Points that come with rewards each have what was believed before them in the history: a fit each.)
+told_at_once <- function(b, X, reward, size = NULL) {
+  b$add(x = X)
+  b$observe(nrow(b$history()) - nrow(X) + seq_len(nrow(X)), reward, size = size)
+}
+
+# Rewards of a kind at the rows of X, told; comparisons are of one half with the other.
+tell_kind <- function(b, kind, X, seed = 1) {
+  set.seed(seed)
+  f <- wave(X)
+  n <- nrow(X)
+  size <- sample(1:4, n, TRUE)
+  if (kind %in% c("logit", "probit", "counts", "ordinal")) {
+    reward <- switch(kind, logit = rbinom(n, size, plogis(f)), probit = rbinom(n, size, pnorm(f)), counts = rpois(n, size * exp(f / 2)),
+                     ordinal = findInterval(f + rlogis(n), c(-1, 1)) + 1)
+    return(told_at_once(b, X, reward, if (kind != "ordinal") size))
+  }
+  b$add(x = X)
+  half <- n / 2
+  for (i in seq_len(half)) {
+    ids <- c(i, half + i)
+    if (kind == "rankings") b$rank(ids[order(-f[ids] + rlogis(2))])
+    else b$observe(ids, reward = if (kind == "ties" && i %% 5 == 0) 0.5 else as.double(runif(1) < plogis(f[ids[1]] - f[ids[2]])))
+  }
+}
+
+kinds <- list(logit = rewards_binary(), probit = rewards_binary("probit"), counts = rewards_counts(),
+              ordinal = rewards_ordinal(3, c(-1, 1)), duels = rewards_duels(), ties = rewards_duels(TRUE), rankings = rewards_rankings())
+
+test_that("sites of low rank are the dense ones within the certified error, of every kind", {
+  set.seed(4)
+  X <- matrix(runif(120), 60)
+  at <- matrix(runif(60), 30)
+  for (kind in names(kinds)) for (accuracy in c(1e-3, 0.3)) {
+    dense <- sites_bandit(kinds[[kind]], "dense", mean = 0.3)
+    low <- sites_bandit(kinds[[kind]], "lowrank", mean = 0.3, accuracy = accuracy)
+    tell_kind(dense, kind, X)
+    tell_kind(low, kind, X)
+    told <- summary(low)
+    expect_identical(told$engine, "lowrank", info = kind)
+    expect_lte(told$error_bound, accuracy)
+    exact <- latent_at(dense, at)
+    near <- latent_at(low, at)
+    expect_lte(max(abs(near$mean - exact$mean) / exact$sd), told$error_bound + 1e-8)
+    expect_lte(max(abs(log(near$sd / exact$sd))), log1p(told$error_bound) + 1e-8)
+    if (accuracy < 0.1) next
+    expect_lt(told$rank, if (kind %in% c("duels", "ties", "rankings")) 30 else 60)
+    expect_gt(max(abs(near$mean - exact$mean)), 1e-12)  # it is an approximation
+    expect_false(anyNA(low$suggest(2)$x1))
+  }
+})
+
+test_that("with a whole basis low rank is exact", {
+  set.seed(6)
+  X <- matrix(runif(24), 12)
+  for (kind in names(kinds)) {
+    both <- lapply(c("dense", "lowrank"), function(engine) {
+      b <- sites_bandit(kinds[[kind]], engine, kernel_matern(0.5, 0.2, 2))
+      tell_kind(b, kind, X)
+      b
+    })
+    expect_equal(latent_at(both[[2]], X), latent_at(both[[1]], X), tolerance = 1e-8, info = kind)
+  }
+})
+
+test_that("from 256 places on \"auto\" takes the low rank where that is small; the bits are of the data alone", {
+  set.seed(7)
+  X <- matrix(runif(520), 260)
+  reward <- rbinom(260, 1, plogis(wave(X)))
+  b <- sites_bandit(rewards_binary(), "auto")
+  told_at_once(b, X[1:255, ], reward[1:255])
+  b$posterior(x = X[1:2, ])
+  expect_identical(summary(b)$engine, "dense")
+  b$add(x = X[256:260, ], reward = reward[256:260])
+  expect_identical(summary(b)$engine, "lowrank")
+  expect_lte(summary(b)$error_bound, 1e-3)
+  at <- matrix(runif(40), 20)
+  same <- latent_at(b, at)
+  once <- sites_bandit(rewards_binary(), "auto")
+  told_at_once(once, X, reward)
+  expect_identical(latent_at(once, at), same)
+  twice <- sites_bandit(rewards_binary(), "auto")
+  twice$add(x = X)
+  twice$observe(260:131, reward[260:131])
+  twice$posterior(x = at)
+  twice$observe(1:130, 1 - reward[1:130])
+  twice$amend(1:130, reward[1:130])
+  expect_identical(latent_at(twice, at), same)
+  expect_identical(latent_at(twice$copy(), at), same)
+  expect_identical(latent_at(from_json(as_json(twice)), at), same)
+  dense <- sites_bandit(rewards_binary(), "dense")
+  told_at_once(dense, X, reward)
+  expect_lte(max(abs(same$mean - latent_at(dense, at)$mean) / same$sd), 1.1e-3)
+  # A rough kernel's basis would be as large as the data.
+  rough <- sites_bandit(rewards_binary(), "auto", kernel_matern(0.5, 0.2))
+  told_at_once(rough, X, reward)
+  rough$posterior(x = at)
+  expect_identical(summary(rough)$engine, "dense")
+})
+
+test_that("low rank over arms, in open contexts, with what is awaited, beside what it does not take", {
+  set.seed(8)
+  arms <- matrix(runif(400), 200)
+  pair <- lapply(c("dense", "lowrank"), function(engine) {
+    b <- sites_bandit(rewards_counts(), engine, domain = arms, pending = pending_hallucinate())
+    b$add(arm = 1:60, reward = rep(0:4, 12))
+    b$suggest(4)
+    b
+  })
+  expect_identical(pair[[1]]$history()$arm, pair[[2]]$history()$arm)
+  expect_equal(pair[[1]]$posterior(), pair[[2]]$posterior(), tolerance = 1e-3)
+  expect_equal(pair[[1]]$history()$sd, pair[[2]]$history()$sd, tolerance = 1e-3)
+  context <- lapply(c("dense", "lowrank"), function(engine) {
+    b <- sites_bandit(rewards_binary(), engine, kernel_se(0.5, 2), domain = c(0, 0.5, 1), contexts = 1)
+    for (i in 1:12) b$observe(b$suggest(context = i / 12)$id, i %% 2)
+    b
+  })
+  expect_equal(context[[1]]$history(), context[[2]]$history(), tolerance = 1e-3)
+  # What no low rank is certified for is dense where "auto" would have one.
+  many <- gp_bandit(box_domain(0, 1), kernel_se(0.2), 0.1, policy_mean(), rewards = rewards_robust())
+  told_at_once(many, matrix(seq(0, 1, length.out = 260)), rep(c(0, 1), 130))
+  expect_true(is.finite(many$posterior(x = 0.3)$mean))
+  expect_identical(summary(many)$engine, "dense")
+})
+
+# ---- the estimate within the norm's ball ----------------------------------------------------
+
+test_that("width_glm()'s estimate is J's smallest point of norm at most B, and its sites weigh at least 1 / kappa", {
+  x <- c(0, 0.25, 0.5, 0.75, 1)
+  k <- c(0, 9, 10, 3, 0)
+  n <- c(10, 10, 10, 10, 1)
+  K <- kernel_gram(kernel_se(0.3), x)
+  shrunk <- function(log_s) ref_laplace(K / exp(log_s), diag(5), ref_likelihoods$logit(k, n))
+  norm <- function(fit) sqrt(sum(fit$f * solve(K, fit$f)))
+  free <- norm(shrunk(0))
+  for (B in c(free * 1.01, 0.6 * free, 0.1 * free)) for (engine in c("weights", "played", "dense", "lowrank")) {
+    b <- gp_bandit(x, kernel_se(0.3), policy = policy_ucb(width_glm(B)), rewards = rewards_binary(), engine = engine)
+    b$add(arm = 1:5, reward = k, size = n)
+    log_s <- if (B > free) 0 else uniroot(function(s) norm(shrunk(s)) - B, c(0, 20), tol = 1e-13)$root
+    f <- shrunk(log_s)$f
+    expect_equal(b$posterior(scale = "latent")$mean, f, tolerance = 1e-6)
+    expect_lte(norm(list(f = sites_of(b)$f)), B * (1 + 1e-7))
+    expect_equal(sites_of(b)$f, f, tolerance = 1e-6)
+    # sd_c is at most that of readings whose noise is kappa over the number of trials.
+    kappa <- 1 / dlogis(B)
+    expect_true(all(gpbandits:::cpp_bandit_curved(as.environment(b)$handle)$sd <=
+                      sqrt(diag(solve(solve(K) + diag(n / kappa)))) + 1e-9))
+    # ELBO and J are this estimate's.
+    q <- shrunk(log_s)
+    elbo <- ref_bound(K, q$f, q$W, function(f, i) k[i] * plogis(f, log.p = TRUE) + (n[i] - k[i]) * plogis(-f, log.p = TRUE))
+    J <- -sum(ref_likelihoods$logit(k, n)(f)$l) + sum(f * solve(K, f)) / 2
+    expect_equal(gpbandits:::cpp_bandit_width(as.environment(b)$handle), sqrt(B^2 + 2 * log(10) - 2 * (elbo + J)), tolerance = 1e-5)
+  }
+  zero <- gp_bandit(x, kernel_se(0.3), policy = policy_ucb(width_glm(0)), rewards = rewards_binary())
+  zero$add(arm = 1:5, reward = k, size = n)
+  expect_lt(max(abs(zero$posterior(scale = "latent")$mean)), 1e-8)
+})
+
+test_that("width_glm() of low rank is wider by what its basis leaves out, and never narrower", {
+  set.seed(9)
+  X <- matrix(runif(120), 60)
+  at <- matrix(runif(60), 30)
+  bounds <- lapply(list(list("dense", 1e-3), list("lowrank", 1e-3), list("lowrank", 0.2)), function(one) {
+    b <- sites_bandit(rewards_binary(), one[[1]], policy = policy_ucb(width_glm(2.5)), accuracy = one[[2]], domain = rbind(at, X))
+    tell_kind(b, "logit", X)
+    curved <- gpbandits:::cpp_bandit_curved(as.environment(b)$handle)
+    list(mean = curved$mean[1:30], wide = (gpbandits:::cpp_bandit_width(as.environment(b)$handle) * curved$sd)[1:30])
+  })
+  # All f that may be within the exact band in the worst case are within the others.
+  expect_true(all(bounds[[2]]$wide >= bounds[[1]]$wide * (1 - 1e-9)))
+  expect_equal(bounds[[2]]$wide, bounds[[1]]$wide, tolerance = 0.01)
+  expect_true(all(bounds[[3]]$wide >= bounds[[1]]$wide * (1 - 1e-9)))
+  expect_lt(max(bounds[[3]]$wide / bounds[[1]]$wide), 1.5)
+})
+
+# ---- time -----------------------------------------------------------------------------------
+
+test_that("a round on 5,307 arms, rank 60, takes less than 20 ms of the processor (level 2)", {
+  testthat::skip_if_not(identical(Sys.getenv("GPBANDITS_TEST_LEVEL"), "2"))
+  set.seed(1)
+  arms <- matrix(rnorm(5307 * 60) / sqrt(60), 5307)
+  b <- gp_bandit(arms, kernel_linear(), policy = ucb_by_two, rewards = rewards_binary())
+  b$add(arm = sample(5307, 100), reward = rep(0:1, 50))
+  expect_identical(summary(b)$rank, 60L)
+  time <- system.time(for (i in 1:30) {
+    q <- b$suggest()
+    b$observe(q$id, i %% 2)
+  })
+  expect_lt(sum(time[1:2]) / 30, 0.02)
+})
