@@ -218,6 +218,12 @@ scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending,
     stop_argument("constraints", "given to maximize_bandit() or auto_bandit()",
                   "left out: `limits = ~ impurity <= 2`, or `outcomes`, say what must hold besides")
   }
+  rewards <- list(...)$rewards
+  if (has_likelihood(list(rewards = rewards))) {
+    stop_argument("rewards", sprintf("rewards that are %s, given to maximize_bandit() or auto_bandit()",
+                                     trait(rewards, "title")),
+                  "left out, or rewards_clip(): gp_bandit() and its presets take others")
+  }
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_argument("contexts", "given to maximize_bandit()", "left out: an objective has none (see auto_bandit())")
   }

@@ -302,7 +302,8 @@ check_likelihood <- function(config) {
     refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
   }
   if (config$engine == "lowrank" && is_variational(config$rewards)) {
-    stop_argument("engine", "\"lowrank\", with approximation = \"variational\"", "\"auto\" or \"dense\", or \"laplace\"")
+    stop_argument("engine", "\"lowrank\", with approximation = \"variational\"",
+                  "\"auto\" or \"dense\", or \"laplace\"")
   }
   if (config$engine == "lowrank" && !trait(config$rewards, "concave")) {
     refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")

@@ -483,10 +483,12 @@ prior_story <- function(bandit) {
                     "far, as if these were all there are), and the noise is Gaussian with variance %.3g to %.3g"),
               length(noise), min(noise), max(noise))
     } else {
-      sprintf("f is drawn from the %s and the noise is Gaussian with variance %g",
+      sprintf("f is drawn from the %s and %s",
               if (is.null(config$refit)) "prior"
               else "prior with the hyperparameters fitted so far (as if they were given)",
-              config$noise_var)
+              if (!has_likelihood(config)) sprintf("the noise is Gaussian with variance %g", config$noise_var)
+              else sprintf("rewards are %s, the posterior as if it were the Gaussian that stands for it",
+                           trait(config$rewards, "title")))
     },
     if (has_fitted_map(config)) "rewards are scaled by the map fitted so far (as if it were given)",
     voided_by(bandit, c("refit", "outputs")),

@@ -308,6 +308,12 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   expect_error(rewards_counts("up"), "direction", class = "gpbandits_error")
   expect_output(print(make()), "successes of trials")
   expect_true(is.na(make()$certificate(stop_gap(0.1))$probability))
+  b <- make()
+  told(b, c(1, 8, 1), c(4, 10, 2))
+  expect_match(b$certificate(stop_prb(0.1))$assumptions[1], "rewards are successes of trials.*Gaussian that stands for it")
+  for (door in list(auto_bandit, function(...) maximize_bandit(identity, ..., evaluations = 3))) {
+    expect_error(door(box_domain(0, 1), rewards = rewards_binary()), "rewards.*successes of trials", class = "gpbandits_error")
+  }
 })
 
 test_that("rewards in [0, 1] need no likelihood: the specification's band", {

@@ -61,8 +61,8 @@ class Quantity {
     const auto made = [&](double noise_var, const Posterior* means_of = nullptr) {
       auto posterior = beliefs.space->make_posterior(noise_var, forgetting);
       if (means_of) posterior->take_means_of(*means_of);
-      return std::make_unique<Observations>(std::move(posterior), forgetting, beliefs.likelihood, beliefs.compares,
-                                            beliefs.variational);
+      return std::make_unique<Observations>(std::move(posterior), forgetting, beliefs.likelihood,
+                                            beliefs.compares, beliefs.variational);
     };
     known_ = made(beliefs.noise_var);
     if (variance_knows) all_ = made(beliefs.noise_var, &known_->posterior());
@@ -77,7 +77,8 @@ class Quantity {
   // ---- following the fold
   void asked(Index id, const Place& place) {
     // Its value does not touch the variance, which is all that is asked of this posterior.
-    if (all_) all_->put(id, place, {beliefs_->space->prior_mean(place), weight(kNaN, Told(), place), 1.0, nullptr, true});
+    if (!all_) return;
+    all_->put(id, place, {beliefs_->space->prior_mean(place), weight(kNaN, Told(), place), 1.0, nullptr, true});
   }
   // `other`: the place that this one was compared with, `ranked`: those that it was ranked with, if it was.
   void learned(Index id, const Place& place, double reward, const Told& told, const Place* other,

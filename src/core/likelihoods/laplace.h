@@ -19,7 +19,8 @@ class SiteTerms {
   // The same, with the sites of Newton's step.
   virtual double sites(const VectorXd& f, VectorXd& weight, VectorXd& weighted) const = 0;
   // Expected under independent N(f_i, variance_i), and the sites that these expectations of l' and -l'' are.
-  virtual double expected_sites(const VectorXd& f, const VectorXd& variance, VectorXd& weight, VectorXd& weighted) const;
+  virtual double expected_sites(const VectorXd& f, const VectorXd& variance, VectorXd& weight,
+                                VectorXd& weighted) const;
   // Sum over j of v_j dW_j / df.
   virtual VectorXd weight_slope(const VectorXd& f, const VectorXd& v) const = 0;
   virtual bool concave() const { return true; }
@@ -108,8 +109,9 @@ SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms);
 // alpha = l' / (1 + mu), f = m + K alpha, sites b = W f + alpha have that mean under the prior as it is.
 // Likelihoods that are log-concave.
 SiteFit fit_within(const SitePrior& prior, SiteSystem& system, const SiteTerms& terms, double radius);
-// The Gaussian that is nearest to the posterior in KL(q, posterior), its sites those of the expectations under it: steps as
-// Newton's from Laplace's, damped where the bound of the evidence (its `log_evidence`) falls. Log-concave ones.
+// The Gaussian that is nearest to the posterior in KL(q, posterior), its sites those of the expectations under
+// it: steps as Newton's from Laplace's, damped where the bound of the evidence (its `log_evidence`) falls.
+// Log-concave ones.
 SiteFit fit_variational(SiteSystem& system, const SiteTerms& terms);
 // E log likelihood under the fit less KL from the prior: never above the log evidence.
 double evidence_bound(const SiteSystem& system, const SiteFit& fit, const SiteTerms& terms);

@@ -231,12 +231,13 @@ void OpenPosterior::choose_site_basis(const Points& X, const VectorXd& weight) {
   if (low_->rank() == 0 || !serves(*low_, kEnterShare, X.rows())) low_.reset();
 }
 
-// With V the kernel's space, J(f) = -sum l_i(f_i) + |f - m|^2 / 2 and f~ its smallest point in the span of the basis, the
-// gradient g of J at f~ is what the span leaves out of sum l_i'(f~) k(x_i, .), whose length the engine knows: it is the g
-// of its certificate, by which the mean of the sites would change. Say f^ minimises J over all of V (or both do so over a
-// ball, or there g times the `shrinkage` 1 + mu: the sites are those of the prior 1 / (1 + mu) times as large).
-// J is strongly convex, so |f^ - f~| <= |g|, which moves no functional by more than s = |g| * (largest prior sd), and no
-// weight by more than a factor e^(growth s): the Hessians between f~ and f^ are at least e^(-growth s) times that at f^. Hence
+// With V the kernel's space, J(f) = -sum l_i(f_i) + |f - m|^2 / 2 and f~ its smallest point in the span of the
+// basis, the gradient g of J at f~ is what the span leaves out of sum l_i'(f~) k(x_i, .), whose length the engine
+// knows: it is the g of its certificate, by which the mean of the sites would change. Say f^ minimises J over all of
+// V (or both do so over a ball; there g times the `shrinkage` 1 + mu: the sites are those of the prior
+// 1 / (1 + mu) times as large). J is strongly convex, so |f^ - f~| <= |g|, which moves no functional by more than
+// s = |g| * (largest prior sd), and no weight by more than a factor e^(growth s): the Hessians between f~ and f^ are
+// at least e^(-growth s) times that at f^. Hence
 //   |f^(x) - f~(x)| <= e^(growth s / 2) |g| (sd at x of Laplace's posterior),
 // and the sds, by f~'s weights instead of f^'s, differ by another factor e^(growth s / 2).
 LowRankError OpenPosterior::site_error() const {

@@ -25,7 +25,9 @@ class TablePosterior final : public Posterior {
   void expect_sites(bool compares, bool modes) override;
   SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) override;
   bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
-  void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) override { set_sites(functionals, fit); }
+  void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) override {
+    set_sites(functionals, fit);
+  }
 
   double noise_var() const override { return engine_->noise_var(); }
   double log_det() const override { return settled().log_det(); }

@@ -193,8 +193,8 @@ class AmmWidth : public Width {
 // Hence r^2 / 2 >= J(f) - J(f^) >= |f - f^|_C^2 / 2 with C = 1 + sum c_i h_i h_i', and |f(x) - f^(x)| <=
 // |f - f^|_C sd_c(x), sd_c^2(x) = k_x' C^-1 k_x. (After Abbasi-Yadkori et al. 2011 for Gaussian noise,
 // where this is AmmWidth; c need not be predictable, for the argument is about one path.)
-// f^ is the smallest point of J over the ball |g - m| <= B, in which f is, too: to first order nothing is gained either,
-// and c_i is no less than the least -l_i'' over |u - m_i| <= B sqrt(k_ii), as regret bounds need it.
+// f^ is the smallest point of J over the ball |g - m| <= B, in which f is, too: to first order nothing is gained
+// either, and c_i is no less than the least -l_i'' over |u - m_i| <= B sqrt(k_ii), as regret bounds need it.
 // Of an engine whose mean f~ is J's smallest point in a part of that space, g J's gradient there (which is
 // orthogonal to that part), q the mean's Gaussian without change beyond the part: ELBO and J are those of f~ as
 // they are, J(f) >= J(f~) - |g| |f - f~| + |f - f~|_C^2 / 2 with C at f~, so that |f - f~|_C is at most
