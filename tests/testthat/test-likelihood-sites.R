@@ -20,12 +20,13 @@ test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with e
     list(rewards_counts(), gplite::lik_poisson(), rpois(12, 2 * size), list(offset = log(size)))
   )
   for (one in cases) {
-    gp <- gplite::gp_init(gplite::cf_sexp(lscale = 0.4, magn = 1.3), one[[2]], approx = gplite::approx_laplace(200, 1e-13))
+    gp <- gplite::gp_init(gplite::cf_sexp(lscale = 0.4, magn = 1.3), one[[2]],
+                          approx = gplite::approx_laplace(200, 1e-13))
     gp <- do.call(gplite::gp_fit, c(list(gp, X, one[[3]], jitter = 0), one[[4]]))
     theirs <- gplite::gp_pred(gp, at, var = TRUE, jitter = 0)
     for (engine in c("dense", "lowrank")) {
-      b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4, 1.69), policy = ucb_by_two, rewards = one[[1]], engine = engine,
-                     accuracy = 1e-6)
+      b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4, 1.69), policy = ucb_by_two,
+                     rewards = one[[1]], engine = engine, accuracy = 1e-6)
       b$add(x = X, reward = one[[3]], size = size)
       ours <- latent_at(b, at)
       expect_lt(max(abs(ours$mean - theirs$mean)), 1e-6)
@@ -68,7 +69,8 @@ test_that("variational is where the bound of the evidence is largest, of every k
   cases <- list(
     list(rewards_binary("probit", approximation = "variational"), c(1, 8, 1),
          function(f, i) c(1, 8, 1)[i] * pnorm(f, log.p = TRUE) + (n - c(1, 8, 1))[i] * pnorm(-f, log.p = TRUE)),
-    list(rewards_counts(approximation = "variational"), c(2, 31, 1), function(f, i) dpois(c(2, 31, 1)[i], n[i] * exp(f), log = TRUE)),
+    list(rewards_counts(approximation = "variational"), c(2, 31, 1),
+         function(f, i) dpois(c(2, 31, 1)[i], n[i] * exp(f), log = TRUE)),
     list(rewards_ordinal(3, cuts, approximation = "variational"), c(1, 3, 2),
          function(f, i) log(plogis(c(cuts, Inf)[c(1, 3, 2)[i]] - f) - plogis(c(-Inf, cuts)[c(1, 3, 2)[i]] - f)))
   )
@@ -87,7 +89,8 @@ test_that("variational is where the bound of the evidence is largest, of every k
     for (k in 1:6) {
       step <- replace(numeric(6), k, 1e-3)
       for (sign in c(-1, 1)) {
-        expect_lt(ref_bound(K, found$f + sign * step[1:3], found$weight * exp(sign * step[4:6]), one[[3]]), value + 1e-9)
+        weight <- found$weight * exp(sign * step[4:6])
+        expect_lt(ref_bound(K, found$f + sign * step[1:3], weight, one[[3]]), value + 1e-9)
       }
     }
     # Whoever looked, in whatever order: the same bits.
@@ -107,8 +110,8 @@ test_that("variational is where the bound of the evidence is largest, of every k
   H <- rbind(c(1, -1, 0), c(0, 1, -1))
   found <- sites_of(d)
   won <- c(-1, 1)
-  expect_equal(found$log_evidence, ref_bound(H %*% K %*% t(H), found$f, found$weight, function(f, i) plogis(won[i] * f, log.p = TRUE)),
-               tolerance = 1e-7)
+  log_l <- function(f, i) plogis(won[i] * f, log.p = TRUE)
+  expect_equal(found$log_evidence, ref_bound(H %*% K %*% t(H), found$f, found$weight, log_l), tolerance = 1e-7)
   expect_s3_class(d$suggest(2), "data.frame")
 })
 
@@ -144,8 +147,8 @@ tell_kind <- function(b, kind, X, seed = 1) {
   n <- nrow(X)
   size <- sample(1:4, n, TRUE)
   if (kind %in% c("logit", "probit", "counts", "ordinal")) {
-    reward <- switch(kind, logit = rbinom(n, size, plogis(f)), probit = rbinom(n, size, pnorm(f)), counts = rpois(n, size * exp(f / 2)),
-                     ordinal = findInterval(f + rlogis(n), c(-1, 1)) + 1)
+    reward <- switch(kind, logit = rbinom(n, size, plogis(f)), probit = rbinom(n, size, pnorm(f)),
+                     counts = rpois(n, size * exp(f / 2)), ordinal = findInterval(f + rlogis(n), c(-1, 1)) + 1)
     return(told_at_once(b, X, reward, if (kind != "ordinal") size))
   }
   b$add(x = X)
@@ -153,12 +156,14 @@ tell_kind <- function(b, kind, X, seed = 1) {
   for (i in seq_len(half)) {
     ids <- c(i, half + i)
     if (kind == "rankings") b$rank(ids[order(-f[ids] + rlogis(2))])
-    else b$observe(ids, reward = if (kind == "ties" && i %% 5 == 0) 0.5 else as.double(runif(1) < plogis(f[ids[1]] - f[ids[2]])))
+    else if (kind == "ties" && i %% 5 == 0) b$observe(ids, reward = 0.5)
+    else b$observe(ids, reward = as.double(runif(1) < plogis(f[ids[1]] - f[ids[2]])))
   }
 }
 
 kinds <- list(logit = rewards_binary(), probit = rewards_binary("probit"), counts = rewards_counts(),
-              ordinal = rewards_ordinal(3, c(-1, 1)), duels = rewards_duels(), ties = rewards_duels(TRUE), rankings = rewards_rankings())
+              ordinal = rewards_ordinal(3, c(-1, 1)), duels = rewards_duels(), ties = rewards_duels(TRUE),
+              rankings = rewards_rankings())
 
 test_that("sites of low rank are the dense ones within the certified error, of every kind", {
   set.seed(4)
@@ -280,9 +285,11 @@ test_that("width_glm()'s estimate is J's smallest point of norm at most B, and i
                       sqrt(diag(solve(solve(K) + diag(n / kappa)))) + 1e-9))
     # ELBO and J are this estimate's.
     q <- shrunk(log_s)
-    elbo <- ref_bound(K, q$f, q$W, function(f, i) k[i] * plogis(f, log.p = TRUE) + (n[i] - k[i]) * plogis(-f, log.p = TRUE))
+    log_l <- function(f, i) k[i] * plogis(f, log.p = TRUE) + (n[i] - k[i]) * plogis(-f, log.p = TRUE)
+    elbo <- ref_bound(K, q$f, q$W, log_l)
     J <- -sum(ref_likelihoods$logit(k, n)(f)$l) + sum(f * solve(K, f)) / 2
-    expect_equal(gpbandits:::cpp_bandit_width(as.environment(b)$handle), sqrt(B^2 + 2 * log(10) - 2 * (elbo + J)), tolerance = 1e-5)
+    width <- gpbandits:::cpp_bandit_width(as.environment(b)$handle)
+    expect_equal(width, sqrt(B^2 + 2 * log(10) - 2 * (elbo + J)), tolerance = 1e-5)
   }
   zero <- gp_bandit(x, kernel_se(0.3), policy = policy_ucb(width_glm(0)), rewards = rewards_binary())
   zero$add(arm = 1:5, reward = k, size = n)
@@ -294,7 +301,8 @@ test_that("width_glm() of low rank is wider by what its basis leaves out, and ne
   X <- matrix(runif(120), 60)
   at <- matrix(runif(60), 30)
   bounds <- lapply(list(list("dense", 1e-3), list("lowrank", 1e-3), list("lowrank", 0.2)), function(one) {
-    b <- sites_bandit(rewards_binary(), one[[1]], policy = policy_ucb(width_glm(2.5)), accuracy = one[[2]], domain = rbind(at, X))
+    b <- sites_bandit(rewards_binary(), one[[1]], policy = policy_ucb(width_glm(2.5)), accuracy = one[[2]],
+                      domain = rbind(at, X))
     tell_kind(b, "logit", X)
     curved <- gpbandits:::cpp_bandit_curved(as.environment(b)$handle)
     list(mean = curved$mean[1:30], wide = (gpbandits:::cpp_bandit_width(as.environment(b)$handle) * curved$sd)[1:30])

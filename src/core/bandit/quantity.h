@@ -71,7 +71,7 @@ class Quantity {
     curved_ = made(beliefs.noise_var);
     known_->bound_norm(norm_bound);
     curved_->bound_norm(norm_bound);
-    curved_->bound_curvature();
+    curved_->bound_curvature(*known_);
   }
 
   // ---- following the fold

@@ -758,25 +758,36 @@ void Observations::settle() const {
   settled_ = true;
 }
 
-// Until the engine's prior is near enough for what the fit with it has found.
+// Until the engine's prior is near enough for what the fit with it has found. (A leader's fit is taken as it is,
+// also where its engine has chosen another basis: both are about one mean.)
 void Observations::fit_to(const std::vector<Functional>& known, const Pool& all) const {
   std::unique_ptr<SiteTerms> terms;
   if (likelihood_->ranks()) terms = std::make_unique<RankingTerms>(all.rankings);
   else terms = std::make_unique<PooledTerms>(*likelihood_, all.data);
-  const bool bounded = !std::isnan(norm_bound_);
   for (bool again = false;; again = true) {
     const SitePrior prior = posterior_->site_prior(known, *terms, again);
-    SiteSystem system(prior);
-    if (variational_) fit_ = fit_variational(system, *terms);
-    else fit_ = bounded ? fit_within(prior, system, *terms, norm_bound_) : fit_sites(system, *terms);
-    information_ = 0.0;
-    if (!known.empty() && likelihood_->concave() && !likelihood_->ranks()) {
-      information_ = -2.0 * (evidence_bound(system, fit_, *terms) + fit_.penalty);
+    SiteFit sites;
+    if (leader_) {
+      leader_->settle();
+      sites = fit_ = leader_->fit_;
+      narrow(sites, prior, all.data);
+    } else {
+      sites = fit_ = fit_with(prior, *terms);
     }
-    SiteFit sites = fit_;
-    if (narrows_) narrow(sites, system, all.data);
     if (posterior_->set_sites(known, sites)) return;
   }
+}
+
+SiteFit Observations::fit_with(const SitePrior& prior, const SiteTerms& terms) const {
+  SiteSystem system(prior);
+  const SiteFit fit = variational_ ? fit_variational(system, terms)
+                      : std::isnan(norm_bound_) ? fit_sites(system, terms)
+                                                : fit_within(prior, system, terms, norm_bound_);
+  information_ = 0.0;
+  if (system.size() > 0 && likelihood_->concave() && !likelihood_->ranks()) {
+    information_ = -2.0 * (evidence_bound(system, fit, terms) + fit.penalty);
+  }
+  return fit;
 }
 
 // A reward that is awaited weighs what is expected of it where the mean is, which stays.
@@ -805,12 +816,11 @@ void Observations::expect_awaited(const Pool& all) const {
 }
 
 // The curvature that J has between its minimiser and every f of norm at most B, see GlmWidth.
-void Observations::narrow(SiteFit& sites, const SiteSystem& system,
-                          const std::vector<Likelihood::Data>& data) const {
+void Observations::narrow(SiteFit& sites, const SitePrior& prior, const std::vector<Likelihood::Data>& data) const {
+  const VectorXd variance = prior.variance();
   for (Index i = 0; i < sites.f.size(); ++i) {
-    const double reach = norm_bound_ * std::sqrt(system.prior_variance()[i]);
-    const double prior = system.prior_mean()[i];
-    const double weight = likelihood_->least_curvature(sites.f[i], prior - reach, prior + reach,
+    const double reach = norm_bound_ * std::sqrt(variance[i]), mean = prior.mean[i];
+    const double weight = likelihood_->least_curvature(sites.f[i], mean - reach, mean + reach,
                                                        data[static_cast<std::size_t>(i)]);
     sites.weight[i] = std::max(weight, kLeastWeight);
     sites.weighted[i] = sites.weight[i] * sites.f[i] + sites.alpha[i];

@@ -78,7 +78,8 @@ class Observations {
   Pool pool() const;
   // The mean is J's smallest point where |f - m| <= B; and sites have the weights that this allows, see GlmWidth.
   void bound_norm(double B) { norm_bound_ = B; }
-  void bound_curvature() { narrows_ = true; }
+  // (`leader` knows the same and outlives it: the curvature is that about its mean.)
+  void bound_curvature(const Observations& leader) { leader_ = &leader; }
   // -2 (ELBO + J) of the fit: what GlmWidth knows of the rewards.
   double information() const;
   // The place with the largest posterior mean among those observed; null if there is none.
@@ -103,9 +104,9 @@ class Observations {
   void settle() const;
   const Place* best_compared() const;
   void fit_to(const std::vector<Functional>& known, const Pool& all) const;
+  SiteFit fit_with(const SitePrior& prior, const SiteTerms& terms) const;
   void expect_awaited(const Pool& all) const;
-  void narrow(SiteFit& sites, const SiteSystem& system,
-              const std::vector<Likelihood::Data>& data) const;
+  void narrow(SiteFit& sites, const SitePrior& prior, const std::vector<Likelihood::Data>& data) const;
   void add_to(Pool& pool, Where& where, const Item& item, double weight) const;
   static void add_ranking(Pool& pool, Where& where, const RankedPlaces& ranked, double weight);
   static PairSite pair_of(const Place& place, const Place& other, Pool& pool, Where& where);
@@ -122,7 +123,7 @@ class Observations {
   LikelihoodPtr likelihood_;  // null where noise is Gaussian
   bool compares_ = false, variational_ = false;
   double norm_bound_ = kNaN;
-  bool narrows_ = false;
+  const Observations* leader_ = nullptr;  // see bound_curvature()
   mutable bool settled_ = true;
   mutable SiteFit fit_;
   mutable double information_ = 0.0;

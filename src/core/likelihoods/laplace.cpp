@@ -22,20 +22,22 @@ constexpr double kMostShrinkage = 300.0;  // a logarithm
 
 // ---- Gaussian sites -----------------------------------------------------------------------------
 
+VectorXd SitePrior::variance() const {
+  VectorXd out = has_features() ? VectorXd(features.rowwise().squaredNorm()) : VectorXd(gram.diagonal());
+  if (left_out.size() > 0) out += left_out;
+  return out;
+}
+
 SiteSystem::SiteSystem(SitePrior prior) : prior_(std::move(prior)) {
-  const Index t = size();
-  if (prior_.features.cols() >= t && t > 0 && prior_.features.rows() == t) {
+  if (prior_.has_features() && prior_.features.cols() >= size()) {
     prior_.gram = tcrossprod(prior_.features, prior_.features);
     prior_.features.resize(0, 0);
   }
-  by_features_ = prior_.features.rows() == t && prior_.features.cols() > 0;
-  prior_variance_ = by_features_ ? VectorXd(prior_.features.rowwise().squaredNorm())
-                                 : VectorXd(prior_.gram.diagonal());
-  if (prior_.left_out.size() > 0) prior_variance_ += prior_.left_out;
+  by_features_ = prior_.has_features();
 }
 
 double SiteSystem::scale() const {
-  return size() > 0 ? std::sqrt(std::max(0.0, prior_variance_.maxCoeff())) : 0.0;
+  return size() > 0 ? std::sqrt(std::max(0.0, prior_.variance().maxCoeff())) : 0.0;
 }
 
 // I + Phi'W Phi, or I + W^1/2 G W^1/2.
@@ -84,7 +86,7 @@ VectorXd SiteSystem::variances() const {
   }
   half = root_weight_.asDiagonal() * prior_.gram;
   solve_lower_columns(factor_, half);
-  return (prior_variance_ - half.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+  return (prior_.gram.diagonal() - half.colwise().squaredNorm().transpose()).cwiseMax(0.0);
 }
 
 MatrixXd SiteSystem::precision() const {

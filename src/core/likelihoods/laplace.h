@@ -56,6 +56,8 @@ struct SitePrior {
   MatrixXd features;  // no columns where the covariance is given
   MatrixXd gram;
   VectorXd left_out;  // variances that the features do not have; empty: none
+  bool has_features() const { return features.rows() == mean.size() && features.cols() > 0; }
+  VectorXd variance() const;
 };
 
 // Gaussian sites over a prior. O(t^3), or O(t r^2 + r^3) by r features.
@@ -64,7 +66,6 @@ class SiteSystem {
   explicit SiteSystem(SitePrior prior);
   Index size() const { return prior_.mean.size(); }
   const VectorXd& prior_mean() const { return prior_.mean; }
-  const VectorXd& prior_variance() const { return prior_variance_; }
   double scale() const;  // largest prior standard deviation
   // The posterior mean, f = m + K alpha.
   void solve(const VectorXd& weight, const VectorXd& weighted, VectorXd& f, VectorXd& alpha);
@@ -81,7 +82,7 @@ class SiteSystem {
 
   SitePrior prior_;
   bool by_features_;
-  VectorXd prior_variance_, root_weight_;
+  VectorXd root_weight_;
   MatrixXd factor_;
 };
 
