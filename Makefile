@@ -43,9 +43,10 @@ check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 
 SEED = 1
 MINUTES = 10
+# (Byte code, too: R's compiler is off in tools/fuzz_arguments.R.)
 fuzz: ## random lives, mutations, strange arguments, interrupts and kills (SEED=1 MINUTES=10)
 	@Rscript tools/setup.R test
-	@$(MAKE) -s $(STAMP)
+	@$(MAKE) -s $(STAMP) INSTALL_OPTIONS=--byte-compile
 	@NOT_CRAN=true Rscript tools/fuzz.R $(SEED) $(MINUTES)
 
 bench: ## run the benchmarks in bench/

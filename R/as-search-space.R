@@ -66,7 +66,7 @@ as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
 from_elsewhere <- function(code, arg, given, allowed) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_argument(arg, sprintf("%s (%s)", given, readable(conditionMessage(e))), allowed)
+    stop_argument(arg, sprintf("%s (%s)", given, readable(message_of(e))), allowed)
   })
 }
 

@@ -22,6 +22,7 @@ with_fixed <- function(contexts, bandit, fixed) {
 # A named list of one value each.
 check_fixed <- function(fixed, names) {
   allowed <- sprintf("NULL, or a named list with a value for some of the inputs %s", quoted(names))
+  check_sound(fixed, "fixed", allowed)
   plain <- is.list(fixed) || (is.atomic(fixed) && is.null(dim(fixed)))
   if (!plain || length(fixed) == 0 || is.null(names(fixed))) stop_argument("fixed", describe(fixed), allowed)
   values <- as.list(fixed)

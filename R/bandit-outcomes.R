@@ -9,6 +9,7 @@ outcome_values <- function(config, values, count, arg = "reward") {
   allowed <- sprintf("%s: %s", if (count == 1) "a number for some of the outcomes, by name"
                      else sprintf("a data.frame of %d rows with a column for some of the outcomes", count),
                      paste(names, collapse = ", "))
+  if (is.data.frame(values)) check_data_frame(values, arg)
   if (is.data.frame(values) || is.list(values) && !is.object(values)) {
     given <- as.list(values)
   } else if (is.matrix(values)) {

@@ -3,6 +3,7 @@
 box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE) {
   lower <- check_numbers(lower)
   upper <- check_numbers(upper)
+  check_sound(names, "names", "NULL, or distinct names")
   d <- max(length(lower), length(upper), length(names))
   if (is.null(names)) {
     names <- base::names(lower)

@@ -222,6 +222,7 @@ check_features <- function(features, levels, ordered) {
   if (is.null(features)) return(NULL)
   allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
   if (ordered) stop_argument("features", describe(features), "NULL where the levels are ordered")
+  if (is.data.frame(features)) check_data_frame(features)
   x <- if (is.data.frame(features) && all(vapply(features, is.numeric, NA))) as.matrix(features) else features
   if (!is.matrix(x) || !is.numeric(x) || nrow(x) != length(levels) || ncol(x) == 0 || !all(is.finite(x))) {
     stop_argument("features", describe(features), allowed)
@@ -330,6 +331,7 @@ read_codes <- function(domain, x, arg) {
 named_columns <- function(x, names, arg) {
   allowed <- sprintf("a data.frame, or a named list, with the inputs %s", paste(names, collapse = ", "))
   if (missing(x) || is.null(x)) stop_argument(arg, describe(x), allowed)
+  check_sound(x, arg, allowed)
   if (is.atomic(x) && is.null(dim(x)) && !is.factor(x)) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
   if (is.matrix(x)) x <- if (is.null(colnames(x))) lapply(seq_len(ncol(x)), function(j) x[, j]) else as.data.frame(x)
   if (!is.list(x) || length(x) != length(names) || length(unique(lengths(x))) > 1) {

@@ -347,6 +347,7 @@ check_arms <- function(arm, domain, arg = "arm") {
 
 # A value per arm, a vector or the rows of a matrix: found by the arms' names where both have names.
 by_arm <- function(values, domain, arg) {
+  check_sound(values, arg)
   labels <- arm_labels(domain)
   given <- if (is.null(dim(values))) names(values) else if (is.character(attr(values, "row.names"))) row.names(values)
            else if (is.matrix(values)) rownames(values)

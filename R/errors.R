@@ -119,6 +119,18 @@ as_text <- function(x) {
 # What a stranger's error says, whatever that is, as one string.
 one_text <- function(x) as_text(paste(as.character(x), collapse = " "))
 
+# (Anything can be signalled as a condition, and it may have no message.)
+message_of <- function(e) tryCatch(one_text(conditionMessage(e)), error = function(broken) "an error without a message")
+
+# Errors of R's time limits (setTimeLimit(), setSessionTimeLimit()) have no class, only words in the user's language.
+# Who takes one for an error of what ran, and goes on, goes on for ever: R forgets a limit as it tells of it.
+stop_if_time_limit <- function(e) {
+  limits <- c("reached elapsed time limit", "reached CPU time limit",
+              "reached session elapsed time limit", "reached session CPU time limit")
+  # (Generics of other packages put their own words before.)
+  if (any(endsWith(message_of(e), gettext(limits, domain = "R")))) stop(e)
+}
+
 # Strings as messages can show them: whatever their bytes are, in one line, and not too long.
 readable <- function(x) {
   if (!length(x)) return(x)
@@ -133,14 +145,17 @@ readable <- function(x) {
 
 # Numbers of a class of their own may be anything: integer64 keeps whole numbers in the bits of doubles.
 is_number <- function(x) {
-  is.numeric(x) && (!is.object(x) || inherits(x, c("AsIs", "table", "ts", "labelled", "haven_labelled")))
+  is.numeric(x) && (!is.object(x) || inherits(x, c("AsIs", "table", "labelled", "haven_labelled")) || is_series(x))
 }
+
+# (What only calls itself a time series has no times.)
+is_series <- function(x) inherits(x, "ts") && !is.null(attr(x, "tsp"))
 
 # A factor's values as text; what only calls itself a factor is refused.
 factor_text <- function(x, arg) {
-  codes <- unclass(x)
+  codes <- if (typeof(x) == "integer") unclass(x)
   levels <- attr(x, "levels")
-  if (!is.integer(codes) || !is.character(levels) || !all(codes %in% c(NA, seq_along(levels)))) {
+  if (is.null(codes) || !is.character(levels) || !all(codes %in% c(NA, seq_along(levels)))) {
     stop_argument(arg, "a factor whose levels are not text or too few", "names, numbers or a factor of names")
   }
   levels[codes]
@@ -227,6 +242,15 @@ is_text <- function(x) is.character(x) && !is.object(x) && !anyNA(x) && all(vali
 # Can these be names of inputs and arms, or levels: distinct text, none of it empty or with control characters?
 are_names <- function(x) is_text(x) && all(nzchar(x)) && !anyDuplicated(x) && !any(grepl("[[:cntrl:]]", x))
 
+# What a stranger's object says of itself comes from methods that fail where it only calls itself what it is.
+check_sound <- function(x, arg, allowed = "numbers or a data.frame") {
+  sound <- !is.object(x) || tryCatch({
+    list(length(x), names(x), dim(x))
+    TRUE
+  }, error = function(e) FALSE)
+  if (!sound) stop_argument(arg, describe(x), allowed)
+}
+
 check_names <- function(x, arg, allowed = "distinct names, of text") {
   if (!are_names(x) || length(x) == 0) stop_argument(arg, describe(x), allowed)
   as.vector(x)
@@ -293,7 +317,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
 
 # A data.frame that is one: rectangular, with names.
 check_data_frame <- function(x, arg = deparse(substitute(x))) {
-  whole <- is.data.frame(x) && is.list(x) && is_text(names(x)) && length(names(x)) == length(x) &&
+  whole <- is.data.frame(x) && typeof(x) == "list" && is_text(names(x)) && length(names(x)) == length(x) &&
     all(vapply(unclass(x), NROW, 1L) == .row_names_info(x, 2L))
   if (!whole) stop_argument(arg, if (is.data.frame(x)) "a broken one" else describe(x), "a data.frame")
   x
@@ -307,6 +331,7 @@ check_points <- function(x, names, arg, rows = NULL) {
 
 # Columns of a data.frame or a matrix, or elements of a vector, in the order of `names`.
 by_name <- function(x, names, arg) {
+  check_sound(x, arg)
   if (length(dim(x)) == 1) x <- stats::setNames(as.vector(x), base::names(x))
   given <- if (is.null(dim(x))) base::names(x) else colnames(x)
   if (is.null(given) || identical(given, names) || made_up(given)) return(x)
@@ -334,7 +359,7 @@ quoted <- function(names, most = 8) {
 call_user <- function(code, arg, where) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_gpbandits("`", arg, "` failed ", where, ": ", one_text(conditionMessage(e)), argument = arg)
+    stop_gpbandits("`", arg, "` failed ", where, ": ", message_of(e), argument = arg)
   })
 }
 

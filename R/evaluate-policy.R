@@ -202,6 +202,7 @@ checked_log <- function(log, config, draws) {
   if (inherits(log, "bandit_run")) log <- check_class(log, "bandit_run")$bandit
   if (is_bandit(log)) log <- log$history(draws = draws)
   if (!is.data.frame(log)) stop_argument("log", describe(log), "a data.frame, a randomised bandit or a run of one")
+  check_data_frame(log)
   given <- given_names(config)
   wanted <- c(if ("arm" %in% names(log)) "arm" else config$domain$names, config$context_names, "reward",
               beside("propensity", given))

@@ -106,6 +106,7 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
   }
   if (fit_mean) object$mean <- base::mean(object$y)
   s2 <- base::mean((object$y - object$mean)^2)
+  check_spread(s2, object)
   if (is.null(noise_var)) object$noise_var <- if (s2 > 0) s2 / 100 else 1
   # (The data say nothing about a noise that no observation has.)
   if (!is.null(object$own_noise) && !anyNA(object$own_noise)) fix_noise <- TRUE
@@ -151,9 +152,19 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...
        modes = found$modes, effective = found$effective, evaluations = found$evaluations)
 }
 
+# Variances are looked for from 1e-8 to 1e7 times this, and must be numbers that a kernel may have.
+check_spread <- function(s2, object) {
+  allowed <- c(1e8 / largest_number, largest_number / 1e7)
+  if (s2 == 0 || s2 >= allowed[1] && s2 <= allowed[2]) return(invisible())
+  argument <- if (s2 > 1 && abs(object$mean) > max(abs(object$y))) "mean" else "y"
+  stop_argument(argument, sprintf("%s, with which it is %.7g", describe(object[[argument]]), s2),
+                sprintf("such that the mean square of `y` less the mean is 0 or from %g to %g (other units would do)",
+                        allowed[1], allowed[2]))
+}
+
 check_fit_mean <- function(mean) {
   if (!is_number(mean)) stop_argument("mean", describe(mean), "one finite number or \"fit\"")
-  check_number(mean)
+  check_number(mean, lower = -largest_number, upper = largest_number)
 }
 
 # Nothing but rounding is left of y when the mean is taken away.

@@ -28,6 +28,7 @@ fitted_latent <- function(bandit, current) {
     if (!all(is.finite(c(found$parameters, found$objective)))) stop("the likelihood is not finite")
     latent_beliefs(config, current, asked$problem$start, found$parameters, fits_mean)
   }, error = function(e) {
+    stop_if_time_limit(e)
     warn_refit(bandit, e)
     current
   })

@@ -195,6 +195,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
     }
     c(found, if (!is.null(map)) list(output_map = map))
   }, error = function(e) {
+    stop_if_time_limit(e)
     warn_refit(bandit, e)
     current
   })
@@ -229,7 +230,7 @@ refitted <- function(question, average, current, fits_mean) {
 
 warn_refit <- function(bandit, error) {
   warning("refit after round ", table_size(bandit$queries), " failed, the parameters stay: ",
-          conditionMessage(error), call. = FALSE)
+          message_of(error), call. = FALSE)
 }
 
 # Inputs of some queries as the kernel sees them (a matrix counts arms from 1).

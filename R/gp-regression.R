@@ -62,7 +62,7 @@
 gp_regression <- function(x, y, kernel, noise_var, mean = 0, own_noise = NULL) {
   check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
   noise_var <- check_positive(noise_var)
-  mean <- check_number(mean)
+  mean <- check_number(mean, lower = -largest_number, upper = largest_number)
   x <- check_matrix(x, "x")
   if (ncol(x) < 1) stop_argument("x", describe(x), "points with at least one input")
   y <- as.vector(check_targets(y, nrow(x)), "double")
@@ -83,6 +83,7 @@ gp_regression <- function(x, y, kernel, noise_var, mean = 0, own_noise = NULL) {
 # NULL where no observation has a noise of its own.
 check_own_noise <- function(own_noise, n) {
   if (is.null(own_noise)) return(NULL)
+  check_sound(own_noise, "own_noise", "NULL, or numbers")
   if (length(own_noise) != n) {
     stop_argument("own_noise", describe(own_noise), sprintf("NULL, or a number or NA for each of %d observation(s)", n))
   }

@@ -47,6 +47,7 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   needs <- c(domain$names, contexts)
   allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "),
                      paste(names, collapse = ", "))
+  if (is.data.frame(initial)) check_data_frame(initial, arg)
   if (!is.data.frame(initial) || !all(needs %in% names(initial)) || !any(names %in% names(initial))) {
     stop_argument(arg, describe(initial), allowed)
   }
@@ -134,7 +135,7 @@ read_outcomes <- function(outcome, attempts, config) {
 
 # NULL where the names are other ones.
 named_values <- function(value, names) {
-  if (is.data.frame(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
+  if (is.data.frame(value) && is.list(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
     whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one) && is.na(one)) && length(one) == 1, NA))
     if (!whole) return(NULL)
     value <- unlist(lapply(value, as.double))

@@ -306,6 +306,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   if (is.null(initial)) {
     return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
   }
+  if (is.data.frame(initial)) check_data_frame(initial, arg)
   if (length(outcomes) == 1 && is.data.frame(initial)) names(initial)[names(initial) == names(outcomes)] <- "reward"
   wanted <- c(domain$names, contexts, "reward")
   if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {

@@ -20,13 +20,22 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
   evaluate <- function() tryCatch({
     if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
     list(value = if (is.null(look)) objective(point) else objective(point, look))
-  }, error = function(e) list(error = conditionMessage(e)))
+  }, error = function(e) {
+    list(error = tryCatch(paste(conditionMessage(e), collapse = " "),
+                          error = function(broken) "an error without a message"))
+  })
   if (is.null(whereabouts)) outcome <- evaluate()
   else outcome <- tryCatch(evaluate(), interrupt = function(i) list(lost = "interrupted"))
   # R's own words for a time limit depend on the language.
   if (is.null(outcome$value) && proc.time()[["elapsed"]] - started >= timeout) {
     outcome$lost <- sprintf("timed out after %g s", timeout)
   }
+  # Another limit is the caller's, and no failure of the objective's: R has forgotten it by now, and who went on would
+  # go on for ever. (Packages are not at hand here: compare stop_if_time_limit().)
+  limits <- gettext(c("reached elapsed time limit", "reached CPU time limit", "reached session elapsed time limit",
+                      "reached session CPU time limit"), domain = "R")
+  callers <- is.null(whereabouts) && is.null(outcome$lost) && length(outcome$error)
+  if (callers && any(endsWith(outcome$error, limits))) stop(outcome$error, call. = FALSE)
   outcome
 }
 environment(evaluate_objective) <- baseenv()

@@ -67,7 +67,8 @@
 #' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
 #'   `Inf` on all of them.
 #' @param timeout seconds that one evaluation may take, a number > 0; `Inf` for no limit. With one worker it is R's own time limit
-#'   ([setTimeLimit()]), which ends R code but neither sleep nor compiled code.
+#'   ([setTimeLimit()]), which ends R code but neither sleep nor compiled code, and takes the place of one that you have set (R cannot tell it; with
+#'   `Inf` yours is kept, and ends the search).
 #' @param attempts how often a point is evaluated whose worker dies or whose time runs out, a whole number >= 1.
 #' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
 #' @param store `NULL`, or a [bandit_store()] in which to begin the search, or to go on with it.

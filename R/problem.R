@@ -289,7 +289,7 @@ evaluate_reward <- function(f, inputs, arg = "reward") {
 # An (rows of inputs) x m matrix; m is checked if known.
 evaluate_constraints <- function(f, inputs, m = NULL) {
   value <- evaluate_function(f, inputs, "constraints")
-  if (is.data.frame(value)) value <- as.matrix(value)
+  if (is.data.frame(value)) value <- as.matrix(check_data_frame(value, "constraints"))
   if (is_number(value) && length(dim(value)) != 2) value <- matrix(value, ncol = 1)
   if (!is_number(value) || nrow(value) != nrow(inputs) || ncol(value) < 1 ||
       any(!is.finite(value)) || (!is.null(m) && ncol(value) != m)) {

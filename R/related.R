@@ -77,6 +77,7 @@ check_related <- function(related, domain, contexts = character()) {
 read_campaign <- function(data, domain, contexts, arg) {
   wanted <- c(domain$names, contexts, "reward")
   allowed <- paste("a data.frame with columns", paste(wanted, collapse = ", "))
+  if (is.data.frame(data)) check_data_frame(data, arg)
   if (!is.data.frame(data) || !all(wanted %in% names(data))) stop_argument(arg, lacking_columns(data, wanted), allowed)
   ours <- own_columns(data, c(names_in_domain(domain), contexts))
   strange <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
@@ -172,7 +173,10 @@ fitted_campaign <- function(merged, config) {
   question <- c(list(merged$inputs, merged$values, config$kernel, noise_var = config$noise_var, mean = "fit"),
                 config$refit$settings)
   tryCatch(preserve_rng(do.call(gp_fit, question)),
-           error = function(e) list(kernel = config$kernel, noise_var = 0.1))
+           error = function(e) {
+             stop_if_time_limit(e)
+             list(kernel = config$kernel, noise_var = 0.1)
+           })
 }
 
 # The rows whose posterior sd is largest when they are taken one after the other, O(rows most^2).

@@ -96,6 +96,7 @@ check_constraint_values <- function(values, bandit, count) {
   }
   allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
   if (is.null(values)) stop_argument("constraints", "NULL", allowed)
+  if (is.data.frame(values)) check_data_frame(values, "constraints")
   if (!is.null(dim(values)) || m > 1) values <- by_name(values, constraint_names(bandit$config, "g"), "constraints")
   if (is.data.frame(values)) values <- as.matrix(values)
   if (!is_number(values) || any(!is.finite(values)) || any(abs(values) > largest_number) ||

@@ -146,7 +146,9 @@ clock_times <- function(bandit, time, count, after, what) {
   if (inherits(time, "POSIXlt")) {
     time <- tryCatch(as.POSIXct(time), error = function(e) stop_argument("time", "a broken POSIXlt", "times"))
   }
-  if (inherits(time, c("POSIXct", "Date")) && is.numeric(unclass(time))) time <- as.numeric(as.POSIXct(time))
+  if (inherits(time, c("POSIXct", "Date")) && typeof(time) %in% c("integer", "double")) {
+    time <- as.numeric(as.POSIXct(time))
+  }
   time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)
   early <- which(time < after)
   if (length(early)) {

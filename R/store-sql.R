@@ -100,7 +100,14 @@ prepare_postgres <- function(con, link) {
 
 # The number of the server's process that this connection talks to; NA where there is none. In the place of a session
 # that was lost RPostgres begins another one, unasked, and without the settings of the first: that has another number.
-session_of <- function(con) as.double(or_else(tryCatch(DBI::dbGetInfo(con)$pid, error = function(e) NULL), NA))
+session_of <- function(con) as.double(or_else(unless_it_fails(DBI::dbGetInfo(con)$pid, NULL), NA))
+
+is_open <- function(con) isTRUE(unless_it_fails(DBI::dbIsValid(con), FALSE))
+
+unless_it_fails <- function(code, otherwise) tryCatch(code, error = function(e) {
+  stop_if_time_limit(e)
+  otherwise
+})
 
 # Where the names of tables lead, and who asks.
 place_of <- function(con) {
@@ -153,14 +160,14 @@ connection <- function(link) {
 
 # Is the connection closed, or has another session come into the place of the one that was prepared?
 connection_lost <- function(link) {
-  if (is.null(link$con) || !isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE))) return(TRUE)
+  if (is.null(link$con) || !is_open(link$con)) return(TRUE)
   link$kind == "postgres" && !identical(session_of(link$con), link$session)
 }
 
 # A connection of the user's that was lost: only RPostgres knows how it was made, and makes it again. It serves if it
 # leads where the first one did.
 replaced_connection <- function(link) {
-  if (link$kind != "postgres" || !isTRUE(tryCatch(DBI::dbIsValid(link$con), error = function(e) FALSE))) {
+  if (link$kind != "postgres" || !is_open(link$con)) {
     stop_unknown_connection("is closed")
   }
   place <- link$place
@@ -192,7 +199,8 @@ close_with <- function(link, con) {
 database <- function(code) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_store("The store's database: ", conditionMessage(e))
+    stop_if_time_limit(e)
+    stop_store("The store's database: ", message_of(e))
   })
 }
 
@@ -228,6 +236,7 @@ sql_select <- function(link, columns, ...) {
 on_living <- function(link, ask) {
   first <- tryCatch(list(ask()), error = identity)
   if (!inherits(first, "error")) return(first[[1]])
+  stop_if_time_limit(first)
   if (inherits(first, "gpbandits_error") || !connection_lost(link)) database(stop(first))
   database(ask())
 }
@@ -346,7 +355,8 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
     return(found)
   }
   database(tryCatch(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience), error = function(e) {
-    stop(conditionMessage(e), lock_holder(con@dbname))
+    stop_if_time_limit(e)
+    stop(message_of(e), lock_holder(con@dbname))
   }))
   link$inside <- TRUE
   sql_rows(link, rows)
@@ -451,9 +461,10 @@ sql_rollback <- function(link) {
   if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
 }
 
-# (Of a session that was lost the server takes back everything by itself.)
+# (Of a session that was lost the server takes back everything by itself. A query that was cut off may have left rows
+# to come, of which the driver warns.)
 rollback <- function(link) {
-  if (!connection_lost(link)) DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE)
+  if (!connection_lost(link)) suppressWarnings(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE))
 }
 
 drop_connection <- function(link) {

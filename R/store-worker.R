@@ -30,7 +30,9 @@
 #'   With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at all.
 #' @param worker the worker's name, `NULL` for one made of machine and process. Two workers must not share a name.
 #' @param lease seconds without a heartbeat after which a query is offered to somebody else, a number > 0.
-#' @param timeout seconds that one evaluation may take (R's own time limit, see [setTimeLimit()]).
+#' @param timeout seconds that one evaluation may take, by R's own time limit ([setTimeLimit()]): a finite one takes the place of a
+#'   limit that you have set, which R cannot tell (that of [setSessionTimeLimit()] stays). With `Inf` yours is kept: where it strikes, `work_on()`
+#'   gives its query back and stops with R's error.
 #' @param heartbeat renew leases from a second process? `FALSE` where every evaluation is much shorter than `lease`.
 #' @param patience seconds for which a database that does not answer is tried again.
 #' @return The number of evaluations that this worker has answered, invisibly.
@@ -81,7 +83,11 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
       warn_of_failures(reason_of_failures(failures, Inf))
       break
     }
-  }, interrupt = function(i) give_back(bandit, worker))
+  }, interrupt = function(i) give_back(bandit, worker), error = function(e) {
+    # (The caller's time limit, which may come in the middle of a query.)
+    if (!inherits(e, "gpbandits_error")) give_back(bandit, worker)
+    stop(e)
+  })
   invisible(answered)
 }
 

@@ -24,7 +24,7 @@ definitions <- function(file) {
 definitions("test-bandit-tell.R")
 definitions("test-mutations.R")
 
-counts <- c(lives = 0, objects = 0, texts = 0, journals = 0, calls = 0, crashes = 0, interrupts = 0, kills = 0)
+counts <- c(lives = 0, objects = 0, texts = 0, journals = 0, calls = 0, "long calls" = 0, crashes = 0, interrupts = 0, kills = 0)
 fates <- c(refused = 0, answered = 0)
 faults <- character()
 count <- function(what, by = 1) counts[what] <<- counts[what] + by
@@ -232,6 +232,9 @@ strange_arguments <- function(seed, seconds = 20) {
   calls <- suppressWarnings(as.numeric(lines("calls")))
   count("calls", if (length(calls)) calls else 0)
   for (words in lines("faults")) fault("argument", seed, words)
+  # (Not faults: they asked for so much, see tools/fuzz_arguments.R.)
+  for (words in lines("long")) cat("long, seed ", seed, ": ", words, "\n", sep = "")
+  count("long calls", length(lines("long")))
   if (status != 0 || !identical(trimws(lines("now")), "done")) {
     count("crashes")
     fault("argument", seed, if (status == 124) "no end of " else "R died of ", lines("now"))

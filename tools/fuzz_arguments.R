@@ -1,13 +1,16 @@
 # Strange values for every argument of every export, one call after the other: an answer or an error of ours.
 #   Rscript tools/fuzz_arguments.R SEED SECONDS FOLDER
 # Run by tools/fuzz.R in a process of its own, since what it looks for may kill R. FOLDER/now has the call under way,
-# FOLDER/faults those that ended in another's error or without end, FOLDER/calls their number.
+# FOLDER/faults those that ended in another's error or without end, FOLDER/calls their number, FOLDER/long those that asked for so
+# much that R's time limit came first.
 
 arguments <- commandArgs(TRUE)
 seed <- as.integer(arguments[1])
 seconds <- suppressWarnings(as.numeric(arguments[2]))
 folder <- normalizePath(arguments[3])
 suppressMessages(library(gpbandits))
+# (It swallows the time limit that strikes while it works, and the call would go on for ever.)
+invisible(compiler::enableJIT(0))
 source("tests/testthat/helper-mutations.R")
 here <- setwd(file.path(folder, "work"))                   # where paths that are no paths end
 grDevices::pdf(NULL)
@@ -136,7 +139,8 @@ own <- list(
   problem_rate_allocation = list(list(grid = 3)), race_folds = list(list(folds = 5)), refit_every = list(list(rounds = 3, average = 3)),
   rewards_ordinal = list(list(levels = 3), list(levels = c("a", "b", "c"), cuts = c(0, 1))),
   regret_bound = lapply(eval(formals(regret_bound)$theorem), function(theorem) {
-    values <- list(noise_var = 0.1, arms = 9, delta = 0.1, B = 1, R = 0.1, B_y = 1, m = 2, rho = 0.5, a = 1, b = 1, side = 1, d = 1, nu = 2.5, Delta = 1,
+    # (Of a likelihood: at least what is called kappa there.)
+    values <- list(noise_var = if (theorem %in% c("glm", "duel")) 10 else 0.1, arms = 9, delta = 0.1, B = 1, R = 0.1, B_y = 1, m = 2, rho = 0.5, a = 1, b = 1, side = 1, d = 1, nu = 2.5, Delta = 1,
                    D = 1, epoch = 2, step = 1, Q = 1, M = 1, slater = 1, epochs = 5, width = 2, constraint_width = 2, moment = 1, alpha = 1, penalty = 1,
                    growth = sqrt, norm_growth = sqrt, guard = 1, contexts = 2, looks = 2, constant = 1, change_points = 3)
     known <- names(formals(gpbandits:::regret_theorems()[[theorem]]))
@@ -247,6 +251,10 @@ given_to <- function(name, argument, value, way = 1) {
   given
 }
 
+# What asks for as many draws, rounds or evaluations works as long as that takes: it is to heed the time limit.
+asks_for_much <- function(value) is.numeric(value) && length(value) && isTRUE(max(value) >= 1e5)
+is_late <- function(fault) grepl("reached (CPU|elapsed) time limit", fault)
+
 # "" or what was wrong.
 fault_of_call <- function(code) {
   # (Others may use the machine too.)
@@ -313,8 +321,8 @@ while (proc.time()[["elapsed"]] < end && calls < nrow(draws)) {
   } else {
     target <- targets[1 + floor(draws[calls, 1] * nrow(targets)), ]
     way <- calls %/% 12
-    # (Without a budget it works for ever, as it says.)
-    if (target$name == "work_on" && target$argument == "until" && is.null(value)) next
+    # (Where nothing ends it it works for ever, as it says.)
+    if (target$name == "work_on" && target$argument == "until" && (is.null(value) || is.function(value))) next
     what <- sprintf("%s(%s = %s), way %d", target$name, target$argument, shown(value), way %% max(1, length(own[[target$name]])) + 1)
     note("now", what)
     # What is made is played and read too.
@@ -326,7 +334,7 @@ while (proc.time()[["elapsed"]] < end && calls < nrow(draws)) {
       } else print(made)
     })
   }
-  if (nzchar(fault)) note("faults", paste0(what, ": ", fault))
+  if (nzchar(fault)) note(if (is_late(fault) && asks_for_much(value)) "long" else "faults", paste0(what, ": ", fault))
   if (calls %% 50 == 0) cat(calls, file = file.path(folder, "calls"))
 }
 cat(calls, file = file.path(folder, "calls"))

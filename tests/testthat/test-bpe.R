@@ -2,6 +2,7 @@
 
 test_that("batch sizes and the width are the specification's", {
   expect_equal(bpe_sizes(1000), c(32, 179, 424, 365))
+  expect_equal(cumsum(bpe_sizes(100))[1:3], c(10, 42, 99))       # (so the article "What is proven")
   b <- bpe(1:5, kernel_se(1), 0.01, rounds = 1000, B = 2, R = 0.1, delta = 0.1)
   b$suggest()
   expect_equal(b$history()$width, 3.997866, tolerance = 1e-6)

@@ -465,3 +465,25 @@ test_that("bad arguments are named", {
   bad(x, y, k, priors = list(other = c(0, 1)), argument = "priors")
   bad(x, y, k, strats = 2, argument = "strats")
 })
+
+test_that("values whose squares leave no variance to fit are refused by name, and the largest that do are not", {
+  x <- seq(0, 1, length.out = 9)
+  y <- sin(x)
+  refused <- function(argument, ...) {
+    error <- expect_error(gp_fit(x, ..., kernel = kernel_se(0.3), starts = 1, iterations = 5), class = "gpbandits_error")
+    expect_identical(error$argument, argument)
+  }
+  for (mean in c(1e308, -1e308, 1e160, 1e150, 1e100, -1e72)) {
+    refused("mean", y, mean = mean)
+    refused("mean", y, mean = mean, noise_var = 0.1)
+  }
+  for (scale in c(1e100, 1e73, 1e-73)) {
+    refused("y", scale * y)
+    refused("y", scale * y, mean = "fit")
+  }
+  for (scale in c(1e71, 1e-70)) {
+    fit <- gp_fit(x, scale * y, kernel_se(0.3), mean = scale, starts = 1, iterations = 5)
+    expect_true(is.finite(fit$log_likelihood) && all(is.finite(predict(fit, 0.33)$mean)))
+  }
+  expect_error(gp_regression(x, y, kernel_se(0.3), 0.1, mean = 1e308), class = "gpbandits_error")
+})

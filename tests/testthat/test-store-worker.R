@@ -34,6 +34,53 @@ test_that("a worker's loop: rewards told, failures avoided, the budget kept, noi
   })
 })
 
+test_that("a caller's time limit ends the work wherever it strikes, and somebody else may have the query at once", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  jit <- compiler::enableJIT(0)                                # (R's compiler swallows the limit that strikes while it works)
+  on.exit({
+    setTimeLimit()
+    setSessionTimeLimit()
+    compiler::enableJIT(jit)
+  })
+  place <- sqlite_place()
+  store_makers$ucb(store = store_at(place, seed = 1))
+  seconds <- function() sum(proc.time()[1:2])
+  # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and who is not ended ends by itself.)
+  work <- function(objective, limit, timeout = Inf) {
+    gc()
+    end <- seconds() + 8
+    limit()
+    tryCatch(work_on(store_at(place), objective, until = function(b) seconds() > end, heartbeat = FALSE, timeout = timeout),
+             error = conditionMessage)
+  }
+  reached <- function(words, ...) {
+    for (attempt in 1:3) if (endsWith(as.character(said <- work(...)), gettext(words, domain = "R"))) break
+    expect_match(said, gettext(words, domain = "R"), fixed = TRUE)
+  }
+  # In the middle of an evaluation, and wherever it may be (mostly in the database).
+  reached("reached CPU time limit", limit = function() NULL, function(p) {
+    end <- seconds() + 8
+    setTimeLimit(cpu = 0.2, transient = TRUE)
+    while (seconds() < end) sqrt(2)
+  })
+  expect_identical(tamper(place, "SELECT state FROM gpb_lease")$state, "offered")
+  reached("reached CPU time limit", parabola, function() setTimeLimit(cpu = 0.5, transient = TRUE))
+  # An evaluation's limit takes the caller's place, but not the session's.
+  reached("reached session CPU time limit", parabola, function() setSessionTimeLimit(cpu = 0.5), timeout = 60)
+  setSessionTimeLimit()
+  bandit <- open_bandit(store_at(place))
+  expect_false("failed" %in% bandit$history()$status)
+  expect_identical(sum(tamper(place, "SELECT state FROM gpb_lease")$state == "open"), 0L)
+  # R's words, whoever passes them on.
+  limit <- gettext("reached elapsed time limit", domain = "R")
+  for (words in c(limit, paste("Some generic:", limit))) {
+    error <- expect_error(database(stop(words)), words, fixed = TRUE)
+    expect_false(inherits(error, "gpbandits_error"))
+  }
+  expect_error(database(stop(limit, " is no such error")), class = "gpbandits_store_error")
+})
+
 test_that("an evaluation longer than its lease is kept alive by a second process, which ends with the worker", {
   skip_on_cran()
   skip_on_os("windows")

@@ -247,3 +247,65 @@ test_that("factors that only call themselves so, environments as rewards and fun
     refused(compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.1)), changed, 2, 1, 1))
   }
 })
+
+test_that("objects that only call themselves tables, times or series are refused by name", {
+  only_called <- function(body, class) structure(body, class = class)
+  x <- (0:4) / 4
+  two <- gp_bandit(x, kernel_se(0.25), 0.1, policy_ei(), outcomes = list(yield = to_maximize(), cost = at_most(0.5)))
+  two$observe(two$suggest()$id, c(yield = 1, cost = 1))
+  box <- gp_ei(list(u = c(0, 1), v = c(0, 1)), kernel_se(0.25), 0.1)
+  query <- box$suggest()$id
+  tables <- list(only_called(new.env(), "data.frame"), only_called(list(1:3, 1), "data.frame"))
+  for (table in tables) {
+    refused(two$amend(1, table))
+    refused(maximize_bandit(function(p) 1, list(u = c(0, 1)), evaluations = 2, initial = table))
+    refused(param_factor(c("a", "b"), features = table))
+    refused(evaluate_policy(table, gp_ts(x, kernel_se(0.25), 0.1, width = 1)))
+    refused(auto_bandit(list(u = c(0, 1)), related = list(old = table)))
+  }
+  for (times in list(only_called(1, "POSIXlt"), only_called(list(1), "POSIXlt"), only_called(mean, "POSIXlt"))) {
+    refused(box$posterior(times))
+    refused(box$suggest(fixed = times))
+    refused(box_domain(0, 1, names = times))
+    refused(gp_ucb(x, kernel_se(0.25), 0.1, mean = times))
+    refused(gp_fit(x, x, kernel_se(0.25), own_noise = times))
+    refused(gp_ei(search_space(a = c(0, 1), b = c("u", "v")), kernel_se(0.3, dims = "a"), 0.1)$posterior(times))
+  }
+  for (class in c("POSIXct", "Date")) refused(box$suggest(time = only_called(new.env(), class)))
+  refused(box$observe(query, only_called(1, "ts")))
+  refused(kernel_se(0.3, dims = only_called(1, "ts")))
+  expect_identical(kernel_se(stats::ts(0.3)), kernel_se(0.3))
+  expect_identical(box$history()$status, "pending")
+})
+
+test_that("whatever an objective signals is a failed evaluation; other functions' errors are ours", {
+  signals <- function(body) function(...) stop(structure(body, class = c("own", "error", "condition")))
+  for (signal in list(signals(list(message = 1, call = NULL)), signals(list()), signals(1), signals(list(message = c("a", "b"))))) {
+    found <- maximize_bandit(signal, list(u = c(0, 1)), evaluations = 2, design = 2)
+    expect_match(found$history$status, "^error: ")
+    refused(gp_ucb(1:3, kernel_function(signal), 0.1))
+  }
+})
+
+test_that("a caller's time limit ends a search in this process, whose objective did not fail", {
+  jit <- compiler::enableJIT(0)                                # (R's compiler swallows the limit that strikes while it works)
+  on.exit({
+    setTimeLimit()
+    compiler::enableJIT(jit)
+  })
+  # (Anybody's finalizer swallows a limit, too: so it is set in the middle of the work, which ends by itself.)
+  long <- function(p) {
+    end <- sum(proc.time()[1:2]) + 8
+    while (sum(proc.time()[1:2]) < end) sqrt(2)
+  }
+  limited <- function(p) {
+    gc()
+    setTimeLimit(cpu = 0.2, transient = TRUE)
+    long(p)
+  }
+  late <- tryCatch(maximize_bandit(limited, list(u = c(0, 1)), evaluations = 2, design = 2), error = identity)
+  expect_match(conditionMessage(late), gettext("reached CPU time limit", domain = "R"), fixed = TRUE)
+  # With a limit of its own each evaluation fails, as it says.
+  found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, design = 2, timeout = 0.2, attempts = 1)
+  expect_match(found$history$status, "timed out")
+})
