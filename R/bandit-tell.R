@@ -59,7 +59,7 @@ tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time =
                  beside = told_beside(length(id))) {
   if (has_rule(bandit)) return(rival_tell(bandit, kind, id, reward, constraints, time, beside))
   # (Where there is one outcome its number says nothing.)
-  if (!has_outcomes(bandit$config)) beside$outcome[] <- NA_integer_
+  if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
   if (is.null(constraints)) constraints <- no_columns(length(id))
   transact(bandit, function(handle) switch(kind,
     reward = cpp_bandit_observe(handle, id, reward, constraints, time, beside),
@@ -72,9 +72,14 @@ tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time =
 # What may be told beside `count` rewards, as the log has it.
 told_beside <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
                         outcome = NA_integer_) {
+  if (nargs() == 1 && count == 1) return(nothing_beside)
   list(noise_var = rep_len(noise_var, count), size = rep_len(size, count), spread = rep_len(spread, count),
        other = rep_len(other, count), outcome = rep_len(as.integer(outcome), count))
 }
+
+# (Made once: see one_without.)
+nothing_beside <- list(noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
+                       outcome = NA_integer_)
 
 # Rewards, one each; or, of one query, several readings, which teach what their mean does with a noise that is so many
 # times less. `spread`: the sum of their squares about it, which refits need.
