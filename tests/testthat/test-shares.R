@@ -34,6 +34,35 @@ test_that("shares of uniform cubes are uniform: KS against rejection", {
   }
 })
 
+test_that("designs of mixtures with other inputs and constraints are uniform: KS against rejection", {
+  space <- search_space(m = param_shares(c("a", "b", "c"), lower = c(0.1, 0, 0), upper = c(1, 0.6, 0.7)), temp = c(20, 80),
+                        where = ~ a <= 2 * b)
+  set.seed(13)
+  gaps <- matrix(rexp(3e5), ncol = 3)
+  theirs <- as.data.frame(t(t(0.9 * gaps / rowSums(gaps)) + c(0.1, 0, 0)))
+  names(theirs) <- c("a", "b", "c")
+  theirs <- theirs[theirs$b <= 0.6 & theirs$c <= 0.7 & theirs$a <= 2 * theirs$b, ]
+  alike <- function(ours, theirs) {
+    for (of in list(function(x) x$a, function(x) x$b, function(x) x$c, function(x) x$a * x$c)) {
+      expect_gt(suppressWarnings(ks.test(of(ours), of(theirs))$p.value), 1e-3)
+    }
+  }
+  for (places in list(gpbandits:::design_places(space, 1000), gpbandits:::sample_places(space, 1000))) {
+    ours <- gpbandits:::user_inputs(space, places)
+    expect_lt(max(abs(rowSums(ours[c("a", "b", "c")]) - 1)), 1e-12)
+    alike(ours, theirs)
+    expect_gt(ks.test(ours$temp, punif, 20, 80)$p.value, 1e-3)
+  }
+  # At most two of them: each pair as often as another, and uniform on its side.
+  few <- search_space(m = param_shares(letters[1:4], most = 2))
+  ours <- as.matrix(gpbandits:::user_inputs(few, gpbandits:::design_places(few, 1200)))
+  expect_true(all(rowSums(ours > 0) == 2))
+  pairs <- table(ours[, 1] > 0, ours[, 2] > 0, ours[, 3] > 0)
+  expect_gt(chisq.test(as.vector(pairs[pairs > 0]))$p.value, 1e-3)
+  expect_length(pairs[pairs > 0], 6)
+  expect_gt(ks.test(ours[ours[, 1] > 0, 1], punif)$p.value, 1e-3)
+})
+
 test_that("many shares: the walk that takes over is uniform, too", {
   set.seed(2)
   set <- set_of(0, rep(0.15, 13))
