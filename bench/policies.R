@@ -111,7 +111,9 @@ run_all <- function(runs, which) {
 }
 
 summarise <- function() {
-  files <- Filter(file.exists, stats::setNames(raw_file(names(settings)), names(settings)))
+  # (Whatever was run, with the data at hand now or without.)
+  files <- list.files(folder, "[.]csv$", full.names = TRUE)
+  names(files) <- sub("[.]csv$", "", basename(files))
   parts <- lapply(names(files), function(setting) {
     raw <- utils::read.csv(files[[setting]])
     groups <- split(raw, list(policy = factor(raw$policy, names(policies)), round = raw$round), drop = TRUE)
@@ -123,7 +125,7 @@ summarise <- function() {
   table <- do.call(rbind, parts)
   utils::write.csv(table, table_file, row.names = FALSE)
   shown <- table[table$round == 300, ]
-  print(stats::xtabs(mean ~ policy + setting, shown))
+  print(tapply(shown$mean, shown[c("policy", "setting")], sum))
 }
 
 if (arguments[1] %in% "table") {

@@ -259,7 +259,7 @@ test_that("a write that fails is an error of ours, and the bandit has not change
 test_that("a disk that is full in the middle of a line: an error, the file whole, the bandit as before", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_on_covr()                                        # the limit is for the files of counters too: it would cut all of them
+  skip_on_covr()                                       # the limit would cut the files of counters, too
   file <- tempfile()
   out <- run_child(c(
     "suppressPackageStartupMessages(library(gpbandits))",
