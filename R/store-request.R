@@ -8,7 +8,10 @@ body_of <- function(request) {
   found <- tryCatch(cpp_json_read(text, vectors = FALSE), error = function(e) {
     stop_argument("body", sprintf("a text that is no JSON (%s)", conditionMessage(e)), "a JSON object")
   })
-  if (!is.list(found) || is.null(names(found))) stop_argument("body", in_json_words(found), "a JSON object")
+  if (!is.list(found) || is.null(names(found))) {
+    # (Nothing of what may be a stranger's goes into an answer.)
+    stop_argument("body", if (is.null(found) || is.list(found)) in_json_words(found) else "a value", "a JSON object")
+  }
   found
 }
 

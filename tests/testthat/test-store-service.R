@@ -102,7 +102,7 @@ test_that("a body is data: no address, no path, nothing of it in the answer", {
   system2("mkfifo", pipe)
   listener <- gpbandits:::cpp_listen_here()
   key <- "Authorization: Bearer a secret of many letters"
-  for (text in c(secret, body, pipe, sprintf("http://127.0.0.1:%d/x", listener$port), "swordfish {")) {
+  for (text in c(secret, body, pipe, sprintf("http://127.0.0.1:%d/x", listener$port), "swordfish {", "\"swordfish\"")) {
     for (door in c("/suggest", "/observe", "/amend", "/fail", "/withdraw", "/heartbeat")) {
       answer <- raw_answer(service$port, http_text("POST", door, key, text))
       expect_identical(raw_status(answer), 400L, info = paste(door, text))
