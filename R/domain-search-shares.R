@@ -171,7 +171,7 @@ with_equalities_as_shares <- function(apart, where) {
     set <- shares_of_equality(str2lang(texts[k]), apart$params)
     if (is.null(set)) next
     keep[k] <- FALSE
-    do.call(check_shares, set)
+    do.call(check_shares, set, quote = TRUE)
     apart$params[set$names] <- share_params(set)
     apart$shares[[paste(set$names, collapse = ".")]] <- set
   }

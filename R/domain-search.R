@@ -146,7 +146,7 @@ parsed_space <- function(params, where, shares = NULL) {
 # Sets of shares as param_shares() makes them, whose inputs are as they say.
 checked_sets <- function(shares, params) {
   for (set in names(shares)) {
-    one <- do.call(param_shares, shares[[set]])
+    one <- do.call(param_shares, shares[[set]], quote = TRUE)
     if (!identical(params[one$names], share_params(one))) stop_argument(set, "changed", "as param_shares() makes it")
   }
   shares

@@ -48,7 +48,7 @@ gain_traits <- list(of_points_played = FALSE, bounds = FALSE, counts_arms = FALS
                     resolved = function(gain) function(gain, config) gain)
 
 gain_entries <- list(
-  number = list(settings = alist(value = check_number(value, "gain", lower = 0)),
+  number = list(settings = alist(value = check_bound(value, "gain")),
                 traits = list(words = function(gain) format(gain$value))),
   "function" = list(settings = alist(f = check_function(f, "gain")),
                     traits = list(words = "user function", resolved = function(gain) function(gain, config) {
@@ -58,7 +58,7 @@ gain_entries <- list(
   realised = list(traits = list(of_points_played = TRUE, bounds = TRUE)),
   greedy = list(traits = list(counts_arms = TRUE)),
   spectral = list(traits = list(counts_arms = TRUE, bounds = TRUE)),
-  rate = list(settings = alist(scale = check_number(scale, lower = 0, open_lower = TRUE),
+  rate = list(settings = alist(scale = check_positive(scale),
                                source = check_choice(source, c("srinivas", "vakili"))),
               traits = list(words = function(gain) {
                 sprintf("rate%s x %g", if (gain$source == "vakili") " of Vakili et al." else "", gain$scale)
@@ -125,9 +125,9 @@ checked_function <- function(f, arg) {
   force(f)  # callers store the result where f came from
   function(t, ...) {
     value <- call_user(f(t, ...), arg, sprintf("at %g", t))
-    if (!is_number(value) || length(value) != 1 || !is.finite(value) || value < 0) {
+    if (!is_number(value) || length(value) != 1 || !is.finite(value) || value < 0 || value > largest_number) {
       stop_argument(arg, sprintf("a function that returned %s at %g", describe(value), t),
-                    "a function that returns one finite number >= 0")
+                    sprintf("a function that returns one finite number >= 0 and <= %g", largest_number))
     }
     as.double(value)
   }

@@ -22,7 +22,7 @@ fitted_latent <- function(bandit, current) {
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
   tryCatch({
     asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
-                                        config$refit$settings))
+                                        config$refit$settings), quote = TRUE)
     found <- preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean, asked$problem,
                                               asked$iterations)))
     if (!all(is.finite(c(found$parameters, found$objective)))) stop("the likelihood is not finite")

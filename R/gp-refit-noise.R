@@ -33,7 +33,7 @@ with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
   if (any(!is.na(own)) || !can_vary(readings)) return(found)
   constant <- gp_regression(x, y, found$kernel, found$noise_var, if (fits_mean) found$mean else 0)
   asked <- do.call(fit_question, c(list(x, y, found$kernel, noise_var = found$noise_var,
-                                        mean = if (fits_mean) "fit" else 0), settings))
+                                        mean = if (fits_mean) "fit" else 0), settings), quote = TRUE)
   best <- best_varying_noise(asked, readings, constant, fits_mean)
   gain <- best$likelihood - as.numeric(logLik.gp_regression(constant))
   if (!is.finite(gain) || gain < 2 + varying_parameters) return(found)

@@ -216,11 +216,11 @@ each_reading <- function(known) {
 # Kernel, noise, mean; with several models these too.
 refitted <- function(question, average, current, fits_mean) {
   if (average == 1) {
-    fit <- do.call(gp_fit, question)
+    fit <- do.call(gp_fit, question, quote = TRUE)
     if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
     return(list(kernel = fit$kernel, noise_var = fit$noise_var, mean = if (fits_mean) fit$mean else current$mean))
   }
-  found <- do.call(fit_models, c(question, list(count = average, earlier = current$models)))
+  found <- do.call(fit_models, c(question, list(count = average, earlier = current$models)), quote = TRUE)
   if (is.null(found)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
   # (A mean that is not fitted may be one number per arm: it is the bandit's.)
   if (!fits_mean) found$best$mean <- current$mean

@@ -126,6 +126,8 @@ preset <- function(chosen, ...) {
   if (length(taken)) {
     stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
   }
-  # As a call with `...` in it, so that a missing argument stays missing.
-  eval(as.call(c(list(gp_bandit, quote(...)), chosen)))
+  # As a call with `...` in it, so that a missing argument stays missing. (What a user gives is a value, even an
+  # expression.)
+  values <- lapply(chosen, function(value) if (is.language(value)) enquote(value) else value)
+  eval(as.call(c(list(gp_bandit, quote(...)), values)))
 }

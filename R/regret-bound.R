@@ -232,11 +232,13 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
   check_theorem_arguments(given, known, theorem)
   # (A rate without its constant takes no gain.)
   is_rate <- theorem == "cpd_finite" && missing(gain) && is.null(given$constant)
-  if (is_rate || !"gain" %in% names(formals(formula))) return(do.call(formula, c(list(rounds = rounds), given)))
+  if (is_rate || !"gain" %in% names(formals(formula))) {
+    return(do.call(formula, c(list(rounds = rounds), given), quote = TRUE))
+  }
   needed <- rounds
   if (startsWith(theorem, "constraints")) needed <- min(rounds, check_count(given$epoch, "epoch"))
   gain <- gain_values(if (missing(gain)) NULL else gain, needed)
-  do.call(formula, c(list(rounds = rounds, gain = gain), given))
+  do.call(formula, c(list(rounds = rounds, gain = gain), given), quote = TRUE)
 }
 
 check_theorem_arguments <- function(given, known, theorem) {

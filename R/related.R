@@ -172,7 +172,7 @@ subset_rows <- function(merged, rows) {
 fitted_campaign <- function(merged, config) {
   question <- c(list(merged$inputs, merged$values, config$kernel, noise_var = config$noise_var, mean = "fit"),
                 config$refit$settings)
-  tryCatch(preserve_rng(do.call(gp_fit, question)),
+  tryCatch(preserve_rng(do.call(gp_fit, question, quote = TRUE)),
            error = function(e) {
              stop_if_time_limit(e)
              list(kernel = config$kernel, noise_var = 0.1)
@@ -377,11 +377,11 @@ related_parts <- function(config, current, x, y, own_noise, mean) {
   }
   rows <- nrow(all_x)
   if (rows <= 200) {
-    found <- do.call(fit_models, c(question, list(count = if (rows <= 100) 8 else 4)))
+    found <- do.call(fit_models, c(question, list(count = if (rows <= 100) 8 else 4)), quote = TRUE)
     if (is.null(found)) return(list(list(kernel = current$kernel, noise_var = current$noise_var, weight = 1)))
     return(lapply(found$models, function(model) of_inputs(model, model$weight)))
   }
-  list(of_inputs(do.call(gp_fit, question), 1))
+  list(of_inputs(do.call(gp_fit, question, quote = TRUE), 1))
 }
 
 # What is believed of correlations and scale, on average.

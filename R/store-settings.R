@@ -35,7 +35,7 @@ check_stored_settings <- function(config) {
     arguments["outputs"] <- list(NULL)
   }
   tryCatch({
-    do.call(gp_bandit, arguments)
+    do.call(gp_bandit, arguments, quote = TRUE)
     check_related_again(config)
   }, error = function(e) {
     stop_gpbandits("The settings in this store are not a bandit's: ", conditionMessage(e), argument = "store")

@@ -174,7 +174,7 @@ width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, 
                      resolved = function(width) function(width, config) width)
 
 width_entries <- list(
-  constant = list(settings = alist(value = check_number(value, lower = 0)),
+  constant = list(settings = alist(value = check_bound(value)),
                   traits = list(corruptible = NA, any_rewards = TRUE)),
   "function" = list(settings = alist(f = check_function(f)), traits = list(corruptible = NA, any_rewards = TRUE)),
   srinivas_finite = list(settings = alist(delta = check_delta(delta), scale = check_scale(scale)),
@@ -194,7 +194,7 @@ width_entries <- list(
     traits = list(on_net = TRUE, claim = function(width) claim_box, resolved = function(width) resolve_on_net)
   ),
   srinivas_rkhs = list(
-    settings = alist(B = check_number(B, lower = 0), delta = check_delta(delta), gain = as_gain(gain),
+    settings = alist(B = check_bound(B), delta = check_delta(delta), gain = as_gain(gain),
                      scale = check_scale(scale), printed = check_flag(printed)),
     together = quote(if (printed && trait(gain, "of_points_played")) {
       stop_argument("gain", "gain_realised() with `printed = TRUE`",
@@ -202,28 +202,28 @@ width_entries <- list(
                           "or gain_rate()"))
     })
   ),
-  igp = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+  igp = list(settings = alist(B = check_bound(B), R = check_bound(R),
                               delta = check_delta(delta), gain = as_gain(gain)),
              traits = list(corruptible = TRUE, claim = function(width) claim_gain)),
-  gp_ts = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+  gp_ts = list(settings = alist(B = check_bound(B), R = check_bound(R),
                                 delta = check_delta(delta), gain = as_gain(gain)),
                traits = list(claim = function(width) claim_gain)),
-  realised = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+  realised = list(settings = alist(B = check_bound(B), R = check_bound(R),
                                    delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
                   traits = list(corruptible = TRUE, claim = function(width) claim_norm)),
-  amm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+  amm = list(settings = alist(B = check_bound(B), R = check_bound(R),
                               delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
              traits = list(corruptible = TRUE, claim = function(width) claim_norm)),
-  fixed = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+  fixed = list(settings = alist(B = check_bound(B), R = check_bound(R),
                                 delta = check_delta(delta), looks = check_count(looks),
-                                drift = check_number(drift, lower = 0)),
+                                drift = check_bound(drift)),
                traits = list(counts_arms = TRUE, corruptible = TRUE, looks = function(width) width$looks,
                              claim = function(width) claim_blind,
                              resolved = function(width) function(width, config) {
                                width$R <- noise_with_drift(width$R, width$drift)
                                width[names(width) != "drift"]
                              })),
-  dmm = list(settings = alist(B = check_number(B, lower = 0), R = check_number(R, lower = 0),
+  dmm = list(settings = alist(B = check_bound(B), R = check_bound(R),
                               delta = check_delta(delta), alpha = check_regularisers(alpha, "alpha"),
                               alpha0 = check_regularisers(alpha0, "alpha0")),
              traits = list(one_multiplier = FALSE, resolved = function(width) function(width, config) {
@@ -231,41 +231,44 @@ width_entries <- list(
                if (is.null(width$alpha0)) width$alpha0 <- config$noise_var * 4^(0:6)
                width
              })),
-  glm = list(settings = alist(B = check_number(B, lower = 0), delta = check_delta(delta)),
+  glm = list(settings = alist(B = check_bound(B), delta = check_delta(delta)),
              traits = list(any_rewards = TRUE, curved = TRUE, claim = function(width) claim_glm)),
-  sdf = list(settings = alist(base = check_base(base, "sdf"), B_y = check_number(B_y, lower = 0),
+  sdf = list(settings = alist(base = check_base(base, "sdf"), B_y = check_bound(B_y),
                               over = check_choice(over, c("window", "pending"))),
              traits = list(drawn = function(width) trait(width$base, "drawn"),
                            counts_arms = function(width) trait(width$base, "counts_arms"))),
-  ec = list(settings = alist(base = check_base(base, "ec"), epsilon = check_number(epsilon, lower = 0)),
+  ec = list(settings = alist(base = check_base(base, "ec"), epsilon = check_bound(epsilon)),
             traits = list(drawn = function(width) trait(width$base, "drawn"),
                           counts_arms = function(width) trait(width$base, "counts_arms"),
                           model_error = function(width) width$epsilon)),
-  corrupt = list(settings = alist(base = check_corruptible(base), total = check_number(total, lower = 0)),
+  corrupt = list(settings = alist(base = check_corruptible(base), total = check_bound(total)),
                  traits = list(counts_arms = function(width) trait(width$base, "counts_arms"),
                                looks = function(width) trait(width$base, "looks"),
                                claim = function(width) claim_corrupt)),
-  clip = list(settings = alist(B = check_number(B, lower = 0), b = check_number(b, lower = 0, open_lower = TRUE),
-                               bias = check_number(bias, lower = 0), delta = check_delta(delta)),
+  clip = list(settings = alist(B = check_bound(B), b = check_positive(b),
+                               bias = check_bound(bias), delta = check_delta(delta)),
               traits = list(claim = function(width) claim_clip, allows = "rewards",
                             resolved = function(width) function(width, config) {
                 # What is clipped is bounded, whatever its own noise variance.
                 list(type = "ec", base = unclass(width_realised(width$B, width$b, width$delta, "bounded")),
                      epsilon = width$bias)
               })),
-  cpd = list(settings = alist(D = check_number(D, lower = 0), nu = check_number(nu, lower = 0, open_lower = TRUE),
-                              d = check_count(d), horizon = check_number(horizon, lower = 1)))
+  cpd = list(settings = alist(D = check_bound(D), nu = check_positive(nu),
+                              d = check_count(d), horizon = check_number(horizon, lower = 1, upper = largest_number)))
 )
+
+# A size of which squares and products with standard deviations are still numbers.
+check_bound <- function(x, arg = deparse(substitute(x))) check_number(x, arg, lower = 0, upper = largest_number)
 
 check_delta <- function(delta) {
   check_number(delta, "delta", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
 }
 
-check_scale <- function(scale) check_number(scale, "scale", lower = 0, open_lower = TRUE)
+check_scale <- function(scale) check_positive(scale, "scale")
 
 check_regularisers <- function(alpha, arg) {
   if (is.null(alpha)) return(NULL)
-  alpha <- check_numbers(alpha, arg, lower = 0, open_lower = TRUE)
+  alpha <- check_numbers(alpha, arg, lower = 0, open_lower = TRUE, upper = largest_number)
   if (length(alpha) == 0) stop_argument(arg, describe(alpha), "at least one number > 0, or NULL")
   as.double(alpha)
 }

@@ -309,3 +309,58 @@ test_that("a caller's time limit ends a search in this process, whose objective 
   found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, design = 2, timeout = 0.2, attempts = 1)
   expect_match(found$history$status, "timed out")
 })
+
+test_that("an expression as a value is a value: nothing evaluates it", {
+  x <- (0:4) / 4
+  box <- list(u = c(0, 1))
+  given <- function(f, ...) do.call(f, list(...), quote = TRUE)
+  for (value in list(quote(x), quote(stop("evaluated")), expression(stop("evaluated")), ~ stop("evaluated"))) {
+    for (outcomes in list(value, list(yield = to_maximize(), cost = value))) {
+      refused(given(rival_epbo, box, safe_kernel, 0.1, 1, outcomes = outcomes))
+      refused(given(gp_ei, box, safe_kernel, 0.1, outcomes = outcomes))
+    }
+    refused(given(rival_ckb, box, safe_kernel, 0.1, mean = value))
+    refused(given(gp_ucb, x, safe_kernel, 0.1, mean = value))
+    refused(given(gp_ucb, x, safe_kernel, 0.1, contexts = value))
+    refused(given(igp_ucb, x, safe_kernel, 0.1, B = value, R = 1))
+    for (name in c("B", "R", "arms", "delta")) {
+      arguments <- replace(list(B = 1, R = 1, arms = 3, delta = 0.1), name, list(value))
+      refused(do.call(regret_bound, c(list("gp_ts", 5, 1), arguments), quote = TRUE))
+    }
+    refused(do.call(regret_bound, list("cpd_finite", 5, nu = 2.5, d = 1, Delta = 1, B = value, R = 1), quote = TRUE))
+    for (setting in c("starts", "iterations", "lower", "priors")) {
+      refused({
+        rule <- do.call(refit_every, c(2, stats::setNames(list(value), setting)), quote = TRUE)
+        bandit <- given(gp_ucb, x, safe_kernel, 0.1, refit = rule)
+        for (t in 1:3) bandit$observe(bandit$suggest()$id, t)
+        stop_argument("refit", "taken", "refused")
+      })
+    }
+  }
+})
+
+test_that("widths and gains whose products with standard deviations are no numbers are refused by name", {
+  x <- (0:4) / 4
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (size in c(1e308, 1e151)) {
+    refused(gp_ucb(x, safe_kernel, 0.1, width = size))
+    refused(gp_bucb(x, safe_kernel, 0.1, width = size))
+    refused(width_function(function(t) size)$f(1))
+    refused(gp_ucb(x, safe_kernel, 0.1, width = function(t) size)$suggest())
+    refused(width_amm(size, 1))
+    refused(width_amm(1, size))
+    refused(width_ec(width_amm(1, 1), size))
+    refused(width_corrupt(width_amm(1, 1), size))
+    refused(width_srinivas_finite(scale = size))
+    refused(width_igp(1, 1, 0.1, size))
+    refused(gain_rate(size))
+  }
+  for (width in list(width_constant(1e150), width_amm(1e150, 1e150), width_igp(1, 1e150, 0.1, 1e150),
+                     width_srinivas_finite(scale = 1e150), width_corrupt(width_amm(1, 1), 1e150), width_srinivas_rkhs(1e150))) {
+    bandit <- gp_ucb(x, kernel_se(0.3, variance = 1e20), 1e9, width = width)
+    bandit$observe(bandit$suggest()$id, 1)
+    expect_true(all(is.finite(bandit$history()$width)))
+    expect_silent(plot(bandit))
+  }
+})
