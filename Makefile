@@ -35,7 +35,7 @@ demo: ## install what is missing, then find the summit of volcano (picture: buil
 test: ## install what is missing, then run the tests (FILTER=name for one file)
 	@Rscript tools/setup.R test
 	@$(MAKE) -s $(STAMP) INSTALL_OPTIONS=--byte-compile
-	@NOT_CRAN=true Rscript tools/run_tests.R $(FILTER)
+	@NOT_CRAN=true Rscript tools/run_tests.R $(if $(FILTER),'$(FILTER)')
 
 check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 	@Rscript tools/setup.R check
@@ -78,7 +78,7 @@ pictures: ## the front page's: logo, badges, decision tree, cheat sheet, volcano
 
 coverage: ## share of the lines that the tests run, R and C++, and its badge (report: build/coverage.txt; FILTER=name)
 	@Rscript tools/setup.R coverage
-	@NOT_CRAN=true Rscript tools/coverage.R $(FILTER)
+	@NOT_CRAN=true Rscript tools/coverage.R $(if $(FILTER),'$(FILTER)')
 	@Rscript tools/pictures.R badges
 
 document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources

@@ -5,7 +5,7 @@
 filter <- commandArgs(TRUE)
 # `make test`'s own runner: its processes side by side each leave what they saw, and are given time to.
 run_tests <- c(sprintf("setwd('%s')", normalizePath(".")),
-               sprintf("system2(file.path(R.home('bin'), 'Rscript'), c('tools/run_tests.R', '%s'))", paste(filter, collapse = "|")),
+               sprintf("system2(file.path(R.home('bin'), 'Rscript'), c('tools/run_tests.R', shQuote('%s')))", paste(filter, collapse = "|")),
                "Sys.sleep(20)")
 # Without any optimisation Eigen's loops, and the tests with them, take an hour.
 flags <- "-O1 -fprofile-arcs -ftest-coverage"
