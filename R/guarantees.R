@@ -39,7 +39,7 @@
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
 #' | rewards in an interval | norm | as any sub-Gaussian noise | [width_amm()] | Flynn 2025 |
-#' | UCB on successes, counts | norm of the latent \eqn{f} | intervals at all times; regret while the estimate's norm is at most `B` | [width_glm()], [regret_bound()] | derived |
+#' | UCB on successes, counts | norm of the latent \eqn{f} | intervals at all times; regret | [width_glm()], [regret_bound()] | derived |
 #' | duels, against the last winner | norm, logistic, no ties | the same, and how far the recommended place is below the best | [policy_duel()] | choice Xu 2024; derived |
 #' | duels as a game | logistic | none for this posterior | [policy_duel()] | Pasztor 2024 |
 #' | levels, ties, rankings, outliers by Student's t | | none | [rewards], [rewards_rankings()] | |

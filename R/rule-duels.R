@@ -26,8 +26,9 @@
 #'   \eqn{\min_{x'} \mu(x) - \mu(x') - w\,\sigma(f(x) - f(x'))}{min over x' of mu(x) - mu(x') - w sd(f(x) - f(x'))}, the second is the \eqn{x'} that attains it:
 #'   MaxMinLCB (Pasztor et al. 2024). At most 2000 arms.
 #' @section Not with these: as [rewards]; pending rules but [pending_ignore()]; Thompson sampling on a box; over arms the engine `"played"`.
-#' @section Guarantee: none of the papers' regret bounds is for this posterior and a width of yours. With [width_glm()] and comparisons without ties the bounds hold
-#'   (derived there) and `$certificate()` says how far \eqn{f} at the recommended place can be below the best:
+#' @section Guarantee: published: POP-BO's bound of order \eqn{T^{3/4}}{T^(3/4)} (its own convex program in place of this posterior) and MaxMinLCB's
+#'   (its own estimate); neither is for this posterior and a width of yours. Derived here: with [width_glm()] and comparisons without ties its bounds hold, `"last"` has a regret bound
+#'   ([regret_bound()]'s `"duel"`; `"game"` has none), and `$certificate()` says how far \eqn{f} at the recommended place can be below the best:
 #'   \eqn{\max_x \mu(x) - \mu(\hat x) + w\,\sigma(f(x) - f(\hat x))}{max over x of mu(x) - mu(xhat) + w sd(f(x) - f(xhat))}.
 #' @param ties can a comparison end in a tie?
 #' @param approximation `"laplace"` or `"variational"`, see [rewards].

@@ -34,9 +34,11 @@
 #' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it where half as many are enough) certifies
 #'   mean and sd against Laplace's approximation by the dense engine, to `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the
 #'   one in the whole space than the length of the gradient there (derived here, proof in the core's posteriors/open_posterior.cpp). It takes no `rewards_robust()` and no `"variational"`.
-#' @section Guarantee: [width_glm()], for successes and counts. None of the widths that hold with Gaussian noise holds here. Rewards in an interval, shares \eqn{k/n} among
-#'   them, have one without any of this, see [width_amm()]. For rewards with outliers no bandit's bound is known with
-#'   `rewards_robust()`; with [rewards_clip()] there is one.
+#' @section Guarantee: published: Laplace's approximation, its evidence and gradient (Rasmussen and Williams), the bound of the
+#'   evidence and its fixed point (Opper and Archambeau 2009); none of these says how far the posterior is from the exact one. Derived here:
+#'   [width_glm()] for successes, counts and comparisons without ties, with its regret bounds ([regret_bound()]), and the certificate of the engine
+#'   `"lowrank"`. None of the widths that hold with Gaussian noise holds here, and for levels, ties, rankings and outliers nothing is proved.
+#'   Rewards in an interval, shares \eqn{k/n} among them, have a bound without any of this, see [width_amm()]; for outliers [rewards_clip()] has one.
 #' @param link `"logit"` or `"probit"`.
 #' @param direction `"maximize"` or `"minimize"` the expected reward.
 #' @param levels the levels' names, the worst first, or their number.
@@ -48,7 +50,8 @@
 #'   `$add()` without rewards and one `$observe()` take one fit in all.
 #' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
 #'   success, more successes than trials, a level that there is not).
-#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>.
+#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>; Opper and
+#'   Archambeau (2009), The variational Gaussian approximation revisited, Neural Computation 21.
 #' @seealso [rewards_duels()], [rewards_rankings()], [rewards_clip()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)

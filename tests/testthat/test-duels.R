@@ -257,10 +257,13 @@ test_that("f is within width_glm()'s bounds in all rounds as often as is said", 
   set.seed(31)
   runs <- if (long) 1000 else 12
   rounds <- if (long) 60 else 20
-  cases <- list(logit = list(rewards_binary(), function(f) rbinom(1, 1, plogis(f))), counts = list(rewards_counts(), function(f) rpois(1, exp(f))),
-                probit = list(rewards_binary("probit"), function(f) rbinom(1, 1, pnorm(f))))
-  for (one in cases) {
-    missed <- mean(replicate(runs, misses_of(one[[1]], rounds, 2, one[[2]])))
+  cases <- list(logit = list(rewards_binary(), function(f) rbinom(1, 1, plogis(f))),
+                counts = list(rewards_counts(), function(f) rpois(1, exp(f))),
+                probit = list(rewards_binary("probit"), function(f) rbinom(1, 1, pnorm(f))),
+                duels = list(rewards_duels(), function(f) rbinom(1, 1, plogis(f))))
+  for (name in names(cases)) {
+    missed <- mean(replicate(runs, misses_of(cases[[name]][[1]], rounds, 2, cases[[name]][[2]])))
+    if (long) message(sprintf("width_glm(), %s: %.3f of %d runs missed, .1 allowed", name, missed, runs))
     expect_lte(missed, 0.1)
   }
 })
@@ -298,8 +301,14 @@ test_that("twelve arms, 16 draws, 120 duels: the specification's table, uniform 
       sum(plogis(max(f) - f[q$arm]) - 0.5) / 2
     }, 0))
   }
+  uniform <- vapply(1:16, function(i) {
+    f <- truths[, i]
+    120 * mean(plogis(max(f) - f) - 0.5)
+  }, 0)
+  expect_equal(mean(uniform), 36, tolerance = 0.15)
   for (rule in c("last", "game")) {
     found <- vapply(1:16, function(i) regret(rule, truths[, i], i), 0)
+    message(sprintf("policy_duel(2, \"%s\"): %.2f (se %.2f), uniform %.1f", rule, mean(found), sd(found) / 4, mean(uniform)))
     expect_lt(mean(found), 8.5)                               # 7.45 (se .76) and 7.09 (se .94)
   }
 })

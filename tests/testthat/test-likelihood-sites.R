@@ -6,7 +6,49 @@ ucb_by_two <- policy_ucb(width_constant(2))
 sites_of <- function(b) gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
 latent_at <- function(b, x) b$posterior(x = x, scale = "latent")
 
+# (Points that come with rewards each have what was believed before them in the history: a fit each.)
+told_at_once <- function(b, X, reward, size = NULL) {
+  b$add(x = X)
+  b$observe(nrow(b$history()) - nrow(X) + seq_len(nrow(X)), reward, size = size)
+}
+
 # ---- another package ------------------------------------------------------------------
+
+# By gplite 0.13.0 of CRAN, R 4.2.2: gp_init(cf_sexp(lscale = 0.4, magn = 1.3), lik,
+# approx = approx_laplace(200, 1e-13)), gp_fit(), gp_pred(var = TRUE) with jitter = 0, and minus
+# gp_energy(include_prior = FALSE).
+gplite_told <- list(
+  logit = list(rewards = rewards_binary(), reward = c(1, 4, 0, 3, 2, 2, 1, 4, 0, 5, 1, 2),
+               mean = c(1.064901479, 0.296708775, 0.460590921, -0.018818652),
+               var = c(0.783718914, 0.350780378, 0.522228717, 1.689741647), log_evidence = -14.801440163),
+  probit = list(rewards = rewards_binary("probit"), reward = c(1, 4, 0, 3, 2, 2, 1, 4, 0, 5, 1, 2),
+                mean = c(0.756449161, 0.127092800, 0.377162138, -0.016321787),
+                var = c(0.626299953, 0.202152952, 0.313691663, 1.689633406), log_evidence = -14.934117866),
+  counts = list(rewards = rewards_counts(), reward = c(3, 11, 0, 7, 2, 6, 1, 12, 5, 8, 3, 4),
+                mean = c(0.168064982, 0.625023376, 0.445189316, 0.004243421),
+                var = c(0.507555980, 0.117204457, 0.164384455, 1.689508893), log_evidence = -30.022388362)
+)
+
+test_that("Laplace's posterior has the numbers that gplite printed", {
+  i <- 1:12
+  x <- cbind((0.618 * i) %% 1, (0.755 * i) %% 1)
+  at <- cbind(c(0.1, 0.5, 0.9, 1.5), c(0.2, 0.6, 0.3, 1.5))
+  size <- rep(c(2, 5, 1, 4), 3)
+  for (name in names(gplite_told)) {
+    one <- gplite_told[[name]]
+    # (Constants that do not depend on f.)
+    constant <- if (name == "counts") 0 else sum(lchoose(size, one$reward))
+    for (engine in c("dense", "lowrank")) {
+      b <- gp_bandit(box_domain(c(0, 0), c(2, 2)), kernel_se(0.4, 1.69), policy = ucb_by_two, rewards = one$rewards,
+                     engine = engine, accuracy = 1e-7)
+      told_at_once(b, x, one$reward, size)
+      expect_lt(max(abs(latent_at(b, at)$mean - one$mean)), 1e-6)
+      expect_lt(max(abs(latent_at(b, at)$sd^2 - one$var)), 1e-6)
+      # (Relative: gplite's value for counts is 1.3e-6 from -30.022387024 of plain R's chol() and dpois().)
+      expect_equal(sites_of(b)$log_evidence + constant, one$log_evidence, tolerance = 1e-6)
+    }
+  }
+})
 
 test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with exposure", {
   testthat::skip_if_not_installed("gplite")
@@ -132,12 +174,6 @@ wave <- function(x) 2 * sin(4 * x[, 1]) + cos(5 * x[, 2])
 
 sites_bandit <- function(rewards, engine, kernel = kernel_se(0.4, 2), policy = ucb_by_two, ..., domain = square) {
   gp_bandit(domain, kernel, policy = policy, rewards = rewards, engine = engine, ...)
-}
-
-# (Points that come with rewards each have what was believed before them in the history: a fit each.)
-told_at_once <- function(b, X, reward, size = NULL) {
-  b$add(x = X)
-  b$observe(nrow(b$history()) - nrow(X) + seq_len(nrow(X)), reward, size = size)
 }
 
 # Rewards of a kind at the rows of X, told; comparisons are of one half with the other.
