@@ -55,9 +55,9 @@ lb_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth 
   check_delta(delta)
   settings <- scale_settings(domain, kernel, contexts, growth, function(d) function(t) max(exp(4 / d), sqrt(t)), rounds)
   settings$rate <- if (!is.null(rate)) check_function(rate) else default_rate(kernel, settings$d)
-  settings[c("R", "delta")] <- list(check_number(R, lower = 0), delta)
+  settings[c("R", "delta")] <- list(check_bound(R), delta)
   widths <- function(i) width_gp_ts(B * exp(i / 2), R, delta)
-  check_number(B, lower = 0)
+  check_bound(B)
   new_scale_rival("lb_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal)
 }
 
@@ -70,8 +70,8 @@ a_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth =
   check_delta(delta)
   settings <- scale_settings(domain, kernel, contexts, growth, function(d) function(t) t^(1 / (4 * d)), rounds)
   settings$norm_growth <- check_function(norm_growth)
-  check_number(B, lower = 0)
-  check_number(R, lower = 0)
+  check_bound(B)
+  check_bound(R)
   widths <- function(i) width_igp(B * exp(i / 2), R, delta / ((i + 1) * (i + 2)))
   new_scale_rival("a_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal)
 }
@@ -144,8 +144,8 @@ propose_shrinking <- function(rival, context) {
   t <- table_size(rival$queries) + 1
   j <- min(scales_at(config, t), config$scales)
   grown <- call_user(config$norm_growth(t), "norm_growth", sprintf("in round %g", t))
-  width <- model_width(models_of(rival)[[j]]) + (check_number(grown, "norm_growth", lower = 0) - 1) * config$norm[j]
-  play_scale(rival, context, j, rival$memory, max(0, width))
+  width <- model_width(models_of(rival)[[j]]) + (check_bound(grown, "norm_growth") - 1) * config$norm[j]
+  play_scale(rival, context, j, rival$memory, min(max(0, width), largest_number))
 }
 
 propose_balanced <- function(rival, context) {
@@ -166,7 +166,7 @@ propose_balanced <- function(rival, context) {
 
 suspected_regret <- function(n, volume, norm, rate) {
   grown <- function(plays) {
-    check_number(call_user(rate(plays), "rate", sprintf("at %g", plays)), "rate", lower = 0)
+    check_bound(call_user(rate(plays), "rate", sprintf("at %g", plays)), "rate")
   }
   gamma <- vapply(n, grown, 0) / volume
   sqrt(n * gamma) * (sqrt(gamma) + norm)

@@ -355,12 +355,20 @@ test_that("widths and gains whose products with standard deviations are no numbe
     refused(width_srinivas_finite(scale = size))
     refused(width_igp(1, 1, 0.1, size))
     refused(gain_rate(size))
+    refused(a_gp_ucb(x, safe_kernel, 0.1, 1, 1, norm_growth = function(t) size)$suggest())
+    refused(lb_gp_ucb(x, safe_kernel, 0.1, 1, 1, rate = function(n) size)$suggest(2))
+    refused(lb_gp_ucb(x, safe_kernel, 0.1, size, 1))
   }
   for (width in list(width_constant(1e150), width_amm(1e150, 1e150), width_igp(1, 1e150, 0.1, 1e150),
                      width_srinivas_finite(scale = 1e150), width_corrupt(width_amm(1, 1), 1e150), width_srinivas_rkhs(1e150))) {
     bandit <- gp_ucb(x, kernel_se(0.3, variance = 1e20), 1e9, width = width)
     bandit$observe(bandit$suggest()$id, 1)
     expect_true(all(is.finite(bandit$history()$width)))
+    expect_silent(plot(bandit))
+  }
+  for (B in c(1, 1e149)) {
+    bandit <- a_gp_ucb(x, safe_kernel, 0.1, B, 1, norm_growth = function(t) 1e150)
+    bandit$observe(bandit$suggest()$id, 1)
     expect_silent(plot(bandit))
   }
 })
