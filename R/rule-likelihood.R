@@ -23,7 +23,7 @@
 #'
 #' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `failures = "avoid"`,
 #'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
-#'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
+#'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One reward per query: more trials are `size`, another reading of a place is another `$add()` of it. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
 #' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
 #'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2}, with its
 #'   gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and counts a constant prior mean (`mean = "fit"`), of
