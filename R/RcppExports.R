@@ -41,6 +41,14 @@ cpp_bandits_largest_sum <- function(handles, context, weight, width, floored, ta
     .Call(`_gpbandits_cpp_bandits_largest_sum`, handles, context, weight, width, floored, target)
 }
 
+cpp_bandits_safe <- function(handles, width, context, safety, seed, by_bounds, expand, points, inputs) {
+    .Call(`_gpbandits_cpp_bandits_safe`, handles, width, context, safety, seed, by_bounds, expand, points, inputs)
+}
+
+cpp_bandit_safe <- function(handle, context) {
+    .Call(`_gpbandits_cpp_bandit_safe`, handle, context)
+}
+
 cpp_bandit_advantage <- function(handle, from, context, width) {
     .Call(`_gpbandits_cpp_bandit_advantage`, handle, from, context, width)
 }
@@ -51,10 +59,6 @@ cpp_bandit_differences <- function(handle, from, context, points) {
 
 cpp_bandit_intervals <- function(handle, context) {
     .Call(`_gpbandits_cpp_bandit_intervals`, handle, context)
-}
-
-cpp_bandit_covariance <- function(handle, context, arms, points) {
-    .Call(`_gpbandits_cpp_bandit_covariance`, handle, context, arms, points)
 }
 
 cpp_bandit_drawn_maxima <- function(handle, context, draws) {

@@ -69,7 +69,7 @@ check_config <- function(config) {
 check_rival_config <- function(config) {
   rule <- config$rule
   if (!is.character(rule) || length(rule) != 1 || !rule %in% names(rival_rules)) damaged("its rule is unknown")
-  if (config$policy$kind != rule) damaged("its policy is not its rule's")
+  if (!identical(trait(config$policy, "rule"), rule)) damaged("its policy is not its rule's")
   check_entry(config, rival_rules[[rule]])
   count <- check_count(config$constraints$count, "count", lower = 0)
   models <- config$model_settings

@@ -6,9 +6,9 @@ with_fixed <- function(contexts, bandit, fixed) {
   if (has_rule(bandit)) stop_argument("fixed", describe(fixed), paste("NULL for", rule_of(bandit)$title))
   domain <- bandit$config$domain
   slice <- slice_of(domain, check_fixed(fixed, fixable_inputs(domain)))
-  if (!is.null(slice$fixed) && trait(bandit$config$policy, "intervals")) {
-    stop_argument("fixed", describe(fixed),
-                  "NULL for a policy that keeps intervals at the places that it began with")
+  policy <- bandit$config$policy
+  if (!is.null(slice$fixed) && (trait(policy, "intervals") || trait(policy, "safe"))) {
+    stop_argument("fixed", describe(fixed), "NULL for a policy that keeps to the places that it began with")
   }
   if (!is.null(slice$eligible)) {
     both <- if (is.null(contexts$eligible)) slice$eligible else slice$eligible & contexts$eligible

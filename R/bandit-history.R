@@ -49,7 +49,7 @@ bandit_history <- function(bandit, ids = NULL) {
                  status = status_names[of("status")]),
             if (ranks_queries(bandit$config)) list(ranking = rankings_of(bandit, ids))
             else if (compares_queries(bandit$config)) opponents(bandit, ids),
-            if (has_rule(bandit)) list(phase = phases_of(bandit, ids)),
+            if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))

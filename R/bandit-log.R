@@ -12,8 +12,16 @@ query_columns <- function(config) {
     stats::setNames(rep(list(double()), length(inputs)), inputs),
     stats::setNames(rep(list(double()), 2 * constraint_count(config)),
                     c(constraint_names(config, "g"), constraint_names(config, "kappa"))),
-    if (!is.null(config$rule)) list(phase = integer()))
+    if (length(phase_names(config))) list(phase = integer()))
 }
+
+# Why queries were made, by the numbers in the log; none where that is not said.
+phase_names <- function(config) {
+  if (!is.null(config$rule)) c("given", rival_rules[[config$rule]]$phases(constraint_count(config)))
+  else trait(config$policy, "phases")
+}
+
+phases_of <- function(bandit, ids) phase_names(bandit$config)[bandit$queries$phase[ids]]
 
 constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
 

@@ -247,7 +247,7 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights) {
   out <- cbind(frame, outcomes_at(bandit, places_found(config, found),
                                   if (length(config$context_names)) frame[config$context_names]))
   if (!is_level_known(current_config(bandit))) return(out[0, ])
-  warn_infeasible(out$feasible, feasible)
+  if (!trait(config$policy, "safe")) warn_infeasible(out$feasible, feasible)
   out
 }
 
@@ -400,8 +400,7 @@ infeasible_words <- "nowhere may all limits hold, by the policy's own bounds: no
 # Is the optimistic set of UCB under limits empty, among arms or the places that are looked at?
 declares_infeasible <- function(bandit) {
   config <- current_config(bandit)
-  width <- config$policy$width
-  if (!identical(config$policy$kind, "ucb") || is.null(width) || !has_limits(config)) return(FALSE)
+  if (!trait(config$policy, "declares") || !has_limits(config)) return(FALSE)
   w <- cpp_bandit_width(bandit$handle)
   if (!is.finite(w)) return(FALSE)
   places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))

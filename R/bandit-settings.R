@@ -42,6 +42,8 @@ core_config <- function(config) {
     engine = config$engine,
     accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
   )
+  first <- trait(config$policy, "first")
+  if (!is.null(first) && common$space$kind == "box") common$space$first <- unname(first$inputs)
   if (!is.null(config$rewards)) common$clip <- config$rewards$b
   common$likelihood <- core_likelihood(config)
   common$noise_field <- core_noise_field(config)

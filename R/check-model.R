@@ -104,21 +104,21 @@ bandit_checked <- function(bandit, k = 1L) {
     stop_argument("object", paste("a bandit whose rewards are", trait(config$rewards, "title")),
                   "one whose rewards are readings with Gaussian noise")
   }
-  changes <- config$changes$kind
-  if (identical(changes, "weights")) {
+  changes <- or_else(config$changes, change_never())
+  if (trait(changes, "reweighs")) {
     stop_argument("object", "a bandit with change_weights()",
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
   known <- cpp_bandit_known(bandit$handle, k)
   check_enough(sum(is_told(bandit, known$id, k)))
-  if (identical(changes, "window")) known <- lapply(known, utils::tail, config$changes$window)
+  if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
   counts <- is_told(bandit, known$id, k)
   scaled <- through_map(output_map(config), known)
   x <- known_inputs(bandit, known$id)
   noise_under <- function(config) noise_of(known, config, scaled$slope, x)
   noise <- noise_under(config)
   prior <- known_prior_mean(bandit, known$id, config$mean)
-  decay <- if (identical(changes, "fade")) config$changes$rate
+  decay <- trait(changes, "decay")
   at <- if (is.null(decay)) posterior_where_played(bandit, known$id, k)
   place <- query_frame(bandit, known$id)[-1]
   contexts <- config$context_names

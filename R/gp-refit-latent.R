@@ -71,15 +71,31 @@ range_of_mean <- function(mean, config) {
 }
 
 likelihood_ranges <- function(rewards, first) {
-  switch(rewards$kind,
-    ordinal = {
-      steps <- function(cuts) c(cuts[1], log(diff(cuts)))
-      more <- length(rewards$cuts) - 1
-      extra_range(steps(rewards$cuts), c(-20, rep(log(1e-3), more)), c(20, rep(log(20), more)),
-                  c(-3, rep(log(0.3), more)), c(3, rep(log(3), more)), steps(first$cuts), c(3, rep(1, more)))
-    },
-    duels = if (rewards$ties) extra_range(log(rewards$tau), log(1e-3), log(20), log(0.1), log(3), log(first$tau), 1)
-  )
+  parameters <- trait(rewards, "parameters")
+  if (!is.null(parameters)) parameters$ranges(rewards, first)
+}
+
+# Cuts between levels: the first one, and the logarithms of the steps to the others.
+ranges_of_cuts <- function(rewards, first) {
+  steps <- function(cuts) c(cuts[1], log(diff(cuts)))
+  more <- length(rewards$cuts) - 1
+  extra_range(steps(rewards$cuts), c(-20, rep(log(1e-3), more)), c(20, rep(log(20), more)),
+              c(-3, rep(log(0.3), more)), c(3, rep(log(3), more)), steps(first$cuts), c(3, rep(1, more)))
+}
+
+set_cuts <- function(rewards, values) {
+  rewards$cuts <- cumsum(c(values[1], exp(values[-1])))
+  rewards
+}
+
+# How far apart two places must be that are no tie, in logarithms.
+ranges_of_tau <- function(rewards, first) {
+  extra_range(log(rewards$tau), log(1e-3), log(20), log(0.1), log(3), log(first$tau), 1)
+}
+
+set_tau <- function(rewards, values) {
+  rewards$tau <- exp(values)
+  rewards
 }
 
 # They stand before the last parameter, the noise that there is none of.
@@ -109,21 +125,15 @@ latent_beliefs <- function(config, current, start, found, fits_mean) {
     out$mean <- if (is_reflected(config)) -rest[1] else rest[1]
     rest <- rest[-1]
   }
-  if (length(rest)) out$rewards <- rewards_with(config$rewards, rest)
+  if (length(rest)) out$rewards <- trait(config$rewards, "parameters")$set(config$rewards, rest)
   out
-}
-
-rewards_with <- function(rewards, parameters) {
-  if (rewards$kind == "ordinal") rewards$cuts <- cumsum(c(parameters[1], exp(parameters[-1])))
-  if (rewards$kind == "duels") rewards$tau <- exp(parameters)
-  rewards
 }
 
 # Rewards that came with a refit are the bandit's, but for what refits change.
 check_refitted_rewards <- function(refitted, rewards) {
   if (is.null(refitted)) return(invisible())
   check_class(refitted, "bandit_rewards")
-  fixed <- function(x) unclass(x)[setdiff(names(x), c("cuts", "tau"))]
+  fixed <- function(x) unclass(x)[setdiff(names(x), trait(x, "parameters")$names)]
   if (is.null(rewards) || !identical(fixed(refitted),
                                      fixed(rewards))) damaged("a refit has other rewards than the bandit")
 }

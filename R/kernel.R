@@ -160,6 +160,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 #   of_arms          a matrix over them, somewhere in it; own_function: a function of the user's;
 #   fitted           names of the settings that are fitted, in the core's order;
 #   prior_paths      can functions be drawn from it where arms cannot be counted?
+#   falls            does it fall with the distance between two points, and depend on nothing else?
 #   smoothness       nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family;
 #   gain_growth      a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
 #                    its rate of information, see gain_rate(); NULL where none is known; sharp_growth: Vakili et al.'s;
@@ -170,7 +171,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 kernel_traits <- list(
   per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE,
   own_function = FALSE, fitted = character(),
-  prior_paths = TRUE, smoothness = NULL, gain_growth = NULL,
+  prior_paths = TRUE, falls = FALSE, smoothness = NULL, gain_growth = NULL,
   sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
   resolved = function(kernel) function(settings, kernel, names) settings, title = NULL
 )
@@ -191,7 +192,7 @@ kernel_entries <- list(
     settings = alist(dims = check_dims(dims), lengthscale = check_per_input(lengthscale, dims),
                      variance = check_positive(variance)),
     traits = list(
-      fitted = c("lengthscale", "variance"), smoothness = Inf, closed_form = TRUE,
+      fitted = c("lengthscale", "variance"), smoothness = Inf, closed_form = TRUE, falls = TRUE,
       title = "squared exponential (smooth functions)", resolved = function(kernel) resolve_stationary,
       gain_growth = function(kernel) function(kernel, d) c(factor = 1, log_power = d + 1, power = 0)
     )
@@ -200,7 +201,7 @@ kernel_entries <- list(
     settings = alist(dims = check_dims(dims), nu = check_number(nu, lower = 0, open_lower = TRUE),
                      lengthscale = check_per_input(lengthscale, dims), variance = check_positive(variance)),
     traits = list(
-      fitted = c("lengthscale", "variance"), smoothness = function(kernel) kernel$nu,
+      fitted = c("lengthscale", "variance"), falls = TRUE, smoothness = function(kernel) kernel$nu,
       title = function(kernel) {
         sprintf("Matern, nu = %s (%s)", format(kernel$nu, digits = 4), smoothness_words(kernel$nu))
       },
@@ -216,7 +217,8 @@ kernel_entries <- list(
   rq = list(
     settings = alist(dims = check_dims(dims), alpha = check_positive(alpha),
                      lengthscale = check_per_input(lengthscale, dims), variance = check_positive(variance)),
-    traits = list(fitted = c("alpha", "lengthscale", "variance"), resolved = function(kernel) resolve_stationary,
+    traits = list(fitted = c("alpha", "lengthscale", "variance"), falls = TRUE,
+                  resolved = function(kernel) resolve_stationary,
                   title = "rational quadratic (smooth functions of many lengthscales)")
   ),
   periodic = list(

@@ -175,8 +175,7 @@ cover_of_box <- function(domain, kernel, B, loss) {
 largest_cover <- 2e4
 
 falls_with_distance <- function(kernel) {
-  if (is_composite(kernel)) return(all(vapply(kernel$parts, falls_with_distance, NA)))
-  kernel$type %in% c("se", "matern", "rq")
+  if (is_composite(kernel)) all(vapply(kernel$parts, falls_with_distance, NA)) else trait(kernel, "falls")
 }
 
 #' @export

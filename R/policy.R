@@ -98,10 +98,21 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   rises           does its score never fall where mean or sd rises?
 #   blind           does it choose without regard to rewards?
 #   intervals       does it keep the intersection of all rounds' intervals, by which places are labelled?
+#   of_noise        does it go by the noise variance?
+#   curved          does it take bounds whose sd is that of sites (width_glm())?
+#   pairs           does it ask for pairs, to be compared?
+#   of_arms         must it be able to list all places?
+#   safe            does it know which places are safe, and play no others?
+#   first           places (of a box) that are candidates before all others
+#   phases          why places are played, by the numbers that the log has for it (the first is "given")
+#   declares        does it play nowhere where its own bounds say that a limit is violated?
+#   rule            the rule in R that chooses instead (rival.R); NULL: the core does
 #   resolved        a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   believes = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
+  of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL, phases = character(),
+  declares = FALSE, rule = NULL,
   # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)? Is it
   # given all outcomes, whatever they are for?
   limits = FALSE, objectives = 0, takes_all = FALSE,
@@ -115,7 +126,8 @@ policy_options <- alist(repeats = check_number(repeats, lower = 1, open_lower = 
 policy_entries <- list(
   ucb = list(
     settings = alist(width = as_width(width)),
-    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE, believes = TRUE,
+    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE, believes = TRUE, curved = TRUE,
+                  declares = TRUE,
                   limits = function(policy) trait(policy$width, "one_multiplier"),
                   rises = function(policy) trait(policy$width, "one_multiplier"))
   ),
@@ -134,7 +146,7 @@ policy_entries <- list(
                     c(settings[names(settings) != "cost"], resolve_cost(settings$cost, config))
                   })
   ),
-  kg = list(traits = list(title = "knowledge gradient")),
+  kg = list(traits = list(title = "knowledge gradient", of_noise = TRUE)),
   pi = list(settings = alist(xi = check_number(xi, lower = 0)), traits = list(title = "probability of improvement")),
   mes = list(settings = alist(samples = check_count(samples, upper = 1e4)),
              traits = list(title = "max-value entropy search", random = TRUE)),
@@ -166,7 +178,7 @@ policy_entries <- list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), rule = check_choice(rule, c("last", "game"))),
     traits = list(title = function(policy) sprintf("pairs, the %s",
                                                    if (policy$rule == "last") "last against the next" else "game"),
-                  short = "duels")
+                  short = "duels", curved = TRUE, pairs = TRUE, of_arms = function(policy) policy$rule == "game")
   ),
   uniform = list(traits = list(title = "uniform", short = "Uniform sampling", random = TRUE, uniform = TRUE,
                                blind = TRUE, limits = TRUE)),
@@ -203,6 +215,16 @@ policy_entries <- list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), implicit = check_flag(implicit),
                      level = check_level(level, implicit), accuracy = check_number(accuracy, lower = 0)),
     traits = list(title = "level-set estimation", short = "LSE", intervals = TRUE)
+  ),
+  safe = list(
+    settings = alist(width = check_one_multiplier(width, drawn = FALSE), stages = check_flag(stages),
+                     threshold = if (!is.null(threshold)) check_number(threshold), seed = check_seed_places(seed),
+                     lipschitz = if (!is.null(lipschitz)) check_numbers(lipschitz, lower = 0),
+                     accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy)),
+    traits = list(title = function(policy) if (policy$stages) "StageOpt" else "SafeOpt", limits = TRUE, safe = TRUE,
+                  first = function(policy) policy$seed,
+                  phases = function(policy) c("given", safe_phases, utils::head(safe_phases, -1)),
+                  resolved = function(policy) resolve_safe)
   ),
   stable = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE),

@@ -1,6 +1,6 @@
-# A rule in R (rival.R): what is safe, and what an observation would make safe, is a matter of pairs of places
-# (distances, posterior covariances), where a score of the core sees one place at a time; so it looks at candidates
-# alone.
+# SafeOpt and StageOpt: a policy of the core (src/core/scores/safe.h). A rule in R (rival.R) is what goes by something
+# besides posteriors: rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint columns
+# (`safety`, `count`), which a bandit with outcomes has not; it asks the core for the same sets.
 
 #' Safety: SafeOpt and StageOpt
 #'
@@ -24,8 +24,8 @@
 #' \eqn{m} rewards of the \eqn{p}-th place (in the order of their first rewards; once reached such a bound stays). The model then only chooses among safe places, so that its kernel, its
 #' `width` (2 unless it is given) and refits (`refit`) are free.
 #'
-#' On a box places are the seed and about 250 spread points per input (at most 1000). A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
-#' ignored, which is safe.
+#' On a box places are the seed and some hundred spread points per input. A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
+#' ignored, which is safe. With [pending_hallucinate()] the real rewards alone say what is safe, a maximiser or an expander, and the sd that knows pending queries which of these is played.
 #'
 #' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever played: with the default widths (\eqn{f} and
 #'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or, on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
@@ -39,7 +39,10 @@
 #'   By the model, safety rests on `B`, and **nothing bounds a norm from above**: a `B` that is too small is unsafe, and data may show it too late or never. `stop_if_refuted = TRUE` asks
 #'   [norm_check()] before every query; once it finds `B` too small, a warning of class `gpbandits_refuted` says so and only seeds are played (until `$amend()` changes a reward). It
 #'   helps little: in 40 runs with a norm of 10 that was told to be 2.5, a share of .175 was unsafe, .15 with it; told 10, none; with a width of 2, .35.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()]; `$draw()` and pending rules are not supported, refits with `by = "data"` only. SafeOpt takes
+#' @section Outcomes: with `outcomes` ([outcomes]) those with limits say what is safe, each in its own units and with its kernel and noise (`at_most(2)`: \eqn{-g} must be at least -2); values are told
+#'   by name, and may come one by one. `threshold` is left out, `delta` shared among objective and limits, `lipschitz` one number or one per limit.
+#' @section Methods: those of a [GPBandit][gp_bandit]: `journal`, `store`, `pending` (but [pending_censor()]), `$suggest(arms = )`, copies, files. With constraint columns (`safety`, `count`),
+#'   `by = "data"` or `stop_if_refuted = TRUE` a rule in R chooses, as for the rivals in [rival_ckb()], without `$draw()`, pending rules and stores. Refits with `by = "data"` only. SafeOpt takes
 #'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt has none:
 #'   its first stage ends once.
 #' @inheritParams gp_bandit
@@ -60,8 +63,9 @@
 #' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
 #' @param count number of constraint columns; by default as many as `safety` names.
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [rival_ckb()].
-#' @param contexts as for [gp_bandit()].
-#' @return An object of reference class `BanditRival`, a `GPBandit`.
+#' @param contexts,pending,store,trust as for [gp_bandit()].
+#' @param outcomes `NULL`, or one objective and outcomes with limits, see there.
+#' @return A [GPBandit][gp_bandit]; where a rule in R chooses, of reference class `BanditRival`.
 #' @aliases stage_opt safe_set
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
@@ -80,12 +84,18 @@
 #'               lipschitz = 10, noise_bound = 0.1)
 #' run <- run_bandit(d, bandit_problem(x, f, noise_uniform(0.1)), 30)
 #' min(as.data.frame(run)$f)
+#' # the temperature must stay below 2, whatever the yield; two queries at a time
+#' o <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, seed = 10, width = 2,
+#'               pending = pending_hallucinate(),
+#'               outcomes = list(yield = to_maximize(), temperature = at_most(2)))
+#' o$suggest(2)
 #' @export
 safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c("safeopt", "stageopt"),
                      by = c("model", "data"), B, R, delta = 0.1, width = NULL, safety = NULL, lipschitz = NULL,
                      noise_bound = NULL, stop_if_refuted = FALSE, accuracy = NULL, count = NULL, mean = 0,
                      constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                     constraint_mean = 0, refit = NULL, contexts = NULL, journal = NULL) {
+                     constraint_mean = 0, refit = NULL, contexts = NULL, journal = NULL, outcomes = NULL,
+                     pending = pending_ignore(), store = NULL, trust = FALSE) {
   check_dots_empty(..., allowed = names(formals(safe_opt)))
   stages <- check_choice(method, c("safeopt", "stageopt")) == "stageopt"
   by <- check_choice(by, c("model", "data"))
@@ -102,12 +112,91 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
     stop_argument("B", describe(B), "left out with by = \"data\": give a `width`, which is free")
   }
   if (of_data && is.null(width)) width <- width_constant(2)
+  check_class(pending, "bandit_pending", hint = "pending_ignore(), ...")
+  of_columns <- !is.null(safety) || !is.null(count)
+  if (!is.null(outcomes)) {
+    check_outcomes_alone(names(match.call()), outcomes, of_data, stop_if_refuted)
+    threshold <- NULL
+  }
+  core <- !of_columns && !of_data && !stop_if_refuted && is_safe_in_core(as_domain(domain))
+  if (core) {
+    if (is.null(width)) width <- safe_width(domain, B, R, delta)
+    return(safe_bandit(as_domain(domain), kernel, noise_var, check_rival_width(width), stages, threshold, seed,
+                       lipschitz, accuracy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
+                       pending = pending, store = store, trust = trust))
+  }
+  check_rule_alone(outcomes, pending, store, trust)
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
   noise <- if (of_data) list(bound = noise_bound, R = if (!missing(R)) R, delta = delta)
   new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, journal, contexts,
                  accuracy, by, noise, refit, stop_if_refuted)
 }
+
+# ---- in the core ----------------------------------------------------------------
+
+# `threshold` is NULL where `outcomes` have limits.
+safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, seed, lipschitz, accuracy, outcomes,
+                        pending, ...) {
+  if (trait(pending, "stands_in")) {
+    stop_argument("pending", describe_pending(pending),
+                  "another rule: what stands for a late reward would say what is safe")
+  }
+  check_few_places(domain, 4000)
+  limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
+  if (is.null(outcomes)) threshold <- check_number(threshold)
+  if (!is.null(lipschitz)) {
+    lipschitz <- rep_len(check_numbers(lipschitz, lengths = unique(c(1, limited)), lower = 0), limited)
+  }
+  seed <- check_seed(seed, domain)
+  policy <- new_policy("safe")
+  gp_bandit(domain, kernel, noise_var, policy, outcomes = outcomes, pending = pending, ...)
+}
+
+# Seeds as the numbers of candidates: of arms those of these, of a box they are the first.
+resolve_safe <- function(settings, config) {
+  seed <- settings$seed
+  settings$seed <- if (can_count(config$domain)) as.double(seed$arm) else seq_len(place_total(seed)) - 1
+  settings$actions <- length(model_names(config$domain))
+  settings
+}
+
+is_safe_in_core <- function(domain) can_count(domain) || core_space_kind(domain, list()) == "box"
+
+# Outcomes with limits say what is safe, in their own units.
+check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
+  known <- c("threshold", "safety", "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
+             "constraint_mean")
+  twice <- intersect(known, given)
+  if (length(twice)) stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome says it of itself")
+  if (of_data) stop_argument("outcomes", "given with by = \"data\"", "NULL with by = \"data\"")
+  if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with `outcomes`", "FALSE with `outcomes`")
+  outcomes <- check_outcome_list(outcomes)
+  if (sum(vapply(outcomes, trait, NA, "objective")) != 1 || !any(vapply(outcomes, is_limited, NA))) {
+    stop_argument("outcomes", describe(outcomes), "one objective, and limits: at_least(), at_most(), between()")
+  }
+  fitted <- !vapply(outcomes, function(one) is.null(one$transform) && is.null(one$refit), NA)
+  if (any(fitted)) {
+    stop_argument("outcomes", sprintf("%s with a scale or a refit", names(outcomes)[fitted][1]),
+                  "outcomes in their own units, with kernels that stay")
+  }
+}
+
+check_rule_alone <- function(outcomes, pending, store, trust) {
+  why <- "with `safety`, `count`, by = \"data\", stop_if_refuted = TRUE, or a domain that is neither arms nor a box"
+  if (!is.null(outcomes)) stop_argument("outcomes", "given", paste("NULL", why))
+  if (trait(pending, "noticed")) stop_argument("pending", describe_pending(pending), paste("pending_ignore()", why))
+  if (!is.null(store)) stop_argument("store", "given", paste("NULL", why))
+  check_flag(trust)
+}
+
+# The default width of one function.
+safe_width <- function(domain, B, R, delta) {
+  of_draws <- missing(B) && missing(R) && can_count(as_domain(domain))
+  if (of_draws) width_srinivas_finite(check_delta(delta)) else width_amm(B, R, check_delta(delta))
+}
+
+# ---- a rule in R ----------------------------------------------------------------
 
 # What only the data's rule takes, and what it needs.
 check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_refuted, refit, contexts) {
@@ -137,11 +226,7 @@ check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_
 # Models and safety functions from the arguments.
 safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, count, ...) {
   safety <- check_safety(safety, count)
-  delta <- check_delta(delta) / safety$functions
-  if (is.null(width)) {
-    of_draws <- missing(B) && missing(R) && can_count(as_domain(domain))
-    width <- if (of_draws) width_srinivas_finite(delta) else width_amm(B, R, delta)
-  }
+  if (is.null(width)) width <- safe_width(domain, B, R, check_delta(delta) / safety$functions)
   c(gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, ..., least = 0),
     list(safety = safety))
 }
@@ -237,45 +322,31 @@ safe_candidates <- function(config) {
   list(arm = c(config$seed$arm, spread$arm), inputs = rbind(unname(config$seed$inputs), unname(spread$inputs)))
 }
 
-# Mean, sd, width, and bounds of one model at the places.
-model_bounds <- function(model, places, context) {
-  p <- model_posterior(model, places, context)
-  w <- model_width(model)
-  list(mean = p$mean, sd = p$sd, width = w, lower = p$mean - w * p$sd, upper = p$mean + w * p$sd)
-}
-
+# Lower and upper bounds of all models at the places, and which of these are what, as the core has it (SafeSets in
+# src/core/scores/safe.h); `width`: f's.
 safe_state <- function(rival, context) {
   config <- rival$config
+  models <- models_of(rival)
   places <- safe_candidates(config)
-  bounds <- lapply(models_of(rival), model_bounds, places, context)
-  distance <- if (!is.null(config$lipschitz)) unname(as.matrix(stats::dist(places$inputs)))
+  for (model in models) heal(model)
+  widths <- vapply(models, model_width, 0)
   seed <- is_seed(config, places)
   refuted <- is_refuted(rival)
-  safe <- if (refuted) seed
-          else if (config$by == "data") safe_by_data(rival, places, seed)
-          else safe_places(bounds[config$safety], seed, config$threshold, config$lipschitz, distance)
-  f <- bounds[[1]]
-  list(places = places, bounds = bounds, safe = safe, maximiser = safe & f$upper >= max(f$lower[safe]),
-       expander = if (refuted) logical(length(safe))
-                  else expanders(rival, places, bounds[config$safety], safe, distance, context), refuted = refuted)
+  by_data <- config$by == "data"
+  first <- models[[1]]
+  safety <- list(outcome = as.integer(config$safety) - 1L, threshold = config$threshold,
+                 lipschitz = or_else(config$lipschitz, rep(NaN, length(config$safety))))
+  found <- core(cpp_bandits_safe(lapply(models, function(model) model$handle), widths,
+                                 contexts_for(first, context, 1L), safety,
+                                 if (by_data && !refuted) safe_by_data(rival, places, seed) else seed,
+                                 !by_data && !refuted, !refuted,
+                                 points_in_contexts(first$config$domain, places, context), unname(places$inputs)))
+  c(found, list(places = places, refuted = refuted, width = widths[1]))
 }
 
 is_seed <- function(config, places) {
   if (can_count(config$domain)) return(places$arm %in% config$seed$arm)
   seq_along(places$arm) <= place_total(config$seed)
-}
-
-safe_places <- function(bounds, seed, threshold, lipschitz, distance) {
-  if (is.null(lipschitz)) return(seed | Reduce(`&`, Map(function(b, h) b$lower >= h, bounds, threshold)))
-  safe <- seed
-  repeat {
-    certified <- Reduce(`&`, Map(function(b, h, L) {
-      colSums(b$lower[safe] - L * distance[safe, , drop = FALSE] >= h) > 0
-    }, bounds, threshold, lipschitz))
-    grown <- safe | certified
-    if (identical(grown, safe)) return(safe)
-    safe <- grown
-  }
 }
 
 # By rewards alone: every safety function has a reward that is high enough and near enough.
@@ -349,34 +420,6 @@ remember_refuted <- function(rival, state, memory) {
   memory
 }
 
-# Safe places whose observation may make an unsafe one safe, for all safety functions at once.
-expanders <- function(rival, places, bounds, safe, distance, context) {
-  out <- logical(length(safe))
-  if (all(safe)) return(out)
-  config <- rival$config
-  reaches <- lapply(seq_along(bounds), function(j) {
-    if (!is.null(config$lipschitz)) {
-      return(bounds[[j]]$upper[safe] - config$lipschitz[j] * distance[safe, !safe, drop = FALSE] >= config$threshold[j])
-    }
-    model <- models_of(rival)[[config$safety[j]]]
-    lower_after_upper(model, places, bounds[[j]], safe, context) >= config$threshold[j]
-  })
-  out[safe] <- rowSums(Reduce(`&`, reaches)) > 0
-  out
-}
-
-# Lower bounds of unsafe places (columns) once u(x) has been observed at a safe place x (rows).
-lower_after_upper <- function(model, places, b, safe, context) {
-  points <- points_in_contexts(model$config$domain, places, context)
-  covariance <- core(cpp_bandit_covariance(model$handle, contexts_for(model, context, 1L), as.integer(places$arm),
-                                           points))
-  covariance <- covariance[safe, !safe, drop = FALSE]
-  spread <- b$sd[safe]^2 + model$config$noise_var
-  mean <- rep(b$mean[!safe], each = sum(safe)) + covariance * (b$width * b$sd[safe] / spread)
-  variance <- rep(b$sd[!safe]^2, each = sum(safe)) - covariance^2 / spread
-  matrix(mean - b$width * sqrt(pmax(variance, 0)), sum(safe))
-}
-
 # ---- the choice ---------------------------------------------------------------
 
 # Prior sd of every model at the places.
@@ -398,13 +441,13 @@ safe_choice <- function(rival, state, at, memory = rival$memory) {
   kind <- state$maximiser[at] + 2 * state$expander[at]
   kind <- if (state$refuted) 5 else if (kind == 0) 4 else kind
   list(place = subset_places(state$places, at), memory = remember_refuted(rival, state, memory),
-       phase = safe_phases[kind], width = state$bounds[[1]]$width)
+       phase = safe_phases[kind], width = state$width)
 }
 
 propose_safe_opt <- function(rival, context) {
   state <- safe_state(rival, context)
   prior <- prior_sds(rival, state$places, context)
-  relative <- Map(function(b, sd) ifelse(sd > 0, (b$upper - b$lower) / sd, 0), state$bounds, prior)
+  relative <- Map(function(lower, upper, sd) ifelse(sd > 0, (upper - lower) / sd, 0), state$lower, state$upper, prior)
   functions <- union(1, rival$config$safety)
   at <- first_largest(do.call(pmax, relative[functions]), state$maximiser | state$expander, 1)
   safe_choice(rival, state, at)
@@ -413,29 +456,46 @@ propose_safe_opt <- function(rival, context) {
 propose_stage_opt <- function(rival) {
   state <- safe_state(rival, NULL)
   memory <- rival$memory
-  widest <- do.call(pmax, lapply(state$bounds[rival$config$safety], function(b) b$upper - b$lower))
+  widest <- do.call(pmax, Map(`-`, state$upper, state$lower)[rival$config$safety])
   accuracy <- if (is.null(rival$config$accuracy)) rival$config$scale / 2 else rival$config$accuracy
   if (memory$stage == 1 && !any(widest[state$expander] > accuracy)) memory$stage <- 2
   at <- if (memory$stage == 1) first_largest(widest, state$expander, rival$config$scale)
-        else first_largest(state$bounds[[1]]$upper, state$safe, rival$config$scale)
+        else first_largest(state$upper[[1]], state$safe, rival$config$scale)
   safe_choice(rival, state, at, memory)
 }
 
 recommend_safe <- function(rival, context) {
   state <- safe_state(rival, context)
-  subset_places(state$places, first_largest(state$bounds[[1]]$lower, state$safe, rival$config$scale))
+  subset_places(state$places, first_largest(state$lower[[1]], state$safe, rival$config$scale))
 }
 
 # $safe(): which places are safe, possible maximisers, expanders, and the bounds of f.
-bandit_safe <- function(rival, context, ...) {
+bandit_safe <- function(bandit, context, ...) {
   check_dots_empty(...)
-  if (is.null(rival$config$safety)) {
+  config <- bandit$config
+  of_policy <- trait(config$policy, "safe")
+  if (!of_policy && is.null(config$safety)) {
     stop_gpbandits("Only a bandit made by safe_opt() says which places are safe.", argument = "bandit")
   }
-  heal(rival)
-  state <- safe_state(rival, context_row(rival$config, contexts_for(rival, context, 1L)))
-  places <- place_labels(rival$config$domain, state$places$arm, state$places$inputs)
-  ours <- list(safe = state$safe, maximiser = state$maximiser, expander = state$expander,
-               lower = state$bounds[[1]]$lower, upper = state$bounds[[1]]$upper)
+  heal(bandit)
+  here <- contexts_for(bandit, context, 1L)
+  found <- if (of_policy) safe_by_policy(bandit, here) else safe_state(bandit, context_row(config, here))
+  places <- place_labels(config$domain, found$places$arm, found$places$inputs)
+  ours <- found[c("safe", "maximiser", "expander", "lower", "upper")]
+  if (!of_policy) ours[c("lower", "upper")] <- list(found$lower[[1]], found$upper[[1]])
   cpp_frame(c(places, columns_beside(ours, names(places))))
+}
+
+# f's bounds in the user's units.
+safe_by_policy <- function(bandit, contexts) {
+  domain <- bandit$config$domain
+  found <- core(cpp_bandit_safe(bandit$handle, contexts))
+  if (!is.null(bandit$config$outputs)) {
+    middle <- in_user_units(list(mean = (found$lower + found$upper) / 2, sd = (found$upper - found$lower) / 2),
+                            bandit$config)
+    found[c("lower", "upper")] <- list(middle$mean - middle$sd, middle$mean + middle$sd)
+  }
+  found$places <- if (can_count(domain)) all_places(domain)
+                  else list(arm = NA_integer_, inputs = found$inputs[, seq_along(model_names(domain)), drop = FALSE])
+  found
 }

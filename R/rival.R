@@ -155,10 +155,10 @@ rival_rules <- list(
 )
 
 # Each stands in a bandit's settings as a policy that only it knows.
-policy_entries[names(rival_rules)] <- lapply(rival_rules, function(rule) {
+policy_entries[names(rival_rules)] <- Map(function(rule, name) {
   list(settings = alist(width = if (!is.null(width)) check_one_multiplier(width)),
-       traits = list(title = rule$title, short = rule$title, random = !isFALSE(rule$random)))
-})
+       traits = list(title = rule$title, short = rule$title, random = !isFALSE(rule$random), rule = name))
+}, rival_rules, names(rival_rules))
 
 recommend_by_shown <- function(rival, context) place_of_sum(rival, list(shown_model(rival)), context)
 
@@ -205,12 +205,6 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), fra
   if (!is.null(journal)) start_journal(rival, journal, check_flag(trust))
   rival
 }
-
-# ---- phases: numbers in the log -----------------------------------------------
-
-phase_names <- function(config) c("given", rival_rules[[config$rule]]$phases(constraint_count(config)))
-
-phases_of <- function(rival, ids) phase_names(rival$config)[rival$queries$phase[ids]]
 
 # ---- posteriors ---------------------------------------------------------------
 

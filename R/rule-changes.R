@@ -70,7 +70,12 @@ new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 
 # What a change rule states of itself: `resolved`: a function that completes its settings for the core; `of_domain`: it
 # keeps the domain that it began with.
-change_traits <- list(of_domain = FALSE, resolved = function(changes) function(settings, config) settings)
+#   of_readings  does it go by rewards, or by a drift, as Gaussian noise has them?
+#   lasting      how many of the last queries count (a window)
+#   reweighs     do old rewards count less?
+#   decay        the rate at which f itself changes; NULL: it does not
+change_traits <- list(of_domain = FALSE, of_readings = FALSE, lasting = Inf, reweighs = FALSE, decay = NULL,
+                      resolved = function(changes) function(settings, config) settings)
 
 change_entries <- list(
   detect = list(
@@ -78,7 +83,7 @@ change_entries <- list(
                      explore = check_explore(explore),
                      kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ..."),
                      dyadic = check_flag(dyadic)),
-    traits = list(of_domain = TRUE, resolved = function(changes) function(settings, config) {
+    traits = list(of_domain = TRUE, of_readings = TRUE, resolved = function(changes) function(settings, config) {
       kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
       settings$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
       settings$domain <- detector_average(config, settings$kernel)
@@ -88,19 +93,23 @@ change_entries <- list(
   oracle = list(settings = alist(times = check_times(times), explore = check_explore(explore))),
   never = list(settings = alist(explore = check_explore(explore))),
   every = list(settings = alist(rounds = check_count(rounds), explore = check_explore(explore))),
-  event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore))),
+  event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore)),
+               traits = list(of_readings = TRUE)),
   "function" = list(
     settings = alist(f = check_function(f), explore = check_explore(explore)),
-    traits = list(of_domain = TRUE, resolved = function(changes) function(settings, config) {
+    traits = list(of_domain = TRUE, of_readings = TRUE, resolved = function(changes) function(settings, config) {
       settings$f <- checked_restart(changes$f, config)
       settings
     })
   ),
-  window = list(settings = alist(window = check_count(window), explore = check_explore(explore))),
+  window = list(settings = alist(window = check_count(window), explore = check_explore(explore)),
+                traits = list(lasting = function(changes) changes$window)),
   weights = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_lower = TRUE),
-                                  explore = check_explore(explore))),
+                                  explore = check_explore(explore)),
+                 traits = list(reweighs = TRUE)),
   fade = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_upper = TRUE),
-                               explore = check_explore(explore)))
+                               explore = check_explore(explore)),
+              traits = list(of_readings = TRUE, decay = function(changes) changes$rate))
 )
 
 check_times <- function(times) {

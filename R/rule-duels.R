@@ -69,17 +69,17 @@ policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 # Pairs are asked for and told as such.
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
-  if (config$policy$kind == "duel" && !compares) {
+  if (trait(config$policy, "pairs") && !compares) {
     stop_argument("policy", "policy_duel() without rewards_duels()",
                   "another policy, or `rewards = rewards_duels()` (or rankings)")
   }
   if (!compares) return(invisible())
-  if (config$pending$kind != "ignore") refuse("pending", describe_pending(config$pending), "pending_ignore()")
+  if (trait(config$pending, "noticed")) refuse("pending", describe_pending(config$pending), "pending_ignore()")
   if (config$engine == "played") refuse("engine", "\"played\"", "\"auto\" or \"weights\"")
   if (trait(config$policy, "draws") && !can_count(config$domain)) {
     refuse("policy", paste(trait(config$policy, "title"), "on", describe_domain(config$domain)), "policy_duel()")
   }
-  if (identical(config$policy$rule, "game") && !can_count(config$domain)) {
+  if (trait(config$policy, "of_arms") && !can_count(config$domain)) {
     refuse("policy", paste("policy_duel(rule = \"game\") on", describe_domain(config$domain)), "rule = \"last\"")
   }
 }
@@ -220,9 +220,10 @@ check_glm_width <- function(config) {
   if (is_variational(config$rewards)) {
     refuse("with approximation = \"variational\"", "with \"laplace\": its proof is about the mode")
   }
-  if (!config$policy$kind %in% c("ucb", "duel")) {
+  if (!trait(config$policy, "curved")) {
     refuse(paste("for", trait(config$policy, "title")), "for policy_ucb() or policy_duel()")
   }
-  if (config$pending$kind == "hallucinate") refuse("with pending_hallucinate()",
-                                                   "with pending_ignore(): what is pending proves nothing")
+  if (trait(config$pending, "variance_knows")) {
+    refuse("with pending_hallucinate()", "with pending_ignore(): what is pending proves nothing")
+  }
 }

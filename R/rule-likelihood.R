@@ -106,10 +106,12 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   ranks       of several at once?
 #   has_norm_bound  is width_glm() proved for them?
 #   concave     is the log likelihood, so that a low rank has a certificate?
+#   parameters  what refits fit besides: NULL, or `names` of settings, `ranges(rewards, first)` (rows of
+#               extra_range()), and `set(rewards, values)`
 #   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL,
-                       compares = FALSE,
-                       ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, refits = TRUE, refits_mean = FALSE)
+                       compares = FALSE, ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
+                       refits = TRUE, refits_mean = FALSE)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
@@ -142,6 +144,7 @@ rewards_entries <- list(
                   response = function(rewards) function(f) {
                     1 + rowSums(stats::plogis(outer(as.vector(f), rewards$cuts, "-")))
                   },
+                  parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
                   outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
   ),
   duels = list(
@@ -152,6 +155,8 @@ rewards_entries <- list(
                   likelihood = function(rewards) if (rewards$ties) list(kind = "ties",
                                                                         tau = rewards$tau) else list(kind = "logit"),
                   response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
+                  parameters = function(rewards) if (rewards$ties) list(names = "tau", ranges = ranges_of_tau,
+                                                                        set = set_tau),
                   compares = TRUE, has_norm_bound = function(rewards) !rewards$ties)
   ),
   rankings = list(
@@ -292,7 +297,7 @@ check_likelihood <- function(config) {
   for (arg in c("constraints", "failures")) {
     if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
   }
-  if (!is.null(config$changes) && config$changes$kind %in% c("detect", "event", "fade", "function")) {
+  if (!is.null(config$changes) && trait(config$changes, "of_readings")) {
     refuse("changes", sprintf("change_%s()", config$changes$kind),
            "NULL, change_oracle(), change_never(), change_every(), change_window() or change_weights()")
   }
@@ -301,7 +306,7 @@ check_likelihood <- function(config) {
     refuse("width", trait(width, "title"),
            "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
   }
-  if (config$policy$kind == "kg" || !is.null(config$policy$repeats)) {
+  if (trait(config$policy, "of_noise") || !is.null(config$policy$repeats)) {
     refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
   }
   if (config$engine == "lowrank" && is_variational(config$rewards)) {

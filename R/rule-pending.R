@@ -50,14 +50,14 @@ new_pending <- function(kind) new_part("bandit_pending", kind, parent.frame())
 
 # What a pending rule states of itself: `noticed`: does anything know of a query before its reward? `replaces`: are
 # rewards that do not come replaced by a constant? `words`: for people.
-# `stands_in`: a value stands for a reward that is not known.
-pending_traits <- list(noticed = TRUE, replaces = FALSE, stands_in = FALSE, words = NULL)
+# `stands_in`: a value stands for a reward that is not known. `variance_knows`: sds are as if the rewards had come.
+pending_traits <- list(noticed = TRUE, replaces = FALSE, stands_in = FALSE, variance_knows = FALSE, words = NULL)
 
 pending_entries <- list(
   ignore = list(traits = list(noticed = FALSE, words = "ignored")),
   hallucinate = list(
     settings = alist(guard = check_number(guard, lower = 0, infinite = TRUE)),
-    traits = list(words = function(pending) {
+    traits = list(variance_knows = TRUE, words = function(pending) {
       if (is_guarded(pending)) sprintf("known to the variance, at most %g nats at a time", pending$guard)
       else "known to the variance"
     })

@@ -260,7 +260,7 @@ query_fields <- c("arm", "context", "action", "segment", "mean", "sd", "width")
 # Columns that only some bandits have (inputs, multipliers, ...) share the column `numbers`.
 more_query_columns <- function(config) {
   columns <- journal_query_columns(config)
-  columns[setdiff(names(columns), c(query_fields, "phase"))]
+  columns[setdiff(names(columns), query_fields)]
 }
 
 more_event_columns <- function(config) {

@@ -127,6 +127,35 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandits_safe
+Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context, const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand, const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs);
+RcppExport SEXP _gpbandits_cpp_bandits_safe(SEXP handlesSEXP, SEXP widthSEXP, SEXP contextSEXP, SEXP safetySEXP, SEXP seedSEXP, SEXP by_boundsSEXP, SEXP expandSEXP, SEXP pointsSEXP, SEXP inputsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type handles(handlesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type width(widthSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type safety(safetySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::LogicalVector& >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< bool >::type by_bounds(by_boundsSEXP);
+    Rcpp::traits::input_parameter< bool >::type expand(expandSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type inputs(inputsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandits_safe(handles, width, context, safety, seed, by_bounds, expand, points, inputs));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_safe
+Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context);
+RcppExport SEXP _gpbandits_cpp_bandit_safe(SEXP handleSEXP, SEXP contextSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_safe(handle, context));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_advantage
 Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context, double width);
 RcppExport SEXP _gpbandits_cpp_bandit_advantage(SEXP handleSEXP, SEXP fromSEXP, SEXP contextSEXP, SEXP widthSEXP) {
@@ -161,19 +190,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_intervals(handle, context));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_covariance
-Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context, const Rcpp::IntegerVector& arms, const Eigen::MatrixXd& points);
-RcppExport SEXP _gpbandits_cpp_bandit_covariance(SEXP handleSEXP, SEXP contextSEXP, SEXP armsSEXP, SEXP pointsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arms(armsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_covariance(handle, context, arms, points));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1275,10 +1291,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandits_largest_sum", (DL_FUNC) &_gpbandits_cpp_bandits_largest_sum, 6},
+    {"_gpbandits_cpp_bandits_safe", (DL_FUNC) &_gpbandits_cpp_bandits_safe, 9},
+    {"_gpbandits_cpp_bandit_safe", (DL_FUNC) &_gpbandits_cpp_bandit_safe, 2},
     {"_gpbandits_cpp_bandit_advantage", (DL_FUNC) &_gpbandits_cpp_bandit_advantage, 4},
     {"_gpbandits_cpp_bandit_differences", (DL_FUNC) &_gpbandits_cpp_bandit_differences, 4},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
-    {"_gpbandits_cpp_bandit_covariance", (DL_FUNC) &_gpbandits_cpp_bandit_covariance, 4},
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_joint_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_joint_maxima, 2},
     {"_gpbandits_cpp_joint_maxima", (DL_FUNC) &_gpbandits_cpp_joint_maxima, 2},

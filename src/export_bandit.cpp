@@ -10,13 +10,13 @@
 #include "r_settings.h"
 #include "scores/outcomes.h"
 #include "scores/policies.h"
+#include "scores/safe.h"
 #include "spaces/make_space.h"
 #include "widths/make_width.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 // ---- a bandit's settings ------------------------------------------------------------------------
 
@@ -299,6 +299,16 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts, double feasi
   return places_to_r(places);
 }
 
+namespace {
+
+Rcpp::LogicalVector flags_to_r(const std::vector<char>& flags) {
+  Rcpp::LogicalVector out(static_cast<R_xlen_t>(flags.size()));
+  for (R_xlen_t k = 0; k < out.size(); ++k) out[k] = flags[static_cast<std::size_t>(k)] != 0;
+  return out;
+}
+
+}  // namespace
+
 // Where mean + width * sd is largest in a context, and how large (width < 0: a lower bound).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width) {
@@ -322,6 +332,51 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
     terms.push_back({weight[k], width[k], floored[k] != 0});
   }
   return places_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
+}
+
+// What is safe among the places of several bandits' posteriors, the first one f's, see SafeSets: all arms in a context,
+// or `points`, whose `inputs` distances are of. `safety`: `outcome` (0-based), `threshold` and `lipschitz` (NaN: none).
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context,
+                            const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand,
+                            const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs) {
+  std::vector<gpb::OutcomeView> outcomes;
+  for (R_xlen_t k = 0; k < handles.size(); ++k) {
+    BanditHandle one(handles[k]);
+    const double scale = one->space().prior_scale();
+    outcomes.push_back({&one->mean(), &one->mean(), gpb::Role(), scale, one->mean().noise_var(), width[k]});
+  }
+  gpb::SafetyRule rule;
+  rule.actions = inputs.cols();
+  const Rcpp::IntegerVector outcome = safety["outcome"];
+  const Rcpp::NumericVector threshold = safety["threshold"], lipschitz = safety["lipschitz"];
+  for (R_xlen_t j = 0; j < outcome.size(); ++j) {
+    rule.limits.push_back({static_cast<std::size_t>(outcome[j]), 1.0, threshold[j], lipschitz[j]});
+  }
+  BanditHandle first(handles[0]);
+  gpb::Candidates all = first->space().candidates(gpb::contexts_from_list(context).at(0));
+  if (!all.tabled()) {
+    all = gpb::Candidates();
+    all.X = points;
+  }
+  const gpb::SafeSets sets = gpb::safe_sets(outcomes, all, rule, std::vector<char>(seed.begin(), seed.end()), by_bounds,
+                                            expand, [&inputs] { return gpb::Points(inputs); });
+  using Rcpp::_;
+  return Rcpp::List::create(_["lower"] = Rcpp::wrap(sets.lower), _["upper"] = Rcpp::wrap(sets.upper),
+                            _["safe"] = flags_to_r(sets.safe), _["maximiser"] = flags_to_r(sets.maximiser),
+                            _["expander"] = flags_to_r(sets.expander));
+}
+
+// The same of a bandit whose policy knows what is safe, of its candidates in a context, with f's bounds.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context) {
+  BanditHandle bandit(handle);
+  const Context here = gpb::contexts_from_list(context).at(0);
+  const gpb::PlaceLabels found = bandit->labels(here);
+  using Rcpp::_;
+  return Rcpp::List::create(_["safe"] = flags_to_r(found.safe), _["maximiser"] = flags_to_r(found.maximiser),
+                            _["expander"] = flags_to_r(found.expander), _["lower"] = found.lower,
+                            _["upper"] = found.upper, _["inputs"] = bandit->space().candidates(here).X);
 }
 
 // Where mean + width * sd of f - f(from) is largest in a context, and how large; `from`: one place.
@@ -362,25 +417,6 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
       Rcpp::_["lower"] = Eigen::VectorXd(found.lower().segment(all.first, all.size())),
       Rcpp::_["upper"] = Eigen::VectorXd(found.upper().segment(all.first, all.size())),
       Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
-}
-
-// Joint posterior covariance of arms in a context by their numbers (0-based), where there is a
-// table of them, else of points as the kernel sees them.
-// [[Rcpp::export(rng = false)]]
-Eigen::MatrixXd cpp_bandit_covariance(SEXP handle, const Rcpp::List& context,
-                                      const Rcpp::IntegerVector& arms,
-                                      const Eigen::MatrixXd& points) {
-  BanditHandle bandit(handle);
-  const gpb::Candidates& all =
-      bandit->space().candidates(gpb::contexts_from_list(context).at(0));
-  if (all.tabled()) {
-    return bandit->variance().covariance(all, std::vector<Index>(arms.begin(), arms.end()));
-  }
-  gpb::Candidates asked;
-  asked.X = points;
-  std::vector<Index> every(static_cast<std::size_t>(points.rows()));
-  std::iota(every.begin(), every.end(), Index(0));
-  return bandit->variance().covariance(asked, every);
 }
 
 // The maximum and the value at the recommended place, in joint draws: a row each.
@@ -549,6 +585,7 @@ struct LogFromR {
         mean(queries["mean"]),
         sd(queries["sd"]),
         width(queries["width"]),
+        phase(queries.containsElementNamed("phase") ? Rcpp::IntegerVector(queries["phase"]) : Rcpp::IntegerVector()),
         g(Rcpp::as<Eigen::MatrixXd>(queries["g"])),
         kind(events["kind"]),
         id(events["id"]),
@@ -562,6 +599,7 @@ struct LogFromR {
                                   static_cast<R_xlen_t>(g.rows())}) {
       check_length(length, n);
     }
+    if (phase.size() > 0) check_length(phase.size(), n);
     for (const R_xlen_t length :
          {id.size(), reward.size(), time.size(), arms.size()}) {
       check_length(length, m);
@@ -586,7 +624,8 @@ struct LogFromR {
     return out;
   }
 
-  Query query(const gpb::Space& space, R_xlen_t e) const {
+  // `phases`: as many as the policy has.
+  Query query(const gpb::Space& space, R_xlen_t e, int phases) const {
     const R_xlen_t k = query_of(e);
     Query out;
     // (A given event may be a query and its reward in one: of a log that was made shorter.)
@@ -603,6 +642,10 @@ struct LogFromR {
     out.mean = mean[k];
     out.sd = sd[k];
     out.width = width[k];
+    if (phases > 0 && action[k] != static_cast<int>(Action::given)) {
+      out.phase = phase.size() > 0 && phase[k] != NA_INTEGER ? phase[k] : 0;
+      if (out.phase < 0 || out.phase > phases) throw std::invalid_argument("unknown phase of a query");
+    }
     if (STRING_ELT(arms, e) != NA_STRING) {
       gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), out.context);
       if (out.context.fixed && !out.context.fixed->holds(out.place.x)) {
@@ -617,6 +660,7 @@ struct LogFromR {
   std::vector<Context> contexts;
   Rcpp::IntegerVector action;
   Rcpp::NumericVector mean, sd, width;
+  Rcpp::IntegerVector phase;  // of no length where queries have none
   Eigen::MatrixXd g;
   Rcpp::IntegerVector kind, id;
   Rcpp::NumericVector reward, time;
@@ -658,7 +702,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
       continue;
     }
     const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
-    bandit->replay(event, asks ? log.query(bandit->space(), e) : Query());
+    bandit->replay(event, asks ? log.query(bandit->space(), e, bandit->phases()) : Query());
   }
 }
 

@@ -280,6 +280,11 @@ gpb::Index logged_inputs(const gpb::Place& place) {
   return place.x.size() - (place.kind == gpb::Place::Kind::numbered ? 1 : 0);
 }
 
+int phase_in_log(const Query& q) {
+  if (q.action == gpb::Action::given) return 1;
+  return q.phase > 0 ? q.phase : NA_INTEGER;
+}
+
 // Queries from this one (0-based) on, whose rewards and constraint values are still to come.
 SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   const Query* const first = bandit.fold().queries().data() + from;
@@ -288,7 +293,7 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
   const gpb::Index constraints = bandit.fold().multipliers().size();
   const gpb::Index outcomes = bandit.fold().outcomes();
-  Columns columns(n, 8 + outcomes + inputs + 2 * constraints, keep);
+  Columns columns(n, 9 + outcomes + inputs + 2 * constraints, keep);
   const auto integers = [&](const char* name, auto value) {
     int* column = columns.integers(name);
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
@@ -305,6 +310,7 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   numbers("mean", [](const Query& q) { return q.mean; });
   numbers("sd", [](const Query& q) { return q.sd; });
   numbers("width", [](const Query& q) { return or_na(q.width); });
+  if (bandit.phases() > 0) integers("phase", phase_in_log);
   const auto unknown = [](const Query&) { return NA_REAL; };
   for (gpb::Index k = 0; k < outcomes; ++k) numbers(value_column(k).c_str(), unknown);
   for (gpb::Index j = 0; j < inputs; ++j) {

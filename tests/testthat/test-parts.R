@@ -24,7 +24,8 @@ one_of_each <- function() {
            policy_pims(), policy_eims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
            policy_variance(), policy_uniform(), policy_duel(1), policy_duel(1, "game"), policy_ehvi(), policy_hypervolume(1), gp_ucb_pe(x9, k, 0.1)$config$policy,
            rival_epbo(x9, k, 0.1, penalty = 1, outcomes = list(y = to_maximize(), g = at_most(0)))$config$policy,
-           gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy),
+           gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy,
+           safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
       lapply(one_of_each_rule(), function(rival) rival$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalise(), pending_censor(3)),
     bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_every(5), change_event(),
@@ -50,8 +51,8 @@ one_of_each_rule <- function() {
   k <- kernel_se(0.3)
   list(ckb = rival_ckb(x9, k, 0.1, step = 1, bound = 1),
        epbo = rival_epbo(x9, k, 0.1, penalty = 1), bandit_oco = rival_oco(list(u = c(0, 1))), admmbo = rival_admmbo(x9, k, 0.1),
-       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2),
-       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, method = "stageopt"),
+       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0),
+       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0, method = "stageopt"),
        lb_gp_ucb = lb_gp_ucb(x9, k, 0.1, B = 1, R = 0.1), a_gp_ucb = a_gp_ucb(x9, k, 0.1, B = 1, R = 0.1),
        bpe = bpe(x9, k, 0.1, rounds = 9, B = 1, R = 0.1), rahbo = rahbo(x9, k, 0.1, 1, k, 3),
        ei_cost = gp_ei(x9, k, 0.1, cost = "learned"))

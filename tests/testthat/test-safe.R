@@ -7,6 +7,9 @@ tiny_safe <- function(maker = safe_opt, threshold, seed = 3, ...) {
   b
 }
 
+# Of queries, as the log numbers them.
+logged_phases <- function(b) as.environment(b)$queries$phase[b$history()$id]
+
 test_that("the safe sets of the tiny example are the specification's", {
   b <- tiny_safe(threshold = -0.48)
   found <- b$safe()
@@ -184,7 +187,7 @@ test_that("on a box the seed and spread points are played", {
   set.seed(1)
   run <- run_bandit(stage, bandit_problem(box_domain(0, 1), function(x) 1 - x[, 1], noise_gaussian(0.1)), 15)
   expect_gte(min(as.data.frame(run)$f), -0.5)
-  expect_equal(as.environment(stage)$memory$stage, 2)
+  expect_gt(max(logged_phases(stage)), 5)     # those of its second stage
 })
 
 test_that("safety functions that are a problem's constraints run, with late rewards and a journal", {
@@ -452,4 +455,171 @@ test_that("a norm that is refuted leaves the seeds, says so once, and a correcte
   for (id in 1:4) b$amend(id, 0.01 * id)
   expect_equal(b$suggest()$arm %in% which(b$safe()$safe), TRUE)
   expect_false(identical(b$history()$phase[9], "refuted"))
+})
+
+# ---- a policy of the core ---------------------------------------------------------
+
+# Plays both alike; their choices, phases and bounds agree in each round.
+expect_alike <- function(core, rule, f, rounds = 12, told_rule = function(b, id, x) b$observe(id, f(x)),
+                         told_core = told_rule) {
+  for (t in seq_len(rounds)) {
+    q <- core$suggest()
+    expect_identical(rule$suggest(), q)
+    told_core(core, q$id, q$x1)
+    told_rule(rule, q$id, q$x1)
+  }
+  expect_identical(core$history()$phase, rule$history()$phase)
+  expect_equal(core$safe(), rule$safe(), tolerance = 1e-9)
+  expect_equal(core$best()$arm, rule$best()$arm)
+}
+
+test_that("what the core plays is what a rule over constraint columns plays", {
+  x <- seq(0, 1, length.out = 30)
+  f <- function(x) sin(7 * x) + 0.05 * cos(40 * x)
+  for (more in list(list(), list(lipschitz = 6), list(method = "stageopt", accuracy = 0.4),
+                    list(method = "stageopt", lipschitz = 6, accuracy = 1))) {
+    make <- function(...) {
+      do.call(safe_opt, c(list(x, kernel_se(0.2), 0.01, threshold = -0.3, seed = 6:7, width = 2, ...), more))
+    }
+    core <- make()
+    expect_false(is(core, "BanditRival"))
+    rule <- make(count = 0)
+    expect_s4_class(rule, "BanditRival")
+    expect_alike(core, rule, f)
+    if (!is.null(more$method)) expect_equal(as.environment(rule)$memory$stage, 2)
+  }
+})
+
+test_that("outcomes with limits say what is safe, as constraint columns do", {
+  x <- seq(0, 1, length.out = 25)
+  f <- function(x) sin(6 * x)
+  g <- function(x) cbind(0.8 - x, 2 * x - 1)
+  core <- safe_opt(x, kernel_se(0.2), 0.01, seed = 3, width = width_constant(2), mean = 0.1,
+                   outcomes = list(yield = to_maximize(), room = at_least(0.1, mean = 0),
+                                   fall = at_most(0.2, kernel_se(0.3, 2), 0.04, mean = 0)))
+  rule <- safe_opt(x, kernel_se(0.2), 0.01, threshold = c(0.1, -0.2), seed = 3, width = width_constant(2), mean = 0.1,
+                   safety = c("g1", "g2"), constraint_kernels = list(kernel_se(0.2), kernel_se(0.3, 2)),
+                   constraint_noise_var = c(0.01, 0.04))
+  expect_alike(core, rule, f, rounds = 16, told_rule = function(b, id, x) b$observe(id, f(x), constraints = g(x) * c(1, -1)),
+               told_core = function(b, id, x) b$observe(id, c(yield = f(x), room = g(x)[1], fall = g(x)[2])))
+  expect_true(all(c("both", "expander") %in% core$history()$phase))
+  refused <- function(arg, ...) {
+    expect_error(safe_opt(x, kernel_se(0.2), 0.01, seed = 3, width = 2, ...), paste0("`", arg, "`"),
+                 class = "gpbandits_error")
+  }
+  refused("outcomes", outcomes = list(yield = to_maximize()))
+  refused("outcomes", outcomes = list(a = to_maximize(), b = to_maximize(), g = at_most(1)))
+  refused("outcomes", outcomes = list(yield = to_maximize(), g = at_most(1, transform = "auto")))
+  refused("outcomes", outcomes = list(yield = to_maximize(), g = at_most(1)), by = "data", lipschitz = 1,
+          noise_bound = 1)
+  refused("threshold", outcomes = list(yield = to_maximize(), g = at_most(1)), threshold = 0)
+  refused("safety", outcomes = list(yield = to_maximize(), g = at_most(1)), safety = "g1")
+  refused("lipschitz", outcomes = list(yield = to_maximize(), g = at_most(1)), lipschitz = c(1, 2))
+  refused("pending", threshold = 0, pending = pending_censor(3))
+  refused("pending", threshold = 0, safety = "g1", pending = pending_hallucinate())
+  refused("store", threshold = 0, safety = "g1", store = 1)
+})
+
+test_that("what is to be small is as its negative is", {
+  x <- seq(0, 1, length.out = 20)
+  make <- function(cost) {
+    safe_opt(x, kernel_se(0.2), 0.01, seed = 3, width = 2, outcomes = list(cost = cost, heat = at_most(0.7)))
+  }
+  down <- make(to_minimize())
+  up <- make(to_maximize())
+  for (t in 1:8) {
+    q <- up$suggest()
+    expect_identical(down$suggest(), q)
+    up$observe(t, c(cost = cos(4 * q$x1), heat = q$x1))
+    down$observe(t, c(cost = -cos(4 * q$x1), heat = q$x1))
+  }
+  expect_equal(down$safe()[c("lower", "upper")], stats::setNames(-up$safe()[c("upper", "lower")], c("lower", "upper")))
+})
+
+test_that("phases are in the log: a second stage goes on wherever the bandit is opened again", {
+  x <- seq(0, 1, length.out = 20)
+  f <- sin(7 * x)
+  make <- function(...) safe_opt(x, kernel_se(0.2), 0.01, threshold = -0.4, seed = 5, width = 2, method = "stageopt",
+                                 accuracy = 1.2, ...)
+  path <- tempfile()
+  b <- make(journal = path)
+  plain <- make()
+  for (t in 1:10) {
+    arm <- b$suggest()$arm
+    expect_identical(plain$suggest()$arm, arm)
+    # (An expander is wide again: the first stage ended all the same.)
+    for (one in list(b, plain)) if (t != 6) one$observe(t, f[arm])
+    if (t == 8) for (one in list(b, plain)) one$withdraw(6)
+  }
+  expect_true("maximiser" %in% b$history()$phase)
+  expect_true(any(logged_phases(b) <= 5) && max(logged_phases(b)) > 5)
+  shorter <- plain$copy()
+  compact_log(shorter)
+  again <- list(open_bandit(path, rng = FALSE), unserialize(serialize(plain, NULL)), plain$copy(), shorter,
+                from_json(as_json(plain)))
+  if (store_packages("RSQLite")) {
+    place <- list(kind = "sqlite", file = tempfile(fileext = ".db"))
+    place$connect <- eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(place$file), synchronous = NULL)))
+    stored <- make(store = store_at(place, "s"))
+    for (t in 1:10) {
+      expect_identical(stored$suggest()$arm, plain$history()$arm[t])
+      if (t != 6) stored$observe(t, f[plain$history()$arm[t]])
+      if (t == 8) stored$withdraw(6)
+    }
+    again <- c(again, list(open_bandit(store_at(place, "s"))))
+  }
+  next_one <- plain$suggest()
+  for (one in again) {
+    expect_identical(one$history()$phase, plain$history()$phase[1:10])
+    expect_identical(one$suggest()$arm, next_one$arm)
+  }
+  spoilt <- unserialize(serialize(plain, NULL))
+  log <- as.environment(spoilt)
+  log$queries$phase[1] <- 40L
+  expect_error(spoilt$suggest(), class = "gpbandits_error")
+})
+
+test_that("queries of a batch are safe by the rewards that are known, and go by the sd that knows those before", {
+  x <- seq(0, 1, length.out = 40)
+  f <- sin(6 * x)
+  K <- ref_kernel_se(0.2)(x)
+  known <- integer()
+  b <- safe_opt(x, kernel_se(0.2), 0.01, threshold = -0.3, seed = 8, width = 2, pending = pending_hallucinate())
+  for (t in 1:5) {
+    safe <- b$safe()
+    q <- b$suggest(3)
+    expect_true(all(safe$safe[q$arm]))
+    expect_identical(b$safe()[c("safe", "lower")], safe[c("safe", "lower")])
+    # Each is where the sd that knows those before it is largest, of maximisers and expanders by real rewards.
+    for (k in 1:3) {
+      sd <- ref_posterior_at(K, c(known, q$arm[seq_len(k - 1)]), numeric(length(known) + k - 1), 0.01)$sd
+      expect_equal(q$arm[k], which.max(ifelse(safe$maximiser | safe$expander, sd, -Inf)))
+    }
+    known <- c(known, q$arm)
+    b$observe(q$id, f[q$arm])
+  }
+  expect_gt(sum(safe$safe), 10)
+  some <- which(b$safe()$safe)[1:2]
+  expect_true(b$suggest(arms = c(some, which(!b$safe()$safe)))$arm %in% some)
+  expect_error(b$suggest(arms = which(!b$safe()$safe)), "known to be safe", class = "gpbandits_error")
+})
+
+test_that("on a box seeds are candidates as they are, and the best of the others is played", {
+  seed <- cbind(u = c(0.301, 0.32), v = c(1.7, 1.703))
+  b <- safe_opt(box_domain(c(u = 0, v = 1), c(u = 1, v = 2)), kernel_se(c(0.4, 0.6)), 0.01, threshold = -0.5,
+                seed = seed, width = 2, pending = pending_hallucinate())
+  places <- b$safe()
+  expect_equal(as.matrix(places[1:2, c("u", "v")]), seed, ignore_attr = TRUE)
+  expect_identical(which(places$safe), 1:2)
+  for (t in 1:8) {
+    safe <- b$safe()
+    p <- b$posterior(safe[c("u", "v")])
+    q <- b$suggest()
+    at <- which(safe$u == q$u & safe$v == q$v)
+    expect_true(safe$safe[at])
+    expect_equal(safe$safe, p$mean - 2 * p$sd >= -0.5 | seq_along(p$mean) <= 2)
+    b$observe(q$id, 1 - (q$u - 0.5)^2)
+  }
+  expect_gt(sum(safe$safe), 20)
+  expect_error(b$suggest(fixed = list(u = 0.5)), "`fixed`", class = "gpbandits_error")
 })

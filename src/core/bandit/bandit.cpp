@@ -355,13 +355,37 @@ Round Bandit::round(const Context& context) const {
   if (std::isnan(round.state.arms) && beliefs_.policy->keeps_intervals()) {
     round.state.arms = static_cast<double>(round.candidates->size());
   }
-  round.inputs = [this, &context] { return candidate_inputs(context); };
+  offer_lookups(round, context);
   round.incumbent = [this, &context] { return incumbent(context); };
   round.awaits_rewards = [this] { return first().knows_pending() && !fold_.awaited().empty(); };
   round.outcomes = outcome_views();
   round.played = [this, &context] { return played_moments(context); };
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
+}
+
+// What a policy may ask for in any round.
+void Bandit::offer_lookups(Round& round, const Context& context) const {
+  round.inputs = [this, &context] { return candidate_inputs(context); };
+  round.prior_sd = [this, &context](Index outcome) { return prior_sd(outcome, context); };
+  round.largest_phase = [this] { return largest_phase(); };
+  round.width_of = [this](Index outcome) {
+    Round of_outcome;
+    of_outcome.state = width_state(outcome);
+    return beliefs_.policy->width(of_outcome);
+  };
+}
+
+VectorXd Bandit::prior_sd(Index outcome, const Context& context) const {
+  const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
+  const auto nothing = beliefs(outcome).space->make_posterior(beliefs(outcome).noise_var, Forgetting());
+  return Eigen::Map<const VectorXd>(nothing->moments(all).variance, all.size()).cwiseSqrt();
+}
+
+int Bandit::largest_phase() const {
+  int out = 0;
+  for (const Query& q : fold_.queries()) out = std::max(out, q.phase);
+  return out;
 }
 
 double Bandit::width() const {
@@ -382,6 +406,7 @@ Round Bandit::round_of_known(const Context& context) const {
   if (first().is_curved()) round.variance = &curved();
   round.candidates = &beliefs_.outcomes[0].space->candidates(context);
   round.prior_scale = space().prior_scale();
+  round.noise_var = noise_var();
   round.outcomes = outcome_views();
   for (OutcomeView& outcome : round.outcomes) outcome.variance = outcome.mean;
   return round;
@@ -389,7 +414,7 @@ Round Bandit::round_of_known(const Context& context) const {
 
 Place Bandit::recommend(const Context& context, double feasible) {
   Round known = round_of_known(context);
-  known.inputs = [this, &context] { return candidate_inputs(context); };
+  offer_lookups(known, context);
   known.feasible = feasible;
   known.state = width_state();
   if (const auto score = beliefs_.policy->recommendation(known)) {
@@ -496,6 +521,12 @@ RunningIntervals Bandit::intervals(const Context& context) {
   return out;
 }
 
+PlaceLabels Bandit::labels(const Context& context) {
+  Round known = round_of_known(context);
+  offer_lookups(known, context);
+  return beliefs_.policy->labels(known);
+}
+
 std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Round& now) const {
   const auto* rule = dynamic_cast<const PenalisePending*>(&fold_.pending());
   if (!rule || !score) return score;
@@ -578,6 +609,7 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   if (again > 0) q.place = fold_.query(again).place;
   else if (last) q.place = *last;
   else q.place = score ? space().maximise(*score, context, first().known()) : space().uniform(context, rng);
+  if (score) q.phase = score->phase(q.place);
   look(q);
   q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);
   return q;

@@ -84,6 +84,10 @@ class Bandit final : private PlaceFacts {
   // choice; only of policies that keep them.
   RunningIntervals intervals(const Context& context);
   Index refutations() const { return intervals_.refutations(); }
+  // What the policy says of a context's candidates; of policies that know what is safe.
+  PlaceLabels labels(const Context& context);
+  // See Policy::phases.
+  int phases() const { return beliefs_.policy->phases(); }
   const Fold& fold() const { return fold_; }
   const Space& space() const { return *beliefs_.outcomes[0].space; }
   Space& space() { return *beliefs_.outcomes[0].space; }
@@ -125,6 +129,9 @@ class Bandit final : private PlaceFacts {
   bool has_several() const { return quantities_.size() > 1; }
   Round round(const Context& context) const;
   Round round_of_known(const Context& context) const;
+  void offer_lookups(Round& round, const Context& context) const;
+  VectorXd prior_sd(Index outcome, const Context& context) const;
+  int largest_phase() const;
   double value(const Score& score, const Place& place, const Context& context) const;
   WidthState width_state(Index outcome = 0) const;
   double recent_sd(Index outcome, bool pending_only) const;

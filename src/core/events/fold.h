@@ -71,6 +71,7 @@ struct Query : Cell {
   Action action = Action::policy;
   double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
   int segment = 1;
+  int phase = 0;  // see Score::phase
   VectorXd kappa;  // multipliers at the choice; empty without constraints
   VectorXd g;           // observed constraint values
   bool in_play = true;  // belongs to the data since the restart or fresh epoch

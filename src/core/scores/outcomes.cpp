@@ -3,6 +3,7 @@
 #include "linalg/floors.h"
 #include "scores/improvement.h"
 #include "scores/own_function.h"
+#include "scores/safe.h"
 #include "widths/make_width.h"
 
 #include <algorithm>
@@ -1025,6 +1026,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
   if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(policy.number("xi"));
   need(width != nullptr, "a width");
   if (kind == "ucb") return std::make_unique<OptimisticPolicy>(std::move(width));
+  if (kind == "safe") return make_safe_policy(policy, std::move(width), roles);
   if (kind == "exact_penalty") {
     return std::make_unique<OptimisticPolicy>(std::move(width), policy.function("penalty"));
   }

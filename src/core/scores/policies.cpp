@@ -10,6 +10,7 @@
 #include "scores/own_function.h"
 #include "scores/region.h"
 #include "scores/robust.h"
+#include "scores/safe.h"
 #include "scores/sampled_maximum.h"
 #include "scores/thompson.h"
 #include "scores/upper_bound.h"
@@ -156,6 +157,10 @@ PolicyPtr make_level_set(const Settings& policy, WidthPtr width) {
                                           policy.flag("implicit"));
 }
 
+PolicyPtr make_safe(const Settings& policy, WidthPtr width) {
+  return make_safe_policy(policy, one_multiplier(std::move(width)), {});
+}
+
 PolicyPtr make_stable(const Settings& policy, WidthPtr width) {
   return std::make_unique<StablePolicy>(one_multiplier(std::move(width)),
                                         policy.numbers("radius"));
@@ -200,6 +205,7 @@ constexpr Entry kPolicies[] = {
     {"ucb_pe", make_pure_exploration},
     {"straddle", make_straddle},
     {"level_set", make_level_set},
+    {"safe", make_safe},
     {"stable", make_stable},
     {"kg", make_knowledge},
     {"duel", make_duel},

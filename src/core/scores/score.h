@@ -32,6 +32,8 @@ class Score {
   virtual double unit() const = 0;
   // Is it known at the candidates only, so that nothing else can be played?
   virtual bool only_candidates() const { return false; }
+  // Why a place would be played, as the log numbers the policy's phases; 0: no reason is given.
+  virtual int phase(const Place&) const { return 0; }
   // Is it the logarithm of what is to be made large, which is no less than 0?
   virtual bool logarithmic() const { return false; }
   // The first of the best among all candidates.
@@ -75,11 +77,20 @@ struct Round {
   std::function<double(const Score&)> largest;  // value of a score among all that can be played
   std::function<Points()> inputs;  // of the candidates, as the kernel sees them
   const RunningIntervals* intervals = nullptr;  // where the policy keeps them
+  std::function<VectorXd(Index)> prior_sd;  // of an outcome, at the candidates
+  std::function<double(Index)> width_of;    // the policy's, for an outcome, where no query is made
+  std::function<int()> largest_phase;       // of all queries so far, see Score::phase
   double width = kNaN;          // the policy's own, see Policy::width
   std::vector<OutcomeView> outcomes;  // of bandits with several, the first among them
   std::function<PlacesMoments()> played;  // outcomes at the places played
   double feasible = kNaN;  // how probable the limits must be where a place is recommended
   const Place* opponent = nullptr;  // what this query is to be compared with, if anything
+};
+
+// What is said of each candidate by policies that know what is safe.
+struct PlaceLabels {
+  std::vector<char> safe, maximiser, expander;
+  VectorXd lower, upper;
 };
 
 class Policy {
@@ -98,6 +109,9 @@ class Policy {
   // Does it ask for pairs, one opening and one answering? Is the former the place that answered last?
   virtual bool pairs() const { return false; }
   virtual bool opens_with_the_last() const { return false; }
+  // The largest number of a phase, see Score::phase; 0: queries have none.
+  virtual int phases() const { return 0; }
+  virtual PlaceLabels labels(const Round&) { throw std::invalid_argument("this policy labels no places"); }
   // What a recommended place makes large; null for the mean.
   virtual std::unique_ptr<Score> recommendation(const Round&) { return nullptr; }
   // The multiplier as the history has it, at the place that was chosen.

@@ -217,6 +217,7 @@ class PenalisedScore final : public Score {
   }
   double unit() const override { return 1.0; }
   bool only_candidates() const override { return inner_->only_candidates(); }
+  int phase(const Place& place) const override { return inner_->phase(place); }
   bool logarithmic() const override { return true; }
 
  private:

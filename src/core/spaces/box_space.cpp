@@ -122,7 +122,7 @@ double Chart::distance(const VectorXd& x, const VectorXd& y) const {
 // ---- a box space ------------------------------------------------------------
 
 BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-                   VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize)
+                   VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first)
     : kernel_(std::move(kernel)),
       rows_(std::move(rows)),
       numbered_(numbered),
@@ -131,7 +131,9 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
       contexts_(contexts),
       prior_mean_(std::move(prior_mean)),
       engine_(engine),
-      minimize_(std::move(minimize)) {
+      minimize_(std::move(minimize)),
+      first_(std::move(first)) {
+  if (first_.rows() > 0 && first_.cols() != box_.inputs()) throw std::invalid_argument("first places of another box");
   if (rows_.rows() < 1) throw std::invalid_argument("a product needs at least one row");
   spread();
   Context origin;
@@ -149,9 +151,11 @@ std::unique_ptr<Posterior> BoxSpace::make_posterior(double noise_var,
 // The candidates of one row.
 void BoxSpace::spread() {
   const MatrixXd u = candidate_points(chart_.coordinates(), rows_.rows());
-  actions_.resize(u.rows(), box_.inputs());
+  const Index before = fixed_ ? 0 : first_.rows();
+  actions_.resize(before + u.rows(), box_.inputs());
+  if (before > 0) actions_.topRows(before) = first_;
   for (Index i = 0; i < u.rows(); ++i) {
-    actions_.row(i) = chart_.box().snap(chart_.inputs(u.row(i).transpose())).transpose();
+    actions_.row(before + i) = chart_.box().snap(chart_.inputs(u.row(i).transpose())).transpose();
   }
 }
 
@@ -499,7 +503,8 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
   if (kind != "box") throw std::invalid_argument("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
-                                    space->numbers("prior_mean"), engine, std::move(minimize));
+                                    space->numbers("prior_mean"), engine, std::move(minimize),
+                                    space->has("first") ? space->matrix("first") : MatrixXd());
 }
 
 }  // namespace

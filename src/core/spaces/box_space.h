@@ -15,9 +15,10 @@ namespace gpb {
 class BoxSpace final : public Space {
  public:
   // rows: the inputs that stand before the box's, a row each (one row of no inputs for a box
-  // alone); numbered: the row's number stands last in the inputs.
+  // alone); numbered: the row's number stands last in the inputs; first: actions that are candidates before
+  // all others, a row each (unless inputs are fixed).
   BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-           VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize);
+           VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first = MatrixXd());
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
@@ -67,6 +68,7 @@ class BoxSpace final : public Space {
   PriorMean prior_mean_;
   OpenEngine engine_;
   BoxMinimizer minimize_;
+  MatrixXd first_;
   double prior_scale_ = 1.0;
   MatrixXd actions_;       // of the candidates of one row, snapped
   Candidates candidates_;  // a block of them for each row
