@@ -1,5 +1,5 @@
-# Expected improvement per learned cost: gp_ei(cost = "learned"). A rule in R (rival.R) that says what its two models
-# learn; the score is the core's (place_of_sum()).
+# Expected improvement per learned cost: gp_ei(cost = "learned"). A rule in R (rival.R): costs are told as a constraint
+# column, of which its second model learns the logarithm; the score is the core's (place_of_sum()).
 
 gp_ei_learned_cost <- function(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ..., mean = 0,
                                contexts = NULL, journal = NULL) {

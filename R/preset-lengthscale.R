@@ -1,5 +1,5 @@
-# Rules in R (rival.R): which of the posteriors is played is decided by the log. The score is the core's
-# (place_of_sum()).
+# Rules in R (rival.R): which of many posteriors of the same rewards is played is decided by what earlier plays of each
+# have brought, and what has been dropped stays so: a memory beside the log. The score is the core's (place_of_sum()).
 
 #' Unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'

@@ -1,4 +1,7 @@
-# Rules in R (rival.R) with multipliers or penalties of their own; the scores are the core's (place_of_sum()).
+# Rules in R (rival.R): CKB's multipliers go by the lower bounds as they were at each choice, which no reward that is
+# amended later changes: a memory beside the log, where a policy of the core has none. EPBO with `outcomes` is a policy;
+# with constraint columns, which bandits with outcomes have not, it stays a rule. The scores are the core's
+# (place_of_sum()).
 
 #' Rivals under long-term constraints
 #'
