@@ -24,7 +24,7 @@
 #' \eqn{m} rewards of the \eqn{p}-th place (in the order of their first rewards; once reached such a bound stays). The model then only chooses among safe places, so that its kernel, its
 #' `width` (2 unless it is given) and refits (`refit`) are free.
 #'
-#' On a box places are the seed and some hundred spread points per input. A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
+#' On a box of \eqn{d} inputs places are the seed and \eqn{256(d+1)} spread points (at most 2048), up to five inputs with the corners. A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
 #' ignored, which is safe. With [pending_hallucinate()] the real rewards alone say what is safe, a maximiser or an expander, and the sd that knows pending queries which of these is played.
 #'
 #' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever played: with the default widths (\eqn{f} and
