@@ -50,7 +50,7 @@ shapes <- list(NULL, TRUE, FALSE, logical(), list(), list(1), list(a = 1), list(
                structure(list(x = 1), class = "data.frame"), structure(99L, levels = "a", class = "factor"),
                factor(c("a", "b")), as.Date("2026-01-01"), Sys.time(), emptyenv(), globalenv(), quote(x), quote(stop("x")),
                expression(1), ~ x, y ~ x, ~ system("true"), structure(1, dim = 1L), structure(1:2, names = NULL, odd = "x"))
-functions <- list(mean, sum, `[`, function() 1, function(...) stop("own"), function(...) NULL, function(...) NaN, function(...) 1e308,
+functions <- list(mean, sum, `[`, function() 1, function(...) 1e150, function(...) stop("own"), function(...) NULL, function(...) NaN, function(...) 1e308,
                   function(...) "a", function(...) -1, function(...) TRUE, function(...) list(1), function(x) x, function(x, y) x,
                   function(...) 1, function(...) stop(structure(class = c("own", "error", "condition"), list(message = 1, call = NULL))))
 strange <- c(words, numbers, shapes, functions, forged)
@@ -179,9 +179,15 @@ is_ours <- function(name, value) {
 
 exports <- setdiff(getNamespaceExports("gpbandits"), c("GPBandit", "bandit_service"))
 methods <- c("print", "summary", "plot", "predict", "as.data.frame", "format", "update", "simulate", "logLik")
+# (Presets pass on what gp_bandit() takes, and others have arguments of their own kinds.)
+passed_on <- function(name, f) {
+  if (!"..." %in% names(formals(f))) return(NULL)
+  unique(c(if ("preset" %in% all.names(body(f))) names(formals(gp_bandit)), unlist(lapply(own[[name]], names))))
+}
 targets <- do.call(rbind, lapply(sort(exports), function(name) {
   f <- get(name, asNamespace("gpbandits"))
-  if (is.function(f) && length(formals(f))) data.frame(name = name, argument = names(formals(f)))
+  if (!is.function(f) || !length(formals(f))) return(NULL)
+  data.frame(name = name, argument = union(names(formals(f)), setdiff(passed_on(name, f), "")))
 }))
 
 # Methods of bandits (on copies), with arguments that work.
