@@ -264,6 +264,8 @@ for (method in c("safeopt", "stageopt")) local({
   wide <- width_constant(2)
   play(paste0("rule:", method, ":arms"), function() safe(method, arms, k1, 0.02, threshold = -0.5, seed = 5:6, width = wide))
   play(paste0("rule:", method, ":box"), function() safe(method, box, k1, 0.02, threshold = -0.9, seed = rbind(c(0.5, 0.5)), width = wide))
+  play(paste0("rule:", method, ":wide-box"),
+       function() safe(method, box, kernel_se(0.6), 0.02, threshold = -2, seed = rbind(c(0.5, 0.5)), width = wide))
   play(paste0("rule:", method, ":column"), count = 1, g = function(g) -g,
        function() safe(method, arms, k1, 0.02, threshold = -0.2, seed = 3, safety = "g1", width = wide, constraint_noise_var = 0.01))
   play(paste0("rule:", method, ":lipschitz"), function() safe(method, arms, k1, 0.02, threshold = -0.5, seed = 5:6, width = wide, lipschitz = 3))

@@ -503,6 +503,13 @@ test_that("outcomes with limits say what is safe, as constraint columns do", {
   expect_alike(core, rule, f, rounds = 16, told_rule = function(b, id, x) b$observe(id, f(x), constraints = g(x) * c(1, -1)),
                told_core = function(b, id, x) b$observe(id, c(yield = f(x), room = g(x)[1], fall = g(x)[2])))
   expect_true(all(c("both", "expander") %in% core$history()$phase))
+  # delta is shared by objective and limits, as by a rule's functions.
+  shared <- safe_opt(x, kernel_se(0.2), 0.01, seed = 3, B = 1, R = 0.1, delta = 0.1,
+                     outcomes = list(yield = to_maximize(), room = at_least(0)))
+  shared$suggest()
+  b <- gp_ucb(x, kernel_se(0.2), 0.01, width = width_amm(1, 0.1, 0.05))
+  b$suggest()
+  expect_equal(shared$history()$width, b$history()$width)
   refused <- function(arg, ...) {
     expect_error(safe_opt(x, kernel_se(0.2), 0.01, seed = 3, width = 2, ...), paste0("`", arg, "`"),
                  class = "gpbandits_error")
