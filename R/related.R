@@ -12,9 +12,15 @@
 #' not negative, each weighed by how well it foretells this campaign's rewards, together with the scale of this
 #' campaign among the others (half of the prior's weight on scales that go with equal units). Every refit does that
 #' anew; 16 models at most are kept, those in the middle of equal parts of the weight, and the bandit averages over
-#' them as [refit_every()] says. With several campaigns, correlations of the earlier ones with each other are the
+#' them as [refit_every()] says. From twice as many rewards on as there are hyperparameters, up to 4 models of this
+#' campaign by itself stand beside them, with hyperparameters of its own: one kernel for all campaigns is a burden where
+#' they have nothing in common. The likeliest model of each kind foretells every reward from all the others, and the
+#' densities' product is the weight of the kind. With several campaigns, correlations of the earlier ones with each
+#' other are the
 #' likeliest of the grid for each pair, and each one's correlation with this campaign is averaged over where those of
-#' the others are likeliest. `summary()` says what is believed.
+#' the others are likeliest. `summary()` says what is believed: in `related` the mean `correlation`, an interval of at
+#' least 90% (`lower`, `upper`), the probability that it is `positive`, and the weight of models in which the earlier
+#' campaign tells nothing (`zero`; also since this campaign has become enough by itself).
 #'
 #' The first design has 3 points, the first of them where the earlier campaigns expect most; default refits come after
 #' each round from the second reward on. Earlier rows are no rounds, stand in no history and are never the incumbent.
@@ -242,19 +248,24 @@ pair_correlation <- function(related, i, j) {
   related_grid[which.max(score)]
 }
 
+# This campaign's points: their covariance, and what of it the rows of each earlier campaign know.
+given_campaigns <- function(related, kernel, known, x) {
+  colnames(x) <- colnames(related$inputs)
+  cross <- kernel_gram(kernel, related$inputs, x)
+  list(own = kernel_gram(kernel, x), by_task = lapply(seq_along(related$name), function(t) {
+    backsolve(known$root, cross * (related$campaign == t), transpose = TRUE)
+  }))
+}
+
 # This campaign's values `y` at `x` (noise variances `noise`): the logarithm of their density given the earlier rows,
 # the mean integrated out (`mean` NULL) or given, for correlations (a row of `rho` each) and scales; and the mean.
 foretold <- function(related, kernel, known, x, y, noise, rho, scale, mean) {
   n <- length(y)
-  colnames(x) <- colnames(related$inputs)
-  cross <- kernel_gram(kernel, related$inputs, x)
-  own <- kernel_gram(kernel, x)
-  by_task <- lapply(seq_along(related$name),
-                    function(t) backsolve(known$root, cross * (related$campaign == t), transpose = TRUE))
+  seen <- given_campaigns(related, kernel, known, x)
   out <- matrix(-Inf, length(scale), 2)
   for (k in seq_along(scale)) {
-    Z <- Reduce(`+`, Map(`*`, by_task, rho[k, ]))
-    V <- scale[k]^2 * (own - crossprod(Z)) + diag(noise, n)
+    Z <- Reduce(`+`, Map(`*`, seen$by_task, rho[k, ]))
+    V <- scale[k]^2 * (seen$own - crossprod(Z)) + diag(noise, n)
     root <- tryCatch(chol(V), error = function(e) NULL)
     if (is.null(root)) next
     r <- backsolve(root, y - scale[k] * drop(crossprod(Z, known$centred)), transpose = TRUE)
@@ -338,6 +349,47 @@ related_models <- function(related, parts, x, y, own_noise, mean, slope) {
   })
 }
 
+# A kernel for all campaigns is too much asked for where they have nothing in common: models of this campaign by
+# itself, with hyperparameters of its own, beside the `models` that know the earlier rows, by how well the likeliest of
+# each kind foretells every reward from the others.
+with_models_alone <- function(models, config, current, x, y, own_noise, mean) {
+  if (length(y) < 2 * (length(kernel_parameters(current$kernel)) + 2) || stats::sd(y) == 0) return(models)
+  related <- config$related
+  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = if (is.null(mean)) "fit" else mean,
+                     own_noise = own_noise), config$refit$settings)
+  found <- do.call(fit_models, c(question, list(count = 4)))
+  if (is.null(found)) return(models)
+  alone <- lapply(found$models, function(model) {
+    model$campaigns <- list(correlation = rep(0, length(related$name)), scale = 1,
+                            mean = known_campaigns(related, model$kernel)$mean)
+    model
+  })
+  evidence <- function(models) each_foretold(related, likeliest(models), x, y, own_noise)
+  share <- stats::plogis(evidence(alone) - evidence(models))
+  weighed <- function(models, share) lapply(models, function(model) {
+    model$weight <- model$weight * share
+    model
+  })
+  all <- c(weighed(models, 1 - share), weighed(alone, share))
+  Filter(function(model) model$weight > 1e-3, all)
+}
+
+likeliest <- function(models) models[[which.max(vapply(models, `[[`, 0, "weight"))]]
+
+# The sum over this campaign's values of the logarithm of each one's density given all else that is known.
+each_foretold <- function(related, model, x, y, own_noise) {
+  known <- known_campaigns(related, model$kernel)
+  seen <- given_campaigns(related, model$kernel, known, x)
+  s <- model$campaigns$scale
+  Z <- Reduce(`+`, Map(`*`, seen$by_task, model$campaigns$correlation))
+  V <- s^2 * (seen$own - crossprod(Z)) + diag(filled_noise(own_noise, model$noise_var), length(y))
+  root <- tryCatch(chol(V), error = function(e) NULL)
+  if (is.null(root)) return(-Inf)
+  inverse <- chol2inv(root)
+  r <- drop(inverse %*% (y - model$mean - s * drop(crossprod(Z, known$centred))))
+  sum(stats::dnorm(r / diag(inverse), 0, sqrt(1 / diag(inverse)), log = TRUE))
+}
+
 # In this order, one at the middle of each part of the weight.
 middle_models <- function(weight, order) {
   passed <- cumsum(weight[order]) / sum(weight)
@@ -411,7 +463,8 @@ renamed_settings <- function(settings, kernel, product) {
 related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
   parts <- preserve_rng(related_parts(config, current, x, y, own_noise, mean))
   models <- related_models(config$related, parts, x, y, own_noise, mean, slope)
-  best <- models[[which.max(vapply(models, `[[`, 0, "weight"))]]
+  models <- preserve_rng(with_models_alone(models, config, current, x, y, own_noise, mean))
+  best <- likeliest(models)
   if (!is.null(mean)) models <- lapply(models, function(model) model[names(model) != "mean"])
   list(kernel = best$kernel, noise_var = best$noise_var, mean = if (is.null(mean)) best$mean else current$mean,
        models = models)
@@ -486,7 +539,7 @@ check_model_of_campaigns <- function(campaigns, config) {
 # ---- in words -----------------------------------------------------------------------------------------
 
 # What is believed of earlier campaigns: a data.frame with a row each, `campaign`, `rows` (that were given),
-# `correlation` (mean), `lower`, `upper` (an interval of at least 90%), `positive` (probability).
+# `correlation` (mean), `lower`, `upper` (an interval of at least 90%), `positive`, `zero` (probabilities).
 related_beliefs <- function(config) {
   related <- config$related
   if (is.null(related)) return(NULL)
@@ -498,11 +551,12 @@ related_beliefs <- function(config) {
   }
   data.frame(campaign = related$name, rows = related$rows, correlation = drop(rho %*% weight),
              lower = apply(rho, 1, quantile_of, 0.05), upper = apply(rho, 1, quantile_of, 0.95),
-             positive = drop((rho > 0) %*% weight))
+             positive = drop((rho > 0) %*% weight), zero = drop((rho == 0) %*% weight))
 }
 
 related_words <- function(beliefs) {
-  sprintf("related    %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f",
-          beliefs$campaign,
-          as.integer(beliefs$rows), beliefs$correlation, beliefs$lower, beliefs$upper, beliefs$positive)
+  sprintf(paste("related    %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
+                "none with %.2f"),
+          beliefs$campaign, as.integer(beliefs$rows), beliefs$correlation, beliefs$lower, beliefs$upper,
+          beliefs$positive, beliefs$zero)
 }

@@ -126,6 +126,46 @@ test_that("what is foretold is the density of this campaign's rewards given the 
   }
 })
 
+test_that("models of this campaign by itself are weighed by what is foretold of each reward from the others", {
+  set.seed(5)
+  own <- function(x) sin(7 * x[, 2])
+  other <- function(x) sin(15 * x[, 1])
+  x <- cbind(x = runif(16), y = runif(16))
+  y <- own(x) + rnorm(16, sd = 0.05)
+  fit_with <- function(old) {
+    campaigns <- list(old = data.frame(x = runif(40), y = runif(40)))
+    campaigns$old$reward <- old(as.matrix(campaigns$old)) + rnorm(40, sd = 0.05)
+    b <- auto_bandit(box, related = campaigns, transform = "none", design = 0)
+    b$add(x, reward = y)
+    b$suggest()
+    config <- gpbandits:::current_config(inside(b))
+    alone <- function(model) model$campaigns$correlation == 0 && model$campaigns$scale == 1
+    list(related = config$related, values = gpbandits:::map_outputs(config$output_map, y), models = config$models,
+         alone = vapply(config$models, alone, NA))
+  }
+  weight <- function(models) vapply(models, `[[`, 0, "weight")
+  # Here `y` matters, there `x`: a kernel for both is short in both.
+  strange <- fit_with(other)
+  expect_gt(sum(weight(strange$models)[strange$alone]), 0.9)
+  same <- fit_with(own)
+  expect_lt(sum(weight(same$models)[same$alone]), 0.5)
+  # Each value given all the others, one after the other.
+  model <- strange$models[[1]]
+  model$campaigns[c("correlation", "scale")] <- list(0.4, 1.3)
+  C <- rbind(c(1.69, 0.52), c(0.52, 1))
+  task <- c(rep(1, 16), strange$related$campaign + 1)
+  noise <- c(rep(model$noise_var, 16), strange$related$noise_var)
+  V <- kernel_gram(model$kernel, rbind(x, strange$related$inputs)) * C[task, task] + diag(noise)
+  mean <- gpbandits:::known_campaigns(strange$related, model$kernel)$mean
+  r <- c(strange$values - model$mean, strange$related$values - mean)
+  each <- vapply(1:16, function(i) {
+    back <- solve(V[-i, -i], cbind(V[-i, i], r[-i]))
+    dnorm(r[i], sum(V[-i, i] * back[, 2]), sqrt(V[i, i] - sum(V[-i, i] * back[, 1])), log = TRUE)
+  }, 0)
+  expect_equal(gpbandits:::each_foretold(strange$related, model, x, strange$values, rep(NA_real_, 16)), sum(each),
+               tolerance = 1e-8)
+})
+
 test_that("correlations go where the data are: the same function, upside down", {
   for (sign in c(1, -1)) {
     b <- auto_bandit(box, related = list(may = old_data(25, 5, sign, f = f)))
