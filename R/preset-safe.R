@@ -44,7 +44,7 @@
 #' @section Methods: those of a [GPBandit][gp_bandit]: `journal`, `store`, `pending` (but [pending_censor()]), `$suggest(arms = )`, copies, files. With constraint columns (`safety`, `count`),
 #'   `by = "data"` or `stop_if_refuted = TRUE` a rule in R chooses, as for the rivals in [rival_ckb()], without `$draw()`, pending rules and stores. Refits with `by = "data"` only. SafeOpt takes
 #'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt has none:
-#'   its first stage ends once.
+#'   its first stage ends once. `$certificate()` and stop rules: [stop_stalled()] alone, as the place with the largest lower bound may be unsafe.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}: a number, or one per safety function, in their units.
 #' @param seed numbers of arms or, on a box, points, known to be safe.

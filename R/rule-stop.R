@@ -154,7 +154,7 @@ check_stop_in_run <- function(rule, config) {
     stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
   }
   if (!trait(rule, "by_rewards")) check_one_outcome(config, "A stop rule (but for stop_stalled() and functions)")
-  check_stop_of_rival(rule, config, "stop_when", "stop_stalled() or a function")
+  check_stop_of_policy(rule, config, "stop_when", "stop_stalled() or a function")
   check_looks(rule, config, "stop_when")
   if (!trait(rule, "by_rewards") && length(config$context_names)) {
     stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
@@ -162,12 +162,15 @@ check_stop_in_run <- function(rule, config) {
   }
 }
 
-# Rules in R go by several posteriors: no one interval is theirs.
-check_stop_of_rival <- function(rule, config, arg, allowed) {
-  if (is.null(config$rule) || (!is.null(rule) && trait(rule, "by_rewards"))) return(invisible())
+# Rules in R go by several posteriors: no one interval is theirs. Where nothing unsafe may be played the place with the
+# largest lower bound may be unsafe.
+check_stop_of_policy <- function(rule, config, arg, allowed) {
+  of_rule <- !is.null(config$rule)
+  if (!(of_rule || trait(config$policy, "safe")) || (!is.null(rule) && trait(rule, "by_rewards"))) return(invisible())
   words <- if (is.null(rule)) "NULL" else dQuote(trait(rule, "title"), FALSE)
-  stop_argument(arg, sprintf("%s for %s", words, rival_rules[[config$rule]]$title),
-                paste(allowed, "where places are chosen by a rule over several posteriors"))
+  stop_argument(arg, sprintf("%s for %s", words, trait(config$policy, "title")),
+                paste(allowed, if (of_rule) "where places are chosen by a rule over several posteriors"
+                               else "where only places that are known to be safe are played"))
 }
 
 known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
@@ -196,7 +199,7 @@ bandit_certificate <- function(bandit, rule, context, ...) {
   if (!is.null(rule)) check_class(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
   heal(bandit)
   check_one_outcome(bandit$config, "A certificate")
-  check_stop_of_rival(rule, bandit$config, "rule", "stop_stalled()")
+  check_stop_of_policy(rule, bandit$config, "rule", "stop_stalled()")
   checked_certificate(asked_certificate(rule, bandit, context), check_line(bandit))
 }
 

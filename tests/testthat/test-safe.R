@@ -609,6 +609,11 @@ test_that("queries of a batch are safe by the rewards that are known, and go by 
   some <- which(b$safe()$safe)[1:2]
   expect_true(b$suggest(arms = c(some, which(!b$safe()$safe)))$arm %in% some)
   expect_error(b$suggest(arms = which(!b$safe()$safe)), "known to be safe", class = "gpbandits_error")
+  # The largest lower bound may be an unsafe place's, so that no gap is certified.
+  for (rule in list(NULL, stop_gap(0.1, width_constant(2)), stop_prb(0.1))) {
+    expect_error(b$certificate(rule), "`rule`", class = "gpbandits_error")
+  }
+  expect_false(b$certificate(stop_stalled(100))$certified)
 })
 
 test_that("on a box seeds are candidates as they are, and the best of the others is played", {
