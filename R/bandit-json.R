@@ -54,8 +54,11 @@ as_json <- function(bandit) {
 #' @rdname as_json
 #' @export
 from_json <- function(text) {
-  if (missing(text) || !is.character(text) || length(text) == 0 || anyNA(text)) {
-    stop_argument("text", if (missing(text)) "missing" else describe(text), "JSON as as_json() writes it")
+  if (missing(text)) stop_argument("text", "missing", "JSON as as_json() writes it")
+  # (Of any class: others mark text as JSON.)
+  if (is.character(text)) text <- as.vector(unclass(text))
+  if (!is.character(text) || length(text) == 0 || anyNA(text)) {
+    stop_argument("text", describe(text), "JSON as as_json() writes it")
   }
   text <- paste(text, collapse = "\n")
   refuse <- function(...) stop_argument("text", paste0("no bandit's (", ..., ")"), "JSON as as_json() writes it")

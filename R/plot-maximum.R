@@ -63,7 +63,7 @@ check_picture <- function(found, which, inputs, width, resolution, arg) {
                   "one with a result to draw")
   }
   names <- found$bandit$config$domain$names
-  known <- is.character(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)
+  known <- is_text(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)
   if (!is.null(inputs) && !(known && (which != "map" || length(inputs) == 2))) {
     stop_argument("inputs", describe(inputs), paste(if (which == "map") "two names among" else "names among",
                                                     paste(dQuote(names, FALSE), collapse = ", ")))

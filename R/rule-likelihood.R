@@ -186,9 +186,8 @@ is_variational <- function(rewards) identical(rewards$approximation, "variationa
 check_ratings <- function(levels) {
   if (missing(levels)) stop_argument("levels", "missing", "the levels' names, the worst first, or their number")
   if (is.numeric(levels)) levels <- as.character(seq_len(check_count(levels, "levels", lower = 2, upper = 100)))
-  whole <- is.character(levels) && length(levels) > 1 && length(levels) <= 100 && !anyNA(levels) &&
-    all(is_text(levels)) &&
-    all(nzchar(levels)) && !anyDuplicated(levels)
+  whole <- is_text(levels) && length(levels) > 1 && length(levels) <= 100 && all(nzchar(levels)) &&
+    !anyDuplicated(levels)
   if (!whole) stop_argument("levels", describe(levels),
                             "the names of two or more levels, the worst first, or their number")
   unname(levels)

@@ -280,7 +280,8 @@ test_that("objects that only call themselves tables, times or series are refused
 
 test_that("whatever an objective signals is a failed evaluation; other functions' errors are ours", {
   signals <- function(body) function(...) stop(structure(body, class = c("own", "error", "condition")))
-  for (signal in list(signals(list(message = 1, call = NULL)), signals(list()), signals(1), signals(list(message = c("a", "b"))))) {
+  bodies <- list(list(message = 1, call = NULL), list(), 1, list(message = c("a", "b")))
+  for (signal in lapply(bodies, signals)) {
     found <- maximize_bandit(signal, list(u = c(0, 1)), evaluations = 2, design = 2)
     expect_match(found$history$status, "^error: ")
     refused(gp_ucb(1:3, kernel_function(signal), 0.1))
@@ -288,7 +289,8 @@ test_that("whatever an objective signals is a failed evaluation; other functions
 })
 
 test_that("a caller's time limit ends a search in this process, whose objective did not fail", {
-  jit <- compiler::enableJIT(0)                                # (R's compiler swallows the limit that strikes while it works)
+  # (R's compiler swallows the limit that strikes while it works.)
+  jit <- compiler::enableJIT(0)
   on.exit({
     setTimeLimit()
     compiler::enableJIT(jit)
@@ -360,7 +362,8 @@ test_that("widths and gains whose products with standard deviations are no numbe
     refused(lb_gp_ucb(x, safe_kernel, 0.1, size, 1))
   }
   for (width in list(width_constant(1e150), width_amm(1e150, 1e150), width_igp(1, 1e150, 0.1, 1e150),
-                     width_srinivas_finite(scale = 1e150), width_corrupt(width_amm(1, 1), 1e150), width_srinivas_rkhs(1e150))) {
+                     width_srinivas_finite(scale = 1e150), width_corrupt(width_amm(1, 1), 1e150),
+                     width_srinivas_rkhs(1e150))) {
     bandit <- gp_ucb(x, kernel_se(0.3, variance = 1e20), 1e9, width = width)
     bandit$observe(bandit$suggest()$id, 1)
     expect_true(all(is.finite(bandit$history()$width)))
@@ -370,5 +373,25 @@ test_that("widths and gains whose products with standard deviations are no numbe
     bandit <- a_gp_ucb(x, safe_kernel, 0.1, B, 1, norm_growth = function(t) 1e150)
     bandit$observe(bandit$suggest()$id, 1)
     expect_silent(plot(bandit))
+  }
+})
+
+test_that("text that only calls itself numbers, times or versions is refused by name, or read as text", {
+  json <- as_json(gp_ucb((0:4) / 4, safe_kernel, 0.1))
+  # (As methods do that take the bits for numbers.)
+  for (generic in c("is.na", "anyNA", "length", "format")) {
+    registerS3method(generic, "gpbandits_odd", function(x, ...) stop("no numbers"))
+  }
+  for (class in c("gpbandits_odd", "integer64", "POSIXlt", "numeric_version", "difftime", "data.frame", "Date", "table", "noquote")) {
+    text <- structure(c("a", "b"), class = class)
+    refused(from_json(text))
+    expect_s4_class(from_json(structure(json, class = class)), "GPBandit")
+    refused(regret_bound(text, 5, 1))
+    refused(regret_bound(structure("igp_ucb", class = class), 5, B = text, R = 1))
+    refused(rewards_ordinal(text))
+    refused(param_shares(text))
+    refused(box_domain(c(0, 0), c(1, 1), names = text))
+    refused(gp_ucb(list(u = c(0, 1)), safe_kernel, 0.1, contexts = text))
+    refused(bandit_store(function() 1, text))
   }
 })
