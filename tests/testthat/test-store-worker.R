@@ -37,7 +37,8 @@ test_that("a worker's loop: rewards told, failures avoided, the budget kept, noi
 test_that("a caller's time limit ends the work wherever it strikes, and somebody else may have the query at once", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  jit <- compiler::enableJIT(0)                                # (R's compiler swallows the limit that strikes while it works)
+  # (R's compiler swallows the limit that strikes while it works.)
+  jit <- compiler::enableJIT(0)
   on.exit({
     setTimeLimit()
     setSessionTimeLimit()
@@ -49,10 +50,10 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
   # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and who is not ended ends by itself.)
   work <- function(objective, limit, timeout = Inf) {
     gc()
-    end <- seconds() + 8
+    end <- seconds() + 2
     limit()
-    tryCatch(work_on(store_at(place), objective, until = function(b) seconds() > end, heartbeat = FALSE, timeout = timeout),
-             error = conditionMessage)
+    tryCatch(work_on(store_at(place), objective, until = function(b) seconds() > end, heartbeat = FALSE,
+                     timeout = timeout), error = conditionMessage)
   }
   reached <- function(words, ...) {
     for (attempt in 1:3) if (endsWith(as.character(said <- work(...)), gettext(words, domain = "R"))) break
@@ -60,7 +61,7 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
   }
   # In the middle of an evaluation, and wherever it may be (mostly in the database).
   reached("reached CPU time limit", limit = function() NULL, function(p) {
-    end <- seconds() + 8
+    end <- seconds() + 2
     setTimeLimit(cpu = 0.2, transient = TRUE)
     while (seconds() < end) sqrt(2)
   })
