@@ -56,7 +56,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   worst
 }
 
-lives <- by_level(4, 40)
+lives <- by_level(3, 40)
 
 test_that("random lives of corrections, withdrawals and rewards with a noise of their own are the oracle's", {
   skip_on_cran()

@@ -82,13 +82,12 @@ test_that("a block that fails is seen", {
   expect_identical(fault_of_code(c("x <- 1", "plot(x)"), tempdir()), "")
 })
 
-test_that("the FAQ's code runs, and it answers what people ask", {
-  expect_identical(articles_fault("articles/faq.Rmd"), "")
+test_that("the FAQ answers what people ask", {
   expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
 })
 
 for (article in c("gpbandits.Rmd", "tuning.Rmd",
-                  paste0("articles/", c("gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
+                  paste0("articles/", c("faq", "gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
                                         "which-algorithm"), ".Rmd"))) {
   test_that(paste("the code runs of", article), {
     skip_if_not(second_level(), "at the second level; `make site` runs it too")

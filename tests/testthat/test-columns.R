@@ -149,7 +149,7 @@ test_that("searches, and campaigns that begin with a history", {
     maximize_bandit(function(p) if (p[[1]] > 0.9) stop("no") else -sum((unlist(p) - 0.3)^2), stats::setNames(list(c(0, 1), c(0, 1)), names), evaluations = 8)
   }
   plain <- search(c("u1", "u2"))
-  for (given in list(c("status", "best"), c("mean", "sd"), c("reason", "evaluation"))) {
+  for (given in list(c("status", "best"), c("mean", "sd"), c("reason", "evaluation"))[seq_len(by_level(2, 3))]) {
     odd <- search(given)
     names <- list(odd = given, plain = c("u1", "u2"))
     expect_like(odd$history, plain$history, names, given)

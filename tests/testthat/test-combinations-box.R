@@ -3,5 +3,5 @@ source("combinations.R", local = TRUE)
 
 test_that("every combination plays 30 rounds on a box as the oracle says", {
   skip_on_cran()
-  walk_table(domains$box(), 613)
+  walk_table(domains$box(), 1031)
 })

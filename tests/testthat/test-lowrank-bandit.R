@@ -170,7 +170,7 @@ test_that("auto changes over in both directions, and nothing is seen of it", {
   expect_identical(summary(b)$engine, "dense")
   at <- matrix(runif(40), 20)
   engines <- character()
-  for (part in split(seq_len(nrow(x)), (seq_len(nrow(x)) - 1) %/% 10)) {
+  for (part in split(seq_len(nrow(x)), (seq_len(nrow(x)) - 1) %/% by_level(25, 10))) {
     b$add(x = x[part, , drop = FALSE], reward = y[part])
     engines <- c(engines, summary(b)$engine)
     known <- seq_len(max(part))

@@ -67,7 +67,7 @@ random_case <- function(seed, n) {
 
 test_that("random problems: errors within the certificate, the certificate within the aim", {
   skip_on_cran()
-  for (seed in seq_len(by_level(12, 200))) {
+  for (seed in seq_len(by_level(8, 200))) {
     n <- sample(c(3, 20, 60, 90), 1)
     case <- random_case(seed, n)
     at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
@@ -289,7 +289,7 @@ test_that("where no point is left that could join, the mean's error is measured 
 })
 
 test_that("a width of the dense posterior, widened by the factor, holds around the low-rank mean", {
-  for (seed in seq_len(by_level(8, 60))) {
+  for (seed in seq_len(by_level(5, 60))) {
     case <- random_case(300 + seed, 60)
     case$accuracy <- 10^runif(1, -1, 2)  # so rough that the factor matters
     centres <- matrix(runif(5 * case$d), 5)
@@ -317,7 +317,7 @@ scores_of <- function(policy, at, value) {
 }
 
 test_that("the first points of a basis bound what all of it says, the more the closer", {
-  for (seed in seq_len(by_level(7, 40))) {
+  for (seed in seq_len(by_level(5, 40))) {
     case <- random_case(400 + seed, 60)
     at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), case$x[1:5, , drop = FALSE])
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
@@ -336,7 +336,7 @@ test_that("the first points of a basis bound what all of it says, the more the c
 })
 
 test_that("the best of new points is the one that a sweep finds", {
-  for (seed in seq_len(by_level(6, 30))) {
+  for (seed in seq_len(by_level(4, 30))) {
     case <- random_case(500 + seed, 90)
     at <- matrix(runif(300 * case$d), 300)
     at[sample(300, 60), ] <- at[sample(300, 60), ]  # ties: the first counts

@@ -167,7 +167,7 @@ test_that("the expected regret of EIMS is below its bound", {
   gain <- max_information_gain(kernel_se(0.2), x, 60, 0.025, method = "spectral")
   bound <- regret_bound("eims", 60, gain, noise_var = 0.025, arms = 50)
   set.seed(320)
-  regret <- vapply(seq_len(by_level(6, 100)), function(r) {
+  regret <- vapply(seq_len(by_level(4, 100)), function(r) {
     f <- drop(sample_gp(kernel_se(0.2), x))
     b <- gp_bandit(x, kernel_se(0.2), 0.025, policy_eims())
     as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(sqrt(0.025))), 60))$cumulative_regret
