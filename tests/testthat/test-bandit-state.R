@@ -83,7 +83,7 @@ test_that("a bandit struck at any statement of a change is as before the change 
   with_clock(changing_functions, function(clock) {
     # By default what is told of one query is struck in one way; a batch is the statements of one query again and again.
     for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") told_changes))) {
-      expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = 1)
+      expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = by_level(2, 1))
     }
   })
 })

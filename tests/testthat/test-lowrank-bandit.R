@@ -82,7 +82,7 @@ test_that("random lives: late, changed, withdrawn rewards, censoring, windows, w
                  list(NULL, ref_drift()))
   kernels <- compare_kernels()
   engines <- character()
-  for (seed in seq_len(by_level(15, 150))) {
+  for (seed in seq_len(by_level(10, 150))) {
     set.seed(seed)
     kernel <- kernels[[1 + seed %% length(kernels)]]
     x <- places_of(24, kernel$d)
