@@ -76,9 +76,9 @@ pictures: ## the front page's: logo, badges, decision tree, cheat sheet, volcano
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 	@Rscript tools/pictures.R volcano
 
-coverage: ## share of the lines that the tests run, R and C++, and its badge (report: build/coverage.txt; FILTER=name)
+coverage: ## share of the lines that the tests run, R and C++, and its badge (hours; QUICK=1: by CRAN's tests; build/coverage.txt)
 	@Rscript tools/setup.R coverage
-	@NOT_CRAN=true Rscript tools/coverage.R $(if $(FILTER),'$(FILTER)')
+	@NOT_CRAN=$(if $(QUICK),false,true) Rscript tools/coverage.R $(if $(FILTER),'$(FILTER)')
 	@Rscript tools/pictures.R badges
 
 document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources
