@@ -100,7 +100,11 @@ check_refits <- function(bandit) {
   refits <- bandit$refits
   if (!is.list(refits)) damaged("its refits are no list")
   kind <- table_column(bandit$events, "kind")
+  known <- table_column(bandit$events, "id")[kind %in% believing]
   kind <- kind[kind %in% believing]
+  if (anyNA(known) || is.unsorted(known) || any(known < 0 | known > table_size(bandit$queries))) {
+    damaged("its refits are not in the order of its queries")
+  }
   grows <- vapply(refits, is_growth, NA)
   if (length(refits) != length(kind) || any(grows != (kind == event_kind[["arms"]]))) {
     damaged("it has other refits than its events tell of")
@@ -128,7 +132,17 @@ check_beliefs <- function(beliefs, config) {
   resolve_kernel(check_made_here(beliefs$kernel), input_names(config), arms = arm_count(config$domain))
   check_positive(beliefs$noise_var, "noise_var")
   check_prior_mean(beliefs$mean, config$domain)
+  check_output_map(beliefs$output_map)
   if (!is.null(beliefs$models)) check_models(beliefs$models, config)
+}
+
+# (`worst` is none where rewards have no tail.)
+check_output_map <- function(map) {
+  if (is.null(map)) return(invisible())
+  if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) damaged("its map of rewards is none")
+  numbers <- map[intersect(names(new_output_map(0, 1)), names(map))]
+  single <- vapply(numbers, function(value) is.numeric(value) && length(value) == 1, NA)
+  if (!all(single) || anyNA(unlist(numbers[names(numbers) != "worst"]))) damaged("its map of rewards has no numbers")
 }
 
 check_models <- function(models, config) {

@@ -111,3 +111,24 @@ test_that("an object of the format before formats is upgraded", {
   expect_identical(old$suggest(), b$suggest())
   expect_identical(old$copy()$config[names(b$config)], b$config)
 })
+
+test_that("refits out of order, and maps of rewards without numbers, are named as damage", {
+  bandit <- auto_bandit(list(u = c(0, 1)), design = 2, refit = refit_every(2, starts = 1))
+  set.seed(3)
+  for (k in 1:6) bandit$observe(bandit$suggest()$id, sin(k))
+  expect_gt(length(bandit$refits), 1)
+  damaged <- function(change) {
+    twin <- unserialize(serialize(bandit, NULL))
+    change(as.environment(twin))
+    expect_error(twin$history(), "damaged", class = "gpbandits_error")
+  }
+  at <- which(bandit$events$kind == gpbandits:::event_kind[["refit"]])[2]
+  for (id in c(-4L, NA, 1000L, 0L)) damaged(function(frame) {
+    events <- list2env(as.list(frame$events, all.names = TRUE))
+    events$id[at] <- id
+    frame$events <- events
+  })
+  for (value in list(NA_real_, "1", c(1, 2), NULL)) for (name in c("distinct", "centre")) damaged(function(frame) {
+    frame$refits[[1]]$output_map[name] <- list(value)
+  })
+})
