@@ -83,6 +83,7 @@ test_that("a block that fails is seen", {
 })
 
 test_that("the FAQ answers what people ask", {
+  skip_without_sources()
   expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
 })
 
