@@ -2,6 +2,7 @@
 #include "bandit/run.h"
 
 #include "linalg/floors.h"
+#include "scores/candidate_score.h"
 #include "scores/duel.h"
 #include "scores/greedy.h"
 #include "scores/thompson.h"
@@ -379,7 +380,7 @@ void Bandit::offer_lookups(Round& round, const Context& context) const {
 VectorXd Bandit::prior_sd(Index outcome, const Context& context) const {
   const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
   const auto nothing = beliefs(outcome).space->make_posterior(beliefs(outcome).noise_var, Forgetting());
-  return Eigen::Map<const VectorXd>(nothing->moments(all).variance, all.size()).cwiseSqrt();
+  return candidate_sds(*nothing, all);
 }
 
 int Bandit::largest_phase() const {
@@ -458,12 +459,8 @@ MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& co
 std::unique_ptr<JointMaxima> Bandit::joint_maxima(const Context& context) {
   const Candidates& all = space().candidates(context);
   if (!all.complete) return nullptr;
-  const Place place = recommend(context);
-  if (all.tabled()) return JointMaxima::of(mean(), all, place.row - all.first);
-  for (Index i = 0; i < all.size(); ++i) {
-    if (all.X.row(i).transpose() == place.x) return JointMaxima::of(mean(), all, i);
-  }
-  return nullptr;
+  const Index place = all.find(recommend(context));
+  return place < 0 ? nullptr : JointMaxima::of(mean(), all, place);
 }
 
 double Bandit::pending_information() const {

@@ -36,6 +36,14 @@ struct Candidates {
 
   bool tabled() const { return X.cols() == 0; }
   Index size() const { return tabled() ? count : X.rows(); }
+  // The number of a place among them; -1 where it is none of them.
+  Index find(const Place& place) const {
+    if (tabled()) return place.row >= first && place.row < first + count ? place.row - first : -1;
+    for (Index i = 0; i < X.rows(); ++i) {
+      if (X.row(i).transpose() == place.x) return i;
+    }
+    return -1;
+  }
 };
 
 // Means and variances of candidates, the posterior's own: valid until it changes or is asked

@@ -6,20 +6,22 @@
 
 namespace gpb {
 
-class CandidateScore final : public Score {
+class CandidateScore : public Score {
  public:
-  CandidateScore(const Round& round, VectorXd values)
-      : values_(std::move(values)), prior_scale_(round.prior_scale) {}
+  CandidateScore(double unit, VectorXd values) : values_(std::move(values)), unit_(unit) {}
+  CandidateScore(const Round& round, VectorXd values) : CandidateScore(round.prior_scale, std::move(values)) {}
   void values(const Candidates&, VectorXd& out) const override { out = values_; }
   VectorXd at(const Points&) const override { throw std::logic_error(kNoOther); }
   double at(const VectorXd&, VectorXd*) const override { throw std::logic_error(kNoOther); }
-  double unit() const override { return prior_scale_; }
+  double unit() const override { return unit_; }
   bool only_candidates() const override { return true; }
 
- private:
+ protected:
   static constexpr const char* kNoOther = "this score is known at the candidates only";
+
+ private:
   VectorXd values_;
-  double prior_scale_;
+  double unit_;
 };
 
 // Candidates come arm by arm; those of an arm that cannot be played are below everything.
@@ -31,13 +33,19 @@ inline void rule_out_ineligible(const Round& round, VectorXd& values) {
   }
 }
 
-// Posterior means and standard deviations at a round's candidates.
+inline VectorXd candidate_sds(const Posterior& posterior, const Candidates& all) {
+  return Eigen::Map<const VectorXd>(posterior.moments(all).variance, all.size()).cwiseSqrt();
+}
+
+// Posterior means and standard deviations at candidates: a round's, or of what one posterior knows.
 struct CandidateMoments {
-  explicit CandidateMoments(const Round& round) {
-    const Index n = round.candidates->size();
-    mean = Eigen::Map<const VectorXd>(round.mean->moments(*round.candidates).mean, n);
-    const Moments spread = round.variance->moments(*round.candidates);
-    sd = Eigen::Map<const VectorXd>(spread.variance, n).cwiseSqrt();
+  CandidateMoments(const Posterior& known, const Candidates& all) {
+    const Moments now = known.moments(all);
+    mean = Eigen::Map<const VectorXd>(now.mean, all.size());
+    sd = Eigen::Map<const VectorXd>(now.variance, all.size()).cwiseSqrt();
+  }
+  explicit CandidateMoments(const Round& round) : CandidateMoments(*round.mean, *round.candidates) {
+    if (round.variance != round.mean) sd = candidate_sds(*round.variance, *round.candidates);
   }
   VectorXd mean, sd;
 };

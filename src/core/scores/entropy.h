@@ -53,14 +53,10 @@ class MaxValueEntropyPolicy final : public Policy {
   // candidates: y* = a - b log(-log U). No sample is less than the best mean among the points
   // played, which the maximum cannot be expected to be.
   VectorXd maxima(const Round& round, Rng& rng) const {
-    const Index n = round.candidates->size();
-    VectorXd mean = Eigen::Map<const VectorXd>(round.mean->moments(*round.candidates).mean, n);
-    const VectorXd sd =
-        Eigen::Map<const VectorXd>(round.variance->moments(*round.candidates).variance, n)
-            .cwiseSqrt();
-    rule_out_ineligible(round, mean);
-    const double low = quantile(mean, sd, 0.25), middle = quantile(mean, sd, 0.5),
-                 high = quantile(mean, sd, 0.75);
+    CandidateMoments now(round);
+    rule_out_ineligible(round, now.mean);
+    const double low = quantile(now.mean, now.sd, 0.25), middle = quantile(now.mean, now.sd, 0.5),
+                 high = quantile(now.mean, now.sd, 0.75);
     const double b = (low - high) / (std::log(std::log(4.0 / 3.0)) - std::log(std::log(4.0)));
     const double a = middle + b * std::log(std::log(2.0)), least = round.incumbent();
     VectorXd out(samples_);

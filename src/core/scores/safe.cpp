@@ -4,26 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "scores/candidate_score.h"
+
 namespace gpb {
 
 namespace {
 
 using Flags = std::vector<char>;
-
-// One outcome at the candidates, by what is known.
-struct Known {
-  VectorXd mean, sd;
-};
-
-Known known_at(const OutcomeView& outcome, const Candidates& candidates) {
-  const Moments now = outcome.mean->moments(candidates);
-  Known out{VectorXd(candidates.size()), VectorXd(candidates.size())};
-  for (Index i = 0; i < out.mean.size(); ++i) {
-    out.mean[i] = now.mean[i];
-    out.sd[i] = std::sqrt(now.variance[i]);
-  }
-  return out;
-}
 
 double distance(const Points& X, Index i, Index j, Index actions) {
   double sum = 0.0;
@@ -40,7 +27,8 @@ struct Limited {
   MatrixXd covariance;  // where one is wanted
 };
 
-Limited limited(const SafetyLimit& limit, const OutcomeView& outcome, const Known& known, const SafeSets& sets) {
+Limited limited(const SafetyLimit& limit, const OutcomeView& outcome, const CandidateMoments& known,
+                const SafeSets& sets) {
   const std::size_t k = limit.outcome;
   const bool least = limit.sign > 0.0;
   return {&limit, least ? sets.lower[k] : VectorXd(-sets.upper[k]), least ? sets.upper[k] : VectorXd(-sets.lower[k]),
@@ -121,9 +109,9 @@ Flags expanders(std::vector<Limited>& all, const std::vector<OutcomeView>& outco
 SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& candidates, const SafetyRule& rule,
                    const Flags& seed, bool by_bounds, bool expand, const std::function<Points()>& inputs) {
   SafeSets out;
-  std::vector<Known> known;
+  std::vector<CandidateMoments> known;
   for (const OutcomeView& outcome : outcomes) {
-    known.push_back(known_at(outcome, candidates));
+    known.emplace_back(*outcome.mean, candidates);
     out.lower.push_back(known.back().mean - outcome.width * known.back().sd);
     out.upper.push_back(known.back().mean + outcome.width * known.back().sd);
   }
@@ -158,35 +146,19 @@ namespace {
 // more.
 enum Phase { kMaximiser = 2, kExpander = 3, kBoth = 4, kSafe = 5, kSecondStage = 5, kLastPhase = kSafe + kSecondStage };
 
-class SafeScore final : public Score {
+class SafeScore final : public CandidateScore {
  public:
-  SafeScore(const Candidates& candidates, VectorXd values, double unit, std::vector<int> phases)
-      : candidates_(candidates), values_(std::move(values)), unit_(unit), phases_(std::move(phases)) {}
-  void values(const Candidates&, VectorXd& out) const override { out = values_; }
-  VectorXd at(const Points& X) const override {
-    VectorXd out(X.rows());
-    for (Index i = 0; i < X.rows(); ++i) out[i] = values_[candidate(X.row(i).transpose())];
-    return out;
-  }
-  double at(const VectorXd& x, VectorXd*) const override { return values_[candidate(x)]; }
-  double unit() const override { return unit_; }
-  bool only_candidates() const override { return true; }
+  // `phases`: of the candidates, which outlive the score.
+  SafeScore(double unit, VectorXd values, const Candidates& candidates, std::vector<int> phases)
+      : CandidateScore(unit, std::move(values)), candidates_(candidates), phases_(std::move(phases)) {}
   int phase(const Place& place) const override {
-    if (phases_.empty()) return 0;
-    return phases_[static_cast<std::size_t>(place.arm >= 0 ? place.arm : candidate(place.x))];
+    const Index found = candidates_.find(place);
+    if (found < 0) throw std::logic_error(kNoOther);
+    return phases_[static_cast<std::size_t>(found)];
   }
 
  private:
-  Index candidate(const VectorXd& x) const {
-    for (Index i = 0; i < candidates_.X.rows(); ++i) {
-      if (candidates_.X.row(i).transpose() == x) return i;
-    }
-    throw std::logic_error("this score is known at the candidates only");
-  }
-
   const Candidates& candidates_;
-  VectorXd values_;
-  double unit_;
   std::vector<int> phases_;
 };
 
@@ -226,7 +198,7 @@ class SafePolicy final : public Policy {
     for (std::size_t i = 0; i < among.size(); ++i) {
       if (!among[i]) score[static_cast<Index>(i)] = -kInf;
     }
-    return std::make_unique<SafeScore>(*round.candidates, std::move(score), unit, phases_of(sets, second));
+    return std::make_unique<SafeScore>(unit, std::move(score), *round.candidates, phases_of(sets, second));
   }
 
   std::unique_ptr<Score> recommendation(const Round& round) override {
@@ -235,7 +207,7 @@ class SafePolicy final : public Policy {
     for (std::size_t i = 0; i < sets.safe.size(); ++i) {
       if (!sets.safe[i]) score[static_cast<Index>(i)] = -kInf;
     }
-    return std::make_unique<SafeScore>(*round.candidates, std::move(score), round.prior_scale, std::vector<int>());
+    return std::make_unique<CandidateScore>(round, std::move(score));
   }
 
   PlaceLabels labels(const Round& round) override {
@@ -277,8 +249,7 @@ class SafePolicy final : public Policy {
     for (std::size_t k = 0; k < outcomes.size(); ++k) {
       out.push_back(sets.upper[k] - sets.lower[k]);
       if (outcomes[k].variance == outcomes[k].mean) continue;
-      const Moments spread = outcomes[k].variance->moments(candidates);
-      for (Index i = 0; i < out[k].size(); ++i) out[k][i] = 2.0 * outcomes[k].width * std::sqrt(spread.variance[i]);
+      out[k] = 2.0 * outcomes[k].width * candidate_sds(*outcomes[k].variance, candidates);
     }
     return out;
   }
