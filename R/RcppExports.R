@@ -73,10 +73,6 @@ cpp_joint_maxima <- function(joint, draws) {
     .Call(`_gpbandits_cpp_joint_maxima`, joint, draws)
 }
 
-cpp_stream_normals <- function(count) {
-    .Call(`_gpbandits_cpp_stream_normals`, count)
-}
-
 cpp_bandit_observe <- function(handle, id, reward, constraints, time, told) {
     invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time, told))
 }

@@ -229,17 +229,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_stream_normals
-Rcpp::NumericVector cpp_stream_normals(int count);
-RcppExport SEXP _gpbandits_cpp_stream_normals(SEXP countSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_stream_normals(count));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_bandit_observe
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time, const Rcpp::List& told);
 RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP) {
@@ -1299,7 +1288,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_joint_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_joint_maxima, 2},
     {"_gpbandits_cpp_joint_maxima", (DL_FUNC) &_gpbandits_cpp_joint_maxima, 2},
-    {"_gpbandits_cpp_stream_normals", (DL_FUNC) &_gpbandits_cpp_stream_normals, 1},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
     {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},

@@ -453,16 +453,6 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
   return maxima->draw(draws, rng);
 }
 
-// Normals of a stream that R's generator begins: what joint draws are made from.
-// [[Rcpp::export]]
-Rcpp::NumericVector cpp_stream_normals(int count) {
-  gpb::RRng seeds;
-  gpb::StreamRng rng(seeds);
-  Rcpp::NumericVector out(count);
-  for (double& z : out) z = rng.normal();
-  return out;
-}
-
 // `told`: what stands beside each reward, columns as in the log.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,

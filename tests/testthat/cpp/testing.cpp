@@ -1,6 +1,7 @@
 // What tests call of the core, and a posterior in extended precision. No part of the package: tools/install.sh
 // compiles it with a copy of the package for `make test`.
 #include "base/eigen_decompositions.h"
+#include "base/stream_random.h"
 #include "r_values.h"
 
 #include <cmath>
@@ -352,6 +353,16 @@ Eigen::MatrixXd cpp_kernel_prior_gradient(const Rcpp::List& kernel, const Eigen:
     out(i, 1) = path.value_and_gradient(point, gradient);
     out.row(i).tail(x.cols()) = gradient.transpose();
   }
+  return out;
+}
+
+// Normals of a stream that R's generator begins: what joint draws are made from.
+// [[Rcpp::export]]
+Rcpp::NumericVector cpp_testing_stream_normals(int count) {
+  gpb::RRng seeds;
+  gpb::StreamRng rng(seeds);
+  Rcpp::NumericVector out(count);
+  for (double& z : out) z = rng.normal();
   return out;
 }
 
