@@ -190,7 +190,7 @@ add_fidelities <- function(search, rows) {
 
 evaluate_at <- function(search, x, z) {
   began <- proc.time()[["elapsed"]]
-  outcome <- evaluate_objective(search$objective, one_point(search$bandit$config$domain, x), search$timeout, look = z)
+  outcome <- evaluate_here(search$objective, one_point(search$bandit$config$domain, x), search$timeout, z)
   seconds <- max(proc.time()[["elapsed"]] - began, 1e-3)
   said <- if (is.list(outcome$value)) outcome$value$cost
   if (is.list(outcome$value)) outcome$value <- outcome$value$value

@@ -30,22 +30,23 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
   if (is.null(outcome$value) && proc.time()[["elapsed"]] - started >= timeout) {
     outcome$lost <- sprintf("timed out after %g s", timeout)
   }
-  # Another limit is the caller's, and no failure of the objective's: R has forgotten it by now, and who went on would
-  # go on for ever. (Packages are not at hand here: compare stop_if_time_limit().)
-  limits <- gettext(c("reached elapsed time limit", "reached CPU time limit", "reached session elapsed time limit",
-                      "reached session CPU time limit"), domain = "R")
-  callers <- is.null(whereabouts) && is.null(outcome$lost) && length(outcome$error)
-  if (callers && any(endsWith(outcome$error, limits))) stop(outcome$error, call. = FALSE)
   outcome
 }
 environment(evaluate_objective) <- baseenv()
+
+# In this process a time limit that is not the evaluation's own is the caller's, and no failure of the objective's: R
+# has forgotten it by now, and who went on would go on for ever.
+evaluate_here <- function(objective, point, timeout, look = NULL) {
+  outcome <- evaluate_objective(objective, point, timeout, look = look)
+  if (is.null(outcome$lost) && length(outcome$error)) stop_if_time_limit(simpleError(outcome$error))
+  outcome
+}
 
 local_pool <- function(objective, timeout) {
   ended <- list()
   list(free = function() length(ended) == 0, busy = function() length(ended),
        submit = function(task) {
-         ended <<- list(list(task = task, outcome = evaluate_objective(objective, task$point, timeout,
-                                                                                  look = task$fold)))
+         ended <<- list(list(task = task, outcome = evaluate_here(objective, task$point, timeout, task$fold)))
        },
        wait = function() NULL, look = function() NULL,
        take = function() {

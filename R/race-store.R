@@ -54,7 +54,7 @@ race_query <- function(bandit, query, objective, timeout, patience) {
   repeat {
     step <- patiently(next_stored_fold(inside, query, race, order), patience)
     if (is.null(step$fold)) return(step$status)
-    outcome <- with_stream(streams[[1 + step$fold]], evaluate_objective(objective, point, timeout, look = step$fold))
+    outcome <- with_stream(streams[[1 + step$fold]], evaluate_here(objective, point, timeout, step$fold))
     found <- read_outcome(outcome, query$attempt)
     patiently(keep_fold(inside, query, step$fold, found), patience)
   }

@@ -93,7 +93,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
 
 evaluate_query <- function(bandit, query, objective, timeout, patience) {
   outcome <- with_stream(parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)),
-                         evaluate_objective(objective, query_task(query$id, bandit)$point, timeout))
+                         evaluate_here(objective, query_task(query$id, bandit)$point, timeout))
   patiently(answer_query(bandit, query, outcome), patience)
 }
 
