@@ -357,7 +357,7 @@ with_models_alone <- function(models, config, current, x, y, own_noise, mean) {
   related <- config$related
   question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = if (is.null(mean)) "fit" else mean,
                      own_noise = own_noise), config$refit$settings)
-  found <- do.call(fit_models, c(question, list(count = 4)))
+  found <- do.call(fit_models, c(question, list(count = 4)), quote = TRUE)
   if (is.null(found)) return(models)
   alone <- lapply(found$models, function(model) {
     model$campaigns <- list(correlation = rep(0, length(related$name)), scale = 1,
