@@ -49,10 +49,22 @@ check_shares <- function(names, total, lower, upper, most) {
            sprintf("so many that `total` (%g) is reached", total))
   }
   one <- list(names = names, total = total, lower = lower, upper = upper, most = most)
-  tryCatch(cpp_shares(core_shares(one), matrix(0.5, 1, length(names)), TRUE), error = function(e) {
+  if (!reach_total(core_shares(one))) {
     refuse("lower", "bounds with which no set of shares has this sum", sprintf("some that reach `total` (%g)", total))
-  })
+  }
   invisible()
+}
+
+# Have some of these shares (see core_shares()) this sum? The core lists the sets that do when it makes them.
+reach_total <- function(one) {
+  one$at <- seq_along(one$at) - 1
+  tryCatch({
+    cpp_shares(one, matrix(0.5, 1, length(one$at)), TRUE)
+    TRUE
+  }, error = function(e) {
+    stop_if_time_limit(e)
+    FALSE
+  })
 }
 
 # Numbers of some inputs, the whole of them, as the core takes one set. `at`: their columns, from 1; `pinned`: of those

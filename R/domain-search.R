@@ -483,10 +483,10 @@ slice_of.search_domain <- function(domain, values) {
   slice$pinned <- replace(rep(NA_real_, length(domain$names)), at, codes)
   rules <- search_rules(slice)
   rules$required <- length(domain$names) + which(domain$conditional %in% at)
+  if (!all(vapply(sets_for_core(slice), reach_total, NA))) {
+    stop_argument("fixed", value_words(values), "shares with which the others can reach their total")
+  }
   candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
-    if (grepl("shares reach", conditionMessage(e))) {
-      stop_argument("fixed", value_words(values), "shares with which the others can reach their total")
-    }
     if (!identical(e$argument, "where")) stop(e)
     stop_argument("fixed", value_words(values), paste("values with which some point satisfies `where`, and exists",
                                                       "(none of 65,536 that were tried does)"))

@@ -128,6 +128,26 @@ test_that("a bandit over a blend and a temperature keeps the sums, whatever it d
   expect_error(b$suggest(context = 0, fixed = list(b = 0.04)), class = "gpbandits_error")
 })
 
+test_that("fixed shares that leave the others short, or over, are refused in these words", {
+  alike <- function(...) auto_bandit(search_space(m = param_shares(c("a", "b", "c"), ...), temp = c(0, 1)))
+  short <- "`fixed`.*shares with which the others can reach their total"
+  for (b in list(alike(upper = 0.5), alike(lower = c(0, 0.2, 0), upper = c(1, 1, 0.4)))) {
+    refused <- list(list(a = 0.1, c = 0.1, b = 0.2), list(a = 0.5, b = 0.5, c = 0.1))
+    for (fixed in refused) {
+      expect_error(b$suggest(fixed = fixed), short, class = "gpbandits_error")
+      expect_identical(nrow(b$history()), 0L)
+    }
+    q <- b$suggest(fixed = list(b = 0.5, c = 0.3))
+    expect_equal(sort(unlist(q[c("a", "b", "c")], use.names = FALSE)), c(0.2, 0.3, 0.5), tolerance = 1e-12)
+  }
+  two <- alike(lower = 0.2, upper = 0.6, most = 2)
+  expect_error(two$suggest(fixed = list(a = 0.3, b = 0.3)), short, class = "gpbandits_error")
+  expect_equal(two$suggest(fixed = list(a = 0.45, b = 0))$c, 0.55, tolerance = 1e-12)
+  printed <- list(a = 0.314159265, b = 0.271828183, c = 0.414012553)         # their sum is 1e-9 off
+  expect_identical(unlist(alike()$suggest(fixed = printed)[c("a", "b", "c")]), unlist(printed))
+  expect_error(alike()$suggest(fixed = replace(printed, "a", 0.3142)), short, class = "gpbandits_error")
+})
+
 test_that("climbs end at the largest value on the face, as an exhaustive look finds it", {
   space <- search_space(m = param_shares(c("a", "b", "c")))
   b <- gp_bandit(space, kernel_se(0.4), 1e-4, policy_ucb(width_constant(1)))

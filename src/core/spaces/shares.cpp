@@ -18,6 +18,7 @@ VectorXd clipped(const VectorXd& y, double nu, const VectorXd& lower, const Vect
 }
 
 constexpr double kSumTolerance = 1e-13;  // of the total
+constexpr double kPinnedTolerance = 1e-8;  // of the total: what rows may be off that were printed, and given back
 
 }  // namespace
 
@@ -244,7 +245,9 @@ void Shares::put(const VectorXd& parts, VectorXd& x) const {
 
 bool Shares::can_reach(const Support& support) const {
   double least = 0.0, largest = 0.0;
+  bool pinned = false;
   for (const Index i : support) {
+    pinned = pinned || pinned_[static_cast<std::size_t>(i)];
     if (pinned_[static_cast<std::size_t>(i)] && upper_[i] <= 0.0) return false;
     least += lower_[i];
     largest += upper_[i];
@@ -253,7 +256,7 @@ bool Shares::can_reach(const Support& support) const {
     const bool needed = pinned_[static_cast<std::size_t>(i)] && upper_[i] > 0.0;
     if (needed && std::find(support.begin(), support.end(), i) == support.end()) return false;
   }
-  const double slack = kSumTolerance * total_;
+  const double slack = (pinned ? kPinnedTolerance : kSumTolerance) * total_;
   return least <= total_ + slack && largest >= total_ - slack;
 }
 
@@ -261,7 +264,14 @@ bool Shares::can_reach(const Support& support) const {
 // no larger one reaches the total.
 void Shares::list_supports() {
   supports_.clear();
-  if (!limited()) return;
+  if (!limited()) {
+    Support all;
+    for (Index i = 0; i < count(); ++i) {
+      if (!pinned_[static_cast<std::size_t>(i)] || upper_[i] > 0.0) all.push_back(i);
+    }
+    if (!can_reach(all)) throw std::invalid_argument("no shares reach their total");
+    return;
+  }
   for (Index size = most_; size >= 1; --size) {
     if (!supports_.empty() && (lower_.array() <= 0.0).all()) break;
     Support set(static_cast<std::size_t>(size));
