@@ -12,6 +12,7 @@ check_whole <- function(bandit) {
     upgrade_format(bandit)
     check_table(bandit$queries, query_columns(bandit$config), "queries")
     check_table(bandit$events, event_columns(), "events")
+    check_logged_inputs(bandit$config, cpp_logged_inputs(bandit$queries, seq_len(table_size(bandit$queries))))
     check_refits(bandit)
     if (has_rule(bandit)) check_rival_log(bandit)
   })
@@ -258,6 +259,15 @@ check_rival_log <- function(rival) {
   if (!identical(queries$status, status)) damaged("what became of its queries does not follow from its events")
   rewards <- events$reward[events$kind %in% event_kind[c("reward", "amend")]]
   if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
+}
+
+# What replaying does not look at: inputs that are no places of the domain.
+check_logged_inputs <- function(config, inputs) {
+  if (is_tabulated_space(config) || !nrow(inputs)) return(invisible())
+  own <- seq_along(model_names(config$domain))
+  if (!can_be_told(config$domain, inputs[, own, drop = FALSE])) {
+    damaged("it has a query at a place that the domain does not have")
+  }
 }
 
 check_log_places <- function(config, queries) {

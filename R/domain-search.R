@@ -552,6 +552,18 @@ from_model_inputs.search_domain <- function(domain, u) {
   codes
 }
 
+# Levels that there are, and whole numbers that R has.
+#' @export
+can_be_told.search_domain <- function(domain, inputs) {
+  if (!all(is.finite(inputs))) return(FALSE)
+  named <- which(vapply(domain$params, `[[`, "", "type") %in% c("factor", "logical"))
+  levels <- inputs[, named, drop = FALSE]
+  beyond <- function(side) rep(domain$box[[side]][named], each = nrow(inputs))
+  if (any(levels != round(levels) | levels < beyond("lower") | levels > beyond("upper"))) return(FALSE)
+  codes <- from_model_inputs(domain, inputs)[, domain$box$integer, drop = FALSE]
+  all(abs(codes) <= .Machine$integer.max, na.rm = TRUE)
+}
+
 #' @export
 place_labels.search_domain <- function(domain, arm, inputs) typed_columns(domain, from_model_inputs(domain, inputs))
 

@@ -180,6 +180,12 @@ describe_domain <- function(domain) UseMethod("describe_domain")
 # What print() says of it, without brackets.
 domain_story <- function(domain) UseMethod("domain_story")
 
+# Can these model inputs (a row each) have been told of? Numbers may lie outside of their bounds: rows of another space.
+can_be_told <- function(domain, inputs) UseMethod("can_be_told")
+
+#' @export
+can_be_told.bandit_domain <- function(domain, inputs) all(is.finite(inputs))
+
 # Columns that say which places these are: `arm` (1-based) where there are such, and inputs.
 place_labels <- function(domain, arm, inputs) UseMethod("place_labels")
 

@@ -441,6 +441,7 @@ play_columns <- function(bandit, new, events, refits) {
   inputs <- logged_inputs(config)
   count <- had - first + length(new$arm)
   queries$inputs <- matrix(as.double(unlist(queries[inputs])), count, length(inputs))
+  check_logged_inputs(config, queries$inputs)
   g_names <- constraint_names(config, "g")
   queries$g <- matrix(NA_real_, count, length(g_names))
   known <- events$kind %in% event_kind[c("reward", "given")]
