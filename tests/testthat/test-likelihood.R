@@ -249,6 +249,25 @@ test_that("weights of older rewards are powers of the likelihood", {
 
 # ---- what is refused -------------------------------------------------------------------
 
+test_that("counts of a million million are fitted like small ones, and more is refused", {
+  x <- seq(0, 1, length.out = 9)
+  at <- c(5, 1, 9, 3)
+  k <- outer(x[at], x[at], function(a, b) exp(-(a - b)^2 / 0.18))
+  for (most in c(1e3, 1e6, 1e9, 1e12)) {
+    b <- gp_bandit(x, kernel_se(0.3), policy = policy_ucb(1), rewards = rewards_counts())
+    b$add(arm = at, reward = c(2, 3, 1, most))
+    b$add(arm = at[4], reward = most)                         # pooled with the first
+    told <- c(2, 3, 1, most)
+    weights <- c(1, 1, 1, 2)
+    f <- b$posterior(scale = "latent")$mean[at]
+    slope <- weights * (told - exp(f)) - solve(k, f)          # of the log posterior: 0 at the mode
+    expect_lt(max(abs(slope) / (1 + weights * exp(f))), 1e-9)
+    b$observe(b$suggest()$id, 2)
+    expect_identical(b$copy()$history(), b$history())
+  }
+  expect_error(b$add(arm = 1, reward = 1e13), "`reward`", class = "gpbandits_error")
+})
+
 test_that("what cannot be a reward of its kind is refused, and nothing changes", {
   b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary())
   b$suggest(2)

@@ -11,6 +11,7 @@ namespace gpb {
 namespace {
 constexpr double kSettled = 1e-10;       // in prior standard deviations
 constexpr int kNewtonSteps = 100;
+constexpr double kLeastNewtonStep = 1e-30;
 constexpr int kMajorisingSteps = 20000;
 constexpr double kBallEdge = 1e-9;       // of the radius, within which a norm is at the edge
 constexpr int kBallSteps = 60;
@@ -220,24 +221,32 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   };
   double now = objective(fit.f, fit.alpha);
   const double enough = kSettled * system.scale();
-  VectorXd f, alpha;
+  double before = kInf;
   for (fit.steps = 1; fit.steps <= kNewtonSteps; ++fit.steps) {
     terms.sites(fit.f, fit.weight, fit.weighted);
-    system.solve(fit.weight, fit.weighted, f, alpha);
-    const VectorXd by = f - fit.f, alpha_by = alpha - fit.alpha;
+    // The step from the gradient: new values less old ones would be rounding where weights are large.
+    const VectorXd gradient = fit.weighted - fit.weight.cwiseProduct(fit.f) - fit.alpha;
+    VectorXd by, alpha_by;
+    system.solve(fit.weight, gradient + fit.weight.cwiseProduct(prior), by, alpha_by);
+    by -= prior;
+    VectorXd f = fit.f + by, alpha = fit.alpha + alpha_by;
     double step = 1.0, then = objective(f, alpha);
     // (What is no number has fallen, too.)
-    while (!(then >= now - 1e-12 * std::abs(now)) && step > 1e-9) {
+    const double unchanged = 1e-12 * std::abs(now);
+    while (!(then >= now - unchanged) && step > kLeastNewtonStep) {
       step /= 2.0;
       f = fit.f + step * by;
       alpha = fit.alpha + step * alpha_by;
       then = objective(f, alpha);
     }
     const double moved = (f - fit.f).cwiseAbs().maxCoeff();
+    // (Rewards of a millionfold weight: what still moves, without any gain, is rounding.)
+    const bool rounding = moved > 0.5 * before && std::abs(then - now) <= unchanged;
     fit.f = f;
     fit.alpha = alpha;
     now = then;
-    if (moved <= enough) return;
+    before = moved;
+    if (moved <= enough || rounding) return;
   }
   throw std::runtime_error("Laplace's approximation has not converged within 100 steps");
 }
