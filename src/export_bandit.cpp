@@ -342,9 +342,8 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
                             const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs) {
   std::vector<gpb::OutcomeView> outcomes;
   for (R_xlen_t k = 0; k < handles.size(); ++k) {
-    BanditHandle one(handles[k]);
-    const double scale = one->space().prior_scale();
-    outcomes.push_back({&one->mean(), &one->mean(), gpb::Role(), scale, one->mean().noise_var(), width[k]});
+    outcomes.push_back(BanditHandle(handles[k])->known_view());
+    outcomes.back().width = width[k];
   }
   gpb::SafetyRule rule;
   rule.actions = inputs.cols();

@@ -316,6 +316,10 @@ double Bandit::largest(const Score& score, const Context& context) const {
   return value(score, beliefs_.outcomes[0].space->maximise(score, context, first().known()), context);
 }
 
+OutcomeView Bandit::known_view() const {
+  return {&mean(), &mean(), Role(), space().prior_scale(), noise_var()};
+}
+
 std::vector<OutcomeView> Bandit::outcome_views() const {
   std::vector<OutcomeView> out;
   for (Index k = 0; has_several() && k < fold_.outcomes(); ++k) {
@@ -344,6 +348,7 @@ void Bandit::set_outcome_widths(Round& round) const {
 Round Bandit::round(const Context& context) const {
   Round round;
   round.number = static_cast<double>(fold_.rounds() + 1);
+  round.largest_phase = fold_.largest_phase();
   round.mean = &mean();
   round.variance = first().is_curved() ? &curved() : &variance();
   round.companions = first().companions();
@@ -369,7 +374,6 @@ Round Bandit::round(const Context& context) const {
 void Bandit::offer_lookups(Round& round, const Context& context) const {
   round.inputs = [this, &context] { return candidate_inputs(context); };
   round.prior_sd = [this, &context](Index outcome) { return prior_sd(outcome, context); };
-  round.largest_phase = [this] { return largest_phase(); };
   round.width_of = [this](Index outcome) {
     Round of_outcome;
     of_outcome.state = width_state(outcome);
@@ -381,12 +385,6 @@ VectorXd Bandit::prior_sd(Index outcome, const Context& context) const {
   const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
   const auto nothing = beliefs(outcome).space->make_posterior(beliefs(outcome).noise_var, Forgetting());
   return candidate_sds(*nothing, all);
-}
-
-int Bandit::largest_phase() const {
-  int out = 0;
-  for (const Query& q : fold_.queries()) out = std::max(out, q.phase);
-  return out;
 }
 
 double Bandit::width() const {
@@ -436,11 +434,8 @@ Place Bandit::largest_sum(const std::vector<const Bandit*>& others, std::vector<
                           const Context& context) {
   Round round = round_of_known(context);
   round.outcomes.clear();
-  const auto add = [&round](const Bandit& one) {
-    round.outcomes.push_back({&one.mean(), &one.mean(), Role(), one.space().prior_scale(), one.noise_var()});
-  };
-  add(*this);
-  for (const Bandit* other : others) add(*other);
+  round.outcomes.push_back(known_view());
+  for (const Bandit* other : others) round.outcomes.push_back(other->known_view());
   return space().maximise(*make_sum_of_bounds(round, std::move(terms), target), context, first().known());
 }
 

@@ -97,6 +97,8 @@ class Bandit final : private PlaceFacts {
   void hand_over_events();
   const std::vector<Quantity>& quantities() const { return quantities_; }
   const Posterior& mean() const { return first().mean(); }
+  // The first quantity by the real rewards, among those of several bandits.
+  OutcomeView known_view() const;
   // Where bounds by the policy's width are: see Policy::norm_bound.
   const Posterior& curved() const { return first().curved(); }
   // What a likelihood made of the rewards.
@@ -131,7 +133,6 @@ class Bandit final : private PlaceFacts {
   Round round_of_known(const Context& context) const;
   void offer_lookups(Round& round, const Context& context) const;
   VectorXd prior_sd(Index outcome, const Context& context) const;
-  int largest_phase() const;
   double value(const Score& score, const Place& place, const Context& context) const;
   WidthState width_state(Index outcome = 0) const;
   double recent_sd(Index outcome, bool pending_only) const;

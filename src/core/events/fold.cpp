@@ -105,6 +105,7 @@ Index Fold::ask(Query q) {
   q.time = clock_;
   q.status = Status::pending;
   q.others.assign(columns_.size() - 1, Cell());
+  largest_phase_ = std::max(largest_phase_, q.phase);
   queries_.push_back(std::move(q));
   const Index id = rounds();
   for (Index outcome = 0; outcome < outcomes(); ++outcome) await(id, outcome);

@@ -168,6 +168,7 @@ class Fold {
   const Query& query(Index id) const { return queries_[checked(id)]; }
   Index rounds() const { return static_cast<Index>(queries_.size()); }
   int segment() const { return segment_; }
+  int largest_phase() const { return largest_phase_; }  // of all queries, see Score::phase
   const VectorXd& multipliers() const { return kappa_; }
   double clock() const { return clock_; }
   // The latest time so far; NaN if there was none.
@@ -233,7 +234,7 @@ class Fold {
   std::vector<Change> changes_;
   std::vector<Query> queries_;
   std::set<Index> awaited_;
-  int segment_ = 1;
+  int segment_ = 1, largest_phase_ = 0;
   Index first_of_segment_ = 0;
   Index first_known_ = 0;  // since the restart or fresh epoch
   Index first_of_epoch_ = 0;

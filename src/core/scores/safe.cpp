@@ -179,7 +179,7 @@ class SafePolicy final : public Policy {
     Flags may = sets.safe;
     rule_out(round, may);
     const std::vector<VectorXd> spans = spans_of(outcomes, sets, *round.candidates);
-    const bool second = stages_ && (round.largest_phase() > kLastPhase - kSecondStage || !expands(round, spans, sets));
+    const bool second = stages_ && (round.largest_phase > kLastPhase - kSecondStage || !expands(round, spans, sets));
     VectorXd score;
     Flags among = may;
     double unit = round.prior_scale;

@@ -64,6 +64,7 @@ struct PlacesMoments {
 // What a policy may know of a round.
 struct Round {
   double number = 1.0;          // 1 + queries made
+  int largest_phase = 0;        // of these, see Score::phase
   const Posterior* mean = nullptr;
   const Posterior* variance = nullptr;       // another one where pending queries are known to it
   std::vector<const Posterior*> companions;  // with the noise variances that the policy asked for
@@ -79,7 +80,6 @@ struct Round {
   const RunningIntervals* intervals = nullptr;  // where the policy keeps them
   std::function<VectorXd(Index)> prior_sd;  // of an outcome, at the candidates
   std::function<double(Index)> width_of;    // the policy's, for an outcome, where no query is made
-  std::function<int()> largest_phase;       // of all queries so far, see Score::phase
   double width = kNaN;          // the policy's own, see Policy::width
   std::vector<OutcomeView> outcomes;  // of bandits with several, the first among them
   std::function<PlacesMoments()> played;  // outcomes at the places played
