@@ -53,8 +53,8 @@ struct OutcomeBeliefs {
 
 class Quantity {
  public:
-  // `beliefs` outlive the quantity. `companions`: noise variances of further posteriors; `norm_bound`:
-  // of one whose sites have the curvature that this leaves (NaN: none), see GlmWidth.
+  // `beliefs` outlive the quantity. `companions`: noise variances of further posteriors; `norm_bound`: of the
+  // mean, with a posterior besides whose sites have the curvature that this leaves (NaN: none), see GlmWidth.
   Quantity(const OutcomeBeliefs& beliefs, const Forgetting& forgetting, bool variance_knows,
            const std::vector<double>& companions, double norm_bound = kNaN)
       : beliefs_(&beliefs) {

@@ -212,8 +212,6 @@ void PooledTerms::majorise(const VectorXd& f, bool begins, VectorXd& weight, Vec
 
 namespace {
 
-using DataSet = std::vector<Likelihood::Data>;
-
 void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   const VectorXd& prior = system.prior_mean();
   const auto objective = [&](const VectorXd& f, const VectorXd& alpha) {

@@ -575,7 +575,7 @@ LowRankPosterior::Told LowRankPosterior::tell(const Points& X) const {
   return {inside.head(n), left.head(n), own - spanned.head(n)};
 }
 
-// In the notation of low_rank_certificate.cpp, what C leaves of first order:
+// In the notation of low_rank_fit.cpp, what C leaves of first order:
 //   mean += b'g,   variance -= 2 a'C b,   R b = k(X, x) - Phi phi at the points played,
 // neither by more than it can be.
 void LowRankPosterior::correct(const Points& X, VectorXd& mean, VectorXd& variance) const {

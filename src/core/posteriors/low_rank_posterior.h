@@ -96,11 +96,9 @@ class LowRankPosterior {
   bool knows(Index i) const { return at(i).known; }
   Index rank() const { return basis_.rank(); }
   Index rows() const { return rows_; }  // distinct points
-  Index inputs() const { return inputs_; }
   double noise_var() const { return noise_var_; }
   double noise_scale(Index i) const { return at(i).noise_scale; }
   double target(Index i) const { return at(i).y; }
-  VectorXd point(Index i) const { return points_.row(at(i).row).transpose(); }
   const LowRankBasis& basis() const { return basis_; }
   // Of the observations, a row each, and the variance that they do not have.
   MatrixXd features() const;
@@ -279,7 +277,7 @@ class LowRankPosterior {
   double rounding_ = 0.0;     // largest rounding of a residual over its noise
   double rounding_sum_ = 0.0;
 
-  // Where the mean's error was measured last, see low_rank_certificate.cpp.
+  // Where the mean's error was measured last, see low_rank_fit.cpp.
   struct Reference {
     bool kept = false;
     VectorXd weights;  // w0

@@ -111,7 +111,8 @@ class Posterior {
   // These sites and nothing else: precisions, weighted values, and the mean that they make. False where the
   // prior has to be asked for again: it was not near enough for these.
   virtual bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
-  // These besides, which move no mean: of these the variance alone is asked.
+  // The same and, after them, those of rewards that are awaited, which move no mean. Of this posterior the variance
+  // alone is asked.
   virtual void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit);
   virtual SiteGap site_gap() const { return {}; }
 

@@ -3,7 +3,7 @@
 // and so are the candidates. The score is taken at the candidates; from the best of them (the best
 // of every combination of levels, where these are few) it is climbed over the numbers by a gradient
 // method and changed level by level, in turns, for as long as that helps: from all of them in lock
-// step, so that what is told from outside is asked about many points at once (mixed_climb.cpp).
+// step, so that what is told from outside is asked about many points at once (see mixed_space.cpp).
 #ifndef GPB_MIXED_SPACE_H
 #define GPB_MIXED_SPACE_H
 
