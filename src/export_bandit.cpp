@@ -785,15 +785,13 @@ Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
-  Eigen::VectorXd mean(points.rows()), sd(points.rows()), part, variance, ignored;
+  Eigen::VectorXd mean(points.rows()), sd(points.rows()), part, variance;
+  const gpb::MeanAndVariance beliefs{bandit->mean(), bandit->variance()};
   for (Index first = 0; first < points.rows(); first += kPredictRows) {
     if (first > 0) gpb::check_interrupt();
     const Index count = std::min(kPredictRows, points.rows() - first);
     const Eigen::MatrixXd some = points.middleRows(first, count);
-    bandit->mean().predict(some, part, variance);
-    if (&bandit->mean() != &bandit->variance()) {
-      bandit->variance().predict(some, ignored, variance);
-    }
+    beliefs.predict(some, part, variance);
     mean.segment(first, count) = part;
     sd.segment(first, count) = variance.cwiseSqrt();
   }

@@ -293,11 +293,10 @@ PlacesMoments Bandit::played_moments(const Context& context) const {
 PlacesMoments Bandit::outcomes_at(const Points& X) const {
   const Index outcomes = fold_.outcomes();
   PlacesMoments out{MatrixXd(X.rows(), outcomes), MatrixXd(X.rows(), outcomes)};
-  VectorXd mean, variance, ignored;
+  VectorXd mean, variance;
   for (Index k = 0; k < outcomes; ++k) {
     const Quantity& quantity = quantities_[static_cast<std::size_t>(k)];
-    quantity.mean().predict(X, mean, variance);
-    if (quantity.knows_pending()) quantity.variance().predict(X, ignored, variance);
+    MeanAndVariance{quantity.mean(), quantity.variance()}.predict(X, mean, variance);
     out.mean.col(k) = mean;
     out.sd.col(k) = variance.cwiseSqrt();
   }

@@ -37,16 +37,14 @@ inline VectorXd candidate_sds(const Posterior& posterior, const Candidates& all)
   return Eigen::Map<const VectorXd>(posterior.moments(all).variance, all.size()).cwiseSqrt();
 }
 
-// Posterior means and standard deviations at candidates: a round's, or of what one posterior knows.
+// Posterior means and standard deviations at candidates, a round's or others.
 struct CandidateMoments {
-  CandidateMoments(const Posterior& known, const Candidates& all) {
-    const Moments now = known.moments(all);
+  CandidateMoments(const MeanAndVariance& beliefs, const Candidates& all) {
+    const Moments now = beliefs.moments(all);
     mean = Eigen::Map<const VectorXd>(now.mean, all.size());
     sd = Eigen::Map<const VectorXd>(now.variance, all.size()).cwiseSqrt();
   }
-  explicit CandidateMoments(const Round& round) : CandidateMoments(*round.mean, *round.candidates) {
-    if (round.variance != round.mean) sd = candidate_sds(*round.variance, *round.candidates);
-  }
+  explicit CandidateMoments(const Round& round) : CandidateMoments(round.beliefs(), *round.candidates) {}
   VectorXd mean, sd;
 };
 

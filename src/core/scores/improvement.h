@@ -100,7 +100,7 @@ inline double ExpectedImprovementScore::improvements(const Moments& m, Index n,
 
 inline Index ExpectedImprovementScore::best(const Candidates& candidates) const {
   VectorXd score;
-  const double best = improvements(moments(candidates), candidates.size(), score);
+  const double best = improvements(beliefs_.moments(candidates), candidates.size(), score);
   if (best > 1e-290) return first_best(score.data(), score.size(), kTie * best);
   return MomentScore::best(candidates);  // every value underflows
 }

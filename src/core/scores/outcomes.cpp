@@ -61,12 +61,7 @@ struct Appraisal {
 // Of each outcome at the round's candidates.
 std::vector<Moments> candidate_moments(const std::vector<OutcomeView>& outcomes, const Candidates& candidates) {
   std::vector<Moments> out;
-  for (const OutcomeView& outcome : outcomes) {
-    const Moments mean = outcome.mean->moments(candidates);
-    out.push_back(outcome.mean == outcome.variance
-                      ? mean
-                      : Moments{mean.mean, outcome.variance->moments(candidates).variance});
-  }
+  for (const OutcomeView& outcome : outcomes) out.push_back(outcome.beliefs().moments(candidates));
   return out;
 }
 
@@ -74,11 +69,8 @@ std::vector<Moments> candidate_moments(const std::vector<OutcomeView>& outcomes,
 struct PredictedOutcomes {
   PredictedOutcomes(const std::vector<OutcomeView>& outcomes, const Points& X)
       : means(outcomes.size()), variances(outcomes.size()) {
-    VectorXd ignored;
     for (std::size_t k = 0; k < outcomes.size(); ++k) {
-      const OutcomeView& outcome = outcomes[k];
-      outcome.mean->predict(X, means[k], variances[k]);
-      if (outcome.variance != outcome.mean) outcome.variance->predict(X, ignored, variances[k]);
+      outcomes[k].beliefs().predict(X, means[k], variances[k]);
       all.push_back({means[k].data(), variances[k].data()});
     }
   }
@@ -92,12 +84,7 @@ struct LocalOutcomes {
       : mean(static_cast<Index>(outcomes.size())), sd(mean.size()), dmean(outcomes.size()), dsd(outcomes.size()) {
     for (std::size_t k = 0; k < outcomes.size(); ++k) {
       const auto row = static_cast<Index>(k);
-      const OutcomeView& outcome = outcomes[k];
-      outcome.mean->local(x, mean[row], sd[row], dmean[k], dsd[k]);
-      if (outcome.variance == outcome.mean) continue;
-      double ignored = 0.0;
-      VectorXd no_gradient;
-      outcome.variance->local(x, ignored, sd[row], no_gradient, dsd[k]);
+      outcomes[k].beliefs().local(x, mean[row], sd[row], dmean[k], dsd[k]);
     }
   }
   VectorXd mean, sd;

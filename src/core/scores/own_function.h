@@ -6,12 +6,13 @@
 #include <cmath>
 
 #include "base/settings.h"
-#include "scores/score.h"
+#include "scores/candidate_score.h"
 
 namespace gpb {
 
-// How far the values of an unknown function are apart, as a power of two. (Climbs go by it, and must not by its rounding:
-// values that were followed from round to round differ in the last digit from those of a bandit that was just made again.)
+// How far the values of an unknown function are apart, as a power of two. (Climbs go by it, and must not by its
+// rounding: values that were followed from round to round differ in the last digit from those of a bandit that was
+// just made again.)
 inline double unit_of_spread(const VectorXd& values) {
   double low = kInf, high = -kInf;
   for (Index i = 0; i < values.size(); ++i) {
@@ -80,8 +81,7 @@ class PlacedOwnScore final : public Score {
  public:
   PlacedOwnScore(const Round& round, Settings::PlacedAcquisition f)
       : f_(std::move(f)),
-        mean_(*round.mean),
-        variance_(*round.variance),
+        beliefs_(round.beliefs()),
         round_(round.number),
         prior_scale_(round.prior_scale),
         inputs_(round.inputs()) {}
@@ -92,25 +92,21 @@ class PlacedOwnScore final : public Score {
     return first_best(score.data(), score.size(), 0.0);
   }
   void values(const Candidates& candidates, VectorXd& out) const override {
-    const Moments mean = mean_.moments(candidates), variance = variance_.moments(candidates);
-    const Index n = candidates.size();
-    out = ask(Eigen::Map<const VectorXd>(mean.mean, n),
-              Eigen::Map<const VectorXd>(variance.variance, n).cwiseSqrt(), inputs_);
+    const CandidateMoments now(beliefs_, candidates);
+    out = ask(now.mean, now.sd, inputs_);
     unit_ = unit_of_spread(out);
   }
   VectorXd at(const Points& X) const override {
-    VectorXd mean, variance, ignored;
-    mean_.predict(X, mean, variance);
-    if (&mean_ != &variance_) variance_.predict(X, ignored, variance);
+    VectorXd mean, variance;
+    beliefs_.predict(X, mean, variance);
     return ask(mean, variance.cwiseSqrt(), X);
   }
   // Derivatives by central differences in mean, sd (one-sided at 0) and inputs.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     if (!gradient) return at(Points(x.transpose()))[0];
-    double mean = 0.0, sd = 0.0, ignored = 0.0;
-    VectorXd dmean, dsd, none;
-    mean_.local(x, mean, sd, dmean, dsd);
-    if (&mean_ != &variance_) variance_.local(x, ignored, sd, none, dsd);
+    double mean = 0.0, sd = 0.0;
+    VectorXd dmean, dsd;
+    beliefs_.local(x, mean, sd, dmean, dsd);
     const Index d = x.size();
     const double h = 1e-5 * prior_scale_, below = std::min(h, sd);
     Points X = x.transpose().replicate(5 + 2 * d, 1);
@@ -137,8 +133,7 @@ class PlacedOwnScore final : public Score {
   }
 
   Settings::PlacedAcquisition f_;
-  const Posterior& mean_;
-  const Posterior& variance_;
+  MeanAndVariance beliefs_;
   double round_, prior_scale_;
   Points inputs_;
   mutable double unit_ = 1.0;

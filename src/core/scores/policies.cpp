@@ -40,10 +40,25 @@ double finite_width(Width& width, const Round& round) {
   return value;
 }
 
-Moments MomentScore::moments(const Candidates& candidates) const {
-  const Moments mean = mean_.moments(candidates);
-  return &mean_ == &variance_ ? mean
-                              : Moments{mean.mean, variance_.moments(candidates).variance};
+Moments MeanAndVariance::moments(const Candidates& candidates) const {
+  const Moments of_mean = mean.moments(candidates);
+  return same() ? of_mean : Moments{of_mean.mean, variance.moments(candidates).variance};
+}
+
+void MeanAndVariance::predict(const Points& X, VectorXd& means, VectorXd& variances, Predict by) const {
+  (mean.*by)(X, means, variances);
+  if (same()) return;
+  VectorXd ignored;
+  (variance.*by)(X, ignored, variances);
+}
+
+void MeanAndVariance::local(const VectorXd& x, double& at_x, double& sd, VectorXd& dmean, VectorXd& dsd,
+                            Local by) const {
+  (mean.*by)(x, at_x, sd, dmean, dsd);
+  if (same()) return;
+  double ignored = 0.0;
+  VectorXd no_gradient;
+  (variance.*by)(x, ignored, sd, no_gradient, dsd);
 }
 
 void MomentScore::of_all(const double* mean, const double* variance, Index n,
@@ -52,7 +67,7 @@ void MomentScore::of_all(const double* mean, const double* variance, Index n,
 }
 
 void MomentScore::values(const Candidates& candidates, VectorXd& out) const {
-  const Moments m = moments(candidates);
+  const Moments m = beliefs_.moments(candidates);
   out.resize(candidates.size());
   of_all(m.mean, m.variance, out.size(), out.data());
 }
@@ -61,10 +76,9 @@ VectorXd MomentScore::at(const Points& X) const { return at(X, &Posterior::predi
 
 VectorXd MomentScore::sketches(const Points& X) const { return at(X, &Posterior::sketches); }
 
-VectorXd MomentScore::at(const Points& X, Predict predict) const {
-  VectorXd mean, variance, ignored;
-  (mean_.*predict)(X, mean, variance);
-  if (&mean_ != &variance_) (variance_.*predict)(X, ignored, variance);
+VectorXd MomentScore::at(const Points& X, MeanAndVariance::Predict by) const {
+  VectorXd mean, variance;
+  beliefs_.predict(X, mean, variance, by);
   VectorXd out(X.rows());
   of_all(mean.data(), variance.data(), out.size(), out.data());
   return out;
@@ -79,15 +93,10 @@ double MomentScore::sketch(const VectorXd& x, VectorXd* gradient) const {
   return at(x, gradient, &Posterior::sketch);
 }
 
-double MomentScore::at(const VectorXd& x, VectorXd* gradient, Local local) const {
+double MomentScore::at(const VectorXd& x, VectorXd* gradient, MeanAndVariance::Local by) const {
   double mean = 0.0, sd = 0.0;
   VectorXd dmean, dsd;
-  (mean_.*local)(x, mean, sd, dmean, dsd);
-  if (&mean_ != &variance_) {
-    double ignored = 0.0;
-    VectorXd no_gradient;
-    (variance_.*local)(x, ignored, sd, no_gradient, dsd);
-  }
+  beliefs_.local(x, mean, sd, dmean, dsd, by);
   Slopes slopes;
   const double value = of(mean, sd, &slopes);
   *gradient = slopes.by_mean * dmean + slopes.by_sd * dsd;

@@ -111,7 +111,7 @@ SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& c
   SafeSets out;
   std::vector<CandidateMoments> known;
   for (const OutcomeView& outcome : outcomes) {
-    known.emplace_back(*outcome.mean, candidates);
+    known.emplace_back(MeanAndVariance{*outcome.mean, *outcome.mean}, candidates);
     out.lower.push_back(known.back().mean - outcome.width * known.back().sd);
     out.upper.push_back(known.back().mean + outcome.width * known.back().sd);
   }

@@ -40,6 +40,22 @@ class Score {
   virtual Index best(const Candidates& candidates) const;
 };
 
+// What one posterior says of means and another one, perhaps the same, of variances.
+struct MeanAndVariance {
+  using Predict = void (Posterior::*)(const Points&, VectorXd&, VectorXd&) const;
+  using Local = void (Posterior::*)(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const;
+
+  const Posterior& mean;
+  const Posterior& variance;
+
+  bool same() const { return &mean == &variance; }
+  Moments moments(const Candidates& candidates) const;
+  void predict(const Points& X, VectorXd& means, VectorXd& variances, Predict by = &Posterior::predict) const;
+  // Mean and sd at a point, with gradients.
+  void local(const VectorXd& x, double& at_x, double& sd, VectorXd& dmean, VectorXd& dsd,
+             Local by = &Posterior::local) const;
+};
+
 // What an outcome is for: to be made large, to stay within limits, or neither. In the model's units.
 struct Role {
   bool objective = true;
@@ -54,6 +70,8 @@ struct OutcomeView {
   Role role;
   double prior_scale, noise_var;
   double width = kNaN;  // as Round::width
+
+  MeanAndVariance beliefs() const { return {*mean, *variance}; }
 };
 
 // Means and standard deviations, a row for each place and a column for each outcome.
@@ -85,6 +103,8 @@ struct Round {
   std::function<PlacesMoments()> played;  // outcomes at the places played
   double feasible = kNaN;  // how probable the limits must be where a place is recommended
   const Place* opponent = nullptr;  // what this query is to be compared with, if anything
+
+  MeanAndVariance beliefs() const { return {*mean, *variance}; }
 };
 
 // What is said of each candidate by policies that know what is safe.
@@ -126,17 +146,16 @@ double finite_width(Width& width, const Round& round);
 // A score that is a function of mean and sd at the place.
 class MomentScore : public Score {
  public:
-  explicit MomentScore(const Round& round)
-      : mean_(*round.mean), variance_(*round.variance), prior_scale_(round.prior_scale) {}
+  explicit MomentScore(const Round& round) : beliefs_(round.beliefs()), prior_scale_(round.prior_scale) {}
   void values(const Candidates& candidates, VectorXd& out) const override;
   VectorXd at(const Points& X) const override;
   double at(const VectorXd& x, VectorXd* gradient) const override;
-  bool can_sketch() const override { return mean_.can_sketch() || variance_.can_sketch(); }
+  bool can_sketch() const override { return beliefs_.mean.can_sketch() || beliefs_.variance.can_sketch(); }
   double sketch(const VectorXd& x, VectorXd* gradient) const override;
   VectorXd sketches(const Points& X) const override;
   double unit() const override { return prior_scale_; }
   const Posterior* rises_with() const override {
-    return rises() && &mean_ == &variance_ ? &mean_ : nullptr;
+    return rises() && beliefs_.same() ? &beliefs_.mean : nullptr;
   }
   double of_moments(double mean, double sd) const override { return of(mean, sd, nullptr); }
 
@@ -150,14 +169,10 @@ class MomentScore : public Score {
   virtual double of(double mean, double sd, Slopes* slopes) const = 0;
   // The same for many.
   virtual void of_all(const double* mean, const double* variance, Index n, double* out) const;
-  Moments moments(const Candidates& candidates) const;
-  using Predict = void (Posterior::*)(const Points&, VectorXd&, VectorXd&) const;
-  VectorXd at(const Points& X, Predict predict) const;
-  using Local = void (Posterior::*)(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const;
-  double at(const VectorXd& x, VectorXd* gradient, Local local) const;
+  VectorXd at(const Points& X, MeanAndVariance::Predict by) const;
+  double at(const VectorXd& x, VectorXd* gradient, MeanAndVariance::Local by) const;
 
-  const Posterior& mean_;
-  const Posterior& variance_;
+  MeanAndVariance beliefs_;
   double prior_scale_;
 };
 

@@ -32,7 +32,7 @@ class UpperBoundScore final : public BoundScore {
   using BoundScore::BoundScore;
   // Most arms are ruled out in groups by their largest mean and variance.
   Index best(const Candidates& candidates) const override {
-    const Moments m = moments(candidates);
+    const Moments m = beliefs_.moments(candidates);
     const Index n = candidates.size();
     scratch_.resize(upper_bound_scratch(n));
     return first_upper_bound(m.mean, m.variance, n, width_, kTie * unit(), scratch_.data());
