@@ -298,20 +298,28 @@ MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double sca
   return out;
 }
 
-double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {
-  check_point(x.size());
-  VectorXd values;
-  cross(x, values);
-  dmean = VectorXd::Zero(x.size());
-  if (size() == 0) return 0.0;
+// use(first, slope): slopes at x of the kernel with the observations from `first` on, a row each, block by block.
+template <class Use>
+void DensePosterior::each_slope(const VectorXd& x, Use use) const {
   MatrixXd slope;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const Index first = static_cast<Index>(b) * kPointBlock;
     const Index count = std::min(kPointBlock, size() - first);
     kernel_->input_gradient(x, blocks_[b], slope);
     for (Index i = 0; fades() && i < count; ++i) slope.row(i) *= present(first + i);
-    add_multiple_transposed(dmean, 1.0, slope.topRows(count), weights().segment(first, count));
+    use(first, slope.topRows(count));
   }
+}
+
+double DensePosterior::mean_and_gradient(const VectorXd& x, VectorXd& dmean) const {
+  check_point(x.size());
+  VectorXd values;
+  cross(x, values);
+  dmean = VectorXd::Zero(x.size());
+  if (size() == 0) return 0.0;
+  each_slope(x, [&](Index first, const MatrixView& slope) {
+    add_multiple_transposed(dmean, 1.0, slope, weights().segment(first, slope.rows()));
+  });
   return values.head(size()).dot(weights());
 }
 
@@ -331,15 +339,10 @@ void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& s
   factor_.backward(v);
 
   dmean = VectorXd::Zero(x.size());
-  MatrixXd slope;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const Index first = static_cast<Index>(b) * kPointBlock;
-    const Index count = std::min(kPointBlock, size() - first);
-    kernel_->input_gradient(x, blocks_[b], slope);
-    for (Index i = 0; fades() && i < count; ++i) slope.row(i) *= present(first + i);
-    add_multiple_transposed(dmean, 1.0, slope.topRows(count), weights().segment(first, count));
-    add_multiple_transposed(dvariance, -2.0, slope.topRows(count), v.segment(first, count));
-  }
+  each_slope(x, [&](Index first, const MatrixView& slope) {
+    add_multiple_transposed(dmean, 1.0, slope, weights().segment(first, slope.rows()));
+    add_multiple_transposed(dvariance, -2.0, slope, v.segment(first, slope.rows()));
+  });
   dsd = VectorXd::Zero(x.size());
   if (sd > 0.0) dsd = dvariance / (2.0 * sd);
 }

@@ -101,6 +101,8 @@ class DensePosterior {
   void store_target(double y, double noise_scale);
   void add_block(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
   void check_point(Index inputs) const;
+  template <class Use>
+  void each_slope(const VectorXd& x, Use use) const;
 
   bool compares_ = false;
 
