@@ -807,12 +807,7 @@ class OwnOutcomesScore final : public Score {
     if (placed_) inputs_ = round.inputs();
   }
   double unit() const override { return unit_; }
-  // As of one outcome: only equal scores are tied.
-  Index best(const Candidates& candidates) const override {
-    VectorXd score;
-    values(candidates, score);
-    return first_best(score.data(), score.size(), 0.0);
-  }
+  Index best(const Candidates& candidates) const override { return best_untied(*this, candidates); }
   void values(const Candidates& candidates, VectorXd& out) const override {
     out = of_all(candidate_moments(outcomes_, candidates), candidates.size(), inputs_);
     unit_ = unit_of_spread(out);

@@ -23,6 +23,13 @@ inline double unit_of_spread(const VectorXd& values) {
   return high > low && std::isfinite(high - low) ? std::ldexp(1.0, std::ilogb(high - low)) : 1.0;
 }
 
+// The first of the largest: of a function that is unknown only equal scores are tied.
+inline Index best_untied(const Score& score, const Candidates& candidates) {
+  VectorXd values;
+  score.values(candidates, values);
+  return first_best(values.data(), values.size(), 0.0);
+}
+
 inline VectorXd checked_scores(VectorXd score, Index count) {
   if (score.size() != count || score.array().isNaN().any()) {
     throw std::invalid_argument("`f` of policy_function() must return one number per point (" +
@@ -36,12 +43,7 @@ class OwnScore final : public MomentScore {
   OwnScore(const Round& round, Settings::Acquisition f)
       : MomentScore(round), f_(std::move(f)), round_(round.number) {}
   double unit() const override { return unit_; }
-  // The first of the largest: only equal scores are tied.
-  Index best(const Candidates& candidates) const override {
-    VectorXd score;
-    values(candidates, score);
-    return first_best(score.data(), score.size(), 0.0);
-  }
+  Index best(const Candidates& candidates) const override { return best_untied(*this, candidates); }
   void values(const Candidates& candidates, VectorXd& out) const override {
     MomentScore::values(candidates, out);
     unit_ = unit_of_spread(out);
@@ -86,11 +88,7 @@ class PlacedOwnScore final : public Score {
         prior_scale_(round.prior_scale),
         inputs_(round.inputs()) {}
   double unit() const override { return unit_; }
-  Index best(const Candidates& candidates) const override {
-    VectorXd score;
-    values(candidates, score);
-    return first_best(score.data(), score.size(), 0.0);
-  }
+  Index best(const Candidates& candidates) const override { return best_untied(*this, candidates); }
   void values(const Candidates& candidates, VectorXd& out) const override {
     const CandidateMoments now(beliefs_, candidates);
     out = ask(now.mean, now.sd, inputs_);
@@ -139,27 +137,21 @@ class PlacedOwnScore final : public Score {
   mutable double unit_ = 1.0;
 };
 
-class PlacedOwnPolicy final : public Policy {
+// Of a score that a function makes of the round.
+template <class FunctionScore, class Function>
+class FunctionPolicy final : public Policy {
  public:
-  explicit PlacedOwnPolicy(Settings::PlacedAcquisition f) : f_(std::move(f)) {}
+  explicit FunctionPolicy(Function f) : f_(std::move(f)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    return std::make_unique<PlacedOwnScore>(round, f_);
+    return std::make_unique<FunctionScore>(round, f_);
   }
 
  private:
-  Settings::PlacedAcquisition f_;
+  Function f_;
 };
 
-class OwnPolicy final : public Policy {
- public:
-  explicit OwnPolicy(Settings::Acquisition f) : f_(std::move(f)) {}
-  std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    return std::make_unique<OwnScore>(round, f_);
-  }
-
- private:
-  Settings::Acquisition f_;
-};
+using OwnPolicy = FunctionPolicy<OwnScore, Settings::Acquisition>;
+using PlacedOwnPolicy = FunctionPolicy<PlacedOwnScore, Settings::PlacedAcquisition>;
 
 }  // namespace gpb
 

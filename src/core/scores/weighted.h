@@ -7,6 +7,23 @@
 
 namespace gpb {
 
+// A point and, after it, a step up and a step down along each of its first inputs: for central differences.
+struct Steps {
+  Steps(const VectorXd& x, Index inputs) : around(x.transpose().replicate(2 * inputs + 1, 1)), step(inputs) {
+    for (Index c = 0; c < inputs; ++c) {
+      step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
+      around(1 + 2 * c, c) += step[c];
+      around(2 + 2 * c, c) -= step[c];
+    }
+  }
+  // What a function of these rises by along an input, and over what length.
+  double rise(const VectorXd& values, Index c) const { return values[1 + 2 * c] - values[2 + 2 * c]; }
+  double length(Index c) const { return 2.0 * step[c]; }
+
+  Points around;
+  VectorXd step;
+};
+
 // Improvement per cost: the logarithm of the one less that of the other.
 class PerCostScore final : public Score {
  public:
@@ -28,17 +45,9 @@ class PerCostScore final : public Score {
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
     if (!gradient) return value - std::log(cost_(x.transpose())[0]);
-    Points around = x.transpose().replicate(2 * actions_ + 1, 1);
-    VectorXd step(actions_);
-    for (Index c = 0; c < actions_; ++c) {
-      step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
-      around(1 + 2 * c, c) += step[c];
-      around(2 + 2 * c, c) -= step[c];
-    }
-    const VectorXd log_cost = cost_(around).array().log();
-    for (Index c = 0; c < actions_; ++c) {
-      (*gradient)[c] -= (log_cost[1 + 2 * c] - log_cost[2 + 2 * c]) / (2.0 * step[c]);
-    }
+    const Steps steps(x, actions_);
+    const VectorXd log_cost = cost_(steps.around).array().log();
+    for (Index c = 0; c < actions_; ++c) (*gradient)[c] -= steps.rise(log_cost, c) / steps.length(c);
     return value - log_cost[0];
   }
   double unit() const override { return inner_->unit(); }
@@ -88,17 +97,9 @@ class BelievingScore final : public Score {
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
     if (!gradient) return value + weight_ * belief_(x.transpose())[0];
-    Points around = x.transpose().replicate(2 * actions_ + 1, 1);
-    VectorXd step(actions_);
-    for (Index c = 0; c < actions_; ++c) {
-      step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
-      around(1 + 2 * c, c) += step[c];
-      around(2 + 2 * c, c) -= step[c];
-    }
-    const VectorXd log_density = belief_(around);
-    for (Index c = 0; c < actions_; ++c) {
-      (*gradient)[c] += weight_ * (log_density[1 + 2 * c] - log_density[2 + 2 * c]) / (2.0 * step[c]);
-    }
+    const Steps steps(x, actions_);
+    const VectorXd log_density = belief_(steps.around);
+    for (Index c = 0; c < actions_; ++c) (*gradient)[c] += weight_ * steps.rise(log_density, c) / steps.length(c);
     return value + weight_ * log_density[0];
   }
   double unit() const override { return inner_->unit(); }
