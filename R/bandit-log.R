@@ -88,16 +88,12 @@ logged_contexts <- function(bandit, queries) {
 # new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
 # `written`: the new events come from where the log is kept. `fields`: others that change with it.
 sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list()) {
-  # (The usual case: asking or telling in memory.)
-  if (keep && is.null(refits) && is.null(bandit$journal)) {
-    return(invisible(cpp_log_follow(handle, bandit, fields, NULL, TRUE)))
-  }
   fields <- c(fields, if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
-  if (written || is.null(bandit$journal)) return(invisible(cpp_log_follow(handle, bandit, fields, NULL, keep)))
-  durable <- function(queries, events) keep_change(bandit$journal, bandit, queries, events, refits)
+  durable <- if (!written && !is.null(bandit$journal)) {
+    function(queries, events) keep_change(bandit$journal, bandit, queries, events, refits)
+  }
   # As in commit().
-  suspendInterrupts(new <- cpp_log_follow(handle, bandit, fields, durable, keep))
-  invisible(new)
+  invisible(suspendInterrupts(cpp_log_follow(handle, bandit, fields, durable, keep)))
 }
 
 # Rows of a rival's log, whose rewards and constraint values are still to come: as the core has them for a bandit.

@@ -401,7 +401,7 @@ infeasible_words <- "nowhere may all limits hold, by the policy's own bounds: no
 declares_infeasible <- function(bandit) {
   config <- current_config(bandit)
   if (!trait(config$policy, "declares") || !has_limits(config)) return(FALSE)
-  w <- cpp_bandit_width(bandit$handle)
+  w <- core(cpp_bandit_width(bandit$handle))
   if (!is.finite(w)) return(FALSE)
   places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
   scaled <- scaled_outcomes_at(bandit, places, NULL)

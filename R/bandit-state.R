@@ -80,14 +80,17 @@ transact <- function(bandit, change, refit = NULL) {
     heal(bandit)
   }
   handle <- bandit$handle
-  core(change(handle))
-  sync_log(bandit, handle, if (!is.null(refit)) list(refit()))
+  # (The log's new rows may ask the core's object for a fit, which may fail, too.)
+  core({
+    change(handle)
+    sync_log(bandit, handle, if (!is.null(refit)) list(refit()))
+  })
 }
 
 bandit_facts <- function(bandit) {
   if (has_rule(bandit)) return(rival_facts(bandit))
   heal(bandit)
-  cpp_bandit_facts(bandit$handle)
+  core(cpp_bandit_facts(bandit$handle))
 }
 
 bandit_reset <- function(bandit) {

@@ -109,7 +109,7 @@ bandit_checked <- function(bandit, k = 1L) {
     stop_argument("object", "a bandit with change_weights()",
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
-  known <- cpp_bandit_known(bandit$handle, k)
+  known <- core(cpp_bandit_known(bandit$handle, k))
   check_enough(sum(is_told(bandit, known$id, k)))
   if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
   counts <- is_told(bandit, known$id, k)

@@ -146,7 +146,7 @@ refit_if_due <- function(bandit) {
   rule <- bandit$config$refit
   if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
   heal(bandit)
-  known <- lapply(seq_len(outcome_count(bandit$config)), function(k) cpp_bandit_known(bandit$handle, k))
+  known <- lapply(seq_len(outcome_count(bandit$config)), function(k) core(cpp_bandit_known(bandit$handle, k)))
   enough <- vapply(known, function(one) length(one$id) >= rule$minimum, NA)
   if (!any(enough)) return(rescale_if_due(bandit))
   current <- refitted_parameters(bandit)

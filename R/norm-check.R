@@ -93,7 +93,7 @@ norm_width <- function(width) {
 norm_data <- function(bandit, lambda) {
   heal(bandit)
   config <- current_config(bandit)
-  known <- cpp_bandit_known(bandit$handle)
+  known <- core(cpp_bandit_known(bandit$handle))
   counts <- status_of(bandit, known$id) == "known"
   known <- in_model_units(lapply(known, function(column) column[counts]), config)
   if (!length(known$id)) return(list(values = numeric(), squares = numeric(), within = 0, weight = numeric()))

@@ -549,7 +549,7 @@ certify_emsr <- function(rule, bandit, context) {
     stop_argument("rule", "stop_emsr()", "another rule where rewards are no readings with Gaussian noise")
   }
   heal(bandit)
-  known <- cpp_bandit_known(bandit$handle, 1L)
+  known <- core(cpp_bandit_known(bandit$handle, 1L))
   last <- match(last_told(bandit), known$id)
   change <- if (is.na(last)) Inf else emsr_change(rule, bandit, known, last, context)
   new_certificate(NA_real_, NA_real_, "none: a change of the expected regret that is small bounds no regret",
