@@ -89,8 +89,7 @@ new_means <- function(mean, config, count) {
     return(NULL)
   }
   if (is.null(mean)) stop_argument("mean", "NULL", "a number for each new arm, as the others have")
-  mean <- check_numbers(mean, "mean", lengths = unique(c(1, count)), lower = -largest_number, upper = largest_number)
-  rep_len(as.double(mean), count)
+  check_each(mean, count, lower = -largest_number, upper = largest_number)
 }
 
 # ---- settings in time ---------------------------------------------------------

@@ -214,6 +214,11 @@ check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower
   x
 }
 
+# One number for all of `count`, or one for each: as many as these.
+check_each <- function(x, count, arg = deparse(substitute(x)), ...) {
+  rep_len(as.double(check_numbers(x, arg, lengths = unique(c(1, count)), ...)), count)
+}
+
 check_flag <- function(x, arg = deparse(substitute(x))) {
   if (missing(x)) stop_argument(arg, "missing", "TRUE or FALSE")
   if (!is.logical(x) || is.object(x) || length(x) != 1 || is.na(x)) stop_argument(arg, describe(x), "TRUE or FALSE")

@@ -146,7 +146,7 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
   limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
   if (is.null(outcomes)) threshold <- check_number(threshold)
   if (!is.null(lipschitz)) {
-    lipschitz <- rep_len(check_numbers(lipschitz, lengths = unique(c(1, limited)), lower = 0), limited)
+    lipschitz <- check_each(lipschitz, limited, lower = 0)
   }
   seed <- check_seed(seed, domain)
   policy <- new_policy("safe")
@@ -262,9 +262,8 @@ safe_settings <- alist(
 
 # What is known of the noise, where rewards alone say what is safe: its largest size, or its scale.
 check_safe_noise <- function(noise, size) {
-  one_each <- function(x, arg) as.double(rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), lower = 0), size))
-  list(bound = if (!is.null(noise$bound)) one_each(noise$bound, "noise_bound"),
-       R = if (!is.null(noise$R)) one_each(noise$R, "R"), delta = check_delta(noise$delta))
+  list(bound = if (!is.null(noise$bound)) check_each(noise$bound, size, "noise_bound", lower = 0),
+       R = if (!is.null(noise$R)) check_each(noise$R, size, "R", lower = 0), delta = check_delta(noise$delta))
 }
 
 check_seed_places <- function(seed) {
@@ -280,14 +279,13 @@ new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, con
                            stop_if_refuted) {
   safety <- parts$safety$models
   size <- length(safety)
-  one_each <- function(x, arg, ...) rep_len(check_numbers(x, arg, lengths = unique(c(1, size)), ...), size)
   if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
     stop_argument("domain", describe_domain(parts$domain), "arms or a box")
   }
   check_few_places(parts$domain, 4000)
-  threshold <- one_each(threshold, "threshold")
+  threshold <- check_each(threshold, size)
   seed <- check_seed(seed, parts$domain)
-  if (!is.null(lipschitz)) lipschitz <- one_each(lipschitz, "lipschitz", lower = 0)
+  if (!is.null(lipschitz)) lipschitz <- check_each(lipschitz, size, lower = 0)
   widths <- lapply(parts$models[safety], function(one) norm_width(one$width))
   if (stop_if_refuted && any(vapply(widths, is.null, NA))) {
     stop_argument("stop_if_refuted", "TRUE with a width that knows no norm", "FALSE, or with `B` and `R`")

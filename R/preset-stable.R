@@ -32,5 +32,5 @@ stable_opt <- function(domain, kernel, noise_var, radius, ..., width = width_con
 # One per input.
 check_radius <- function(radius, domain) {
   d <- length(domain$names)
-  rep_len(check_numbers(radius, "radius", lengths = unique(c(1, d)), lower = 0, open_lower = TRUE), d)
+  check_each(radius, d, lower = 0, open_lower = TRUE)
 }

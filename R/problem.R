@@ -253,7 +253,7 @@ set_optimum <- function(problem, optimum) {
     }
     problem$optimum <- optimum
   } else {
-    problem$optimum <- rep_len(as.double(check_numbers(optimum, "optimum", lengths = unique(c(1, K)))), K)
+    problem$optimum <- check_each(optimum, K)
   }
   problem
 }

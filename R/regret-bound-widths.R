@@ -153,7 +153,7 @@ regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, varianc
   width <- fixed_multiplier(B, noise_with_drift(check_number(R, lower = 0), drift),
                             check_positive(noise_var, "noise_var"), check_count(arms), check_delta(delta),
                             bpe_looks(rounds, every))
-  wait <- check_numbers(wait, lengths = unique(c(1, length(sizes))), lower = 0)
+  wait <- check_each(wait, length(sizes), lower = 0)
   lasts <- ceiling(sizes + wait)
   worst <- 2 * B * sqrt(check_positive(variance))
   survivor <- 4 * width * sqrt(largest_left(gain, noise_var, variance)[sizes])

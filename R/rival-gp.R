@@ -123,9 +123,8 @@ gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constr
                            "width_constant(), ..."), check_rival_width, "constraint_width")
   }
   lambda <- if (is.null(constraint_noise_var)) noise_var else constraint_noise_var
-  lambda <- rep_len(check_numbers(lambda, "constraint_noise_var", lengths = unique(c(1, count)), lower = 0,
-                                  open_lower = TRUE), count)
-  constraint_mean <- rep_len(check_numbers(constraint_mean, "constraint_mean", lengths = unique(c(1, count))), count)
+  lambda <- check_each(lambda, count, "constraint_noise_var", lower = 0, open_lower = TRUE)
+  constraint_mean <- check_each(constraint_mean, count)
   of_g <- lapply(seq_len(count), function(j) {
     list(kernel = kernels[[j]], noise_var = lambda[j], width = widths[[j]], mean = constraint_mean[j])
   })

@@ -258,8 +258,7 @@ check_no_size <- function(size) if (any(size != 1)) stop_argument("size", descri
 
 check_sizes <- function(size, count) {
   if (is.null(size)) return(rep(1, count))
-  size <- check_numbers(size, "size", lengths = unique(c(1, count)), lower = 0, open_lower = TRUE, upper = 1e9)
-  rep_len(as.double(size), count)
+  check_each(size, count, lower = 0, open_lower = TRUE, upper = 1e9)
 }
 
 # ---- in a bandit ----------------------------------------------------------------

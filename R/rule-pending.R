@@ -149,7 +149,7 @@ clock_times <- function(bandit, time, count, after, what) {
   if (inherits(time, c("POSIXct", "Date")) && typeof(time) %in% c("integer", "double")) {
     time <- as.numeric(as.POSIXct(time))
   }
-  time <- rep_len(as.double(check_numbers(time, "time", lengths = unique(c(1, count)))), count)
+  time <- check_each(time, count)
   early <- which(time < after)
   if (length(early)) {
     stop_argument("time", format(time[early[1]], digits = 15),
