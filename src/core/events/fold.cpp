@@ -785,7 +785,7 @@ SiteFit Observations::fit_with(const SitePrior& prior, const SiteTerms& terms) c
                       : std::isnan(norm_bound_) ? fit_sites(system, terms)
                                                 : fit_within(prior, system, terms, norm_bound_);
   information_ = 0.0;
-  if (system.size() > 0 && likelihood_->concave() && !likelihood_->ranks()) {
+  if (informs_ && system.size() > 0 && likelihood_->concave() && !likelihood_->ranks()) {
     information_ = -2.0 * (evidence_bound(system, fit, terms) + fit.penalty);
   }
   return fit;
@@ -829,6 +829,8 @@ void Observations::narrow(SiteFit& sites, const SitePrior& prior, const std::vec
 }
 
 double Observations::information() const {
+  if (!informs_) settled_ = false;
+  informs_ = true;
   settle();
   return information_;
 }

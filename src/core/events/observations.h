@@ -77,10 +77,14 @@ class Observations {
   const LikelihoodPtr& likelihood() const { return likelihood_; }
   Pool pool() const;
   // The mean is J's smallest point where |f - m| <= B; and sites have the weights that this allows, see GlmWidth.
-  void bound_norm(double B) { norm_bound_ = B; }
+  void bound_norm(double B) {
+    norm_bound_ = B;
+    informs_ = true;
+  }
   // (`leader` knows the same and outlives it: the curvature is that about its mean.)
   void bound_curvature(const Observations& leader) { leader_ = &leader; }
-  // -2 (ELBO + J) of the fit: what GlmWidth knows of the rewards.
+  // -2 (ELBO + J) of the fit: what GlmWidth knows of the rewards. (It costs some three of the fit's steps, and
+  // comes with every fit once somebody has asked.)
   double information() const;
   // The place with the largest posterior mean among those observed; null if there is none.
   const Place* best() const;
@@ -126,6 +130,7 @@ class Observations {
   const Observations* leader_ = nullptr;  // see bound_curvature()
   mutable bool settled_ = true;
   mutable SiteFit fit_;
+  mutable bool informs_ = false;
   mutable double information_ = 0.0;
 };
 
