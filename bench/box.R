@@ -3,7 +3,7 @@
 # Prints tables and writes bench/results/box.md. Processor time of one thread.
 suppressMessages(library(gpbandits))
 
-seconds <- function(code) sum(system.time(code(), gcFirst = TRUE)[c("user.self", "sys.self")])
+source("bench/shared/script.R")
 seeds <- 1:10
 branin <- benchmark_function("branin")
 at <- function(p) branin$f(matrix(p, 1))

@@ -4,10 +4,8 @@
 # in one dimension, cost .05 + .95 z^1.5, and a neural network on simulated data whose fidelity is the share of the training rows (cost
 # in proportion). Prints log10 of the gap (of the network: of the excess loss over the best seen by anybody). Results: bench/results/fidelity.md.
 library(gpbandits)
-
-given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- utils::modifyList(list(seeds = "1:10", budget = "15"), stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
-args <- lapply(args, function(text) eval(parse(text = text)))
+source("bench/shared/script.R")
+args <- lapply(arguments(seeds = "1:10", budget = "15"), numbers)
 
 branin <- function(p, z) {
   x <- p[["x1"]]; y <- p[["x2"]]

@@ -5,12 +5,7 @@
 # here runs on one thread, and what else the machine does counts less.
 suppressMessages(library(gpbandits))
 
-seconds <- function(code, times = 1) {
-  spent <- vapply(seq_len(times), function(i) {
-    sum(system.time(code(), gcFirst = TRUE)[c("user.self", "sys.self")])
-  }, 0)
-  min(spent)
-}
+source("bench/shared/script.R")
 
 # T matrix-vector products with an n x r matrix, by Eigen, compiled as R compiles packages.
 Rcpp::sourceCpp(code = '

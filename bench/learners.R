@@ -13,15 +13,9 @@
 # Packages: mlr3, mlr3learners, mlr3pipelines, mlr3tuning, mlbench (Vehicle); ranger, e1071, glmnet; mlr3mbo with DiceKriging and rgenoud; for
 # tune_bayes() tune, parsnip, workflows, rsample, dials, yardstick. What lacks a package is left out, and named.
 library(gpbandits)
-
-arguments <- function() {
-  given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-  stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1))
-}
-args <- utils::modifyList(list(learners = "ranger,svm,glmnet,forest", data = "sonar,german,vehicle", methods = "default,mlr3mbo,random,tune_bayes",
-                               seeds = "1:10", evaluations = "50", out = "", report = "FALSE", rows = "Inf"), arguments())
-numbers <- function(text) eval(parse(text = sprintf("c(%s)", text)))
-words <- function(text) strsplit(text, ",", fixed = TRUE)[[1]]
+source("bench/shared/script.R")
+args <- arguments(learners = "ranger,svm,glmnet,forest", data = "sonar,german,vehicle", methods = "default,mlr3mbo,random,tune_bayes",
+                  seeds = "1:10", evaluations = "50", out = "", report = "FALSE", rows = "Inf")
 
 # ---- data: factors of the inputs become columns of 0 and 1 ---------------------------------------------------------------------------
 
@@ -196,12 +190,10 @@ one_search <- function(key) {
         learner_s = signif(found$learner_s, 4), seconds = signif(seconds, 5), again = signif(again, 6))
 }
 
-lacking <- function(packages) packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
-
 main <- function() {
   for (package in c("mlr3/core", "mlr3/bbotk")) lgr::get_logger(package)$set_threshold("warn")
   loadNamespace("mlr3learners")
-  done <- if (nzchar(args$out) && file.exists(args$out)) unique(utils::read.csv(args$out)[c("learner", "data", "method", "seed", "evaluations")])
+  done <- searches_done(args$out, c("learner", "data", "method", "seed", "evaluations"))
   for (seed in numbers(args$seeds)) for (data in words(args$data)) for (learner in words(args$learners)) for (method in words(args$methods)) {
     how <- methods[[method]]
     if (!is.null(how$learners) && !learner %in% how$learners) next
@@ -211,20 +203,15 @@ main <- function() {
       next
     }
     key <- data.frame(learner = learner, data = data, method = method, seed = seed, evaluations = numbers(args$evaluations))
-    if (!is.null(done) && nrow(merge(done, key))) next
+    if (is_done(done, key)) next
     rows <- tryCatch(one_search(key), error = function(e) {
       message(sprintf("%s on %s by %s, seed %d: %s", learner, data, method, seed, conditionMessage(e)))
     })
-    if (is.null(rows)) next
-    if (nzchar(args$out)) {
-      utils::write.table(rows, args$out, sep = ",", append = file.exists(args$out), row.names = FALSE, col.names = !file.exists(args$out))
-    } else print(rows, row.names = FALSE)
+    if (!is.null(rows)) keep_rows(rows, args$out)
   }
 }
 
 # ---- the report ------------------------------------------------------------------------------------------------------------------------
-
-line <- function(cells) cat("| ", paste(cells, collapse = " | "), " |\n", sep = "")
 
 report <- function() {
   all <- utils::read.csv(args$out)

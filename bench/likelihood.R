@@ -4,12 +4,7 @@
 # Prints tables and writes bench/results/likelihood.md. Processor time throughout.
 suppressMessages(library(gpbandits))
 
-seconds <- function(code, times = 1) {
-  spent <- vapply(seq_len(times), function(i) {
-    sum(system.time(code(), gcFirst = TRUE)[c("user.self", "sys.self")])
-  }, 0)
-  min(spent)
-}
+source("bench/shared/script.R")
 has <- function(package) requireNamespace(package, quietly = TRUE)
 ucb <- policy_ucb(width_constant(2))
 

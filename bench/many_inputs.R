@@ -14,15 +14,9 @@
 # the logarithms of the features' weights, of the kernel's width and of the ridge; the loss is the squared error on held-out rows, in units of the variance.
 # Packages of peers, left out where they are not installed: cmaes; mlr3mbo, bbotk, DiceKriging, rgenoud; DiceOptim (TREGO.nsteps), DiceDesign.
 library(gpbandits)
-
-arguments <- function() {
-  given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-  stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1))
-}
-args <- utils::modifyList(list(problems = "bbob20,bbob40,hidden60,weights120", fids = "1:24", instances = "3:4", evaluations = "NA", limit = "3600",
-                               methods = "default,cmaes,mlr3mbo,trego,random", out = "", report = "FALSE"), arguments())
-numbers <- function(text) eval(parse(text = sprintf("c(%s)", text)))
-words <- function(text) strsplit(text, ",", fixed = TRUE)[[1]]
+source("bench/shared/script.R")
+args <- arguments(problems = "bbob20,bbob40,hidden60,weights120", fids = "1:24", instances = "3:4", evaluations = "NA", limit = "3600",
+                  methods = "default,cmaes,mlr3mbo,trego,random", out = "", report = "FALSE")
 
 # ---- problems: `f` of a point of the unit cube, to be minimised, its inputs `d`, `least` (what is taken off), `evaluations` -----------------
 
@@ -138,10 +132,8 @@ one_search <- function(key) {
         version = paste(method$needs[1], utils::packageVersion(method$needs[1])), failed = gsub("[[:space:],\"]+", " ", failed))
 }
 
-lacking <- function(packages) packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
-
 main <- function() {
-  done <- if (nzchar(args$out) && file.exists(args$out)) utils::read.csv(args$out)[c("problem", "fid", "instance", "method")]
+  done <- searches_done(args$out, c("problem", "fid", "instance", "method"))
   for (instance in numbers(args$instances)) for (problem in words(args$problems)) {
     is_bbob <- startsWith(problem, "bbob")
     if (is_bbob && length(lacking("smoof"))) {
@@ -155,18 +147,13 @@ main <- function() {
         next
       }
       key <- data.frame(problem = problem, fid = fid, instance = instance, method = method)
-      if (!is.null(done) && nrow(merge(done, key))) next
-      row <- one_search(key)
-      if (nzchar(args$out)) {
-        utils::write.table(row, args$out, sep = ",", append = file.exists(args$out), row.names = FALSE, col.names = !file.exists(args$out))
-      } else print(row, row.names = FALSE)
+      if (is_done(done, key)) next
+      keep_rows(one_search(key), args$out)
     }
   }
 }
 
 # ---- the report --------------------------------------------------------------------------------------------------------------------------------
-
-line <- function(cells) cat("| ", paste(cells, collapse = " | "), " |\n", sep = "")
 
 report <- function() {
   all <- utils::read.csv(args$out)

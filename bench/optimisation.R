@@ -10,14 +10,9 @@
 # functions; those stored so far are of one.
 # The defaults of maximize_bandit() were chosen on instances 1 and 2; what is reported is on 3 to 5.
 library(gpbandits)
-
-arguments <- function() {
-  given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-  stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1))
-}
-args <- utils::modifyList(list(d = "2", evaluations = "60", fids = "1:24", instances = "3:5", noise = "0", seed = "1",
-                               methods = "default,ei,random", out = "bench/results/optimisation.csv", report = "FALSE"), arguments())
-numbers <- function(text) eval(parse(text = sprintf("c(%s)", text)))
+source("bench/shared/script.R")
+args <- arguments(d = "2", evaluations = "60", fids = "1:24", instances = "3:5", noise = "0", seed = "1",
+                  methods = "default,ei,random", out = "bench/results/optimisation.csv", report = "FALSE")
 
 # ---- optimisers: function(f, d, n) minimises f over [-5, 5]^d with n calls and returns the point it recommends, or NULL ----------
 
@@ -123,24 +118,21 @@ main <- function() {
   d <- numbers(args$d)
   evaluations <- numbers(args$evaluations)
   noise <- numbers(args$noise)
-  wanted <- strsplit(args$methods, ",")[[1]]
-  done <- if (nzchar(args$out) && file.exists(args$out)) utils::read.csv(args$out) else NULL
-  rows <- done
+  wanted <- words(args$methods)
+  rows <- if (nzchar(args$out) && file.exists(args$out)) utils::read.csv(args$out)
+  done <- rows
   for (iid in numbers(args$instances)) for (fid in numbers(args$fids)) for (name in wanted) {
     key <- data.frame(method = name, d = d, evaluations = evaluations, noise = noise, fid = fid, iid = iid)
-    if (!is.null(done) && nrow(merge(done, key))) next
+    if (is_done(done, key)) next
     row <- cbind(key, mean_run(name, fid, iid, d, evaluations, noise, seed = numbers(args$seed)))
-    if (nzchar(args$out)) {
-      utils::write.table(row, args$out, sep = ",", append = file.exists(args$out), row.names = FALSE,
-                         col.names = !file.exists(args$out))
-    }
+    if (nzchar(args$out)) keep_rows(row, args$out)
     rows <- rbind(rows, row)
   }
   print_summary(rows)
 }
 
 print_summary <- function(rows) {
-  rows <- scored(rows[rows$method %in% strsplit(args$methods, ",")[[1]], ])
+  rows <- scored(rows[rows$method %in% words(args$methods), ])
   rows <- common_problems(rows, unique(rows$method))
   cat(sprintf("\n%d problems\n", length(unique(rows$problem))))
   print(method_table(rows), row.names = FALSE)

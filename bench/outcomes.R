@@ -10,10 +10,10 @@
 library(gpbandits)
 options(rgl.useNULL = TRUE)
 
-given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1))
-listed <- function(name, default) if (is.null(args[[name]])) default else strsplit(args[[name]], ",")[[1]]
-seeds <- eval(parse(text = if (is.null(args$seeds)) "1:20" else args$seeds))
+source("bench/shared/script.R")
+args <- arguments(seeds = "1:20")
+listed <- function(name, default) if (is.null(args[[name]])) default else words(args[[name]])
+seeds <- numbers(args$seeds)
 
 # ---- problems ------------------------------------------------------------------------------
 

@@ -13,14 +13,9 @@
 # true mean at the recommended point beyond the best one, in units of the truth's sd over the space (flat: of the noise); `score`: mean log
 # density of 200 fresh readings (clean cases: with noise of a thousandth of the truth's sd). `truth` of a case is minimised.
 library(gpbandits)
-
-arguments <- function() {
-  given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-  stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1))
-}
-args <- utils::modifyList(list(cases = "small", seeds = "1:16", evaluations = "25", methods = "default", out = "", report = "FALSE",
-                               label = "now"), arguments())
-numbers <- function(text) eval(parse(text = sprintf("c(%s)", text)))
+source("bench/shared/script.R")
+args <- arguments(cases = "small", seeds = "1:16", evaluations = "25", methods = "default", out = "", report = "FALSE",
+                  label = "now")
 
 # ---- cases: function(seed) gives `space`, `truth` (of a named list or vector), `noise` (sd), perhaps `reading(p)` ------------------------
 
@@ -247,22 +242,20 @@ one_search <- function(name, method, seed, evaluations) {
 }
 
 main <- function() {
-  wanted <- unlist(lapply(strsplit(args$cases, ",")[[1]], function(name) if (name %in% names(groups)) groups[[name]] else name))
-  done <- if (nzchar(args$out) && file.exists(args$out)) utils::read.csv(args$out) else NULL
+  wanted <- unlist(lapply(words(args$cases), function(name) if (name %in% names(groups)) groups[[name]] else name))
+  done <- searches_done(args$out, c("label", "case", "method", "seed", "evaluations"))
   rows <- NULL
   absent <- Filter(function(name) length(missing_for(name)), wanted)
   for (name in absent) message(name, ": not run, without package ", paste(missing_for(name), collapse = ", "))
-  for (name in setdiff(wanted, absent)) for (method in strsplit(args$methods, ",")[[1]]) for (seed in numbers(args$seeds)) {
+  for (name in setdiff(wanted, absent)) for (method in words(args$methods)) for (seed in numbers(args$seeds)) {
     evaluations <- numbers(args$evaluations)
-    if (!is.null(done) && any(done$label == args$label & done$case == name & done$method == method & done$seed == seed &
-                                done$evaluations == evaluations)) next
+    key <- data.frame(label = args$label, case = name, method = method, seed = seed, evaluations = evaluations)
+    if (is_done(done, key)) next
     row <- tryCatch(suppressWarnings(one_search(name, method, seed, evaluations)), error = function(e) {
       message(name, " ", seed, ": ", conditionMessage(e))
       NULL
     })
-    if (nzchar(args$out) && !is.null(row)) {
-      utils::write.table(row, args$out, sep = ",", append = file.exists(args$out), row.names = FALSE, col.names = !file.exists(args$out))
-    }
+    if (nzchar(args$out) && !is.null(row)) keep_rows(row, args$out)
     rows <- rbind(rows, row)
   }
   print(promise_table(if (nzchar(args$out)) utils::read.csv(args$out) else rows), row.names = FALSE)

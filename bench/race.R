@@ -8,10 +8,8 @@
 # A winner wrongly dropped: a setting stopped whose mean over all ten folds is below the incumbent's when it was stopped.
 # Results: bench/results/race.md.
 library(gpbandits)
-
-given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- utils::modifyList(list(seeds = "1:10", settings = "30", finetune = "FALSE"), stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
-args <- lapply(args, function(text) eval(parse(text = text)))
+source("bench/shared/script.R")
+args <- lapply(arguments(seeds = "1:10", settings = "30", finetune = "FALSE"), numbers)
 folds <- 10
 
 friedman <- function(n) {

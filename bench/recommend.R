@@ -5,11 +5,8 @@
 # `noise` as in bench/optimisation.R. Prints log10 of the gap at the place of the best posterior mean, and of each rule the
 # paired difference to it with its standard error. Results: bench/results/optimisation.md.
 library(gpbandits)
-
-given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- utils::modifyList(list(d = "2", evaluations = "60", noise = "0.01", instances = "1:2"),
-                          stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
-args <- lapply(args, function(text) eval(parse(text = text)))
+source("bench/shared/script.R")
+args <- lapply(arguments(d = "2", evaluations = "60", noise = "0.01", instances = "1:2"), numbers)
 
 # The weight of a reading, by the share of noise in the fitted prior variance of a reward.
 rules <- list(half = function(share) 0.5, share = function(share) share, "share squared" = function(share) share^2,

@@ -9,12 +9,9 @@
 # .05 or .15 in each input (`near`, `moved`); a mixture of it and of another (`r9`, `r5`: correlation .9, .5 over the box); another (`unrelated`: a
 # draw of a Gaussian process); or it upside down (`inverted`). Noise is a Gaussian's, of sd `noise`. Same seeds, same noise for all. Every round is a line of `out`.
 library(gpbandits)
-
-given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- utils::modifyList(list(`function` = "hartmann3", seeds = "1:20", rounds = "16", rows = "40", noise = "0.1", out = "", report = "FALSE", label = "now",
-                               cases = "none,same,near,moved,r9,r5,unrelated,inverted"),
-                          stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
-numbers <- function(text) eval(parse(text = sprintf("c(%s)", text)))
+source("bench/shared/script.R")
+args <- arguments(`function` = "hartmann3", seeds = "1:20", rounds = "16", rows = "40", noise = "0.1", out = "", report = "FALSE", label = "now",
+                  cases = "none,same,near,moved,r9,r5,unrelated,inverted")
 
 # A draw of a Gaussian process by random features.
 drawn <- function(d, lengthscale) {
@@ -81,11 +78,9 @@ one_search <- function(name, case, seed, rounds, rows, noise) {
 }
 
 main <- function() {
-  for (seed in numbers(args$seeds)) for (case in strsplit(args$cases, ",")[[1]]) {
+  for (seed in numbers(args$seeds)) for (case in words(args$cases)) {
     rows <- one_search(args[["function"]], case, seed, numbers(args$rounds), numbers(args$rows), numbers(args$noise))
-    if (nzchar(args$out)) {
-      utils::write.table(rows, args$out, sep = ",", append = file.exists(args$out), row.names = FALSE, col.names = !file.exists(args$out))
-    } else print(rows)
+    keep_rows(rows, args$out)
   }
 }
 
