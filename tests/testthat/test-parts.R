@@ -205,3 +205,24 @@ test_that("what draws functions from the prior refuses kernels without, when it 
   for (t in 1:3) b$observe(b$suggest()$id, sin(t))
   expect_true(all(b$history()$status == "known"))
 })
+
+test_that("what was found whole is known again as it was only, and what may change behind its back is looked at each time", {
+  fault <- function(x) gpbandits:::fault_of_part(x, class(x))
+  known <- function(x) gpbandits:::found_whole(x, class(x))
+  kernel <- kernel_se(0.2) * kernel_matern(1.5, 3)
+  for (k in 1:2) expect_null(fault(kernel))
+  expect_true(known(kernel))
+  expect_false(gpbandits:::found_whole(kernel, "bandit_width"))
+  expect_false(known(kernel_se(0.2 * (1 + 2^-52)) * kernel_matern(1.5, 3)))
+  expect_false(known(structure(kernel, more = 1)))
+  forged <- unserialize(serialize(kernel, NULL))
+  forged[[which(vapply(forged, is.list, NA))[1]]][[1]]$lengthscale <- -0.2
+  expect_match(fault(forged), "is not|must be|lengthscale|changed")
+  expect_false(known(forged))
+  for (x in list(width_function(function(t) 1), kernel_matrix(diag(200)))) {
+    expect_null(fault(x))
+    expect_false(known(x))
+  }
+  for (k in 1:50) expect_null(fault(kernel_se(k)))
+  expect_lte(length(gpbandits:::whole_parts$bandit_kernel), gpbandits:::whole_parts_kept)
+})
