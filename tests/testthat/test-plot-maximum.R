@@ -4,7 +4,16 @@ draw_on_nothing <- function(code) {
   code
 }
 
-searched <- function() {
+# (One search for all: the first test sees that drawing leaves it as it is.)
+searched <- local({
+  found <- NULL
+  function() {
+    if (is.null(found)) found <<- search_once()
+    found
+  }
+})
+
+search_once <- function() {
   set.seed(12)
   domain <- box_domain(c(lr = 1e-4, depth = 1, rate = 0), c(1e-1, 8, 1), integer = "depth", log = "lr")
   minimize_bandit(function(p) {
