@@ -24,7 +24,7 @@ struct Limited {
   VectorXd lower, upper, mean;
   const VectorXd* sd;
   double width, noise_var;
-  MatrixXd covariance;  // where one is wanted
+  const MatrixXd* covariance;  // of the candidates, where one is wanted
 };
 
 Limited limited(const SafetyLimit& limit, const OutcomeView& outcome, const CandidateMoments& known,
@@ -32,7 +32,7 @@ Limited limited(const SafetyLimit& limit, const OutcomeView& outcome, const Cand
   const std::size_t k = limit.outcome;
   const bool least = limit.sign > 0.0;
   return {&limit, least ? sets.lower[k] : VectorXd(-sets.upper[k]), least ? sets.upper[k] : VectorXd(-sets.lower[k]),
-          limit.sign * known.mean, &known.sd, outcome.width, outcome.noise_var, MatrixXd()};
+          limit.sign * known.mean, &known.sd, outcome.width, outcome.noise_var, nullptr};
 }
 
 bool bounds_hold(const std::vector<Limited>& all, Index i) {
@@ -70,7 +70,7 @@ void grow(const std::vector<Limited>& all, const Points& X, Index actions, Flags
 
 // The lower bound at j once the upper one has been observed at i.
 double lower_after_upper(const Limited& one, Index i, Index j) {
-  const double sd = (*one.sd)[i], spread = sd * sd + one.noise_var, covariance = one.covariance(i, j);
+  const double sd = (*one.sd)[i], spread = sd * sd + one.noise_var, covariance = (*one.covariance)(i, j);
   const double mean = one.mean[j] + covariance * (one.width * sd / spread);
   const double variance = (*one.sd)[j] * (*one.sd)[j] - covariance * covariance / spread;
   return mean - one.width * std::sqrt(std::max(variance, 0.0));
@@ -86,15 +86,18 @@ bool would_be_safe(const std::vector<Limited>& all, const Points& X, Index actio
   });
 }
 
-Flags expanders(std::vector<Limited>& all, const std::vector<OutcomeView>& outcomes, const Candidates& candidates,
+Flags expanders(std::vector<Limited> all, const std::vector<OutcomeView>& outcomes, const Candidates& candidates,
                 const Points& X, Index actions, const Flags& safe) {
   Flags out(safe.size(), 0);
   if (std::all_of(safe.begin(), safe.end(), [](char one) { return one != 0; })) return out;
   std::vector<Index> every(safe.size());
   std::iota(every.begin(), every.end(), Index(0));
+  std::vector<MatrixXd> covariances(outcomes.size());  // one for both limits of an outcome
   for (Limited& one : all) {
     if (!std::isnan(one.limit->lipschitz)) continue;
-    one.covariance = outcomes[one.limit->outcome].mean->covariance(candidates, every);
+    MatrixXd& covariance = covariances[one.limit->outcome];
+    if (covariance.size() == 0) covariance = outcomes[one.limit->outcome].mean->covariance(candidates, every);
+    one.covariance = &covariance;
   }
   for (std::size_t i = 0; i < safe.size(); ++i) {
     for (std::size_t j = 0; safe[i] && !out[i] && j < safe.size(); ++j) {
@@ -136,7 +139,8 @@ SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& c
   for (std::size_t i = 0; i < seed.size(); ++i) {
     out.maximiser[i] = out.safe[i] && upper[static_cast<Index>(i)] >= best;
   }
-  out.expander = expand ? expanders(all, outcomes, candidates, X, rule.actions, out.safe) : Flags(seed.size(), 0);
+  out.expander.assign(seed.size(), 0);
+  if (expand) out.expander = expanders(std::move(all), outcomes, candidates, X, rule.actions, out.safe);
   return out;
 }
 
