@@ -15,6 +15,20 @@ sign_in <- function(browser, token) {
   press_key(browser, "Enter")
 }
 
+# A service of the bandit in a store, and a browser at its page (signed in with `token`): both end with the test.
+page_of <- function(place, token = page_token, test = parent.frame()) {
+  starting <- begin_service(place, page_token)
+  browser <- start_browser()
+  at_end(test, function() browser$close())
+  service <- await_service(starting)
+  at_end(test, function() service$end())
+  open_page(browser, service$url)
+  if (!is.null(token)) sign_in(browser, token)
+  list(browser = browser, service = service)
+}
+
+at_end <- function(frame, end) do.call(on.exit, list(as.call(list(end)), add = TRUE), envir = frame)
+
 enter_result <- function(browser, id, text) {
   browser$js(sprintf("document.getElementById('result-%d-reward').select()", id))
   type_text(browser, text)
@@ -78,12 +92,8 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
     bandit$observe(query$id, truth(query), token = query$token)
   }
   let_go(bandit)
-  starting <- begin_service(place, page_token)
-  browser <- start_browser()
-  on.exit(browser$close())
-  service <- await_service(starting)
-  on.exit(service$end(), add = TRUE)
-  open_page(browser, service$url)
+  page <- page_of(place, token = NULL)
+  browser <- page$browser
 
   # A token refused: it is said, nothing is shown, and it is tried again.
   sign_in(browser, "a secret of many lettera")
@@ -205,7 +215,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   # The service ends while the page is open: it is said what may have happened.
   sign_in(browser, page_token)
   wait_for_status(browser, "Known: 6")
-  service$end()
+  page$service$end()
   browser$js("document.getElementById('ask').requestSubmit(); ''")
   wait_in_page(browser, "document.getElementById('alert').textContent.includes('does not answer')")
 })
@@ -221,13 +231,7 @@ test_that("contexts, limits and arms have their boxes and pictures", {
     bandit$observe(query$id, query$dose, constraints = -0.5, token = query$token)
   }
   let_go(bandit)
-  starting <- begin_service(place, page_token)
-  browser <- start_browser()
-  on.exit(browser$close())
-  service <- await_service(starting)
-  on.exit(service$end(), add = TRUE)
-  open_page(browser, service$url)
-  sign_in(browser, page_token)
+  browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 4")
   # Nothing is asked without a context.
   browser$js("document.getElementById('ask').requestSubmit(); ''")
@@ -259,13 +263,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   bandit <- gp_bandit(recipes, kernel_se(c(20, 20), variance = 4), policy = policy_duel(2),
                       rewards = rewards_duels(ties = TRUE), store = store_at(place, seed = 1))
   let_go(bandit)
-  starting <- begin_service(place, page_token)
-  browser <- start_browser()
-  on.exit(browser$close())
-  service <- await_service(starting)
-  on.exit(service$end(), add = TRUE)
-  open_page(browser, service$url)
-  sign_in(browser, page_token)
+  browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 0")
   expect_match(browser$js("document.getElementById('duel').innerText"), "Ask for two experiments first")
   # Two are asked for unless something else is said; then the first of the two answers has the focus.
@@ -326,13 +324,7 @@ test_that("several outcomes have a box each, filled in as they come", {
                   outcomes = list(yield = to_maximize(), impurity = at_most(0.5), ph = at_least(2)))
   bandit$add(x = c(0.1, 0.3, 0.9), reward = data.frame(yield = c(1, 2, 3), impurity = c(0.1, 0.3, 0.9), ph = 5))
   let_go(bandit)
-  starting <- begin_service(place, page_token)
-  browser <- start_browser()
-  on.exit(browser$close())
-  service <- await_service(starting)
-  on.exit(service$end(), add = TRUE)
-  open_page(browser, service$url)
-  sign_in(browser, page_token)
+  browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 3")
   expect_match(browser$js("document.getElementById('story').textContent"), "yield maximised, impurity at most 0.5, ph at least 2")
   expect_match(browser$js("document.querySelector('#progress title').textContent"), "3 results so far; the best that keeps the limits is 2")
@@ -380,13 +372,7 @@ test_that("several objectives: the page shows the places that no other beats", {
                       outcomes = list(speed = to_maximize(), cost = to_minimize()))
   bandit$add(x = c(0.1, 0.3, 0.9), reward = data.frame(speed = c(1, 2, 3), cost = c(0.1, 0.3, 0.9)))
   let_go(bandit)
-  starting <- begin_service(place, page_token)
-  browser <- start_browser()
-  on.exit(browser$close())
-  service <- await_service(starting)
-  on.exit(service$end(), add = TRUE)
-  open_page(browser, service$url)
-  sign_in(browser, page_token)
+  browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 3")
   expect_identical(browser$js("document.querySelectorAll('#front tbody tr').length"), nrow(bandit$front()))
   expect_identical(browser$js("document.querySelector('#progress title').textContent"), "3 results so far.")
