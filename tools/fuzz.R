@@ -168,7 +168,9 @@ life_of_child <- function(journal, told, catches) c(
   "  b$observe(q$id, sin(9 * q$x1))",
   "  cat(q$id, '\\n', file = told, append = TRUE)",
   "}",
-  if (catches) "repeat tryCatch(one(), interrupt = function(i) cat('struck\\n', file = told, append = TRUE))" else "repeat one()"
+  # (Interrupts come within a round only: one that comes while another is being handled would end any script.)
+  if (catches) "suspendInterrupts(repeat tryCatch(allowInterrupts(one()), interrupt = function(i) cat('struck\\n', file = told, append = TRUE)))"
+  else "repeat one()"
 )
 
 start_child <- function(code) {
