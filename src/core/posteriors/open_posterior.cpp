@@ -262,8 +262,8 @@ double OpenPosterior::error_bound() const {
 }
 
 // Is the basis that they were fitted with near enough? If not, the fit is to be made anew with what it has become.
-bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const VectorXd& y, const VectorXd& scale) {
-  low_->set_observations(y, scale);
+bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteReadings& readings) {
+  low_->set_observations(readings.y, readings.scale);
   site_growth_ = fit.weight_growth;
   site_shrinkage_ = fit.shrinkage;
   if (site_error().largest() <= engine_.accuracy) return true;
@@ -272,13 +272,13 @@ bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const VectorXd& y, c
   const bool same = features.cols() == site_features_.cols() && features == site_features_;
   if (same && site_error().largest() <= engine_.accuracy) return true;
   ++site_tries_;
-  if (!same && site_tries_ < kSiteTries && serves(*low_, kEnterShare, y.size())) return false;
+  if (!same && site_tries_ < kSiteTries && serves(*low_, kEnterShare, readings.y.size())) return false;
   // (Nothing more can be had where the basis is whole.)
   if (same && low_->rank() >= low_->rows()) return true;
   if (site_tries_ < kSiteTries + kSiteAims) {
     site_tries_ = std::max(site_tries_, kSiteTries);
     site_aim_ *= 0.1;
-    choose_site_basis(low_->observed_points(), (noise_var() * scale).cwiseInverse());
+    choose_site_basis(low_->observed_points(), (noise_var() * readings.scale).cwiseInverse());
     if (low_) return false;
   }
   low_.reset();
@@ -286,40 +286,43 @@ bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const VectorXd& y, c
   return false;
 }
 
+OpenPosterior::SiteReadings OpenPosterior::readings_of(const std::vector<Functional>& functionals,
+                                                       const VectorXd& weight, const VectorXd& weighted) const {
+  SiteReadings out{inputs_of(functionals), prior_mean_of(functionals), VectorXd(), VectorXd()};
+  out.y = weighted.cwiseQuotient(weight) - out.prior;
+  out.scale = (noise_var() * weight).cwiseInverse();
+  return out;
+}
+
 bool OpenPosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
-  const Points X = inputs_of(functionals);
-  const VectorXd prior = prior_mean_of(functionals);
-  const VectorXd y = fit.weighted.cwiseQuotient(fit.weight) - prior;
-  const VectorXd scale = (noise_var() * fit.weight).cwiseInverse();
-  if (low_ && X.rows() > 0 && !take_low_rank_sites(fit, y, scale)) return false;
-  enter_sites(X, y, prior, scale);
+  const SiteReadings readings = readings_of(functionals, fit.weight, fit.weighted);
+  if (low_ && readings.X.rows() > 0 && !take_low_rank_sites(fit, readings)) return false;
+  enter_sites(readings);
   site_means_ = fit.f;
   return true;
 }
 
 void OpenPosterior::set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) {
-  const Points X = inputs_of(functionals);
-  const VectorXd prior = prior_mean_of(functionals);
   const VectorXd weight = fit.weight.cwiseMax(kLeastWeight);
-  const VectorXd y = fit.weighted.cwiseQuotient(weight) - prior;
-  const VectorXd scale = (noise_var() * weight).cwiseInverse();
-  if (low_) choose_site_basis(X, weight);
+  const SiteReadings readings = readings_of(functionals, weight, fit.weighted);
+  if (low_) choose_site_basis(readings.X, weight);
   if (low_) {
-    low_->set_observations(y, scale);
+    low_->set_observations(readings.y, readings.scale);
     low_->improve();
   }
-  enter_sites(X, y, prior, scale);
+  enter_sites(readings);
   site_means_ = fit.f;
 }
 
-void OpenPosterior::enter_sites(const Points& X, const VectorXd& y, const VectorXd& prior, const VectorXd& scale) {
+void OpenPosterior::enter_sites(const SiteReadings& readings) {
   entries_.clear();
-  for (Index i = 0; i < X.rows(); ++i) {
-    entries_.push_back({X.row(i).transpose(), y[i], prior[i], 1.0 / scale[i], 0, i, true, log_scale_});
+  for (Index i = 0; i < readings.X.rows(); ++i) {
+    entries_.push_back({readings.X.row(i).transpose(), readings.y[i], readings.prior[i], 1.0 / readings.scale[i], 0, i,
+                        true, log_scale_});
   }
-  kept_ = X.rows();
+  kept_ = readings.X.rows();
   dense_.clear();
-  if (kept_ > 0 && !low_) dense_.add(X, y, scale);
+  if (kept_ > 0 && !low_) dense_.add(readings.X, readings.y, readings.scale);
 }
 
 // ---- which engine -----------------------------------------------------------

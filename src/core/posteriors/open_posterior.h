@@ -120,8 +120,15 @@ class OpenPosterior final : public Posterior {
   VectorXd prior_mean_of(const std::vector<Functional>& functionals) const;
   bool wants_low_rank_sites(Index count) const;
   void choose_site_basis(const Points& X, const VectorXd& weight);
-  bool take_low_rank_sites(const SiteFit& fit, const VectorXd& y, const VectorXd& scale);
-  void enter_sites(const Points& X, const VectorXd& y, const VectorXd& prior, const VectorXd& scale);
+  // Sites as readings of an engine: values less the prior mean, and noise by scale.
+  struct SiteReadings {
+    Points X;
+    VectorXd prior, y, scale;
+  };
+  SiteReadings readings_of(const std::vector<Functional>& functionals, const VectorXd& weight,
+                           const VectorXd& weighted) const;
+  bool take_low_rank_sites(const SiteFit& fit, const SiteReadings& readings);
+  void enter_sites(const SiteReadings& readings);
   LowRankError site_error() const;
 
   PriorMean prior_mean_;
