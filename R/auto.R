@@ -19,7 +19,7 @@
 #'   space: see below.
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
-#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`, with `related` 3. As many fewer are asked as `data` has rows.
+#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`, with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
 #' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
@@ -73,8 +73,10 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   if (!is.null(believed)) policy <- with_belief(policy, believed, 10)
   campaigns <- check_related(related, domain, given$names)
   check_related_alone(related, list(limits = limits, outcomes = outcomes))
-  if (is.null(design)) design <- if (is.null(campaigns)) max(4, 5 * length(domain$names)) else related_design_size
-  design <- max(0, check_count(design, lower = 0) - length(known$failed) + sum(known$outside))
+  rows <- length(known$failed) - sum(known$outside)
+  certain <- max(0, if (is.null(design)) related_design_size - rows else Inf)
+  if (is.null(design)) design <- max(4, 5 * length(domain$names))
+  design <- max(0, check_count(design, lower = 0) - rows)
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, failures = check_choice(failures, c("avoid", "forget")), ..., contexts = contexts,
@@ -84,6 +86,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   check_outside_is_data(inside, known$outside)
   if (!is.null(campaigns)) relate(inside, campaigns)
   if (design > 0) inside$config$design <- believed_design(domain, design, believed, related_first(inside))
+  if (!is.null(campaigns)) inside$config$related$optional <- as.integer(max(0, design - certain))
   if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
   if (!is.null(store)) start_store(inside, store)
   add_in_order(bandit, known)

@@ -27,8 +27,8 @@ ask_and_refit <- function(bandit, n, contexts, time) {
   as_one_change(bandit, "refits", list(handle = NULL), function(draft) {
     at <- 1
     while (at <= n) {
+      if (design_left(draft, contexts, certain = TRUE) == 0) refit_if_due(draft)
       left <- design_left(draft, contexts)
-      if (left == 0) refit_if_due(draft)
       stretch <- seq(at, min(n, at + (if (left > 0) left else rounds_to_refit(draft)) - 1))
       here <- subset_contexts(contexts, stretch)
       if (left > 0) ask_design(draft, here, time) else ask(draft, here, time)
@@ -38,11 +38,12 @@ ask_and_refit <- function(bandit, n, contexts, time) {
 }
 
 # Places of the settings' design that are still to be played before the policy is asked; none where only some arms are
-# eligible.
-design_left <- function(bandit, contexts) {
+# eligible. `certain`: those that do not depend on what rewards say.
+design_left <- function(bandit, contexts, certain = FALSE) {
   design <- bandit$config$design
   if (is.null(design) || !is.null(contexts$eligible)) return(0)
-  max(0, place_total(design) - explored_queries(bandit))
+  left <- max(0, place_total(design) - explored_queries(bandit))
+  if (left > 0 && is_related(bandit$config)) related_design_left(bandit, left, certain) else left
 }
 
 explored_queries <- function(bandit) sum(table_column(bandit$queries, "action") == match("explore", action_names))

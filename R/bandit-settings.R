@@ -56,6 +56,8 @@ core_config <- function(config) {
 
 # Settings that a space and a posterior are made from, with those of each of several models.
 with_models <- function(config, common) {
+  # Rows of earlier campaigns that no model goes by are none: the bandit is as without them, bit by bit.
+  if (is_related(config) && share_told(config) == 0) config$related <- NULL
   if (!is.null(config$models)) common$models <- lapply(configs_of_models(config), core_model, common)
   common
 }

@@ -191,10 +191,12 @@ resolve_belief <- function(belief, config) {
        actions = d, strength = belief$strength)
 }
 
-# `count` places to begin with: `first` (a place, or NULL); half of the others drawn from the belief, its mode first.
+# `count` places to begin with, half of them drawn from the belief, its mode first. `first`, if there is one, comes
+# before them, in the stead of the one that is nearest.
 believed_design <- function(domain, count, found, first = NULL) {
   if (!is.null(first) && count > 0) {
-    rest <- believed_design(domain, count - 1, found)
+    all <- believed_design(domain, count, found)
+    rest <- subset_places(all, -nearest_of_design(domain, all, first))
     return(list(arm = c(first$arm, rest$arm), inputs = rbind(unname(first$inputs), unname(rest$inputs))))
   }
   if (is.null(found) || count < 2) return(design_places(domain, count))
@@ -204,6 +206,11 @@ believed_design <- function(domain, count, found, first = NULL) {
   parts <- list(found$mode, drawn, rest)
   list(arm = unlist(lapply(parts, `[[`, "arm")),
        inputs = do.call(rbind, lapply(parts, function(part) unname(part$inputs))))
+}
+
+nearest_of_design <- function(domain, places, one) {
+  away <- t(unname(places$inputs)) - drop(unname(one$inputs))
+  which.min(colSums((away / input_sides(domain))^2))
 }
 
 # Resampled by weights: uniform places; those that a normal belief draws by itself have weight 1 where they can be

@@ -99,6 +99,4 @@ context_sides <- function(given, seen = NULL) {
 }
 
 # Points to evaluate first, a column per input.
-initial_design <- function(domain, count, believed = NULL, first = NULL) {
-  user_inputs(domain, believed_design(domain, count, believed, first))
-}
+initial_design <- function(domain, count, believed = NULL) user_inputs(domain, believed_design(domain, count, believed))

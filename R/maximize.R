@@ -44,7 +44,7 @@
 #' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)`, one more for each further worker, and at most
-#'   half of the evaluations (but one for each worker).
+#'   half of the evaluations (but one for each worker). With `related` 3 (one more for each further worker) and what is needed of the others.
 #' @param direction `"maximize"` or `"minimize"`.
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
@@ -141,7 +141,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   attempts <- check_count(attempts)
   campaigns <- check_related(related, domain)
   check_related_alone(related, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
-  design <- design_size(design, domain, settings_within_budget(evaluations, race), workers, campaigns)
+  certain <- if (!is.null(campaigns) && is.null(design)) related_design_size + workers - 1 else Inf
+  design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
   known <- check_initial(initial, domain, outcomes = outcomes)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
@@ -150,16 +151,18 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                           transform, ..., outcomes = outcomes,
                           contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
                           context_sides = if (!is.null(fidelity)) stats::setNames(1, beside("fidelity", domain$names)))
-  if (!is.null(campaigns)) relate(as.environment(bandit), campaigns)
+  if (!is.null(campaigns)) {
+    relate(as.environment(bandit), campaigns)
+    design <- related_design(as.environment(bandit), design, certain, believed, store)
+  }
   if (!is.null(fidelity)) {
     rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,
                   timeout = timeout, verbose = verbose)
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
-    search <- list(points = search_design(domain, design, store, believed, related_first(as.environment(bandit))),
-                   known = known, evaluations = evaluations,
-                   race = race)
+    points <- if (is.null(campaigns)) search_design(domain, design, store, believed) else design
+    search <- list(points = points, known = known, evaluations = evaluations, race = race)
     return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
   }
   search <- open_search(bandit, known, design, journal, race, believed)
@@ -267,9 +270,8 @@ settings_within_budget <- function(evaluations, race) {
   floor(evaluations / race$folds)
 }
 
-design_size <- function(design, domain, evaluations, workers, campaigns = NULL) {
+design_size <- function(design, domain, evaluations, workers) {
   if (!is.null(design)) return(check_count(design, lower = 0, upper = evaluations))
-  if (!is.null(campaigns)) return(min(related_design_size + workers - 1, evaluations))
   # With several workers the bandit begins while the last points of the design are under way.
   size <- max(4, 5 * length(domain$names)) + workers - 1
   min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))

@@ -12,17 +12,26 @@
 #' not negative, each weighed by how well it foretells this campaign's rewards, together with the scale of this
 #' campaign among the others (half of the prior's weight on scales that go with equal units). Every refit does that
 #' anew; 16 models at most are kept, those in the middle of equal parts of the weight, and the bandit averages over
-#' them as [refit_every()] says. From twice as many rewards on as there are hyperparameters, up to 4 models of this
-#' campaign by itself stand beside them, with hyperparameters of its own: one kernel for all campaigns is a burden where
-#' they have nothing in common. The likeliest model of each kind foretells every reward from all the others, and the
-#' densities' product is the weight of the kind. With several campaigns, correlations of the earlier ones with each
-#' other are the
+#' them as [refit_every()] says. With several campaigns, correlations of the earlier ones with each other are the
 #' likeliest of the grid for each pair, and each one's correlation with this campaign is averaged over where those of
-#' the others are likeliest. `summary()` says what is believed: in `related` the mean `correlation`, an interval of at
+#' the others are likeliest.
+#'
+#' Beforehand it is as likely that earlier campaigns tell nothing. From the fifth reward on models of this campaign by
+#' itself, with hyperparameters of their own as [refit_every()] finds them, stand beside the others; the odds are the
+#' Bayes factor of correlations that are not 0 against none, averaged over kernels and noises. From twice as many
+#' rewards on as there are hyperparameters the odds are at most those of the densities with which both kinds foretell
+#' each reward from all the others: one kernel for all campaigns is a burden where they differ in more than a scale.
+#' While the odds are against the earlier campaigns they are left out, and the posterior is what it is without them; the
+#' next refit asks again. `summary()` says what is believed: in `related` the mean `correlation`, an interval of at
 #' least 90% (`lower`, `upper`), the probability that it is `positive`, and the weight of models in which the earlier
 #' campaign tells nothing (`zero`; also since this campaign has become enough by itself).
 #'
-#' The first design has 3 points, the first of them where the earlier campaigns expect most; default refits come after
+#' The first design is as long as without earlier campaigns. Its first point is where these expect most (in the stead of
+#' the nearest of the others), and its first 3 points are always asked. Of the other rounds that it would have taken,
+#' the share that earlier campaigns leave untold is the design's (1 less the mean of \eqn{\rho^2}{rho^2}; of several
+#' campaigns \eqn{\rho^\top R^{-1}\rho}{rho' R^-1 rho} with their correlations \eqn{R}); in the others the policy is
+#' asked. `design = k` asks for all `k` points first. Campaigns in which all rewards are equal tell nothing: every choice
+#' is then as without them, with the same `refit`. Default refits come after
 #' each round from the second reward on. Earlier rows are no rounds, stand in no history and are never the incumbent.
 #' Of more than 300 (of all campaigns together) those are known to the model whose posterior sd is largest when they
 #' are taken one after the other; of a campaign with fewer than 4 places no noise or lengthscale is learnt.
@@ -56,6 +65,9 @@ related_grid <- seq(-14, 14, by = 2) / 15
 related_prior <- ifelse(related_grid < 0, 0.25 / sum(related_grid < 0), 0.75 / sum(related_grid >= 0))
 # So many models are averaged over at most.
 most_related_models <- 16
+
+# From so many rewards on this campaign is fitted by itself, as without earlier ones.
+least_alone <- 5
 
 is_related <- function(config) !is.null(config$related)
 
@@ -340,43 +352,58 @@ related_models <- function(related, parts, x, y, own_noise, mean, slope) {
     weight[mine] <- weight[mine] / max(sum(weight[mine]), .Machine$double.xmin) * parts[[p]]$weight
   }
   kept <- middle_models(weight, order(rowSums(rho)[all$rho], all$scale, all$part))
-  lapply(seq_along(kept$at), function(i) {
+  models <- lapply(seq_along(kept$at), function(i) {
     k <- kept$at[i]
     part <- parts[[all$part[k]]]
     list(kernel = part$kernel, noise_var = part$noise_var, mean = all$level[k], weight = kept$weight[i],
          campaigns = list(correlation = rho[all$rho[k], ], scale = scales$scale[all$scale[k]],
                           mean = known[[all$part[k]]]$mean))
   })
+  list(models = models, evidence = log_evidence_of_relation(all, rho, vapply(parts, `[[`, 0, "weight")))
 }
 
-# A kernel for all campaigns is too much asked for where they have nothing in common: models of this campaign by
-# itself, with hyperparameters of its own, beside the `models` that know the earlier rows, by how well the likeliest of
-# each kind foretells every reward from the others.
-with_models_alone <- function(models, config, current, x, y, own_noise, mean) {
-  if (length(y) < 2 * (length(kernel_parameters(current$kernel)) + 2) || stats::sd(y) == 0) return(models)
-  related <- config$related
-  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = if (is.null(mean)) "fit" else mean,
-                     own_noise = own_noise), config$refit$settings)
-  found <- do.call(fit_models, c(question, list(count = 4)), quote = TRUE)
-  if (is.null(found)) return(models)
-  alone <- lapply(found$models, function(model) {
-    model$campaigns <- list(correlation = rep(0, length(related$name)), scale = 1,
-                            mean = known_campaigns(related, model$kernel)$mean)
-    model
-  })
-  evidence <- function(models) each_foretold(related, likeliest(models), x, y, own_noise)
-  share <- stats::plogis(evidence(alone) - evidence(models))
+# The logarithm of the Bayes factor of correlations that are not 0 against none at all, under each part's kernel and
+# noise, averaged over the parts. `all`: as above, a row per part, correlation and scale.
+log_evidence_of_relation <- function(all, rho, weight) {
+  total <- function(score) max(score) + log(sum(exp(score - max(score))))
+  prior <- log_prior_of_correlations(rho)
+  none <- rowSums(rho != 0) == 0
+  each <- vapply(seq_along(weight), function(p) {
+    of <- function(these) total(all$score[all$part == p & these[all$rho]]) - total(prior[these])
+    # (Where both are next to impossible neither is said.)
+    max(-100, min(100, of(!none) - of(none)))
+  }, 0)
+  sum(weight * each) / sum(weight)
+}
+
+# This campaign by itself, with hyperparameters of its own, is as likely beforehand as that earlier ones tell something.
+# `models` know the earlier rows, `alone` are of this campaign by itself: those of both, by the evidence (a logarithm)
+# for the earlier rows.
+mixed_kinds <- function(models, alone, evidence) {
   weighed <- function(models, share) lapply(models, function(model) {
     model$weight <- model$weight * share
     model
   })
-  all <- c(weighed(models, 1 - share), weighed(alone, share))
+  all <- c(weighed(models, stats::plogis(evidence)), weighed(alone, stats::plogis(-evidence)))
   Filter(function(model) model$weight > 1e-3, all)
+}
+
+# By how much the logarithm of what models foretell of each of this campaign's values from all else that is known is
+# more, summed, than that of others.
+foretold_better <- function(related, models, others, x, y, own_noise) {
+  of <- function(models) {
+    each <- vapply(models, function(model) {
+      log(model$weight) + each_foretold(related, model, x, y, own_noise)
+    }, numeric(length(y)))
+    top <- apply(each, 1, max)
+    sum(top + log(rowSums(exp(each - top))))
+  }
+  of(models) - of(others)
 }
 
 likeliest <- function(models) models[[which.max(vapply(models, `[[`, 0, "weight"))]]
 
-# The sum over this campaign's values of the logarithm of each one's density given all else that is known.
+# (A model without a mean is of values less theirs.) Of each of this campaign's values, the logarithm of its density given all else that is known.
 each_foretold <- function(related, model, x, y, own_noise) {
   known <- known_campaigns(related, model$kernel)
   seen <- given_campaigns(related, model$kernel, known, x)
@@ -384,10 +411,10 @@ each_foretold <- function(related, model, x, y, own_noise) {
   Z <- Reduce(`+`, Map(`*`, seen$by_task, model$campaigns$correlation))
   V <- s^2 * (seen$own - crossprod(Z)) + diag(filled_noise(own_noise, model$noise_var), length(y))
   root <- tryCatch(chol(V), error = function(e) NULL)
-  if (is.null(root)) return(-Inf)
+  if (is.null(root)) return(rep(-1e6, length(y)))
   inverse <- chol2inv(root)
-  r <- drop(inverse %*% (y - model$mean - s * drop(crossprod(Z, known$centred))))
-  sum(stats::dnorm(r / diag(inverse), 0, sqrt(1 / diag(inverse)), log = TRUE))
+  r <- drop(inverse %*% (y - or_else(model$mean, 0) - s * drop(crossprod(Z, known$centred))))
+  stats::dnorm(r / diag(inverse), 0, sqrt(1 / diag(inverse)), log = TRUE)
 }
 
 # In this order, one at the middle of each part of the weight.
@@ -459,15 +486,61 @@ renamed_settings <- function(settings, kernel, product) {
 }
 
 # The beliefs of a bandit with earlier campaigns after these rewards: as a refit has them. `mean`: NULL where it is
-# fitted.
+# fitted. While the evidence is against earlier campaigns they are left out: models of them that share a kernel with this
+# one foretell worse than none, though their correlations are small.
 related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
+  related <- config$related
+  without <- function() preserve_rng(fit_without(config, current, x, y, own_noise, mean))
+  if (tells_nothing(related)) return(without())
   parts <- preserve_rng(related_parts(config, current, x, y, own_noise, mean))
-  models <- related_models(config$related, parts, x, y, own_noise, mean, slope)
-  models <- preserve_rng(with_models_alone(models, config, current, x, y, own_noise, mean))
+  found <- related_models(related, parts, x, y, own_noise, mean, slope)
+  models <- found$models
+  if (length(y) >= least_alone && stats::sd(y) > 0) {
+    evidence <- found$evidence
+    if (evidence < 0) return(without())
+    alone <- without()
+    # (What few rewards foretell of each other says more of the fits than of the campaigns.)
+    if (length(y) >= 2 * (length(kernel_parameters(current$kernel)) + 2)) {
+      better <- foretold_better(related, models, alone$models, x, y, own_noise)
+      evidence <- min(evidence, better)
+    }
+    if (evidence < 0) return(alone)
+    models <- mixed_kinds(models, alone$models, evidence)
+  }
   best <- likeliest(models)
   if (!is.null(mean)) models <- lapply(models, function(model) model[names(model) != "mean"])
   list(kernel = best$kernel, noise_var = best$noise_var, mean = if (is.null(mean)) best$mean else current$mean,
        models = models)
+}
+
+# Of rewards that are all equal nothing is learnt.
+tells_nothing <- function(related) {
+  all(vapply(split(related$values, related$campaign), function(values) all(values == values[1]), NA))
+}
+
+# As without earlier campaigns.
+fit_without <- function(config, current, x, y, own_noise, mean) {
+  now <- current[intersect(c("kernel", "noise_var", "mean", "models"), names(current))]
+  # (Climbs begin at what a bandit without earlier campaigns would have: models of this campaign alone, or none.)
+  alone <- is_alone(current$models)
+  if (!alone || identical(current$kernel, config$kernel)) now$models <- NULL
+  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = or_else(mean, "fit"),
+                     own_noise = own_noise), config$refit$settings)
+  found <- if (length(y)) refitted(question, or_else(config$refit$average, 1), now, is.null(mean)) else now
+  if (is.null(found$models)) found$models <- list(c(found[c("kernel", "noise_var", "mean")], list(weight = 1)))
+  found$models <- lapply(found$models, alone_model, related = config$related)
+  found
+}
+
+is_alone <- function(models) {
+  all(vapply(models, function(model) all(model$campaigns$correlation == 0) && model$campaigns$scale == 1, NA))
+}
+
+# A model in which earlier campaigns tell nothing.
+alone_model <- function(model, related) {
+  model$campaigns <- list(correlation = rep(0, length(related$name)), scale = 1,
+                          mean = known_campaigns(related, model$kernel)$mean)
+  model
 }
 
 # ---- at the doors -----------------------------------------------------------------------------------
@@ -477,7 +550,8 @@ relate <- function(bandit, campaigns) {
   config <- bandit$config
   check_can_be_related(config)
   config$related <- prepared_campaigns(campaigns, config)
-  start <- list(kernel = config$related$kernel, noise_var = config$related$noise, mean = config$mean)
+  told <- if (tells_nothing(config$related)) config else config$related
+  start <- list(kernel = told$kernel, noise_var = or_else(told$noise, config$noise_var), mean = config$mean)
   none <- matrix(0, 0, length(input_names(config)))
   fits <- identical(config$refit$mean, "fit")
   fit <- related_fit(config, start, none, numeric(), numeric(), if (!fits) 0)
@@ -489,15 +563,57 @@ relate <- function(bandit, campaigns) {
 # The place where most is expected before the first reward; NULL in contexts, where there is none for all of them.
 related_first <- function(bandit) {
   config <- bandit$config
-  if (!is_related(config) || length(config$context_names)) return(NULL)
+  if (!is_related(config) || tells_nothing(config$related) || length(config$context_names)) return(NULL)
   heal(bandit)
   found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
   if (is_tabulated_space(config)) subset_places(all_places(config$domain), found$arm + 1L) else places_found(config,
                                                                                                              found)
 }
 
-# With earlier campaigns a design is no more than a check of what they say.
+# ---- the design -----------------------------------------------------------------------------------------
+
+# So many points of the design are a check of what earlier campaigns say. The others are optional: so long as a search
+# without earlier campaigns would be in its design, of the further rounds that share is the design's which earlier
+# campaigns leave untold. (Three points alone were no design: where nothing was told, half of the searches of a function
+# with several hills stayed on a lesser one; bench/results/related.md.)
 related_design_size <- 3
+
+# The design of a search, which plays the first points by itself: these. The others are left to the bandit.
+related_design <- function(bandit, count, certain, believed, store = NULL) {
+  config <- bandit$config
+  draw <- function() believed_design(config$domain, count, believed, related_first(bandit))
+  places <- if (is.null(store)) draw() else drawn_for(store, draw())
+  if (count > certain && !tells_nothing(config$related)) {
+    bandit$config$design <- subset_places(places, seq(certain + 1, count))
+    bandit$config$related$optional <- as.integer(count - certain)
+    places <- subset_places(places, seq_len(certain))
+  }
+  user_inputs(config$domain, places)
+}
+
+# Of `left` places: how many are to be played before the policy is asked. `certain`: whatever is believed.
+related_design_left <- function(bandit, left, certain) {
+  config <- bandit$config
+  optional <- or_else(config$related$optional, 0L)
+  if (left > optional) return(left - optional)
+  if (tells_nothing(config$related)) return(left)
+  if (certain) return(0)
+  told <- share_told(current_config(bandit))
+  played <- optional - left
+  asked <- sum(table_column(bandit$queries, "action") == match("policy", action_names))
+  if (played + asked >= optional) return(0)
+  as.numeric(played + 0.5 <= (1 - told) * (played + asked + 1))
+}
+
+# The share of this campaign's prior variance that earlier campaigns, were they known everywhere, would tell.
+share_told <- function(config) {
+  inverse <- solve(config$related$correlation)
+  each <- vapply(config$models, function(model) {
+    rho <- model$campaigns$correlation
+    drop(rho %*% inverse %*% rho)
+  }, 0)
+  sum(model_weights(config) * each)
+}
 
 # ---- of settings from outside -------------------------------------------------------------------------
 
@@ -506,7 +622,13 @@ check_related_again <- function(config) {
   if (is.null(related)) return(invisible())
   fields <- c("name", "rows", "inputs", "campaign", "values", "noise_var", "kernel", "noise", "slope",
               "correlation")
-  if (!is.list(related) || !identical(names(related), fields)) damaged("its earlier campaigns are none")
+  # (Bandits of before knew no optional points.)
+  if (!is.list(related) || !identical(setdiff(names(related), "optional"), fields)) {
+    damaged("its earlier campaigns are none")
+  }
+  if (!is.null(related$optional) && !is_optional_count(related$optional, config$design)) {
+    damaged("its earlier campaigns leave another design")
+  }
   for (part in c("outcomes", "changes", "constraints", "rewards")) {
     if (!is.null(config[[part]])) damaged("it has earlier campaigns beside `", part, "`")
   }
@@ -523,6 +645,10 @@ check_related_again <- function(config) {
   }
   check_matrix(related$correlation, "related", columns = count, rows = count)
   if (is.null(config$models)) damaged("it has earlier campaigns and no models of them")
+}
+
+is_optional_count <- function(optional, design) {
+  is.integer(optional) && length(optional) == 1 && optional %in% 0:length(design$arm)
 }
 
 check_model_of_campaigns <- function(campaigns, config) {

@@ -119,7 +119,7 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
   run <- core(cpp_run_new(handle, truth, core_draws))
   left <- rounds
   while (left > 0) {
-    if (is_refit_due(bandit, 1) && design_left(bandit, contexts) == 0) {
+    if (is_refit_due(bandit, 1) && design_left(bandit, contexts, certain = TRUE) == 0) {
       # As by hand: what is due is told before the next query is asked for.
       playing <- TRUE
       core(cpp_run_receive(run))

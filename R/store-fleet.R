@@ -35,7 +35,7 @@ open_search_in <- function(store, bandit, search) {
     bandit
   }, gpbandits_exists = function(e) {
     theirs <- open_bandit(store)
-    check_same_settings(theirs$config, config, store$name, "store")
+    check_same_search(theirs$config, config, store$name, "store")
     theirs
   })
   inside <- as.environment(ours)
@@ -56,11 +56,13 @@ open_search_in <- function(store, bandit, search) {
 }
 
 # The design of a search: drawn from the store's seed, so that every driver draws the same.
-search_design <- function(domain, count, store, believed = NULL, first = NULL) {
+search_design <- function(domain, count, store, believed = NULL) {
+  drawn_for(store, initial_design(domain, count, believed))
+}
+
+drawn_for <- function(store, code) {
   check_store(store)
-  if (is.null(store$seed)) return(initial_design(domain, count, believed, first))
-  with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]),
-              initial_design(domain, count, believed, first))
+  if (is.null(store$seed)) code else with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]), code)
 }
 
 # ---- workers ---------------------------------------------------------------------------

@@ -126,6 +126,73 @@ test_that("what is foretold is the density of this campaign's rewards given the 
   }
 })
 
+test_that("the evidence for earlier campaigns is the Bayes factor of correlations against none", {
+  set.seed(21)
+  x <- cbind(x = runif(5))
+  related <- list(name = "old", inputs = cbind(x = runif(6)), campaign = rep(1L, 6), values = rnorm(6),
+                  noise_var = rep(0.1, 6), slope = 1, correlation = diag(1))
+  kernel <- kernel_se(0.3)
+  y <- rnorm(5)
+  parts <- list(list(kernel = kernel, noise_var = 0.05, weight = 1))
+  found <- gpbandits:::related_models(related, parts, x, y, rep(NA_real_, 5), 0, NULL)
+  centred <- related$values - gpbandits:::known_campaigns(related, kernel)$mean
+  K <- kernel_gram(kernel, rbind(x, related$inputs))
+  density <- function(rho, s) {
+    C <- rbind(c(s^2, s * rho), c(s * rho, 1))
+    task <- rep(1:2, c(5, 6))
+    V <- K * C[task, task] + diag(rep(c(0.05, 0.1), c(5, 6)))
+    r <- c(y, centred)
+    log_of <- function(V, r) -0.5 * (sum(r * solve(V, r)) + determinant(V)$modulus[[1]])
+    exp(log_of(V, r) - log_of(V[6:11, 6:11], r[6:11]))
+  }
+  scales <- gpbandits:::tried_scales(related, NULL)
+  rho <- seq(-14, 14, by = 2) / 15
+  # A quarter of the weight is on the 7 that are negative, three quarters on the 8 others.
+  prior <- ifelse(rho < 0, 0.25 / 7, 0.75 / 8)
+  each <- vapply(rho, function(rho) sum(scales$prior * vapply(scales$scale, density, 0, rho = rho)), 0)
+  told <- rho != 0
+  expect_equal(found$evidence, log(sum((prior * each)[told]) / sum(prior[told]) / each[!told]), tolerance = 1e-8)
+  # Half of the weight beforehand: the odds are the factor.
+  alone <- list(list(weight = 1, campaigns = list(correlation = 0)))
+  mixed <- gpbandits:::mixed_kinds(found$models, alone, found$evidence)
+  expect_equal(mixed[[length(mixed)]]$weight, 1 / (1 + exp(found$evidence)), tolerance = 1e-8)
+  expect_equal(sum(vapply(mixed, `[[`, 0, "weight")), 1, tolerance = 1e-8)
+})
+
+test_that("a campaign that tells nothing leaves every choice as it is without, bit by bit", {
+  same <- data.frame(x = runif(6), y = runif(6), reward = 3)
+  play_with <- function(related) {
+    set.seed(22)
+    b <- auto_bandit(box, related = related, refit = gpbandits:::default_refit(), design = 6)
+    play(b, 6, f)
+    b$suggest(2)
+    b$history()[c("id", "x", "y", "reward", "action")]
+  }
+  expect_identical(play_with(list(old = same, older = same[1, ])), play_with(NULL))
+  search_with <- function(related) {
+    set.seed(23)
+    maximize_bandit(function(p) f(t(p)), box, 9, design = 6, refit = gpbandits:::default_refit(),
+                    related = related)$history
+  }
+  expect_identical(search_with(list(old = same)), search_with(NULL))
+})
+
+test_that("while the evidence is against an earlier campaign its models are those of this campaign alone", {
+  set.seed(24)
+  x <- cbind(x = runif(9), y = runif(9))
+  y <- f(x) + rnorm(9, sd = 0.02)
+  old <- data.frame(x = runif(30), y = runif(30))
+  old$reward <- sin(20 * old$x) * cos(17 * old$y)
+  models_of <- function(related) {
+    b <- auto_bandit(box, related = related, design = 0, transform = "none", refit = gpbandits:::default_refit())
+    b$add(x, reward = y)
+    b$suggest()
+    lapply(gpbandits:::current_config(inside(b))$models, function(model) model[c("kernel", "noise_var", "mean",
+                                                                                 "weight")])
+  }
+  expect_equal(models_of(list(old = old)), models_of(NULL), tolerance = 1e-3)
+})
+
 test_that("models of this campaign by itself are weighed by what is foretold of each reward from the others", {
   set.seed(5)
   own <- function(x) sin(7 * x[, 2])
@@ -162,15 +229,24 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
     back <- solve(V[-i, -i], cbind(V[-i, i], r[-i]))
     dnorm(r[i], sum(V[-i, i] * back[, 2]), sqrt(V[i, i] - sum(V[-i, i] * back[, 1])), log = TRUE)
   }, 0)
-  expect_equal(gpbandits:::each_foretold(strange$related, model, x, strange$values, rep(NA_real_, 16)), sum(each),
-               tolerance = 1e-8)
+  foretold <- gpbandits:::each_foretold(strange$related, model, x, strange$values, rep(NA_real_, 16))
+  expect_equal(foretold, each, tolerance = 1e-8)
+  # Of several models what is foretold is the mixture.
+  other <- strange$models[[2]]
+  too <- gpbandits:::each_foretold(strange$related, other, x, strange$values, rep(NA_real_, 16))
+  model$weight <- 0.3
+  other$weight <- 0.7
+  better <- gpbandits:::foretold_better(strange$related, list(model, other), list(utils::modifyList(model,
+                                                                                                   list(weight = 1))),
+                                        x, strange$values, rep(NA_real_, 16))
+  expect_equal(better, sum(log(0.3 * exp(each) + 0.7 * exp(too))) - sum(each), tolerance = 1e-8)
 })
 
 test_that("correlations go where the data are: the same function, upside down", {
   for (sign in c(1, -1)) {
-    b <- auto_bandit(box, related = list(may = old_data(25, 5, sign, f = f)))
     set.seed(6)
-    play(b, 7, f)
+    b <- auto_bandit(box, related = list(may = old_data(25, 5, sign, f = f)))
+    play(b, if (sign > 0) 6 else 9, f)
     expect_gt(sign * summary(b)$related$correlation, 0.3)
     expect_equal(as.numeric(b$best()[c("x", "y")]), c(0.3, 0.6), tolerance = 0.15)
   }
@@ -178,15 +254,46 @@ test_that("correlations go where the data are: the same function, upside down", 
   expect_output(print(summary(b)), "related    may")
 })
 
-test_that("the design has three points, the first where the old rows expect most", {
+test_that("three points come first, the first where the old rows expect most; then as many as are needed", {
   set.seed(7)
   b <- auto_bandit(box, related = list(may = old_data(30, 8, f = f)))
-  expect_identical(length(inside(b)$config$design$arm), 3L)
+  expect_identical(length(inside(b)$config$design$arm), 10L)
+  expect_identical(inside(b)$config$related$optional, 7L)
   expect_equal(as.numeric(b$suggest()[c("x", "y")]), c(0.3, 0.6), tolerance = 0.2)
   found <- maximize_bandit(function(p) f(t(p)), box, 5, related = list(may = old_data(30, 8, f = f)))
   expect_identical(nrow(found$history), 5L)
   expect_equal(unname(unlist(found$history[1, c("x", "y")])), c(0.3, 0.6), tolerance = 0.2)
   expect_output(print(summary(found)), "related    may \\(30 rows\\)")
+})
+
+test_that("the design goes on in the share of rounds that earlier campaigns leave untold", {
+  actions <- function(rho, n) {
+    set.seed(25)
+    b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), refit = refit_every(100))
+    frame <- inside(b)
+    frame$config$models <- lapply(frame$config$models[1], function(model) {
+      model$weight <- 1
+      model$campaigns$correlation <- rho
+      model
+    })
+    gpbandits:::make_ready(frame)
+    b$suggest(n)
+    expect_equal(gpbandits:::share_told(frame$config), rho^2)
+    substr(b$history()$action, 1, 1)
+  }
+  expect_identical(actions(0, 12), rep(c("e", "p"), c(10, 2)))
+  # A fifth: half a point is behind after two.
+  expect_identical(actions(sqrt(0.8), 12), strsplit("eeeppepppppp", "")[[1]])
+  expect_identical(actions(sqrt(0.45), 8), strsplit("eeeepepe", "")[[1]])
+  # A design that is asked for comes first.
+  set.seed(26)
+  b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), design = 5)
+  b$suggest(6)
+  expect_identical(b$history()$action, rep(c("explore", "policy"), c(5, 1)))
+  # Several campaigns tell together what R^-1 says.
+  two <- list(related = list(correlation = matrix(c(1, 0.5, 0.5, 1), 2)),
+              models = list(list(weight = 1, campaigns = list(correlation = c(0.6, 0.3)))))
+  expect_equal(gpbandits:::share_told(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)
 })
 
 test_that("of thousands of rows those are kept that say most", {
@@ -226,6 +333,28 @@ test_that("saved, copied, replayed, from JSON and from a journal it is the same 
   frame <- inside(bad)
   frame$config$related$values <- 1
   expect_error(readRDS(local({ saveRDS(bad, path); path }))$posterior(at), class = "gpbandits_error")
+})
+
+test_that("an interrupted search goes on from its journal as if nothing had been, in its own design", {
+  related <- list(may = old_data(12, 11, f = f))
+  search <- function(seed, path, stops = Inf, evaluations = 9) {
+    set.seed(seed)
+    calls <- 0
+    maximize_bandit(function(p) {
+      calls <<- calls + 1
+      if (calls == stops) signalCondition(structure(class = c("interrupt", "condition"),
+                                                    list(message = "", call = NULL)))
+      f(t(p))
+    }, box, evaluations, related = related, journal = path, refit = refit_every(2, minimum = 2, mean = "fit"))
+  }
+  whole <- search(27, tempfile())
+  expect_identical(whole$bandit$history()$action[1:4] == "given", c(TRUE, TRUE, TRUE, FALSE))
+  path <- tempfile()
+  expect_true(search(27, path, 5)$interrupted)
+  # (Another seed draws another design, which is not the file's.)
+  expect_identical(search(28, path)$history, whole$history)
+  # Of more evaluations the design would be longer.
+  expect_identical(search(29, path, evaluations = 11)$history[1:9, ], whole$history)
 })
 
 test_that("Thompson sampling and UCB go by it, batches too", {
