@@ -48,6 +48,8 @@ work <- function(queue) {
 }
 
 if (identical(arguments[1], "--worker")) {
+  # (What tests start begins as it does anywhere.)
+  Sys.unsetenv(c("R_NSIZE", "R_VSIZE"))
   work(arguments[2])
   quit(status = 0)
 }
