@@ -52,11 +52,14 @@ user_frame <- function() {
       }
     }
   }
-  entries <- Filter(function(frame) identical(home_of(frame), ours) && !identical(home_of(caller_of(frame)), ours),
-                    seq_along(parents))
   # (Calls without a name come from C++, or from do.call() with a function.)
-  named <- Filter(function(frame) !is.function(sys.call(frame)[[1]]), entries)
-  if (length(named)) max(named) else max(0L, entries)
+  unnamed <- 0L
+  for (frame in rev(seq_along(parents))) {
+    if (!identical(home_of(frame), ours) || identical(home_of(caller_of(frame)), ours)) next
+    if (!is.function(sys.call(frame)[[1]])) return(frame)
+    unnamed <- max(unnamed, frame)
+  }
+  unnamed
 }
 
 # Its call; NULL where that is a function itself.
