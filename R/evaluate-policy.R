@@ -168,8 +168,8 @@ bets_interval <- function(bets, n, range, level) {
   shares <- exp(seq(-log(max(4, n)) / 2, 0, by = 0.35))
   excess <- function(v, sign) {
     capital <- unlist(lapply(bets, function(bet) {
-      gain <- bet(v, sign)
-      vapply(shares, function(share) sum(log1p(pmax(share * gain, -1))), 0)
+      gain <- pmax(bet(v, sign), -1)
+      colSums(log1p(outer(gain, shares)))
     }))
     top <- max(capital)
     top + log(mean(exp(capital - top))) - log(2 / (1 - level))
