@@ -71,7 +71,10 @@ life_names <- c("plain", "hallucinate", "censor", "contexts", "oracle_changes", 
                 "noiseless", "noisy", "fresh", "ei", "ts")
 
 # One random event on both. state: bandit, ref, contexts, count.
-live_once <- function(state) {
+# (Rewards that the prior hardly allows are warned of, and testthat writes the stack down at each warning.)
+live_once <- function(state) suppressWarnings(live_event(state), classes = "gpbandits_warning")
+
+live_event <- function(state) {
   pending <- which(is.na(state$ref$reward))
   events <- c("suggest", "suggest", "suggest", if (length(pending)) rep("observe", 4), "add", "copy", "save")
   switch(sample(events, 1),
@@ -265,7 +268,7 @@ for (name in life_names) {
       state <- life(name)
       if (i == 3) {
         set.seed(1)
-        state <- live_suggest(live_add(state))
+        state <- suppressWarnings(live_suggest(live_add(state)), classes = "gpbandits_warning")
         state$bandit$reset()
         state$ref <- life(name)$ref
       }
