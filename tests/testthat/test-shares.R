@@ -184,12 +184,12 @@ test_that("ten shares work, and start quickly", {
   space <- search_space(m = param_shares(letters[1:10], upper = 0.4))
   b <- auto_bandit(space, design = 4)
   set.seed(8)
-  for (i in 1:6) {
+  for (i in 1:5) {
     q <- b$suggest()
     b$observe(q$id, sum(q[letters[1:3]]))
   }
   h <- b$history()
-  expect_equal(sums(h, letters[1:10]), rep(1, 6), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_equal(sums(h, letters[1:10]), rep(1, 5), tolerance = 1e-9, ignore_attr = TRUE)
 })
 
 test_that("sums that are equal to a number become shares; other equalities are refused with what to write", {
