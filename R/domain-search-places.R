@@ -70,9 +70,25 @@ search_candidates <- function(rules) {
     tried <- tried + kSpread
   }
   if (nrow(found) == 0) {
-    stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play")
+    stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play",
+                  try = if (is.function(domain$where)) without_equality)
+  }
+  if (is.function(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
+    stop_argument("where", "a function that holds in corners only (of 65,536 points tried)",
+                  "constraints that leave something between them to play", try = without_equality)
   }
   found
+}
+
+# A function cannot be read, but an equality of real inputs shows in where it holds.
+without_equality <- paste("param_shares() for inputs that add up to something; for another equality one input less,",
+                          "which the objective computes from the others")
+
+only_corners <- function(domain, inputs) {
+  range <- unname(input_ranges(domain$box))
+  real <- setdiff(which(!domain$box$integer & range[1, ] < range[2, ]), share_inputs(domain))
+  at <- t(inputs[, real, drop = FALSE])
+  length(real) > 0 && all(at == range[1, real] | at == range[2, real])
 }
 
 playable <- function(rules, u) {

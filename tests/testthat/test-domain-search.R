@@ -408,3 +408,19 @@ test_that("equalities of real numbers are refused, with what to write instead", 
     expect_s3_class(spaces(where), "search_domain")
   }
 })
+
+test_that("a function that is an equality of real inputs is refused, with what to write instead", {
+  unit <- function(...) search_space(a = param_real(0, 1), b = param_real(0, 1), ...)
+  bandit <- function(space) gp_bandit(space, kernel_se(0.3), 0.1, policy_ei())
+  expect_error(bandit(unit(where = function(p) p$a + p$b == 1)), "corners only.*param_shares",
+               class = "gpbandits_error")
+  expect_error(bandit(unit(where = function(p) p$a + p$b == 0.3)), "no point.*one input less",
+               class = "gpbandits_error")
+  # A thin band, a small corner, an equality of whole numbers are not.
+  for (where in list(function(p) abs(p$a + p$b - 1) < 0.01, function(p) p$a + p$b < 0.05)) {
+    expect_identical(nrow(bandit(unit(where = where))$suggest()), 1L)
+  }
+  whole <- search_space(a = param_integer(0, 5), b = param_integer(0, 5), c = param_real(0, 1),
+                        where = function(p) p$a + p$b == 5)
+  expect_identical(nrow(bandit(whole)$suggest()), 1L)
+})
