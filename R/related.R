@@ -40,8 +40,8 @@
 #' `race`, `fidelity`, `refit = NULL`, noise that varies, or kernels that are matrices or functions: errors say so.
 #'
 #' On Hartmann's function in three inputs a campaign with correlation .9 is ahead of none by 1.1 in log10 of the gap
-#' after 8 evaluations. One that is upside down costs: after 2 and 3 evaluations the gap was 1.4 and 1.2 times that
-#' without it, since the first point is then the worst there is (16 searches; `bench/results/related.md` in the sources).
+#' after 8 evaluations. One that is upside down costs: after 2 and 3 evaluations the gap was 1.35 and 1.15 times that
+#' without it, since the first point is then the worst there is (18 searches; `bench/results/related.md` in the sources).
 #' @section Guarantee: none: correlations and hyperparameters are fitted.
 #' @name related
 #' @examples
