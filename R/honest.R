@@ -35,7 +35,7 @@
 #'
 #'   The defaults were chosen on these seeds. A share of 16 searches is known to about .06 at best. On 16 seeds that nothing was chosen on (101 to 116) the average had none of the 64 truths
 #'   beyond 3 `sd`, and all within 2; where a factor of four levels matters beside two inputs, .88 of 16 within 2 and .06 beyond 3. Of 8 seeds each, all else alike: in nine inputs
-#'   3 of 8 were beyond 3 `sd` and 5 within 2, a promise *not* kept (of 40 further seeds 3 beyond and 37 within 2); one reading in 30 a gross outlier: none beyond, one evaluation in ten failing: none, nothing but noise in nine inputs: none.
+#'   3 of 8 were beyond 3 `sd` and 5 within 2, a promise *not* kept (of 80 further seeds 4 beyond and 69 within 2); one reading in 30 a gross outlier: none beyond, one evaluation in ten failing: none, nothing but noise in nine inputs: none.
 #'   What averages cost the search: on 24 functions of BBOB without noise in 2 inputs (60 evaluations) the mean log10 gap is .05 larger, with a standard error of .14.
 #'   Rules to stop, on functions drawn from the very prior (`bench/results/stopping.md`): of 200 certified by `stop_prb(0.1, 0.05)` 1 had more regret than said, of 200 by `stop_gap()` with
 #'   [width_srinivas_finite()] none. They were *not* measured with fitted hyperparameters: there they say what follows from the models, and `assumptions` says that.
@@ -48,7 +48,7 @@
 #'   * Noise that depends on where: `noise_var` of single rewards, where it is known.
 #'   * The best of many: `best_seen` is the luckiest reading. Believe `value`, or repeat the point.
 #'   * A truth that moves while one looks ([changes]), rewards that come late *because* they are bad: all that is said assumes that when a reward comes does not depend on it.
-#'   * Many inputs, few evaluations: in nine inputs that all matter 25 evaluations promised too much in 6 searches of 48 (above). So few points
+#'   * Many inputs, few evaluations: in nine inputs that all matter 25 evaluations promised too much in 7 searches of 88. So few points
 #'     are as likely under a smooth function without any noise; then the luckiest reading is believed. Who knows the noise says so (`prior_noise`), or repeats the recommended point.
 #'   * Ten models are ten models: what none of them can be, the average cannot be either. [check_model()] is the way to find out, and its one line stands in `summary()` and `$certificate()`.
 #'
