@@ -3,11 +3,8 @@
 #   Rscript bench/long_life.R [rounds=1e6] [blocks=10] [kept=2000]
 # `kept`: rounds of the journal and of the store, which wait for the disk at each event. Results: bench/results/long_life.md.
 library(gpbandits)
-
-given <- strsplit(commandArgs(TRUE), "=", fixed = TRUE)
-args <- utils::modifyList(list(rounds = "1e6", blocks = "10", kept = "2000"),
-                          stats::setNames(lapply(given, `[`, 2), vapply(given, `[`, "", 1)))
-args <- lapply(args, function(text) eval(parse(text = text)))
+source("bench/shared/script.R")
+args <- lapply(arguments(rounds = "1e6", blocks = "10", kept = "2000"), numbers)
 
 set.seed(1)
 features <- matrix(rnorm(1000 * 20), 1000) / sqrt(20)
@@ -41,13 +38,14 @@ for (block in seq_len(args$blocks)) {
   spent <- processor() - before
   cat(sprintf("| %.0f | %.0f | %.1f |\n", block * size, 1e6 * spent / size, held() - start))
 }
+memory <- 1024^2 * (held() - start) / args$rounds
 file <- tempfile(fileext = ".rds")
 saveRDS(bandit, file)
 before <- processor()
 again <- readRDS(file)
 next_choice <- again$suggest()$arm
 cat(sprintf("\nMemory: %.0f bytes a round. RDS: %.1f bytes a round; read and played again to the next choice in %.1f s of processor (the same: %s).\n",
-            1e6 * (held() - start) / args$rounds, file.size(file) / args$rounds, processor() - before,
+            memory, file.size(file) / args$rounds, processor() - before,
             identical(next_choice, bandit$suggest()$arm)))
 
 journal <- tempfile()
