@@ -133,7 +133,7 @@ test_that("the driver waits for who still works when another worker has given up
   slow <- tempfile()
   gpbandits:::run_fleet(store_at(place), eval(bquote(function(p) {
     if (dir.create(.(slow), showWarnings = FALSE)) writeLines(paste(Sys.getpid()), file.path(.(slow), "pid"))
-    while (!file.exists(file.path(.(slow), "pid"))) Sys.sleep(0.01)
+    while (!isTRUE(file.size(file.path(.(slow), "pid")) > 0)) Sys.sleep(0.01)
     if (readLines(file.path(.(slow), "pid")) != Sys.getpid()) stop("always")
     # The other one gives up after ten failures; this one takes longer than the driver would wait for nobody.
     con <- .(place$connect)()
