@@ -18,7 +18,7 @@
 #'   that is `R`-sub-Gaussian, a kernel, mean, `alpha0` and \eqn{\lambda}{lambda} that are fixed beforehand, and rewards whose arrival does not depend on their value; the points may depend on
 #'   past rewards. Derived here from the martingale of [width_dmm()] (Flynn and Reeb): \eqn{\sum_s(f(x_s)-y_s)^2\le R_t^2}{sum (f(x_s) - y_s)^2 <= R_t^2} in all rounds together, and
 #'   \eqn{\min_g\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2 = \alpha y'(K+\alpha I)^{-1}y}{the least sum (g(x_s) - y_s)^2 + alpha |g|^2 is alpha y' (K + alpha I)^-1 y}.
-#' @param bandit a bandit with a posterior; for those with several (rules such as [safe_opt()]) every function is looked at, with its share of `delta`.
+#' @param bandit a bandit with a posterior; for those with several (several outcomes, rules such as [safe_opt()]) every function is looked at, with its share of `delta`.
 #' @param ... must be empty.
 #' @param B the bound to be tested, a number >= 0; `NULL`: that of the bandit's own width, if it has one.
 #' @param R scale of the noise; `NULL`: that of the width or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
@@ -51,7 +51,9 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
   tests <- lapply(functions, function(one) test_norm(one, B, R, delta / length(functions), alpha, alpha0))
   pick <- function(name) vapply(tests, function(test) as.numeric(test[[name]]), 0)
   void <- unique(unlist(lapply(functions, function(one) {
-    c(voided_by(one), if (isTRUE(norm_width(one$config$policy$width)$drift > 0)) "f drifts: no theorem")
+    bandit <- one$bandit
+    c(voided_by(bandit), voided_by_fits(outcome_config(bandit$config, one$outcome)),
+      if (isTRUE(norm_width(bandit$config$policy$width)$drift > 0)) "f drifts: no theorem")
   })))
   assumed <- c(sprintf("the noise is %s-sub-Gaussian",
                        paste(unique(format(pick("R"), digits = 4)), collapse = " and ")),
@@ -61,22 +63,27 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
                  assumptions = if (length(void)) void else assumed), class = "bandit_norm_check")
 }
 
-# The bandits that each have one posterior, by the name of their function.
+# What has one posterior each, by the name of the function: a `bandit`, and which `outcome` of it.
 functions_of <- function(bandit) {
-  if (!has_rule(bandit)) return(list(f = as.environment(bandit)))
+  if (!has_rule(bandit)) {
+    names <- if (has_outcomes(bandit$config)) outcome_names(bandit$config) else "f"
+    return(lapply(stats::setNames(seq_along(names), names), function(k) list(bandit = as.environment(bandit), outcome = k)))
+  }
   models <- models_of(bandit)
   # (Several posteriors of one function are one function.)
   if (length(models) != 1 + constraint_count(bandit$config)) models <- list(shown_model(bandit))
-  stats::setNames(lapply(models, as.environment), c("f", sprintf("g%d", seq_along(models)[-1] - 1)))
+  stats::setNames(lapply(models, function(model) list(bandit = as.environment(model), outcome = 1L)),
+                  c("f", sprintf("g%d", seq_along(models)[-1] - 1)))
 }
 
 # One function's bound. `B` and `R` are the width's where they are not given.
-test_norm <- function(bandit, B, R, delta, alpha, alpha0) {
-  width <- norm_width(bandit$config$policy$width)
-  lambda <- current_config(bandit)$noise_var
+test_norm <- function(one, B, R, delta, alpha, alpha0) {
+  width <- norm_width(one$bandit$config$policy$width)
+  config <- outcome_config(current_config(one$bandit), one$outcome)
+  lambda <- config$noise_var
   if (is.null(B)) B <- if (is.null(width)) NA_real_ else width$B
   if (is.null(R)) R <- if (is.null(width$R)) sqrt(lambda) else width$R
-  data <- norm_data(bandit, lambda)
+  data <- norm_data(one$bandit, config, one$outcome)
   scale <- R * if (identical(width$noise, "bounded")) sqrt(max(1, data$weight)) else 1
   list(B = B, R = R, lower = norm_lower(data, scale, delta, if (is.null(alpha)) lambda * 4^(-3:6) else alpha,
                                         if (is.null(alpha0)) lambda else alpha0))
@@ -90,11 +97,11 @@ norm_width <- function(width) {
 
 # Residuals of the rewards that are known, and their covariance, in its eigenvectors; readings at one place are pooled.
 # `weight`: lambda over the rewards' own noise variances.
-norm_data <- function(bandit, lambda) {
+norm_data <- function(bandit, config, k) {
   heal(bandit)
-  config <- current_config(bandit)
-  known <- core(cpp_bandit_known(bandit$handle))
-  counts <- status_of(bandit, known$id) == "known"
+  lambda <- config$noise_var
+  known <- core(cpp_bandit_known(bandit$handle, k))
+  counts <- is_told(bandit, known$id, k)
   known <- in_model_units(lapply(known, function(column) column[counts]), config)
   if (!length(known$id)) return(list(values = numeric(), squares = numeric(), within = 0, weight = numeric()))
   y <- known$value - known_prior_mean(bandit, known$id, config$mean)

@@ -404,7 +404,7 @@ test_norms <- function(rival) {
   models <- models_of(rival)[rival$config$safety]
   vapply(models, function(model) {
     model <- as.environment(model)
-    test <- test_norm(model, NULL, NULL, norm_width(model$config$policy$width)$delta, NULL, NULL)
+    test <- test_norm(list(bandit = model, outcome = 1L), NULL, NULL, norm_width(model$config$policy$width)$delta, NULL, NULL)
     test$B < test$lower
   }, NA)
 }

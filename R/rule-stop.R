@@ -403,8 +403,7 @@ voided_by <- function(bandit, but = NULL) {
   config <- bandit$config
   is_there <- function(setting) !setting %in% but && !is.null(config[[setting]])
   size <- seq_len(table_size(bandit$queries))
-  c(if (is_there("refit")) "hyperparameters are fitted to the same data: no theorem",
-    if (!"outputs" %in% but && has_fitted_map(config)) "rewards are scaled by a map fitted to them: no theorem",
+  c(voided_by_fits(config, but),
     if (trait(config$pending, "replaces")) "unknown rewards are replaced by a constant: no theorem",
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
@@ -417,6 +416,11 @@ voided_by <- function(bandit, but = NULL) {
     },
     if (is_there("changes")) "f changes over time: no theorem",
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
+}
+
+voided_by_fits <- function(config, but = NULL) {
+  c(if (!"refit" %in% but && !is.null(config$refit)) "hyperparameters are fitted to the same data: no theorem",
+    if (!"outputs" %in% but && has_fitted_map(config)) "rewards are scaled by a map fitted to them: no theorem")
 }
 
 # Bounds for all rounds together allow rewards to be late, lost or corrected, if that has nothing to do with their

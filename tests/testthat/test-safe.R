@@ -408,6 +408,17 @@ test_that("the norm's lower bound is the specification's and its formula's", {
   for (bad in list(list(B = -1), list(R = NA), list(delta = 1), list(alpha = 0), list(alpha0 = -1), list(x = 1))) {
     expect_error(do.call(norm_check, c(list(b), bad)), class = "gpbandits_error")
   }
+  # Several outcomes: each under its own kernel, noise and mean, with its share of delta; of two rewards one is not known yet.
+  several <- gp_bandit(x, kernel_matern(1.5, 0.3), 0.04, policy_ei(), mean = 0.5, outcomes = list(
+    yield = to_maximize(), cost = at_most(1, kernel = kernel_se(0.3), noise_var = 0.01, mean = -1)))
+  cost <- cos(3 * x[rows])
+  cost[4:5] <- NA
+  several$add(arm = rows, reward = data.frame(yield = y, cost = cost))
+  found <- norm_check(several)
+  expect_named(found$lower, c("yield", "cost"))
+  expect_equal(found$lower[["yield"]], ref_norm_lower(K, rows, y - 0.5, 0.2, 0.05, 0.04))
+  expect_equal(found$lower[["cost"]], ref_norm_lower(ref_kernel_se(0.3)(x), rows[-(4:5)], cost[-(4:5)] + 1, 0.1, 0.05, 0.01))
+  expect_equal(found$probability, 0.9)
   expect_error(norm_check(1), "`bandit`", class = "gpbandits_error")
   expect_error(norm_check(rival_oco(list(u = c(0, 1)))), class = "gpbandits_error")
 })
