@@ -204,13 +204,13 @@ direction_words <- function(rewards) if (identical(rewards$direction, "minimize"
 
 # ---- what a reward can be -------------------------------------------------------
 
-# (TRUE and FALSE are successes, too.)
 # Weights beyond these leave nothing of a prior beside them in double precision.
 most_events <- 1e12
 
-check_outcomes <- function(reward, count, upper = most_events) {
+# (TRUE and FALSE are successes, too.)
+check_outcomes <- function(reward, count) {
   if (is.logical(reward)) reward <- as.double(reward)
-  check_numbers(reward, "reward", lengths = count, lower = 0, upper = upper)
+  check_numbers(reward, "reward", lengths = count, lower = 0, upper = most_events)
 }
 
 check_successes <- function(reward, size) {
