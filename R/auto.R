@@ -19,7 +19,7 @@
 #'   space: see below.
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
-#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)`, with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
+#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
 #' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
@@ -57,7 +57,7 @@
 #' @export
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
                         noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
-                        refit = if (is.null(related)) default_refit() else related_refit(),
+                        refit = if (is.null(related)) default_refit(domain) else related_refit(),
                         prior_noise = default_prior_noise, prior_lengthscale = "auto",
                         transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
                         belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL,
@@ -75,7 +75,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   check_related_alone(related, list(limits = limits, outcomes = outcomes))
   rows <- length(known$failed) - sum(known$outside)
   certain <- max(0, if (is.null(design)) related_design_size - rows else Inf)
-  if (is.null(design)) design <- max(4, 5 * length(domain$names))
+  if (is.null(design)) design <- default_design(domain)
   design <- max(0, check_count(design, lower = 0) - rows)
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,

@@ -15,7 +15,22 @@ default_policy <- function(outcomes = NULL) {
 
 # Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by
 # bench/promise.R.
-default_refit <- function(rounds = 2) refit_every(rounds, mean = "fit", average = 10)
+default_refit <- function(domain = NULL, rounds = NULL) {
+  if (!has_many_inputs(domain)) return(refit_every(or_else(rounds, 2), mean = "fit", average = 10))
+  # (Ten models cost ten times as much there, and find no more.)
+  refit_every(or_else(rounds, 5), mean = "fit", starts = 1)
+}
+
+# From here on the search has defaults of its own, by bench/many_inputs.R on instances 1 and 2.
+many_inputs <- 15
+
+has_many_inputs <- function(domain) length(domain$names) >= many_inputs
+
+# Points before the model is asked, where nothing limits them.
+default_design <- function(domain) {
+  inputs <- length(domain$names)
+  if (has_many_inputs(domain)) 2 * inputs else max(4, 5 * inputs)
+}
 
 # With earlier campaigns a few rewards say already how they are related.
 related_refit <- function() refit_every(1, minimum = 2, mean = "fit", average = 10)

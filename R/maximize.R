@@ -43,7 +43,7 @@
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
 #' @param ... further arguments of [gp_bandit()].
-#' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)`, one more for each further worker, and at most
+#' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), one more for each further worker, and at most
 #'   half of the evaluations (but one for each worker). With `related` 3 (one more for each further worker) and what is needed of the others.
 #' @param direction `"maximize"` or `"minimize"`.
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
@@ -54,7 +54,8 @@
 #' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150 evaluations) it came first
 #'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
 #'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
-#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models; or `NULL` for a fixed kernel.
+#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15 inputs on: every 5 rounds,
+#'   the best model alone); or `NULL` for a fixed kernel.
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
 #'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture in equal shares), or `NULL` for none. `"auto"`: with our
 #'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
@@ -117,7 +118,7 @@
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
                             kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
                             pending = pending_hallucinate(),
-                            refit = if (is.null(related)) default_refit() else related_refit(),
+                            refit = if (is.null(related)) default_refit(domain) else related_refit(),
                             prior_noise = default_prior_noise, prior_lengthscale = "auto",
                             transform = c("auto", "none", "power"), initial = NULL, workers = 1, timeout = Inf,
                             attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
@@ -273,6 +274,6 @@ settings_within_budget <- function(evaluations, race) {
 design_size <- function(design, domain, evaluations, workers) {
   if (!is.null(design)) return(check_count(design, lower = 0, upper = evaluations))
   # With several workers the bandit begins while the last points of the design are under way.
-  size <- max(4, 5 * length(domain$names)) + workers - 1
+  size <- default_design(domain) + workers - 1
   min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))
 }

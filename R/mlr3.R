@@ -22,7 +22,7 @@
 #' parameter and at most
 #' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
 #' `kernel`
-#' (default: that of [search_space()]), `refit` (rounds between refits, 2), `fixed` (`NULL`, or a named list of values, on
+#' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on 5), `fixed` (`NULL`, or a named list of values, on
 #' the scale that is searched, of parameters that are not to be chosen: as of `$suggest(fixed = )`, of a
 #' [gp_bandit()]; the first design lies there, too, and evaluations elsewhere that the instance has are known).
 #' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations
@@ -92,7 +92,7 @@ bandit_optimizer <- function() {
 
 optimizer_settings <- function() {
   paradox::ps(design = paradox::p_int(1L), policy = paradox::p_uty(), kernel = paradox::p_uty(),
-              refit = paradox::p_int(1L, init = 2L), fixed = paradox::p_uty())
+              refit = paradox::p_int(1L), fixed = paradox::p_uty())
 }
 
 bandit_tuner <- function() {
@@ -154,7 +154,7 @@ instance_bandit <- function(domain, settings, inst) {
   outcomes <- instance_outcomes(inst, domain)
   policy <- if (is.null(settings$policy)) default_policy(outcomes) else settings$policy
   scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(),
-                default_refit(settings$refit), default_prior_noise, "auto", "auto", outcomes = outcomes)
+                default_refit(domain, settings$refit), default_prior_noise, "auto", "auto", outcomes = outcomes)
 }
 
 # Of several targets; NULL for one.

@@ -144,7 +144,7 @@ tuning_policy <- function(objective) {
 }
 
 # Over costs: metrics of either direction.
-tuning_bandit <- function(domain, policy, ..., kernel = NULL, refit = default_refit(),
+tuning_bandit <- function(domain, policy, ..., kernel = NULL, refit = default_refit(domain),
                           prior_noise = default_prior_noise, prior_lengthscale = "auto", transform = "auto") {
   scaled_bandit(domain, "minimize", kernel, 0.01, policy, pending_hallucinate(), refit, prior_noise, prior_lengthscale,
                 transform, ...)

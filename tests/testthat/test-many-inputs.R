@@ -1,0 +1,41 @@
+# What the default search does from 15 inputs on, and that its choices follow from the log.
+
+cube <- function(d) box_domain(rep(0, d), rep(1, d))
+bowl <- function(x) -colSums((t(as.matrix(x)) - 0.3)^2)
+
+test_that("from 15 inputs on one model is refitted every fifth round, after a design of two points for each input", {
+  set.seed(1)
+  few <- auto_bandit(cube(14))
+  many <- auto_bandit(cube(15))
+  expect_equal(few$config$refit[c("rounds", "average")], list(rounds = 2, average = 10))
+  expect_equal(many$config$refit[c("rounds", "average")], list(rounds = 5, average = 1))
+  expect_equal(many$config$refit$settings$starts, 1)
+  expect_length(few$config$refit$settings$priors, 16)
+  points <- function(bandit) nrow(as.environment(bandit)$config$design$inputs)
+  expect_equal(c(points(few), points(many)), c(70, 30))
+  expect_equal(c(design_size(NULL, cube(15), 100, 1), design_size(NULL, cube(15), 40, 1)), c(30, 20))
+  expect_equal(auto_bandit(cube(15), refit = refit_every(3), design = 4)$config$refit$rounds, 3)
+})
+
+test_that("copies, files and JSON of a bandit in 20 inputs play on as it does", {
+  set.seed(2)
+  x <- matrix(stats::runif(45 * 20), 45, dimnames = list(NULL, paste0("x", 1:20)))
+  bandit <- auto_bandit(cube(20), data = data.frame(x, reward = bowl(x)), design = 0)
+  play <- function(bandit, rounds) {
+    for (k in seq_len(rounds)) {
+      asked <- bandit$suggest()
+      bandit$observe(asked$id, bowl(asked[paste0("x", 1:20)]))
+    }
+  }
+  play(bandit, 6)
+  file <- tempfile(fileext = ".rds")
+  saveRDS(bandit, file)
+  others <- list(bandit$copy(), readRDS(file), from_json(as_json(bandit)))
+  play(bandit, 6)
+  for (other in others) {
+    play(other, 6)
+    expect_identical(other$history(), bandit$history())
+  }
+  # (Far better than anything in the data: it does search.)
+  expect_gt(max(bandit$history()$reward), max(bowl(x)) + 0.2)
+})
