@@ -257,8 +257,8 @@ cpp_bandit_log <- function(handle, from_query, from_event) {
     .Call(`_gpbandits_cpp_bandit_log`, handle, from_query, from_event)
 }
 
-cpp_log_follow <- function(handle, owner, fields, durable, in_step) {
-    .Call(`_gpbandits_cpp_log_follow`, handle, owner, fields, durable, in_step)
+cpp_log_follow <- function(handle, owner, fields, durable, in_step, wanted) {
+    .Call(`_gpbandits_cpp_log_follow`, handle, owner, fields, durable, in_step, wanted)
 }
 
 cpp_logged_inputs <- function(queries, ids) {
@@ -269,8 +269,24 @@ cpp_plain_rewards <- function(queries, id, reward) {
     .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward)
 }
 
+cpp_note_ordinary <- function(handle, config, note) {
+    invisible(.Call(`_gpbandits_cpp_note_ordinary`, handle, config, note))
+}
+
+cpp_ask_ordinary <- function(frame, contexts) {
+    .Call(`_gpbandits_cpp_ask_ordinary`, frame, contexts)
+}
+
+cpp_tell_ordinary <- function(frame, id, reward) {
+    .Call(`_gpbandits_cpp_tell_ordinary`, frame, id, reward)
+}
+
 cpp_is_ours <- function(frame) {
     .Call(`_gpbandits_cpp_is_ours`, frame)
+}
+
+cpp_member <- function(object, name) {
+    .Call(`_gpbandits_cpp_member`, object, name)
 }
 
 cpp_make_ours <- function(frame) {

@@ -1,4 +1,8 @@
 bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
+  if (identical(n, 1) && is.null(context) && is.null(time) && is.null(arms) && is.null(fixed) && ...length() == 0) {
+    asked <- ask_ordinary(bandit)
+    if (!is.null(asked)) return(asked)
+  }
   if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, fixed, ...))
   check_dots_empty(...)
   if (!identical(n, 1)) n <- check_count(n, upper = 1e6)   # (the check is a twentieth of a query)
@@ -8,6 +12,54 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
   first <- table_size(bandit$queries)
   ask_queries(bandit, n, contexts, time)
   query_frame(bandit, first + seq_len(n))
+}
+
+# One query by one call of the core, where nothing else is to be looked at: see is_ordinary(). NULL where there is.
+ask_ordinary <- function(bandit) {
+  asked <- cpp_ask_ordinary(bandit, one_without)
+  if (is.list(asked)) return(asked)
+  if (is.integer(asked)) return(query_frame(bandit, asked))
+  not_ordinary(bandit, asked)
+}
+
+# Rewards, as ask_ordinary(). Were they told?
+tell_ordinary <- function(bandit, id, reward) {
+  told <- cpp_tell_ordinary(bandit, id, reward)
+  isTRUE(told) || !is.null(not_ordinary(bandit, told))
+}
+
+# `why`: as cpp_ask_ordinary() says it.
+not_ordinary <- function(bandit, why) {
+  if (is.character(why)) stop_gpbandits(core_words(why))
+  if (is.null(why)) note_ordinary(bandit)
+  NULL
+}
+
+# Are a bandit's queries and rewards, by its settings, such that the core can do all that there is to do? (What is due
+# after so many rounds, several outcomes, contexts, clocks and rules are R's matter.)
+is_ordinary <- function(config) {
+  parts <- c("rule", "refit", "outputs", "design", "outcomes", "rewards", "constraints", "related")
+  all(vapply(parts, function(part) is.null(config[[part]]), NA)) && length(config$context_names) == 0 &&
+    !goes_by_clock(config) && is.double(config$mean) && is.double(config$noise_var)
+}
+
+# Found once, and noted beside the handle.
+note_ordinary <- function(bandit) {
+  config <- bandit$config
+  if (is.null(bandit$handle)) return(invisible())
+  cpp_note_ordinary(bandit$handle, config, if (is_ordinary(config)) {
+    list(shown_arms(config), config$mean, config$noise_var, at_the_edge)
+  })
+}
+
+# What query_frame() shows of arms in a table: names of the columns, inputs, labels; NULL where it shows something else.
+shown_arms <- function(config) {
+  domain <- config$domain
+  if (!identical(class(domain), c("finite_domain", "bandit_domain")) || !is_tabulated_space(config)) return(NULL)
+  domain <- unclass(domain)
+  if (!is.double(domain$x) || !(is.null(domain$labels) || is.character(domain$labels))) return(NULL)
+  list(c("id", "arm", if (!is.null(domain$labels)) domain$label_name, domain$names), domain$x,
+       domain$labels)
 }
 
 ask_queries <- function(bandit, n, contexts, time) {

@@ -112,7 +112,10 @@ GPBandit <- setRefClass("GPBandit",
 #' @usage NULL
 #' @aliases $,GPBandit-method [[,GPBandit-method
 #' @exportMethod $
-setMethod("$", "GPBandit", function(x, name) member_of(x, name))
+setMethod("$", "GPBandit", function(x, name) {
+  found <- cpp_member(x, name)
+  if (is.null(found)) member_of(x, name) else found
+})
 
 # (An environment's own `[[` would give what a file brought.)
 setMethod("[[", "GPBandit", function(x, i, j, ...) {

@@ -86,14 +86,14 @@ logged_contexts <- function(bandit, queries) {
 
 # The log gets what the core's object knows and it does not. `refits`: the parameters of the refits among the
 # new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
-# `written`: the new events come from where the log is kept. `fields`: others that change with it.
+# `written`: the new events come from where the log is kept, and are returned. `fields`: others that change with it.
 sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list()) {
   fields <- c(fields, if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
   durable <- if (!written && !is.null(bandit$journal)) {
     function(queries, events) keep_change(bandit$journal, bandit, queries, events, refits)
   }
   # As in commit().
-  invisible(suspendInterrupts(cpp_log_follow(handle, bandit, fields, durable, keep)))
+  invisible(suspendInterrupts(cpp_log_follow(handle, bandit, fields, durable, keep, written)))
 }
 
 # Rows of a rival's log, whose rewards and constraint values are still to come: as the core has them for a bandit.

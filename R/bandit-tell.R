@@ -1,5 +1,8 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
+  plain <- !missing(id) && !missing(reward) && is.null(constraints) && is.null(time) && is.null(noise_var) &&
+    is.null(size) && is.null(prefer) && ...length() == 0
+  if (plain && tell_ordinary(bandit, id, reward)) return(invisible(bandit))
   if (needs_transaction(bandit)) {
     return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
   }

@@ -752,8 +752,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_log_follow
-SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step);
-RcppExport SEXP _gpbandits_cpp_log_follow(SEXP handleSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP in_stepSEXP) {
+SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted);
+RcppExport SEXP _gpbandits_cpp_log_follow(SEXP handleSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP in_stepSEXP, SEXP wantedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
@@ -761,7 +761,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
     Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_log_follow(handle, owner, fields, durable, in_step));
+    Rcpp::traits::input_parameter< bool >::type wanted(wantedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_log_follow(handle, owner, fields, durable, in_step, wanted));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -788,6 +789,40 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_note_ordinary
+void cpp_note_ordinary(SEXP handle, SEXP config, SEXP note);
+RcppExport SEXP _gpbandits_cpp_note_ordinary(SEXP handleSEXP, SEXP configSEXP, SEXP noteSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type note(noteSEXP);
+    cpp_note_ordinary(handle, config, note);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_ask_ordinary
+SEXP cpp_ask_ordinary(SEXP frame, const Rcpp::List& contexts);
+RcppExport SEXP _gpbandits_cpp_ask_ordinary(SEXP frameSEXP, SEXP contextsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_ask_ordinary(frame, contexts));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_tell_ordinary
+SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward);
+RcppExport SEXP _gpbandits_cpp_tell_ordinary(SEXP frameSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_tell_ordinary(frame, id, reward));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_is_ours
 bool cpp_is_ours(SEXP frame);
 RcppExport SEXP _gpbandits_cpp_is_ours(SEXP frameSEXP) {
@@ -795,6 +830,17 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_is_ours(frame));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_member
+SEXP cpp_member(SEXP object, SEXP name);
+RcppExport SEXP _gpbandits_cpp_member(SEXP objectSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_member(object, name));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1334,10 +1380,14 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
     {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
-    {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 5},
+    {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
     {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 3},
+    {"_gpbandits_cpp_note_ordinary", (DL_FUNC) &_gpbandits_cpp_note_ordinary, 3},
+    {"_gpbandits_cpp_ask_ordinary", (DL_FUNC) &_gpbandits_cpp_ask_ordinary, 2},
+    {"_gpbandits_cpp_tell_ordinary", (DL_FUNC) &_gpbandits_cpp_tell_ordinary, 3},
     {"_gpbandits_cpp_is_ours", (DL_FUNC) &_gpbandits_cpp_is_ours, 1},
+    {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
     {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},
     {"_gpbandits_cpp_strange_in_frame", (DL_FUNC) &_gpbandits_cpp_strange_in_frame, 2},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},

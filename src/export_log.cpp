@@ -6,6 +6,7 @@
 
 #include "linalg/floors.h"
 #include "r_bandit.h"
+#include "r_rng.h"
 
 using gpb::Event;
 using gpb::EventKind;
@@ -253,6 +254,7 @@ class Columns {
   }
   int* integers(const char* name) { return INTEGER(add(name, Rf_allocVector(INTSXP, rows_))); }
   double* numbers(const char* name) { return REAL(add(name, Rf_allocVector(REALSXP, rows_))); }
+  std::pair<SEXP, R_xlen_t> texts(const char* name) { return {add(name, Rf_allocVector(STRSXP, rows_)), 0}; }
   SEXP add(const char* name, SEXP value) {
     SET_VECTOR_ELT(list_, size_, value);
     SET_STRING_ELT(names_, size_++, Rf_mkChar(name));
@@ -285,21 +287,18 @@ int phase_in_log(const Query& q) {
   return q.phase > 0 ? q.phase : NA_INTEGER;
 }
 
-// Queries from this one (0-based) on, whose rewards and constraint values are still to come.
-SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
-  const Query* const first = bandit.fold().queries().data() + from;
-  const R_xlen_t n = static_cast<R_xlen_t>(bandit.fold().queries().size()) - from;
-  if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
+// The log's columns of the `n` queries from `first` on, whose rewards and constraint values are still to come.
+// `rows` has room for them by the columns' names: Columns, or TableRows.
+template <class Rows>
+void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Rows& rows) {
   const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
   const gpb::Index constraints = bandit.fold().multipliers().size();
-  const gpb::Index outcomes = bandit.fold().outcomes();
-  Columns columns(n, 9 + outcomes + inputs + 2 * constraints, keep);
   const auto integers = [&](const char* name, auto value) {
-    int* column = columns.integers(name);
+    int* column = rows.integers(name);
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
   };
   const auto numbers = [&](const char* name, auto value) {
-    double* column = columns.numbers(name);
+    double* column = rows.numbers(name);
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
   };
   integers("arm", [](const Query& q) { return or_na(q.place.arm); });
@@ -312,7 +311,7 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   numbers("width", [](const Query& q) { return or_na(q.width); });
   if (bandit.phases() > 0) integers("phase", phase_in_log);
   const auto unknown = [](const Query&) { return NA_REAL; };
-  for (gpb::Index k = 0; k < outcomes; ++k) numbers(value_column(k).c_str(), unknown);
+  for (gpb::Index k = 0; k < bandit.fold().outcomes(); ++k) numbers(value_column(k).c_str(), unknown);
   for (gpb::Index j = 0; j < inputs; ++j) {
     numbers(with_number("in.", j + 1).c_str(), [j](const Query& q) { return q.place.x[j]; });
   }
@@ -320,6 +319,22 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
     numbers(with_number("g", j + 1).c_str(), unknown);
     numbers(with_number("kappa", j + 1).c_str(), [j](const Query& q) { return q.kappa[j]; });
   }
+}
+
+// How many queries, or events, the core's object has after the log's first `from`.
+R_xlen_t beyond(std::size_t size, R_xlen_t from) {
+  const R_xlen_t n = static_cast<R_xlen_t>(size) - from;
+  if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
+  return n;
+}
+
+// Queries from this one (0-based) on.
+SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
+  const R_xlen_t n = beyond(bandit.fold().queries().size(), from);
+  const Query* const first = bandit.fold().queries().data() + from;
+  const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
+  Columns columns(n, 9 + bandit.fold().outcomes() + inputs + 2 * bandit.fold().multipliers().size(), keep);
+  fill_queries(bandit, first, n, columns);
   return columns.list();
 }
 
@@ -332,30 +347,33 @@ SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
   return Rf_mkChar(gpb::offer_text(context).c_str());
 }
 
-// Events from this one (0-based) on; `status`: what has become of their queries.
-SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
-  from -= static_cast<R_xlen_t>(bandit.first_event());
-  if (from < 0) throw std::invalid_argument("these events are in the log alone");
-  const Event* const first = bandit.events().data() + from;
-  const R_xlen_t n = static_cast<R_xlen_t>(bandit.events().size()) - from;
-  if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
-  Columns columns(n, 12, keep);
-  int* const kind = columns.integers("kind");
-  int* const id = columns.integers("id");
-  double* const reward = columns.numbers("reward");
-  double* const time = columns.numbers("time");
-  double* const noise_var = columns.numbers("noise_var");
-  double* const size = columns.numbers("size");
-  double* const spread = columns.numbers("spread");
-  int* const other = columns.integers("other");
-  int* const outcome = columns.integers("outcome");
-  const SEXP arms = columns.add("arms", Rf_allocVector(STRSXP, n));
-  int* const status = columns.integers("status");
-  const int constraints = static_cast<int>(bandit.fold().multipliers().size());
-  double* const g =
-      REAL(columns.add("g", Rf_allocMatrix(REALSXP, static_cast<int>(n), constraints)));
-  for (R_xlen_t k = 0; k < n; ++k) {
-    const Event& event = first[k];
+// The events that the log does not have yet, of which it has `had`.
+struct NewEvents {
+  NewEvents(const gpb::Bandit& bandit, R_xlen_t had) {
+    had -= static_cast<R_xlen_t>(bandit.first_event());
+    if (had < 0) throw std::invalid_argument("these events are in the log alone");
+    count = beyond(bandit.events().size(), had);
+    first = bandit.events().data() + had;
+  }
+  const Event* first;
+  R_xlen_t count;
+};
+
+// The log's columns of them; see fill_queries().
+template <class Rows>
+void fill_events(const gpb::Bandit& bandit, const NewEvents& events, Rows& rows) {
+  int* const kind = rows.integers("kind");
+  int* const id = rows.integers("id");
+  double* const reward = rows.numbers("reward");
+  double* const time = rows.numbers("time");
+  double* const noise_var = rows.numbers("noise_var");
+  double* const size = rows.numbers("size");
+  double* const spread = rows.numbers("spread");
+  int* const other = rows.integers("other");
+  int* const outcome = rows.integers("outcome");
+  const auto arms = rows.texts("arms");
+  for (R_xlen_t k = 0; k < events.count; ++k) {
+    const Event& event = events.first[k];
     kind[k] = static_cast<int>(event.kind);
     id[k] = static_cast<int>(event.id);
     reward[k] = or_na(event.reward);
@@ -366,9 +384,27 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
     other[k] = event.told.other > 0 ? static_cast<int>(event.told.other) : NA_INTEGER;
     outcome[k] =
         event.told.outcome == gpb::kAllOutcomes ? NA_INTEGER : static_cast<int>(event.told.outcome) + 1;
-    SET_STRING_ELT(arms, k, offer_at(event, bandit));
-    status[k] =
-        event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).whole_status()) : NA_INTEGER;
+    SET_STRING_ELT(arms.first, arms.second + k, offer_at(event, bandit));
+  }
+}
+
+int status_after(const Event& event, const gpb::Bandit& bandit) {
+  return event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).whole_status()) : NA_INTEGER;
+}
+
+// Events from this one (0-based) on; `status`: what has become of their queries.
+SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
+  const NewEvents events(bandit, from);
+  const R_xlen_t n = events.count;
+  Columns columns(n, 12, keep);
+  fill_events(bandit, events, columns);
+  int* const status = columns.integers("status");
+  const int constraints = static_cast<int>(bandit.fold().multipliers().size());
+  double* const g =
+      REAL(columns.add("g", Rf_allocMatrix(REALSXP, static_cast<int>(n), constraints)));
+  for (R_xlen_t k = 0; k < n; ++k) {
+    const Event& event = events.first[k];
+    status[k] = status_after(event, bandit);
     for (int j = 0; j < constraints; ++j) {
       g[k + j * n] = event.g.size() > 0 ? event.g[j] : NA_REAL;
     }
@@ -440,6 +476,146 @@ SEXP told_cells(SEXP events, Protection& keep) {
   return out.list();
 }
 
+// Rows that go straight into a table's columns: no list of them is made first. The columns are made ready in the
+// beginning; until write() the table is as it was, as values beyond its size are none.
+class TableRows {
+ public:
+  TableRows(SEXP table, R_xlen_t count, Protection& keep)
+      : table_(table), size_(size_of(table)), count_(count), keep_(keep) {
+    if (count == 0) return;
+    const SEXP names = binding(table, Rf_install(".columns"));
+    columns_.reserve(static_cast<std::size_t>(Rf_xlength(names)));
+    for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) add(Rf_installChar(STRING_ELT(names, k)));
+    new_size_ = keep(Rf_ScalarInteger(static_cast<int>(size_ + count)));
+  }
+  // Where the new rows of a column begin.
+  int* integers(const char* name) { return INTEGER(new_values(name, INTSXP)) + size_; }
+  double* numbers(const char* name) { return REAL(new_values(name, REALSXP)) + size_; }
+  std::pair<SEXP, R_xlen_t> texts(const char* name) { return {new_values(name, STRSXP), size_}; }
+  // A whole column, new rows too.
+  SEXP column(const char* name, int type) {
+    if (count_ == 0) {
+      const SEXP symbol = Rf_install(name);
+      for (const Column& one : columns_) {
+        if (one.name == symbol) return one.values;
+      }
+      add(symbol);
+      return checked(columns_.back(), type);
+    }
+    return checked(find(name), type);
+  }
+  // Has every column got its new rows?
+  void check_filled() const {
+    if (count_ > 0 && filled_ != columns_.size()) throw std::invalid_argument("a log's rows of two lengths");
+  }
+  // Allocates nothing.
+  void write() const {
+    for (const Column& one : columns_) {
+      if (one.is_new) Rf_defineVar(one.name, one.values, table_);
+    }
+    if (count_ > 0) Rf_defineVar(Rf_install(".size"), new_size_, table_);
+  }
+
+ private:
+  struct Column {
+    SEXP name, values;
+    bool is_new;
+  };
+  void add(SEXP name) {
+    const SEXP held = whole(binding(table_, name), size_), ready = writable(held, size_, count_, keep_);
+    columns_.push_back({name, ready, ready != held});
+  }
+  static SEXP checked(const Column& column, int type) {
+    if (TYPEOF(column.values) == type) return column.values;
+    throw std::invalid_argument("a log has a column of an unknown type");
+  }
+  // (They are asked for in nearly the order in which they stand.)
+  Column& find(const char* name) {
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      if (next_ >= columns_.size()) next_ = 0;
+      Column& one = columns_[next_++];
+      if (std::strcmp(CHAR(PRINTNAME(one.name)), name) == 0) return one;
+    }
+    throw std::invalid_argument(std::string("a log has no ") + name);
+  }
+  SEXP new_values(const char* name, int type) {
+    ++filled_;
+    return checked(find(name), type);
+  }
+
+  SEXP table_;
+  R_xlen_t size_, count_;
+  Protection& keep_;
+  std::vector<Column> columns_;
+  std::size_t next_ = 0, filled_ = 0;
+  SEXP new_size_ = R_NilValue;
+};
+
+// What events tell of queries, beside these: told_cells() without a list. Made ready first, then written.
+class ToldRows {
+ public:
+  ToldRows(const gpb::Bandit& bandit, const NewEvents& events, TableRows& queries)
+      : bandit_(bandit), events_(events), constraints_(bandit.fold().multipliers().size()) {
+    bool told = false;
+    gpb::Index outcomes = 0;
+    for (R_xlen_t k = 0; k < events.count; ++k) {
+      if (!tells(static_cast<int>(events.first[k].kind))) continue;
+      told = true;
+      outcomes = std::max(outcomes, events.first[k].told.about() + 1);
+    }
+    if (!told) return;
+    status_ = INTEGER(queries.column("status", INTSXP));
+    for (gpb::Index k = 0; k < outcomes; ++k) values_.push_back(REAL(queries.column(value_column(k).c_str(), REALSXP)));
+    for (gpb::Index j = 0; j < constraints_; ++j) {
+      g_.push_back(REAL(queries.column(with_number("g", j + 1).c_str(), REALSXP)));
+    }
+  }
+  // Allocates nothing.
+  void write() const {
+    for (R_xlen_t k = 0; k < events_.count; ++k) {
+      const Event& event = events_.first[k];
+      if (!tells(static_cast<int>(event.kind))) continue;
+      const R_xlen_t at = static_cast<R_xlen_t>(event.id) - 1;
+      status_[at] = status_after(event, bandit_);
+      if (std::isnan(event.reward)) continue;
+      values_[static_cast<std::size_t>(event.told.about())][at] = event.reward;
+      if (event.kind == EventKind::amend) continue;
+      for (std::size_t j = 0; j < g_.size(); ++j) {
+        g_[j][at] = event.g.size() > 0 ? event.g[static_cast<gpb::Index>(j)] : NA_REAL;
+      }
+    }
+  }
+
+ private:
+  const gpb::Bandit& bandit_;
+  NewEvents events_;
+  gpb::Index constraints_;
+  int* status_ = nullptr;
+  std::vector<double*> values_, g_;
+};
+
+// cpp_log_follow() where nothing else is to know of the change.
+void follow_at_once(BanditHandle& bandit, SEXP owner, SEXP fields, bool in_step) {
+  Protection keep;
+  const SEXP queries = binding(owner, Rf_install("queries")), events = binding(owner, Rf_install("events"));
+  const R_xlen_t had = size_of(queries);
+  const R_xlen_t asked = beyond(bandit->fold().queries().size(), had);
+  const NewEvents happened(*bandit, size_of(events));
+  TableRows query_rows(queries, asked, keep), event_rows(events, happened.count, keep);
+  if (asked > 0) fill_queries(*bandit, bandit->fold().queries().data() + had, asked, query_rows);
+  if (happened.count > 0) fill_events(*bandit, happened, event_rows);
+  query_rows.check_filled();
+  event_rows.check_filled();
+  const ToldRows told(*bandit, happened, query_rows);
+  PreparedChange change(owner);
+  change.fields(fields);
+  told.write();
+  query_rows.write();
+  event_rows.write();
+  change.make(in_step ? bandit.held() : nullptr);
+  bandit->hand_over_events();
+}
+
 }  // namespace
 
 // What events (columns as those of cpp_bandit_log()) tell of queries.
@@ -466,20 +642,21 @@ SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   return out.list();
 }
 
-// The log of `owner` gets what the core's object knows and it does not, and `fields` new values;
-// returned are the new events. `durable`: as in cpp_log_commit(), a function of the new queries and
+// The log of `owner` gets what the core's object knows and it does not, and `fields` new values; returned are the new
+// events where they are `wanted`. `durable`: as in cpp_log_commit(), a function of the new queries and
 // events. Where `in_step` is false the object stays out of step.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step) {
+SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted) {
   BanditHandle bandit(handle);
-  Protection keep;
   if (IS_S4_OBJECT(owner)) owner = Rf_getAttrib(owner, Rf_install(".xData"));
+  if (Rf_isNull(durable) && !wanted) {
+    follow_at_once(bandit, owner, fields, in_step);
+    return R_NilValue;
+  }
+  Protection keep;
   const SEXP queries = binding(owner, Rf_install("queries")),
              events = binding(owner, Rf_install("events"));
-  const R_xlen_t had = size_of(queries);
-  const bool told_only = static_cast<R_xlen_t>(bandit->fold().queries().size()) == had;
-  const bool nothing = told_only && Rf_isNull(durable);
-  const SEXP asked = nothing ? R_NilValue : queries_from(*bandit, had, keep);
+  const SEXP asked = queries_from(*bandit, size_of(queries), keep);
   const SEXP happened = events_from(*bandit, size_of(events), keep);
   PreparedChange change(owner);
   change.table(queries, asked, told_cells(happened, keep));
@@ -548,6 +725,142 @@ bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward) {
   return ids.size() > 0;
 }
 
+// ---- ordinary queries and rewards, in one call ---------------------------------------------------
+// What R's functions of asking and telling find out anew at each call does not change from call to call: it stands
+// beside the handle (note_ordinary() in R), with the settings that it was found of.
+
+namespace {
+
+// The handle of a bandit whose next query or reward is an ordinary one, and what was noted of it.
+struct Ordinary {
+  enum class Is { unknown, no, yes };
+  explicit Ordinary(SEXP frame) {
+    if (!Rf_isNull(binding(frame, Rf_install("journal")))) {
+      is = Is::no;
+      return;
+    }
+    handle = binding(frame, Rf_install("handle"));
+    if (!is_held_bandit(handle)) return;
+    const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
+    const SEXP noted = held->note.get();
+    if (!held->in_step || held->changing || Rf_isNull(noted) ||
+        VECTOR_ELT(noted, 0) != binding(frame, Rf_install("config"))) {
+      return;
+    }
+    note = VECTOR_ELT(noted, 1);
+    is = Rf_isNull(note) ? Is::no : Is::yes;
+  }
+  SEXP answer() const { return is == Is::no ? Rf_ScalarLogical(FALSE) : R_NilValue; }
+  Is is = Is::unknown;
+  SEXP handle = R_NilValue, note = R_NilValue;
+};
+
+// A row of a table of arms (1-based) as query_frame() in R has it.
+SEXP framed_arm(SEXP shown, gpb::Index id, int arm) {
+  const SEXP x = VECTOR_ELT(shown, 1), labels = VECTOR_ELT(shown, 2);
+  const int columns = Rf_ncols(x), rows = Rf_nrows(x), own = Rf_isNull(labels) ? 2 : 3;
+  if (arm < 1 || arm > rows) throw std::logic_error("an arm that is none");
+  const Rcpp::Shield<SEXP> frame(Rf_allocVector(VECSXP, own + columns));
+  SET_VECTOR_ELT(frame, 0, Rf_ScalarInteger(static_cast<int>(id)));
+  SET_VECTOR_ELT(frame, 1, Rf_ScalarInteger(arm));
+  if (own == 3) SET_VECTOR_ELT(frame, 2, Rf_ScalarString(STRING_ELT(labels, arm - 1)));
+  for (int j = 0; j < columns; ++j) {
+    SET_VECTOR_ELT(frame, own + j,
+                   Rf_ScalarReal(REAL(x)[arm - 1 + static_cast<R_xlen_t>(j) * rows]));
+  }
+  Rf_setAttrib(frame, R_NamesSymbol, VECTOR_ELT(shown, 0));
+  const Rcpp::Shield<SEXP> numbers(Rf_allocVector(INTSXP, 2));  // R's compact form of 1, 2, ..
+  INTEGER(numbers)[0] = NA_INTEGER;
+  INTEGER(numbers)[1] = -1;
+  Rf_setAttrib(frame, R_RowNamesSymbol, numbers);
+  const Rcpp::Shield<SEXP> name(Rf_mkString("data.frame"));
+  Rf_setAttrib(frame, R_ClassSymbol, name);
+  return frame;
+}
+
+// Rewards that the prior hardly allows are warned of, by R.
+bool prior_allows(SEXP note, gpb::Bandit& bandit, const int* arm, double reward) {
+  const SEXP mean = VECTOR_ELT(note, 1);
+  const double scale = bandit.space().prior_scale();
+  const double most = REAL(VECTOR_ELT(note, 3))[0] * std::sqrt(scale * scale + REAL(VECTOR_ELT(note, 2))[0]);
+  const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : *arm;
+  return at >= 0 && at < Rf_xlength(mean) && std::abs(reward - REAL(mean)[at]) <= most;
+}
+
+}  // namespace
+
+// What note_ordinary() in R found of the settings of this handle's bandit: NULL where its queries are not
+// ordinary.
+// [[Rcpp::export(rng = false)]]
+void cpp_note_ordinary(SEXP handle, SEXP config, SEXP note) {
+  if (!is_held_bandit(handle)) return;
+  const SEXP kept = R_ExternalPtrProtected(handle);
+  for (int k = 0; k < 2; ++k) {  // functions of the user's: their errors are R's matter
+    if (!Rf_isNull(VECTOR_ELT(kept, k)) && Rf_xlength(VECTOR_ELT(kept, k)) > 0) note = R_NilValue;
+  }
+  const Rcpp::Shield<SEXP> noted(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(noted, 0, config);
+  SET_VECTOR_ELT(noted, 1, note);
+  static_cast<HeldBandit*>(R_ExternalPtrAddr(handle))->note.set(handle, noted);
+}
+
+// One query, if it is an ordinary one: its row as a data.frame, or its id where R knows how to show places. Else FALSE,
+// or NULL where nobody has noted whether it is one; the words of an error where the core fails.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_ask_ordinary(SEXP frame, const Rcpp::List& contexts) {
+  const Ordinary ordinary(frame);
+  if (ordinary.is != Ordinary::Is::yes) return ordinary.answer();
+  BanditHandle bandit(ordinary.handle);
+  try {
+    const auto asked = gpb::contexts_from_list(contexts);
+    if (asked.size() != 1) throw std::logic_error("a query has one context");
+    {
+      gpb::RRng rng;
+      BanditChange change(ordinary.handle);
+      change->set_clock(gpb::kNaN);
+      change->commit(change->propose(asked[0], rng));
+    }
+    follow_at_once(bandit, frame, R_NilValue, true);
+  } catch (const std::exception& e) {
+    return Rf_mkString(e.what());
+  }
+  const SEXP shown = VECTOR_ELT(ordinary.note, 0);
+  const gpb::Index id = bandit->fold().rounds();
+  if (Rf_isNull(shown)) return Rf_ScalarInteger(static_cast<int>(id));
+  return framed_arm(shown, id, static_cast<int>(bandit->fold().query(id).place.arm) + 1);
+}
+
+// Rewards of pending queries, if that is all there is to them and the prior allows them: TRUE. Else as
+// cpp_ask_ordinary().
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward) {
+  const Ordinary ordinary(frame);
+  if (ordinary.is != Ordinary::Is::yes) return ordinary.answer();
+  const SEXP queries = binding(frame, Rf_install("queries"));
+  if (!cpp_plain_rewards(queries, id, reward)) return Rf_ScalarLogical(FALSE);
+  const Rcpp::NumericVector ids(id), rewards(reward);
+  BanditHandle bandit(ordinary.handle);
+  const SEXP arm = whole(binding(queries, Rf_install("arm")), size_of(queries));
+  for (R_xlen_t k = 0; k < ids.size(); ++k) {
+    if (!prior_allows(ordinary.note, *bandit, INTEGER(arm) + static_cast<R_xlen_t>(ids[k]) - 1, rewards[k])) {
+      return Rf_ScalarLogical(FALSE);
+    }
+  }
+  try {
+    {
+      BanditChange change(ordinary.handle);
+      for (R_xlen_t k = 0; k < ids.size(); ++k) {
+        change->set_clock(gpb::kNaN);
+        change->observe(static_cast<gpb::Index>(ids[k]), rewards[k]);
+      }
+    }
+    follow_at_once(bandit, frame, R_NilValue, true);
+  } catch (const std::exception& e) {
+    return Rf_mkString(e.what());
+  }
+  return Rf_ScalarLogical(TRUE);
+}
+
 // ---- objects that come from outside -------------------------------------------------------------
 // An R object from a file or from another process brings an environment in which anything may stand:
 // these look at it without R evaluating it.
@@ -602,6 +915,18 @@ bool cpp_is_ours(SEXP frame) {
   if (TYPEOF(frame) != ENVSXP) return false;
   const SEXP found = Rf_getAttrib(frame, mark());
   return TYPEOF(found) == EXTPTRSXP && R_ExternalPtrAddr(found) == &kThisProcess;
+}
+
+// What stands under this name in the environment of an object of ours; NULL where R has to look.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_member(SEXP object, SEXP name) {
+  if (TYPEOF(name) != STRSXP || Rf_xlength(name) != 1) return R_NilValue;
+  const SEXP frame = Rf_getAttrib(object, Rf_install(".xData"));
+  if (!cpp_is_ours(frame)) return R_NilValue;
+  const SEXP symbol = Rf_installChar(STRING_ELT(name, 0));
+  if (!R_existsVarInFrame(frame, symbol) || R_BindingIsActive(symbol, frame)) return R_NilValue;
+  const SEXP found = Rf_findVarInFrame(frame, symbol);
+  return TYPEOF(found) == PROMSXP ? R_NilValue : found;
 }
 
 // [[Rcpp::export(rng = false)]]

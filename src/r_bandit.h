@@ -75,6 +75,30 @@ class ToldFromR {
   Rcpp::IntegerVector outcome_;  // 1-based; NA where there is one, or for all
 };
 
+// What R has found out of the settings of a handle's bandit. It goes with the handle, and is not saved with it; nor does
+// it keep anything that is nobody else's.
+class SettingsNote {
+ public:
+  SettingsNote() = default;
+  ~SettingsNote() { clear(); }
+  SettingsNote(const SettingsNote&) = delete;
+  SettingsNote& operator=(const SettingsNote&) = delete;
+  void set(SEXP handle, SEXP value) {
+    const SEXP made = R_MakeWeakRef(handle, value, R_NilValue, FALSE);
+    R_PreserveObject(made);
+    clear();
+    reference_ = made;
+  }
+  SEXP get() const { return reference_ ? R_WeakRefValue(reference_) : R_NilValue; }
+
+ private:
+  void clear() {
+    if (reference_) R_ReleaseObject(reference_);
+    reference_ = nullptr;
+  }
+  SEXP reference_ = nullptr;
+};
+
 // The core's object behind R's handle: a cache of the log in R.
 struct HeldBandit {
   HeldBandit(const Rcpp::List& config, gpb::HandleFunctions* handle)
@@ -82,6 +106,7 @@ struct HeldBandit {
   gpb::Bandit bandit;
   bool changing = false;  // a change is under way, further down the stack
   bool in_step = true;    // the log has all that the object knows; if not, it is of no more use
+  SettingsNote note;      // see cpp_note_ordinary()
 };
 
 // What tells our handles from other pointers.

@@ -344,3 +344,55 @@ test_that("readings are in journals and refits, and widths and checks know their
   expect_error(b$observe(6, c(1, NA)), "reward", class = "gpbandits_error")
   expect_error(rival_ckb(1:3, kernel_se(1), 1, count = 1)$observe(1, c(1, 2)), class = "gpbandits_error")
 })
+
+test_that("one query or reward in one call of the core leaves what the long way leaves", {
+  x <- seq(0, 1, length.out = 12)
+  named <- data.frame(name = letters[1:12], x = x, y = rev(x)^2)
+  makes <- list(
+    arms = function() gp_ucb(x, kernel_se(0.2), 0.01),
+    labels = function() gp_ts(finite_domain(named), kernel_matern(2.5, 0.3), 0.01, B = 1, R = 0.1),
+    box = function() gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, width = width_constant(2)),
+    changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_every(3)),
+    pending = function() gp_bucb(x, kernel_se(0.2), 0.01)
+  )
+  for (name in names(makes)) {
+    lives <- lapply(c(quick = TRUE, long = FALSE), function(quick) {
+      set.seed(3)
+      b <- makes[[name]]()
+      shown <- lapply(1:9, function(t) {
+        # (All arms are given as those that are eligible, and a table of rewards is looked at by R.)
+        q <- if (quick || name == "box") b$suggest() else b$suggest(arms = 1:12)
+        reward <- sin(3 * t)
+        if (t == 4) return(q)
+        if (quick) b$observe(q$id, reward) else b$observe(data.frame(id = q$id, reward = reward))
+        q
+      })
+      b$observe(4L, 1L)
+      inside <- as.environment(b)
+      list(shown = shown, history = b$history(), random = if (exists(".Random.seed", globalenv())) .Random.seed,
+           queries = gpbandits:::table_columns(inside$queries), events = gpbandits:::table_columns(inside$events),
+           saved = length(serialize(b, NULL)), again = unserialize(serialize(b, NULL))$history())
+    })
+    expect_identical(lives$quick, lives$long, label = name)
+    expect_identical(lives$quick$again, lives$quick$history)
+  }
+})
+
+test_that("in that one call, too, what cannot be told is refused, and a function of the user's fails by its name", {
+  b <- gp_ucb(1:5, kernel_se(1), 0.01)
+  b$suggest()
+  b$suggest()
+  before <- b$history()
+  for (bad in list(list(3, 1), list(0, 1), list(1.5, 1), list(1, NA_real_), list(1, "a"), list(1, Inf), list("1", 1), list(c(1, 1), c(1, 2)))) {
+    expect_error(b$observe(bad[[1]], bad[[2]]), class = "gpbandits_error")
+    expect_identical(b$history(), before)
+  }
+  expect_warning(b$observe(1, 50), class = "gpbandits_far")
+  b$observe(2, 0.5)
+  expect_error(b$observe(2, 0.6), "already known", class = "gpbandits_error")
+  again <- gp_bandit(1:5, kernel_se(1), 0.01, policy_ucb(width_function(function(t) if (t > 2) stop("no") else 1)))
+  again$suggest()
+  again$suggest()
+  for (k in 1:2) expect_error(again$suggest(), "no", class = "gpbandits_error")
+  expect_identical(nrow(again$history()), 2L)
+})
