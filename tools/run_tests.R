@@ -32,10 +32,10 @@ run_file <- function(file, env) {
 }
 
 # A worker takes the next file that no other has taken: making a folder succeeds once.
-work <- function(queue) {
+work <- function(queue, order) {
   file.create(file.path(queue, paste0("pid-", Sys.getpid())))
   env <- helped()
-  for (file in readLines(file.path(queue, "files"))) {
+  for (file in readLines(file.path(queue, order))) {
     if (!dir.create(file.path(queue, file), showWarnings = FALSE)) next
     result <- run_file(file, env)
     bad <- result$stopped || any(result$table$failed > 0 | result$table$error)
@@ -50,7 +50,7 @@ work <- function(queue) {
 if (identical(arguments[1], "--worker")) {
   # (What tests start begins as it does anywhere.)
   Sys.unsetenv(c("R_NSIZE", "R_VSIZE"))
-  work(arguments[2])
+  work(arguments[2], arguments[3])
   quit(status = 0)
 }
 
@@ -73,17 +73,22 @@ if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$",
 # Long ones first, so that all end together: they are long to read too.
 files <- files[order(-file.size(file.path("tests/testthat", files)))]
 long <- c("combinations-arms", "combinations-box", "bandit-state", "box-reference", "bandit-journal", "stopping")
-first <- intersect(sprintf("test-%s.R", long), files)
-writeLines(c(first, setdiff(files, first)), file.path(queue, "files"))
+# Those that mostly wait, for processes of theirs and a browser, are one worker's, beside whom the processors are busy.
+waiting <- c("store-worker", "store-service", "store-fleet", "maximize-workers", "store-page", "store-lease")
+queued <- function(names) intersect(sprintf("test-%s.R", names), files)
+rest <- setdiff(files, queued(c(long, waiting)))
+writeLines(c(queued(waiting), queued(long), rest), file.path(queue, "waiting_first"))
+writeLines(c(queued(long), rest, queued(waiting)), file.path(queue, "waiting_last"))
 
 # (R's collector, begun with a larger heap, takes a third of the time.)
 Sys.setenv(R_NSIZE = "3000000", R_VSIZE = "200M")
-# (Three on two processors: some tests wait.)
+# (Three on two processors: one of them waits.)
 workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 3L else 1L)
 command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "tools/run_tests.R --worker", shQuote(queue))
+order <- c("waiting_first", rep("waiting_last", 2))
 said <- file.path(queue, paste0("said", seq_len(workers)))
-for (k in seq_len(workers)[-1]) system(paste(command, ">", shQuote(said[k]), "2>&1"), wait = FALSE)
-if (workers > 0) system(command)
+for (k in seq_len(workers)[-1]) system(paste(command, order[k], ">", shQuote(said[k]), "2>&1"), wait = FALSE)
+if (workers > 0) system(paste(command, order[1]))
 done <- function() file.exists(file.path(queue, files, "result.rds"))
 alive <- function() any(tools::pskill(as.integer(sub("pid-", "", list.files(queue, "^pid-"))), 0))
 while (!all(done()) && alive()) Sys.sleep(0.2)

@@ -47,7 +47,7 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
 test_that("it beats random search on the same budget", {
   skip_on_cran()
   needs_bbotk()
-  found <- vapply(1:2, function(seed) {
+  found <- vapply(seq_len(by_level(1, 4)), function(seed) {
     set.seed(seed)
     instance <- instance_of("minimize", 20)
     quiet(bbotk::opt("gp_bandit", refit = 5)$optimize(instance))

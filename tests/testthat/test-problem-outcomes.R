@@ -126,7 +126,7 @@ test_that("comparisons have violations, and bad problems are refused", {
 })
 
 test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at most delta of the problems", {
-  count <- if (Sys.getenv("GPBANDITS_TEST_LEVEL") == "2") 200 else 50
+  count <- by_level(25, 200)
   x <- seq(0, 1, length.out = 15)
   delta <- 0.1
   rounds <- 25
