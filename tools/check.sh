@@ -35,6 +35,12 @@ rm -rf "$name".Rcheck "$name"_*.tar.gz
 R CMD build ${build[@]+"${build[@]}"} ../..
 R CMD check "${check[@]}" "${name}_${version}.tar.gz" || true
 
+# Of the processor, by this shell's children. A compiler cache spares most of it.
+times >times.txt
+spent=$(sed -n '2s/[ms]/ /gp' times.txt | awk '{ printf "%.0f", 60 * $1 + $2 + 60 * $3 + $4 }')
+if have ccache && [ -z "${CCACHE_DISABLE:-}" ]; then cache="with a compiler cache"; else cache="without a compiler cache; aim: 600"; fi
+echo "check: R CMD build and check took $spent s of processor ($cache)"
+
 log="$name.Rcheck/00check.log"
 status=$(tail -n 5 "$log" | grep '^Status:' || echo "Status: R CMD check did not finish")
 # What the badge says (make pictures).
