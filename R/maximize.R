@@ -55,7 +55,7 @@
 #'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
 #'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
 #' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15 inputs on: every 5 rounds,
-#'   the best model alone); or `NULL` for a fixed kernel.
+#'   up to 4 models); or `NULL` for a fixed kernel.
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
 #'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture in equal shares), or `NULL` for none. `"auto"`: with our
 #'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior

@@ -122,6 +122,14 @@ cases <- list(
     list(space = search_space(x1 = c(0, 1), x2 = c(0, 1), kind = param_factor(letters[1:4])),
          truth = function(p) 4 * (p$x1 - at[1])^2 + 2 * (p$x2 - at[2])^2 + effect[match(p$kind, letters)], noise = 0.15)
   },
+  # An input that is there only where another one says so.
+  conditional = function() {
+    effect <- stats::rnorm(1, sd = 0.5)
+    at <- stats::runif(2, 0.2, 0.8)
+    space <- search_space(x1 = c(0, 1), extra = param_logical(), size = param_real(0, 1, when = ~ extra))
+    list(space = space, noise = 0.15, as_played = function(frame) within(frame, size[!extra] <- NA),
+         truth = function(p) 4 * (p$x1 - at[1])^2 + if (isTRUE(p$extra)) effect + 3 * (p$size - at[2])^2 else 0)
+  },
   learner = function() learner_like(5, 0.01),
   outliers = function() learner_like(5, 0.01, outliers = 1 / 30),
   failing = function() learner_like(5, 0.01, failures = 1 / 10),
@@ -214,11 +222,12 @@ one_search <- function(name, method, seed, evaluations) {
   set.seed(seed)
   case <- case_of(name, seed)
   count <- if (is.null(case$few)) 200 else case$few
-  fresh <- uniform_points(case$space, count)
+  points <- function(n) if (is.null(case$as_played)) uniform_points(case$space, n) else case$as_played(uniform_points(case$space, n))
+  fresh <- points(count)
   of <- function(frame) vapply(seq_len(nrow(frame)), function(i) case$truth(as.list(frame[i, , drop = FALSE])), 0)
   at <- of(fresh)
   spread <- if (stats::sd(at) > 0) stats::sd(at) else case$noise
-  least <- min(at, if (is.null(case$few)) of(uniform_points(case$space, 4000)))
+  least <- min(at, if (is.null(case$few)) of(points(4000)))
   reading <- if (is.null(case$reading)) function(p) case$truth(p) + stats::rnorm(1, sd = case$noise) else case$reading
   # (A learner's noise is what its readings at these points are off.)
   readings <- if (is.na(case$noise)) vapply(seq_len(count), function(i) reading(as.list(fresh[i, ])), 0)

@@ -3,12 +3,12 @@
 cube <- function(d) box_domain(rep(0, d), rep(1, d))
 bowl <- function(x) -colSums((t(as.matrix(x)) - 0.3)^2)
 
-test_that("from 15 inputs on one model is refitted every fifth round, after a design of two points for each input", {
+test_that("from 15 inputs on four models are refitted every fifth round, after a design of two points for each input", {
   set.seed(1)
   few <- auto_bandit(cube(14))
   many <- auto_bandit(cube(15))
   expect_equal(few$config$refit[c("rounds", "average")], list(rounds = 2, average = 10))
-  expect_equal(many$config$refit[c("rounds", "average")], list(rounds = 5, average = 1))
+  expect_equal(many$config$refit[c("rounds", "average")], list(rounds = 5, average = 4))
   expect_equal(many$config$refit$settings$starts, 1)
   expect_length(few$config$refit$settings$priors, 16)
   points <- function(bandit) nrow(as.environment(bandit)$config$design$inputs)

@@ -126,3 +126,12 @@ test_that("what auto_bandit() recommends, and promises, is what maximize_bandit(
   grid <- first$posterior(data.frame(a = seq(0, 1, 0.001)))
   expect_gte(said(first)[2], max(grid$mean) - 1e-6)
 })
+
+test_that("of a flat function of twenty inputs the truth is kept, too", {
+  twenty <- box_domain(stats::setNames(rep(0, 20), paste0("x", 1:20)), rep(1, 20))
+  flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), twenty, 60, progress = FALSE, ...)
+  expect_identical(beyond_three(flat, function(p) 0.25, 1:2), 0L)
+  # One model does not.
+  alone <- function() flat(refit = refit_every(5, mean = "fit", starts = 1))
+  expect_identical(beyond_three(alone, function(p) 0.25, 1:2), 2L)
+})
