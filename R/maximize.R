@@ -54,8 +54,8 @@
 #' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150 evaluations) it came first
 #'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
 #'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
-#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15 inputs on: every 5 rounds,
-#'   up to 4 models); or `NULL` for a fixed kernel.
+#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15 inputs on: see
+#'   *Many inputs* of [maximize_bandit()]); or `NULL` for a fixed kernel.
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
 #'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture in equal shares), or `NULL` for none. `"auto"`: with our
 #'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
@@ -105,6 +105,12 @@
 #'   probability that all limits hold there, `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected objective where the limits hold with
 #'   probability 0.95, or the most probably feasible place. With several objectives there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one
 #'   objective `NULL`.
+#' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and average over up to 4 models, from one
+#'   start besides those of the models of before; the design has `2 * inputs` points. (Refits every 2 rounds with ten models took .37 s for each of 300
+#'   evaluations of the sphere in 20 inputs; now .1.) One model alone (`refit = refit_every(5, mean = "fit")`) is three times as quick and finds as much or more,
+#'   but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with noise) the truth was beyond 3 `sd` of its `value` in 19, with four models in 1.
+#'   On BBOB functions in 20 inputs a trust region (TuRBO's rules), candidates that differ from the best point in few inputs, and the longer lengthscales of
+#'   `prior_lengthscale = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used (`bench/results/many_inputs.md` in the sources).
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.

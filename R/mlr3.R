@@ -22,7 +22,7 @@
 #' parameter and at most
 #' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
 #' `kernel`
-#' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on 5), `fixed` (`NULL`, or a named list of values, on
+#' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on a quarter of their number, 10 at most), `fixed` (`NULL`, or a named list of values, on
 #' the scale that is searched, of parameters that are not to be chosen: as of `$suggest(fixed = )`, of a
 #' [gp_bandit()]; the first design lies there, too, and evaluations elsewhere that the instance has are known).
 #' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations

@@ -3,12 +3,13 @@
 cube <- function(d) box_domain(rep(0, d), rep(1, d))
 bowl <- function(x) -colSums((t(as.matrix(x)) - 0.3)^2)
 
-test_that("from 15 inputs on four models are refitted every fifth round, after a design of two points for each input", {
+test_that("from 15 inputs on four models are refitted, the rarer the more inputs; the design has two points for each", {
   set.seed(1)
   few <- auto_bandit(cube(14))
   many <- auto_bandit(cube(15))
   expect_equal(few$config$refit[c("rounds", "average")], list(rounds = 2, average = 10))
-  expect_equal(many$config$refit[c("rounds", "average")], list(rounds = 5, average = 4))
+  expect_equal(many$config$refit[c("rounds", "average")], list(rounds = 4, average = 4))
+  expect_equal(vapply(c(15, 20, 40, 120), function(d) default_refit(cube(d))$rounds, 0), c(4, 5, 10, 10))
   expect_equal(many$config$refit$settings$starts, 1)
   expect_length(few$config$refit$settings$priors, 16)
   points <- function(bandit) nrow(as.environment(bandit)$config$design$inputs)
@@ -17,20 +18,23 @@ test_that("from 15 inputs on four models are refitted every fifth round, after a
   expect_equal(auto_bandit(cube(15), refit = refit_every(3), design = 4)$config$refit$rounds, 3)
 })
 
-test_that("copies, files and JSON of a bandit in 20 inputs play on as it does", {
+test_that("copies, files, JSON and the journal of a bandit in 20 inputs play on as it does", {
   set.seed(2)
   x <- matrix(stats::runif(45 * 20), 45, dimnames = list(NULL, paste0("x", 1:20)))
-  bandit <- auto_bandit(cube(20), data = data.frame(x, reward = bowl(x)), design = 0)
+  made <- function(...) auto_bandit(cube(20), data = data.frame(x, reward = bowl(x)), design = 0, ...)
   play <- function(bandit, rounds) {
     for (k in seq_len(rounds)) {
       asked <- bandit$suggest()
       bandit$observe(asked$id, bowl(asked[paste0("x", 1:20)]))
     }
   }
+  journal <- tempfile(fileext = ".jsonl")
+  play(made(journal = journal), 6)
+  bandit <- made()
   play(bandit, 6)
   file <- tempfile(fileext = ".rds")
   saveRDS(bandit, file)
-  others <- list(bandit$copy(), readRDS(file), from_json(as_json(bandit)))
+  others <- list(bandit$copy(), readRDS(file), from_json(as_json(bandit)), open_bandit(journal))
   play(bandit, 6)
   for (other in others) {
     play(other, 6)
