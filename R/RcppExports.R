@@ -201,50 +201,6 @@ cpp_run_outcome <- function(run_handle) {
     .Call(`_gpbandits_cpp_run_outcome`, run_handle)
 }
 
-cpp_journal_create <- function(path, text) {
-    .Call(`_gpbandits_cpp_journal_create`, path, text)
-}
-
-cpp_journal_append <- function(path, text, end) {
-    .Call(`_gpbandits_cpp_journal_append`, path, text, end)
-}
-
-cpp_journal_read <- function(path) {
-    .Call(`_gpbandits_cpp_journal_read`, path)
-}
-
-cpp_hex_from_raw <- function(bytes) {
-    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
-}
-
-cpp_raw_from_hex <- function(text) {
-    .Call(`_gpbandits_cpp_raw_from_hex`, text)
-}
-
-cpp_json_read <- function(text, vectors) {
-    .Call(`_gpbandits_cpp_json_read`, text, vectors)
-}
-
-cpp_json_numbers <- function(x) {
-    .Call(`_gpbandits_cpp_json_numbers`, x)
-}
-
-cpp_numbers_from_words <- function(words) {
-    .Call(`_gpbandits_cpp_numbers_from_words`, words)
-}
-
-cpp_json_strings <- function(x) {
-    .Call(`_gpbandits_cpp_json_strings`, x)
-}
-
-cpp_strange_in_function <- function(bytes) {
-    .Call(`_gpbandits_cpp_strange_in_function`, bytes)
-}
-
-cpp_checksums <- function(rows, before) {
-    .Call(`_gpbandits_cpp_checksums`, rows, before)
-}
-
 cpp_log_commit <- function(changes, owner, fields, durable) {
     invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable))
 }
@@ -443,5 +399,49 @@ cpp_most_files <- function() {
 
 cpp_random_bytes <- function(count) {
     .Call(`_gpbandits_cpp_random_bytes`, count)
+}
+
+cpp_journal_create <- function(path, text) {
+    .Call(`_gpbandits_cpp_journal_create`, path, text)
+}
+
+cpp_journal_append <- function(path, text, end) {
+    .Call(`_gpbandits_cpp_journal_append`, path, text, end)
+}
+
+cpp_journal_read <- function(path) {
+    .Call(`_gpbandits_cpp_journal_read`, path)
+}
+
+cpp_hex_from_raw <- function(bytes) {
+    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
+}
+
+cpp_raw_from_hex <- function(text) {
+    .Call(`_gpbandits_cpp_raw_from_hex`, text)
+}
+
+cpp_json_read <- function(text, vectors) {
+    .Call(`_gpbandits_cpp_json_read`, text, vectors)
+}
+
+cpp_json_numbers <- function(x) {
+    .Call(`_gpbandits_cpp_json_numbers`, x)
+}
+
+cpp_numbers_from_words <- function(words) {
+    .Call(`_gpbandits_cpp_numbers_from_words`, words)
+}
+
+cpp_json_strings <- function(x) {
+    .Call(`_gpbandits_cpp_json_strings`, x)
+}
+
+cpp_strange_in_function <- function(bytes) {
+    .Call(`_gpbandits_cpp_strange_in_function`, bytes)
+}
+
+cpp_checksums <- function(rows, before) {
+    .Call(`_gpbandits_cpp_checksums`, rows, before)
 }
 

@@ -602,121 +602,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_journal_create
-Rcpp::List cpp_journal_create(const std::string& path, const std::string& text);
-RcppExport SEXP _gpbandits_cpp_journal_create(SEXP pathSEXP, SEXP textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_create(path, text));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_journal_append
-Rcpp::List cpp_journal_append(const std::string& path, const std::string& text, const Rcpp::List& end);
-RcppExport SEXP _gpbandits_cpp_journal_append(SEXP pathSEXP, SEXP textSEXP, SEXP endSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_append(path, text, end));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_journal_read
-Rcpp::List cpp_journal_read(const std::string& path);
-RcppExport SEXP _gpbandits_cpp_journal_read(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_read(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_hex_from_raw
-std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
-RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_raw_from_hex
-Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
-RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_json_read
-SEXP cpp_json_read(const std::string& text, bool vectors);
-RcppExport SEXP _gpbandits_cpp_json_read(SEXP textSEXP, SEXP vectorsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    Rcpp::traits::input_parameter< bool >::type vectors(vectorsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_json_read(text, vectors));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_json_numbers
-std::string cpp_json_numbers(const Rcpp::NumericVector& x);
-RcppExport SEXP _gpbandits_cpp_json_numbers(SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_json_numbers(x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_numbers_from_words
-Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words);
-RcppExport SEXP _gpbandits_cpp_numbers_from_words(SEXP wordsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type words(wordsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_numbers_from_words(words));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_json_strings
-Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x);
-RcppExport SEXP _gpbandits_cpp_json_strings(SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_json_strings(x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_strange_in_function
-std::string cpp_strange_in_function(const Rcpp::RawVector& bytes);
-RcppExport SEXP _gpbandits_cpp_strange_in_function(SEXP bytesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_strange_in_function(bytes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checksums
-Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
-RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_log_commit
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable);
 RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP) {
@@ -1314,6 +1199,121 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_journal_create
+Rcpp::List cpp_journal_create(const std::string& path, const std::string& text);
+RcppExport SEXP _gpbandits_cpp_journal_create(SEXP pathSEXP, SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_create(path, text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_append
+Rcpp::List cpp_journal_append(const std::string& path, const std::string& text, const Rcpp::List& end);
+RcppExport SEXP _gpbandits_cpp_journal_append(SEXP pathSEXP, SEXP textSEXP, SEXP endSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_append(path, text, end));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_read
+Rcpp::List cpp_journal_read(const std::string& path);
+RcppExport SEXP _gpbandits_cpp_journal_read(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_read(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hex_from_raw
+std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_raw_from_hex
+Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
+RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_read
+SEXP cpp_json_read(const std::string& text, bool vectors);
+RcppExport SEXP _gpbandits_cpp_json_read(SEXP textSEXP, SEXP vectorsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    Rcpp::traits::input_parameter< bool >::type vectors(vectorsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_read(text, vectors));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_numbers
+std::string cpp_json_numbers(const Rcpp::NumericVector& x);
+RcppExport SEXP _gpbandits_cpp_json_numbers(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_numbers(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_numbers_from_words
+Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words);
+RcppExport SEXP _gpbandits_cpp_numbers_from_words(SEXP wordsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type words(wordsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_numbers_from_words(words));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_strings
+Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x);
+RcppExport SEXP _gpbandits_cpp_json_strings(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_strings(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_strange_in_function
+std::string cpp_strange_in_function(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_strange_in_function(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_strange_in_function(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checksums
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
+RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
@@ -1366,17 +1366,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
     {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
     {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
-    {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
-    {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
-    {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
-    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
-    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
-    {"_gpbandits_cpp_json_read", (DL_FUNC) &_gpbandits_cpp_json_read, 2},
-    {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
-    {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
-    {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
-    {"_gpbandits_cpp_strange_in_function", (DL_FUNC) &_gpbandits_cpp_strange_in_function, 1},
-    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
     {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
@@ -1427,6 +1416,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_end_connections", (DL_FUNC) &_gpbandits_cpp_end_connections, 3},
     {"_gpbandits_cpp_most_files", (DL_FUNC) &_gpbandits_cpp_most_files, 0},
     {"_gpbandits_cpp_random_bytes", (DL_FUNC) &_gpbandits_cpp_random_bytes, 1},
+    {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
+    {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
+    {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
+    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
+    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
+    {"_gpbandits_cpp_json_read", (DL_FUNC) &_gpbandits_cpp_json_read, 2},
+    {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
+    {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
+    {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
+    {"_gpbandits_cpp_strange_in_function", (DL_FUNC) &_gpbandits_cpp_strange_in_function, 1},
+    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {NULL, NULL, 0}
 };
 

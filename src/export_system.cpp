@@ -1,27 +1,41 @@
 // What R has no function for: a socket that only this machine reaches, the connections of a server
-// in this process, random numbers from the system.
+// in this process, random numbers from the system, journals' files and values as text.
 #ifdef _WIN32
 #define _CRT_RAND_S  // rand_s(), the system's generator
+#define NOMINMAX
 #include <winsock2.h>
+#include <io.h>
+#include <share.h>
 #else
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #endif
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <Rcpp/Lightest>
+
+#include "base/checksum.h"
+#include "base/json.h"
+#include "r_journal_file.h"
+#include "r_serialised.h"
+
+// ---- the system ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -218,5 +232,553 @@ Rcpp::RawVector cpp_random_bytes(int count) {
   if (source != nullptr) std::fclose(source);
   if (got != wanted) throw std::runtime_error("/dev/urandom gives no random numbers");
 #endif
+  return out;
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+namespace gpb {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+  const int code = errno;  // before anything else sets it
+  throw std::runtime_error("Cannot " + what + " the journal " + path + ": " + std::strerror(code) +
+                           ".");
+}
+
+enum class Use { read, write };
+
+#ifdef _WIN32
+using Offset = __int64;
+int open_file(const std::string& path, Use use, int flags) {
+  return _sopen(path.c_str(), (use == Use::read ? _O_RDONLY : _O_RDWR) | flags | _O_BINARY,
+                use == Use::read ? _SH_DENYWR : _SH_DENYRW, _S_IREAD | _S_IWRITE);
+}
+bool try_lock(int, Use) { return true; }  // opening denies the others
+bool is_held_by_another() { return errno == EACCES; }
+Offset to_offset(int file, Offset at) { return _lseeki64(file, at, SEEK_SET); }
+int to_disk(int file) { return _commit(file); }
+int cut(int file, Offset size) { return _chsize_s(file, size) == 0 ? 0 : -1; }
+#else
+using Offset = off_t;
+int open_file(const std::string& path, Use use, int flags) {
+  // Does not wait for the other end of a pipe.
+  return open(path.c_str(), (use == Use::read ? O_RDONLY : O_RDWR) | flags | O_NONBLOCK | O_CLOEXEC,
+              0666);
+}
+bool try_lock(int file, Use use) {
+  struct flock whole = {};
+  whole.l_type = use == Use::read ? F_RDLCK : F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return fcntl(file, F_SETLK, &whole) == 0;
+}
+bool is_held_by_another() { return errno == EACCES || errno == EAGAIN || errno == EINTR; }
+Offset to_offset(int file, Offset at) { return lseek(file, at, SEEK_SET); }
+int to_disk(int file) { return fsync(file); }
+int cut(int file, Offset size) { return ftruncate(file, size); }
+#endif
+
+// Calls f() until it is true, for so long as another process holds the file, ten seconds at most.
+template <class F>
+bool when_free(const F& f) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    if (f()) return true;
+    if (!is_held_by_another()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+// A regular file, locked as long as this object lives.
+class File {
+ public:
+  File(const std::string& path, Use use, int flags = 0) : path_(path) {
+    const bool opened = when_free([&] { return (descriptor_ = open_file(path, use, flags)) >= 0; });
+    if (!opened) fail("open", path_);
+    try {
+      if ((facts().st_mode & S_IFMT) != S_IFREG) {
+        throw std::runtime_error("Cannot use " + path_ + " as a journal: it is no regular file.");
+      }
+      if (!when_free([&] { return try_lock(descriptor_, use); })) fail("lock", path_);
+    } catch (...) {
+      close(descriptor_);
+      throw;
+    }
+  }
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  struct stat facts() const {
+    struct stat facts;
+    if (fstat(descriptor_, &facts) != 0) fail("look at", path_);
+    return facts;
+  }
+  Offset size() const { return static_cast<Offset>(facts().st_size); }
+  // It still has this name.
+  bool stands_at_its_path() const {
+    struct stat there;
+    const struct stat here = facts();
+    return stat(path_.c_str(), &there) == 0 && there.st_ino == here.st_ino &&
+           there.st_dev == here.st_dev;
+  }
+  bool try_shorten(Offset size) { return cut(descriptor_, size) == 0; }
+  std::string read(Offset from, Offset to) const {
+    std::string bytes(static_cast<std::size_t>(std::max<Offset>(to - from, 0)), '\0');
+    if (to_offset(descriptor_, from) < 0) fail("read", path_);
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const auto count = ::read(descriptor_, &bytes[done], chunk(bytes.size() - done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail("read", path_);
+      if (count == 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+  // False, and errno, if that fails.
+  bool try_write(Offset at, const std::string& bytes) {
+    if (to_offset(descriptor_, at) < 0) return false;
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const auto count = write(descriptor_, bytes.data() + done, chunk(bytes.size() - done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return false;
+      done += static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+  // All of the bytes after `end`, or nothing of them that could be taken for a line.
+  void append(Offset end, const std::string& bytes) {
+    if (try_write(end, bytes) && to_disk(descriptor_) == 0) return;
+    const int code = errno;
+    const bool undone = try_shorten(end) || try_write(end, std::string(bytes.size(), '!'));
+    (void)to_disk(descriptor_);
+    errno = code;
+    if (undone) fail("write to", path_);
+    throw std::runtime_error("Cannot write to the journal " + path_ + ": " + std::strerror(code) +
+                             ". The file cannot be restored either: open_bandit() may find this "
+                             "change in it, which has not happened.");
+  }
+
+ private:
+  static unsigned int chunk(std::size_t bytes) {
+    return static_cast<unsigned int>(std::min<std::size_t>(bytes, 1u << 30));
+  }
+
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+std::string digits_of(std::uint32_t checksum) {
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08lx", static_cast<unsigned long>(checksum));
+  return digits;
+}
+
+std::string line_of(const std::string& text, std::uint32_t checksum) {
+  return digits_of(checksum) + " " + text + "\n";
+}
+
+// Lines are ASCII.
+bool is_text(const std::string& line) {
+  return std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+// The checksum at a line's beginning and the text after it agree, given the line before.
+bool is_whole(const std::string& line, std::uint32_t before) {
+  if (line.size() < 9 || !is_text(line)) return false;
+  return line + "\n" == line_of(line.substr(9), crc32(line.data() + 9, line.size() - 9, before));
+}
+
+#ifndef _WIN32
+// A file's name is on the disk only when its directory is.
+void directory_to_disk(const std::string& path) {
+  const auto slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int descriptor = open(directory.c_str(), O_RDONLY);
+  if (descriptor < 0) return;
+  (void)fsync(descriptor);
+  close(descriptor);
+}
+
+[[noreturn]] void fail_existing(const std::string& path) {
+  throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+}
+
+// A file of one line that is not yet the journal; gone with this object.
+class Draft {
+ public:
+  Draft(const std::string& path, const std::string& line)
+      : path_(path), name_(path + ".draft-" + std::to_string(getpid())) {
+    try {
+      File(name_, Use::write, O_CREAT | O_TRUNC | O_NOFOLLOW).append(0, line);
+    } catch (...) {
+      std::remove(name_.c_str());
+      throw;
+    }
+  }
+  ~Draft() { std::remove(name_.c_str()); }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  // Where there is no file yet; of two who try one fails.
+  void become_new_journal() const {
+    if (link(name_.c_str(), path_.c_str()) == 0) return;
+    if (errno == EEXIST) fail_existing(path_);
+    replace_journal();  // a file system without links
+  }
+  void replace_journal() const {
+    if (std::rename(name_.c_str(), path_.c_str()) != 0) fail("create", path_);
+  }
+
+ private:
+  std::string path_, name_;
+};
+
+// The line is there as a whole, or no file is.
+void write_first(const std::string& path, const std::string& line) {
+  struct stat there;
+  if (stat(path.c_str(), &there) != 0) {
+    Draft(path, line).become_new_journal();
+  } else {
+    const File empty(path, Use::write);  // locked
+    if (empty.size() > 0 || !empty.stands_at_its_path()) fail_existing(path);
+    Draft(path, line).replace_journal();
+  }
+  directory_to_disk(path);
+}
+#else
+void write_first(const std::string& path, const std::string& line) {
+  File file(path, Use::write, O_CREAT);
+  if (file.size() > 0) {
+    throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+  }
+  file.append(0, line);
+}
+#endif
+
+[[noreturn]] void fail_foreign(const std::string& path) {
+  throw std::runtime_error("The journal " + path + " is not as this bandit left it: another one "
+                           "writes to it. open_bandit() has its state, `$copy()` one without "
+                           "journal.");
+}
+
+// What may stand after the last whole line: one never finished or damaged, and its rest.
+bool is_torn(const std::string& bytes, const JournalEnd& end) {
+  const std::size_t first = end.open && !bytes.empty() && bytes[0] == '\n' ? 1 : 0;
+  const std::size_t newline = bytes.find('\n', first);
+  const bool finished = newline != std::string::npos;
+  if (finished && bytes.find('\n', newline + 1) != std::string::npos) return false;
+  return !is_whole(bytes.substr(first, finished ? newline - first : newline), end.checksum);
+}
+
+// The file ends as `end` has it, but for a torn line.
+bool ends_at(const File& file, const JournalEnd& end) {
+  const auto size = static_cast<Offset>(end.size);
+  if (file.size() < size) return false;
+  const std::string line = file.read(size - static_cast<Offset>(end.line), size);
+  if (line.size() < 9 || line.compare(0, 8, digits_of(end.checksum)) != 0) return false;
+  if ((line.back() == '\n') == end.open) return false;
+  return is_torn(file.read(size, file.size()), end);
+}
+
+}  // namespace
+
+JournalEnd journal_create(const std::string& path, const std::string& text) {
+  JournalEnd end;
+  end.checksum = crc32(text.data(), text.size());
+  const std::string line = line_of(text, end.checksum);
+  end.size = end.line = static_cast<double>(line.size());
+  write_first(path, line);
+  return end;
+}
+
+JournalEnd journal_append(const std::string& path, const std::string& text, const JournalEnd& end) {
+  File file(path, Use::write);
+  if (!ends_at(file, end)) fail_foreign(path);
+  const auto size = static_cast<Offset>(end.size);
+  if (file.size() > size && !file.try_shorten(size)) fail("shorten", path);
+  JournalEnd next;
+  next.checksum = crc32(text.data(), text.size(), end.checksum);
+  const std::string line = line_of(text, next.checksum), before = end.open ? "\n" : "";
+  next.line = static_cast<double>(line.size());
+  next.size = end.size + static_cast<double>(before.size()) + next.line;
+  file.append(size, before + line);
+  return next;
+}
+
+JournalContents journal_read(const std::string& path) {
+  const std::string bytes = [&] {
+    const File file(path, Use::read);
+    return file.read(0, file.size());
+  }();
+  JournalContents contents;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const std::size_t next = bytes.find('\n', at);
+    const bool open = next == std::string::npos;
+    const std::string line = bytes.substr(at, open ? next : next - at);
+    if (!is_whole(line, contents.end.checksum)) {
+      if (open) break;  // was never finished
+      contents.damaged = contents.lines.size() + 1;
+      contents.damaged_last = bytes.find('\n', next + 1) == std::string::npos;
+      break;
+    }
+    contents.lines.push_back(line.substr(9));
+    contents.end.checksum = crc32(line.data() + 9, line.size() - 9, contents.end.checksum);
+    contents.end.open = open;
+    contents.end.line = static_cast<double>(line.size() + (open ? 0 : 1));
+    at = open ? bytes.size() : next + 1;
+  }
+  contents.end.size = static_cast<double>(at);
+  return contents;
+}
+
+}  // namespace gpb
+
+// ---- journals -----------------------------------------------------------------------------------
+// The journal for R, which keeps an end as a list.
+
+namespace {
+
+Rcpp::List list_of(const gpb::JournalEnd& end) {
+  using Rcpp::_;
+  return Rcpp::List::create(_["size"] = end.size, _["line"] = end.line, _["open"] = end.open,
+                            _["checksum"] = static_cast<double>(end.checksum));
+}
+
+gpb::JournalEnd end_of(const Rcpp::List& list) {
+  gpb::JournalEnd end;
+  end.size = Rcpp::as<double>(list["size"]);
+  end.line = Rcpp::as<double>(list["line"]);
+  end.open = Rcpp::as<bool>(list["open"]);
+  end.checksum = static_cast<std::uint32_t>(Rcpp::as<double>(list["checksum"]));
+  return end;
+}
+
+constexpr char kDigits[] = "0123456789abcdef";
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  throw std::invalid_argument("not a hexadecimal digit");
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_journal_create(const std::string& path, const std::string& text) {
+  return list_of(gpb::journal_create(path, text));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_journal_append(const std::string& path, const std::string& text,
+                              const Rcpp::List& end) {
+  return list_of(gpb::journal_append(path, text, end_of(end)));
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_journal_read(const std::string& path) {
+  const gpb::JournalContents contents = gpb::journal_read(path);
+  using Rcpp::_;
+  return Rcpp::List::create(_["lines"] = Rcpp::wrap(contents.lines), _["end"] = list_of(contents.end),
+                            _["damaged"] = static_cast<double>(contents.damaged),
+                            _["damaged_last"] = contents.damaged_last);
+}
+
+// [[Rcpp::export(rng = false)]]
+std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes) {
+  std::string out;
+  out.reserve(2 * static_cast<std::size_t>(bytes.size()));
+  for (const unsigned char byte : bytes) {
+    out.push_back(kDigits[byte >> 4]);
+    out.push_back(kDigits[byte & 15]);
+  }
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::RawVector cpp_raw_from_hex(const std::string& text) {
+  Rcpp::RawVector out(static_cast<R_xlen_t>(text.size() / 2));
+  for (R_xlen_t k = 0; k < out.size(); ++k) {
+    const auto at = static_cast<std::size_t>(2 * k);
+    out[k] = static_cast<unsigned char>(16 * digit(text[at]) + digit(text[at + 1]));
+  }
+  return out;
+}
+
+// ---- values as text -----------------------------------------------------------------------------
+// JSON for R: how values are written down in journals and stores, see R/value-text.R.
+
+namespace {
+
+using gpb::Json;
+
+SEXP character_of(const std::string& utf8) {
+  return Rf_mkCharLenCE(utf8.data(), static_cast<int>(utf8.size()), CE_UTF8);
+}
+
+Rcpp::CharacterVector characters_of(const std::vector<std::string>& texts) {
+  Rcpp::CharacterVector out(static_cast<R_xlen_t>(texts.size()));
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    SET_STRING_ELT(out, static_cast<R_xlen_t>(k), character_of(texts[k]));
+  }
+  return out;
+}
+
+template <typename Values>
+Rcpp::List singles(const Values& values) {
+  Rcpp::List out(values.size());
+  for (R_xlen_t k = 0; k < values.size(); ++k) {
+    Values one(1);
+    one[0] = values[k];
+    out[k] = one;
+  }
+  return out;
+}
+
+// `vectors`: arrays of numbers or of strings become vectors.
+SEXP r_value(const Json& found, bool vectors) {
+  switch (found.kind) {
+    case Json::Kind::null: return R_NilValue;
+    case Json::Kind::boolean: return Rf_ScalarLogical(found.yes ? 1 : 0);
+    case Json::Kind::number: return Rf_ScalarReal(found.number);
+    case Json::Kind::string: return characters_of({found.text});
+    case Json::Kind::numbers: {
+      const Rcpp::NumericVector numbers(found.numbers.begin(), found.numbers.end());
+      return vectors ? SEXP(numbers) : SEXP(singles(numbers));
+    }
+    case Json::Kind::strings: {
+      const Rcpp::CharacterVector strings = characters_of(found.strings);
+      return vectors ? SEXP(strings) : SEXP(singles(strings));
+    }
+    default: {
+      Rcpp::List out(static_cast<R_xlen_t>(found.items.size()));
+      for (std::size_t k = 0; k < found.items.size(); ++k) {
+        out[static_cast<R_xlen_t>(k)] = r_value(found.items[k], vectors);
+      }
+      if (found.kind == Json::Kind::object) out.names() = characters_of(found.names);
+      return out;
+    }
+  }
+}
+
+std::uint64_t bits_of(double number) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+constexpr char kOtherNaN[] = "NaN:";
+
+// NA and NaN as R has them, and NaNs of other bits.
+std::string words_of(double number) {
+  if (bits_of(number) == bits_of(NA_REAL)) return "NA";
+  if (bits_of(number) == bits_of(R_NaN)) return "NaN";
+  if (!std::isnan(number)) return gpb::words_of_number(number);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits_of(number)));
+  return kOtherNaN + std::string(digits);
+}
+
+double number_of(const std::string& words) {
+  if (words == "NA") return NA_REAL;
+  if (words == "NaN") return R_NaN;
+  double number = 0;
+  const std::size_t digits = sizeof kOtherNaN - 1;
+  if (words.compare(0, digits, kOtherNaN) == 0 && words.size() == digits + 16 &&
+      words.find_first_not_of("0123456789abcdef", digits) == std::string::npos) {
+    const std::uint64_t bits = std::strtoull(words.c_str() + digits, nullptr, 16);
+    std::memcpy(&number, &bits, sizeof number);
+    if (std::isnan(number)) return number;
+  } else if (gpb::read_number(words, number)) {
+    return number;
+  }
+  throw std::invalid_argument("a number is none");
+}
+
+// A string that is no UTF-8, and says so.
+std::string raw_string(SEXP x) {
+  std::string out = "{\"bytes\":\"";
+  for (const char* byte = CHAR(x); *byte != '\0'; ++byte) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned int>(static_cast<unsigned char>(*byte)));
+    out += digits;
+  }
+  return out + (Rf_getCharCE(x) == CE_BYTES ? "\",\"encoding\":\"bytes\"}" : "\",\"encoding\":\"unknown\"}");
+}
+
+std::string string_words(SEXP x) {
+  if (x == NA_STRING) return "null";
+  const cetype_t encoding = Rf_getCharCE(x);
+  if (encoding == CE_BYTES) return raw_string(x);
+  std::string utf8 = CHAR(x);
+  const bool ascii = std::all_of(utf8.begin(), utf8.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (!ascii && encoding != CE_UTF8) {
+    utf8 = Rf_reEnc(CHAR(x), encoding, CE_UTF8, 1);
+    // A string of the locale's may be none.
+    if (encoding == CE_NATIVE && std::strcmp(Rf_reEnc(utf8.c_str(), CE_UTF8, CE_NATIVE, 1), CHAR(x)) != 0) {
+      return raw_string(x);
+    }
+  }
+  return gpb::is_utf8(utf8) ? gpb::json_string(utf8) : raw_string(x);
+}
+
+}  // namespace
+
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_json_read(const std::string& text, bool vectors) {
+  const Rcpp::RObject found = r_value(gpb::read_json(text), vectors);
+  return found;
+}
+
+// An array of these numbers: as JSON has them where fifteen digits are exact for all, as words otherwise.
+// [[Rcpp::export(rng = false)]]
+std::string cpp_json_numbers(const Rcpp::NumericVector& x) {
+  const bool plain = std::all_of(x.begin(), x.end(), gpb::has_fifteen_digits);
+  const std::string quote = plain ? "" : "\"";
+  std::string out = "[";
+  for (const double number : x) {
+    if (out.size() > 1) out += ",";
+    out += quote + words_of(number) + quote;
+  }
+  return out + "]";
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words) {
+  Rcpp::NumericVector out(words.size());
+  for (R_xlen_t k = 0; k < words.size(); ++k) out[k] = number_of(CHAR(STRING_ELT(words, k)));
+  return out;
+}
+
+// Each string as JSON has it, NA as null.
+// [[Rcpp::export(rng = false)]]
+Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x) {
+  Rcpp::CharacterVector out(x.size());
+  for (R_xlen_t k = 0; k < x.size(); ++k) out[k] = string_words(STRING_ELT(x, k));
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+std::string cpp_strange_in_function(const Rcpp::RawVector& bytes) {
+  return gpb::strange_in_function(RAW(bytes), static_cast<std::size_t>(bytes.size()));
+}
+
+// ---- checksums of stores ------------------------------------------------------------------------
+// Checksums of a store's rows, each going on from the row before.
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before) {
+  Rcpp::NumericVector out(rows.size());
+  auto checksum = static_cast<std::uint32_t>(before);
+  for (R_xlen_t k = 0; k < rows.size(); ++k) {
+    const SEXP row = rows[k];
+    checksum = gpb::crc32(CHAR(row), static_cast<std::size_t>(LENGTH(row)), checksum);
+    out[k] = static_cast<double>(checksum);
+  }
   return out;
 }

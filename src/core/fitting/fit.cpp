@@ -1,9 +1,14 @@
 #include "fitting/likelihood.h"
 #include "fitting/fit.h"
+#include "fitting/average.h"
+#include "fitting/latent_evidence.h"
+#include "fitting/varying_noise.h"
 
 #include "base/golden_points.h"
+#include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/mirror.h"
+#include "linalg/products.h"
 
 #include <algorithm>
 #include <cmath>
@@ -448,6 +453,511 @@ FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fi
   FitResult result = fit.best();
   result.evaluations = likelihood.evaluations();
   return result;
+}
+
+// ---- averages over fits -------------------------------------------------------------------------
+
+namespace {
+
+constexpr double kStep = 0.05;       // of differences of slopes, in logarithms
+constexpr double kWidest = 2.5;      // sd of a proposal in any direction,
+constexpr double kInflation = 1.25;  // and how much wider than the density it is
+constexpr double kSame = 0.1;        // modes that differ by less everywhere are one
+constexpr double kHopeless = 12.0;   // a mode's log density so far below the best's is none
+constexpr Index kMostModes = 4;
+constexpr Index kMostExplored = 150;  // points that modes are looked for with
+constexpr double kFar = 0.5;          // ends among some points that differ by less are one
+constexpr double kFlops = 6e8;       // about what may be spent on weighing,
+constexpr Index kFewestDraws = 48, kMostDraws = 240;
+
+// The inverse of the standard normal distribution function (Acklam's rational approximation, to 1e-9).
+double normal_quantile(double p) {
+  static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
+                             1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
+  static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+                             6.680131188771972e+01, -1.328068155288572e+01};
+  static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                             -2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
+  static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                             3.754408661907416e+00};
+  const double tail = std::min(p, 1.0 - p);
+  if (tail < 0.02425) {
+    const double q = std::sqrt(-2.0 * std::log(tail));
+    const double x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+                     ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1.0);
+    return p < 0.5 ? x : -x;
+  }
+  const double q = p - 0.5, r = q * q;
+  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+         (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1.0);
+}
+
+// The coordinates that are averaged over: logarithms, of numbers between 0 and 1 the logit.
+class Coordinates {
+ public:
+  Coordinates(const FitProblem& problem, const VectorXd& unit)
+      : lower_(problem.lower), upper_(problem.upper), base_(problem.start), unit_(unit) {
+    for (Index p = 0; p < lower_.size(); ++p) {
+      if (lower_[p] < upper_[p]) free_.push_back(p);
+    }
+  }
+  Index size() const { return static_cast<Index>(free_.size()); }
+  VectorXd of(const VectorXd& parameters) const {
+    VectorXd z(size());
+    for (Index i = 0; i < size(); ++i) {
+      const double u = std::min(parameters[at(i)], is_unit(i) ? -1e-6 : kInf);
+      z[i] = is_unit(i) ? u - std::log(-std::expm1(u)) : u;
+    }
+    return z;
+  }
+  VectorXd parameters(const VectorXd& z) const {
+    VectorXd out = base_.cwiseMax(lower_).cwiseMin(upper_);
+    for (Index i = 0; i < size(); ++i) out[at(i)] = is_unit(i) ? -std::log1p(std::exp(-z[i])) : z[i];
+    return out;
+  }
+  bool inside(const VectorXd& parameters) const {
+    for (const Index p : free_) {
+      if (!(parameters[p] >= lower_[p] && parameters[p] <= upper_[p])) return false;
+    }
+    return true;
+  }
+  VectorXd clamped(const VectorXd& parameters) const {
+    return parameters.cwiseMax(lower_).cwiseMin(upper_);
+  }
+  // log |d parameters / d z|, and slopes by z from those by parameters (with that of the former).
+  double log_jacobian(const VectorXd& parameters) const {
+    double sum = 0.0;
+    for (Index i = 0; i < size(); ++i) {
+      if (is_unit(i)) sum += std::log(-std::expm1(parameters[at(i)]));
+    }
+    return sum;
+  }
+  VectorXd slopes(const VectorXd& by_parameter, const VectorXd& parameters) const {
+    VectorXd out(size());
+    for (Index i = 0; i < size(); ++i) {
+      const double rest = is_unit(i) ? -std::expm1(parameters[at(i)]) : 1.0;
+      out[i] = by_parameter[at(i)] * rest - (is_unit(i) ? 1.0 - rest : 0.0);
+    }
+    return out;
+  }
+
+ private:
+  Index at(Index i) const { return free_[static_cast<std::size_t>(i)]; }
+  bool is_unit(Index i) const { return unit_[at(i)] != 0.0; }
+  VectorXd lower_, upper_, base_, unit_;
+  std::vector<Index> free_;
+};
+
+// A normal distribution about a mode: `root` R with R R' = its inflated covariance.
+struct Hill {
+  VectorXd top;
+  MatrixXd precision_factor;  // lower; of the inflated covariance's inverse
+  double log_det = 0.0;       // of that factor
+  double density = -kInf;     // the posterior's at the top
+
+  VectorXd point(VectorXd normal) const {
+    solve_lower_transposed(precision_factor, normal);
+    return top + normal;
+  }
+  double log_density(const VectorXd& z) const {
+    double sum = log_det;
+    const VectorXd gap = z - top;
+    for (Index j = 0; j < gap.size(); ++j) {
+      double along = 0.0;
+      for (Index i = j; i < gap.size(); ++i) along += precision_factor(i, j) * gap[i];
+      sum -= 0.5 * along * along;
+    }
+    return sum;
+  }
+};
+
+class Averager {
+ public:
+  Averager(MarginalLikelihood& likelihood, const AverageProblem& problem,
+           const Fit::Minimizers& minimizers, Index max_iterations)
+      : problem_(problem),
+        fit_(likelihood, problem.fit, minimizers, max_iterations),
+        coordinates_(fit_.problem(), problem.unit) {}
+
+  void climb(const std::vector<VectorXd>& points) {
+    for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.climb(point)));
+  }
+  Fit& fit() { return fit_; }
+  ModelAverage average(bool fit_mean, Index observations);
+
+ private:
+  struct Draw {
+    VectorXd parameters;
+    double mean, mean_sd, log_weight, order;
+  };
+  double density(const VectorXd& z, VectorXd* slopes);
+  bool make_hill(const VectorXd& top, Hill& hill);
+  std::vector<Hill> hills();
+  std::vector<Draw> draws(const std::vector<Hill>& hills, Index count, bool fit_mean);
+
+  const AverageProblem& problem_;
+  Fit fit_;
+  Coordinates coordinates_;
+  std::vector<VectorXd> ends_;
+};
+
+double Averager::density(const VectorXd& z, VectorXd* slopes) {
+  const VectorXd parameters = coordinates_.parameters(z);
+  if (!coordinates_.inside(parameters)) return -kInf;
+  VectorXd by_parameter;
+  const double value = fit_.density(parameters, slopes ? &by_parameter : nullptr) +
+                       coordinates_.log_jacobian(parameters);
+  if (slopes) *slopes = coordinates_.slopes(by_parameter, parameters);
+  return std::isfinite(value) ? value : -kInf;
+}
+
+// The curvature by forward differences of the slopes (backward at an upper bound).
+bool Averager::make_hill(const VectorXd& top, Hill& hill) {
+  const Index d = top.size();
+  VectorXd here, there;
+  hill.top = top;
+  hill.density = density(top, &here);
+  if (!(hill.density > -kInf)) return false;
+  MatrixXd curvature(d, d);
+  for (Index i = 0; i < d; ++i) {
+    double step = kStep;
+    VectorXd beside = top;
+    beside[i] += step;
+    if (!(density(beside, &there) > -kInf)) {
+      step = -kStep;
+      beside[i] = top[i] + step;
+      if (!(density(beside, &there) > -kInf)) return false;
+    }
+    curvature.col(i) = (here - there) / step;
+  }
+  if (!curvature.allFinite()) return false;
+  MatrixXd symmetric = curvature;
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = 0; i < d; ++i) symmetric(i, j) = 0.5 * (curvature(i, j) + curvature(j, i));
+  }
+  const double least = 1.0 / (kWidest * kWidest), lowest = symmetric_eigenvalues(symmetric)[0];
+  if (lowest < least) symmetric.diagonal().array() += least - lowest;
+  symmetric /= kInflation * kInflation;
+  if (!cholesky(symmetric)) return false;
+  hill.precision_factor = symmetric;
+  hill.log_det = 0.0;
+  for (Index i = 0; i < d; ++i) hill.log_det += std::log(symmetric(i, i));
+  return true;
+}
+
+std::vector<Hill> Averager::hills() {
+  std::vector<Hill> all, out;
+  for (const VectorXd& end : ends_) {
+    const auto same = [&](const Hill& other) { return (other.top - end).cwiseAbs().maxCoeff() < kSame; };
+    if (std::any_of(all.begin(), all.end(), same)) continue;
+    Hill hill;
+    if (make_hill(end, hill)) all.push_back(std::move(hill));
+  }
+  // By evidence: density times volume.
+  std::stable_sort(all.begin(), all.end(), [](const Hill& a, const Hill& b) {
+    return a.density - a.log_det > b.density - b.log_det;
+  });
+  for (Hill& hill : all) {
+    const bool counts = out.empty() || hill.density - hill.log_det >
+                                           out[0].density - out[0].log_det - kHopeless;
+    if (counts && static_cast<Index>(out.size()) < kMostModes) out.push_back(std::move(hill));
+  }
+  return out;
+}
+
+// Equally many of each hill, each weighed by the density over that of all hills together.
+std::vector<Averager::Draw> Averager::draws(const std::vector<Hill>& hills, Index count,
+                                            bool fit_mean) {
+  std::vector<Draw> out;
+  const auto kinds = static_cast<Index>(hills.size());
+  const Index each = std::max<Index>(1, count / kinds), d = coordinates_.size();
+  const MatrixXd cube = golden_points(each, std::max<Index>(d, 1));
+  for (Index h = 0; h < kinds; ++h) {
+    for (Index i = 0; i < each; ++i) {
+      VectorXd normal(d);
+      for (Index c = 0; c < d; ++c) {
+        normal[c] = normal_quantile(std::min(std::max(cube(i, c), 1e-6), 1.0 - 1e-6));
+      }
+      const VectorXd z = hills[static_cast<std::size_t>(h)].point(normal);
+      const double posterior = density(z, nullptr);
+      if (!(posterior > -kInf)) continue;
+      double top = -kInf;
+      for (const Hill& hill : hills) top = std::max(top, hill.log_density(z));
+      double sum = 0.0;
+      for (const Hill& hill : hills) sum += std::exp(hill.log_density(z) - top);
+      const Evidence& known = fit_.likelihood();
+      const double spread = fit_mean ? 1.0 / std::sqrt(known.mean_precision()) : 0.0;
+      const VectorXd parameters = coordinates_.parameters(z);
+      out.push_back({parameters, known.mean(), spread, posterior - top - std::log(sum),
+                     parameters[parameters.size() - 1]});
+    }
+  }
+  return out;
+}
+
+ModelAverage Averager::average(bool fit_mean, Index observations) {
+  ModelAverage out;
+  const std::vector<Hill> found = hills();
+  out.modes = static_cast<Index>(found.size());
+  out.best = fit_.best();
+  const double each = std::pow(static_cast<double>(observations), 3.0);
+  const auto wanted = static_cast<Index>(std::min(kFlops / each, 1e6));
+  const Index count = std::max(kFewestDraws, std::min(kMostDraws, wanted));
+  std::vector<Draw> drawn;
+  if (!found.empty() && coordinates_.size() > 0) drawn = draws(found, count, fit_mean);
+  if (drawn.empty()) {
+    out.models.push_back({out.best.parameters, out.best.mean, 1.0});
+    return out;
+  }
+  double top = -kInf, sum = 0.0, squares = 0.0;
+  for (const Draw& draw : drawn) top = std::max(top, draw.log_weight);
+  for (Draw& draw : drawn) {
+    draw.log_weight = std::exp(draw.log_weight - top);
+    sum += draw.log_weight;
+    squares += draw.log_weight * draw.log_weight;
+  }
+  out.effective = sum * sum / squares;
+  // In the order of their noise, one at the middle of each part of the weight.
+  std::stable_sort(drawn.begin(), drawn.end(),
+                   [](const Draw& a, const Draw& b) { return a.order < b.order; });
+  const double part = sum / static_cast<double>(problem_.models);
+  double passed = 0.0, next = 0.5 * part;
+  Index taken = 0;
+  for (const Draw& draw : drawn) {
+    passed += draw.log_weight;
+    Index times = 0;
+    while (next < passed && taken < problem_.models) {
+      next += part;
+      ++times;
+      ++taken;
+    }
+    if (times == 0) continue;
+    out.models.push_back({draw.parameters, draw.mean, static_cast<double>(times)});
+    // Where the mean is not known either, it is as far off as one of evenly many quantiles.
+    const double u = 0.6180339887498949 * static_cast<double>(out.models.size());
+    if (draw.mean_sd > 0.0) {
+      out.models.back().mean += draw.mean_sd * normal_quantile(0.02 + 0.96 * (u - std::floor(u)));
+    }
+  }
+  for (WeighedModel& one : out.models) one.weight /= static_cast<double>(taken);
+  return out;
+}
+
+std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
+  std::vector<VectorXd> out;
+  for (const VectorXd& point : points) {
+    const auto near = [&point](const VectorXd& other) {
+      return (point - other).cwiseAbs().maxCoeff() < kFar;
+    };
+    if (std::none_of(out.begin(), out.end(), near)) out.push_back(point);
+  }
+  return out;
+}
+
+}  // namespace
+
+ModelAverage average_models(const Kernel& kernel, const Readings& readings, bool fit_mean,
+                            const AverageProblem& problem, const Fit::Minimizers& minimizers,
+                            Index max_iterations) {
+  AverageProblem own = problem;
+  // (The scale is averaged over like everything else.)
+  own.fit.single_variance = false;
+  MarginalLikelihood likelihood(kernel, readings, fit_mean);
+  Averager averager(likelihood, own, minimizers, max_iterations);
+  std::vector<VectorXd> starts;
+  for (Index i = 0; i < own.starts.rows(); ++i) starts.push_back(own.starts.row(i).transpose());
+  if (readings.X.rows() <= kMostExplored) {
+    averager.climb(averager.fit().explore());
+    averager.climb(starts);
+  } else {
+    // Some of the points are enough to find the right hills.
+    MarginalLikelihood part(kernel, part_of(readings), fit_mean);
+    Fit fit(part, own.fit, minimizers, max_iterations);
+    std::vector<VectorXd> ends = fit.explore();
+    for (const VectorXd& start : starts) ends.push_back(fit.climb(start));
+    ends.push_back(fit.problem().start);
+    averager.climb(distinct(ends));
+  }
+  ModelAverage out = averager.average(fit_mean, readings.X.rows());
+  out.best.evaluations = likelihood.evaluations();
+  return out;
+}
+
+// ---- the evidence of latent readings ------------------------------------------------------------
+
+LatentEvidence::LatentEvidence(const Kernel& kernel, LatentReadings readings, LikelihoodPtr likelihood, bool fit_mean)
+    : kernel_(kernel.clone()), readings_(std::move(readings)), likelihood_(std::move(likelihood)), fit_mean_(fit_mean) {
+  constant_ = VectorXd::Ones(size());
+  for (Index i = 0; i < size(); ++i) {
+    if (readings_.other[static_cast<std::size_t>(i)] >= 0) constant_[i] = 0.0;
+  }
+}
+
+// H A, where the functionals are H f.
+MatrixXd LatentEvidence::differences(MatrixXd by_place) const {
+  MatrixXd out(size(), by_place.cols());
+  for (Index i = 0; i < size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    out.row(i) = by_place.row(readings_.place[k]);
+    if (readings_.other[k] >= 0) out.row(i) -= by_place.row(readings_.other[k]);
+  }
+  return out;
+}
+
+// H'M H.
+MatrixXd LatentEvidence::by_places(const MatrixXd& M) const {
+  MatrixXd out = MatrixXd::Zero(readings_.X.rows(), readings_.X.rows());
+  for (Index j = 0; j < size(); ++j) {
+    const auto b = static_cast<std::size_t>(j);
+    for (Index i = 0; i < size(); ++i) {
+      const auto a = static_cast<std::size_t>(i);
+      const Index from = readings_.other[a], less = readings_.other[b];
+      out(readings_.place[a], readings_.place[b]) += M(i, j);
+      if (from >= 0) out(from, readings_.place[b]) -= M(i, j);
+      if (less >= 0) out(readings_.place[a], less) -= M(i, j);
+      if (from >= 0 && less >= 0) out(from, less) += M(i, j);
+    }
+  }
+  return out;
+}
+
+// With R = (K + W^-1)^-1, v the functionals' posterior variances, s = -sum_j v_j dW_j/df / 2 and w = (I + W K)^-1 s,
+// by which the mode moves log det: dlog Z = sum_ij M_ij dK_ij, M = (alpha alpha' - R + w alpha' + alpha w') / 2;
+// by a mean (alpha + w)'dm; by the likelihood's own sum dl - v'dW / 2 + (K w)'dl'.
+void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
+  ++evaluations_;
+  gradient_ = VectorXd::Zero(parameters.size());
+  if (size() == 0) return;  // what was compared with itself says nothing
+  const Index kernels = kernel_->parameter_count(), means = fit_mean_ ? 1 : 0;
+  const Index own = likelihood_->parameters().size();
+  kernel_->set_log_parameters(parameters.head(kernels));
+  const LikelihoodPtr likelihood =
+      own > 0 ? likelihood_->with(parameters.segment(kernels + means, own)) : likelihood_;
+  VectorXd mean = readings_.mean;
+  if (fit_mean_) mean = parameters[kernels] * constant_;
+  const MatrixXd gram = differences(differences(kernel_->gram(readings_.X)).transpose());
+  SiteSystem system({mean, MatrixXd(), gram});
+  std::unique_ptr<SiteTerms> terms;
+  if (likelihood->ranks()) terms = std::make_unique<RankingTerms>(readings_.rankings);
+  else terms = std::make_unique<PooledTerms>(*likelihood, readings_.data);
+  const SiteFit fit = fit_sites(system, *terms);
+  value_ = fit.log_evidence;
+  if (!want_gradient) return;
+  const VectorXd v = system.variances();
+  const VectorXd s = -0.5 * terms->weight_slope(fit.f, v);
+  MatrixXd M = system.precision();
+  const VectorXd w = s - multiply(M, multiply(gram, s));
+  for (Index j = 0; j < size(); ++j) {
+    M.col(j) = 0.5 * (fit.alpha[j] * (fit.alpha + w) + w[j] * fit.alpha - M.col(j));
+  }
+  gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, by_places(M));
+  if (fit_mean_) gradient_[kernels] = (fit.alpha + w).dot(constant_);
+  if (own == 0) return;
+  const VectorXd moved = multiply(gram, w);
+  for (Index i = 0; i < size(); ++i) {
+    const MatrixXd slopes = likelihood->parameter_slopes(fit.f[i], readings_.data[static_cast<std::size_t>(i)]);
+    gradient_.segment(kernels + means, own) +=
+        (slopes.row(0) + moved[i] * slopes.row(1) - 0.5 * v[i] * slopes.row(2)).transpose();
+  }
+}
+
+// ---- noise that varies --------------------------------------------------------------------------
+
+namespace {
+
+// A^-1, and log det A.
+MatrixXd inverse_of(const MatrixXd& A, double floor, double& log_det) {
+  const FlooredCholesky factor(A, floor);
+  log_det = factor.log_det();
+  const MatrixXd half = factor.inverse_transposed();
+  return tcrossprod(half, half);
+}
+
+}  // namespace
+
+VaryingEvidence::VaryingEvidence(const Kernel& kernel, const Kernel& noise_kernel, Index variance,
+                                 PlaceReadings readings, bool fit_mean)
+    : kernel_(kernel.clone()), noise_kernel_(noise_kernel.clone()), variance_(variance),
+      readings_(std::move(readings)), fit_mean_(fit_mean) {}
+
+// With S = (C_g + g/a)^-1, q = S (Delta - n), n its least-squares level: log noise n + C_g q. The readings' likelihood is
+//   -(y'K^-1 y + sum s_i/lambda_i + log det K + sum ((a_i - 1) log lambda_i + log a_i) + N log 2pi) / 2, K = C + lambda/a,
+// the penalty -(n_p (log(2pi nu) + 1) + log det S^-1) / 2 with nu = (Delta - n)'q / n_p, and 0 where that is positive.
+void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
+  ++evaluations_;
+  const Index n = readings_.X.rows(), kernels = kernel_->parameter_count();
+  const double places = static_cast<double>(n), total = readings_.count.sum();
+  const VectorXd ones = VectorXd::Ones(n), inverse_count = readings_.count.cwiseInverse();
+  kernel_->set_log_parameters(parameters.head(kernels));
+  VectorXd noise_parameters = parameters.head(kernels).array() + parameters[kernels];
+  noise_parameters[variance_] = 0.0;
+  noise_kernel_->set_log_parameters(noise_parameters);
+  const double nugget = std::exp(parameters[kernels + 1]);
+  const VectorXd latent = parameters.segment(kernels + 2, n);
+
+  const MatrixXd Cg = noise_kernel_->gram(readings_.X);
+  MatrixXd A = Cg;
+  A.diagonal() += nugget * inverse_count;
+  double log_det_noise = 0.0;
+  const MatrixXd S = inverse_of(A, nugget * inverse_count.minCoeff(), log_det_noise);
+  const VectorXd s1 = multiply(S, ones);
+  const double precision = s1.sum();
+  found_.level = s1.dot(latent) / precision;
+  const VectorXd q = multiply(S, latent - found_.level * ones);
+  found_.weights = q;
+  found_.log_noise = (multiply(Cg, q).array() + found_.level).matrix();
+  const VectorXd noise = found_.log_noise.array().exp();
+
+  MatrixXd K = kernel_->gram(readings_.X);
+  const VectorXd pooled = noise.cwiseProduct(inverse_count);
+  K.diagonal() += pooled;
+  double log_det = 0.0;
+  const MatrixXd inverse = inverse_of(K, pooled.minCoeff(), log_det);
+  found_.mean = 0.0;
+  if (fit_mean_) {
+    const VectorXd by_one = multiply(inverse, ones);
+    found_.mean = by_one.dot(readings_.average) / by_one.sum();
+  }
+  const VectorXd y = readings_.average - found_.mean * ones;
+  const VectorXd alpha = multiply(inverse, y);
+  found_.likelihood =
+      -0.5 * (y.dot(alpha) + readings_.spread.cwiseQuotient(noise).sum() + log_det +
+              ((readings_.count.array() - 1.0) * found_.log_noise.array() + readings_.count.array().log()).sum() +
+              total * kLog2Pi);
+  const double scale = (latent - found_.level * ones).dot(q) / places;
+  const double penalty = -0.5 * (places * (std::log(std::max(scale, 1e-300)) + kLog2Pi + 1.0) + log_det_noise);
+  const bool penalised = penalty < 0.0;
+  value_ = found_.likelihood + (penalised ? penalty : 0.0);
+  if (!want_gradient) return;
+
+  // By log noise; then by what makes it, dlog noise = dn + C_g dq + dC_g q.
+  const VectorXd h = (0.5 * ((alpha.array().square() - inverse.diagonal().array()) * pooled.array() +
+                             readings_.spread.array() / noise.array() - (readings_.count.array() - 1.0))).matrix();
+  const VectorXd pulled = multiply(S, multiply(Cg, h));
+  const VectorXd share = s1 / precision;
+  const double kappa = h.sum() - pulled.sum();
+  gradient_ = VectorXd::Zero(parameters.size());
+  MatrixXd M = tcrossprod(MatrixXd(alpha), MatrixXd(alpha));
+  M = 0.5 * (M - inverse);
+  gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, M);
+
+  const VectorXd by_nugget = -pulled - kappa * share, by_kernel = h + by_nugget;
+  for (Index j = 0; j < n; ++j) {
+    M.col(j) = 0.5 * (q[j] * by_kernel + by_kernel[j] * q);
+    if (penalised) M.col(j) += 0.5 * (q[j] / scale * q - S.col(j));
+  }
+  VectorXd by_noise_kernel = noise_kernel_->parameter_gradient(readings_.X, M);
+  by_noise_kernel[variance_] = 0.0;
+  gradient_.head(kernels) += by_noise_kernel;
+  gradient_[kernels] = by_noise_kernel.sum();
+  double slope = by_nugget.cwiseProduct(inverse_count).dot(q);
+  if (penalised) {
+    slope += 0.5 * (q.cwiseAbs2().dot(inverse_count) / scale - S.diagonal().dot(inverse_count));
+  }
+  gradient_[kernels + 1] = nugget * slope;
+  VectorXd by_latent = pulled + (h.sum() - pulled.sum()) * share;
+  if (penalised) by_latent -= q / scale;
+  gradient_.segment(kernels + 2, n) = by_latent;
 }
 
 }  // namespace gpb

@@ -2,9 +2,16 @@
 #include "posteriors/weight_posterior.h"
 #include "posteriors/root_posterior.h"
 #include "posteriors/played_posterior.h"
+#include "posteriors/posterior.h"
+#include "posteriors/joint_draw.h"
+#include "posteriors/table_posterior.h"
+#include "posteriors/joint_maxima.h"
 
 #include "linalg/decompositions.h"
+#include "linalg/floors.h"
+#include "linalg/products.h"
 #include "linalg/sweeps.h"
+#include "posteriors/dense_posterior.h"
 
 #include <algorithm>
 #include <cmath>
@@ -567,6 +574,517 @@ MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
     points.row(k) = table_->points->row(arms[static_cast<std::size_t>(k)]);
   }
   return table_->kernel->gram(points) - tcrossprod(signed_rows, rows);
+}
+
+// ---- a table of arms in contexts ----------------------------------------------------------------
+
+// ---- any posterior ------------------------------------------------------------------------------
+
+VectorXd SampledFunction::at(const Points&) const {
+  throw std::logic_error("this draw is known at the candidates only");
+}
+
+double SampledFunction::at(const VectorXd&, VectorXd*) const {
+  throw std::logic_error("this draw is known at the candidates only");
+}
+
+PriorMean::PriorMean(VectorXd values) : values_(std::move(values)) {
+  if (values_.size() < 1) throw std::invalid_argument("a prior mean needs a number");
+  if ((values_.array() == values_[0]).all()) values_.conservativeResize(1);
+}
+
+Index PriorMean::arm_of(double number) const {
+  if (values_.size() == 1) return 0;
+  const Index arm = static_cast<Index>(std::llround(number));
+  if (arm < 0 || arm >= values_.size()) {
+    throw std::invalid_argument("the prior mean differs by arm, and this point is none");
+  }
+  return arm;
+}
+
+MatrixXd Posterior::covariance(const Candidates&, const std::vector<Index>&) const {
+  throw std::invalid_argument("engine \"" + engine() + "\" has no joint covariance of candidates");
+}
+
+VectorXd PriorMean::at(const Points& X) const {
+  if (values_.size() == 1) return VectorXd::Constant(X.rows(), values_[0]);
+  VectorXd out(X.rows());
+  for (Index i = 0; i < X.rows(); ++i) out[i] = of_arm(arm_of(X(i, X.cols() - 1)));
+  return out;
+}
+
+namespace {
+std::invalid_argument no_sites(const Posterior& posterior) {
+  return std::invalid_argument("engine \"" + posterior.engine() +
+                               "\" takes rewards with Gaussian noise only");
+}
+}  // namespace
+
+void Posterior::expect_sites(bool, bool) { throw no_sites(*this); }
+
+SitePrior Posterior::site_prior(const std::vector<Functional>&, const SiteTerms&, bool) {
+  throw no_sites(*this);
+}
+
+bool Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
+
+void Posterior::set_awaited(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
+
+void Posterior::differences(const Candidates&, const Place&, VectorXd&, VectorXd&) const {
+  throw std::invalid_argument("engine \"" + engine() + "\" knows no differences");
+}
+
+VectorXd Posterior::mean_of(const Points& X) const {
+  VectorXd mean, ignored;
+  predict(X, mean, ignored);
+  return mean;
+}
+
+double Posterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
+  double mean, sd;
+  VectorXd ignored;
+  local(x, mean, sd, gradient, ignored);
+  return mean;
+}
+
+void Posterior::local(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const {
+  throw std::logic_error("a table of arms has no gradient");
+}
+
+// ---- joint draws --------------------------------------------------------------------------------
+
+// The covariance is singular where points repeat or the posterior is certain.
+MatrixXd joint_draws(const MatrixXd& covariance, Rng& rng, Index count, double scale) {
+  const Index n = covariance.rows();
+  if (n == 0) return MatrixXd(0, count);
+  MatrixXd z(n, count);
+  for (Index c = 0; c < count; ++c) z.col(c) = rng.normals(n);
+  return scale * rooted(covariance, z);
+}
+
+// ---- tables of arms and contexts ----------------------------------------------------------------
+
+TablePosterior::TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string name,
+                               const Forgetting& forgetting)
+    : engine_(std::move(engine)), name_(std::move(name)), forgetting_(forgetting) {}
+
+// ---- following the observations ---------------------------------------------
+
+void TablePosterior::put(Pool& pool, const Entry& entry, double sign) const {
+  const double weight = sign * weight_now(entry), y = centred(entry);
+  pool.entries[static_cast<std::size_t>(entry.row)] += sign > 0.0 ? 1 : -1;
+  if (pool.entries[static_cast<std::size_t>(entry.row)] == 0) {
+    pool.weight[entry.row] = pool.weighted[entry.row] = 0.0;
+  } else {
+    pool.weight[entry.row] += weight;
+    pool.weighted[entry.row] += weight * y;
+  }
+  pool.squares += weight * y * y;
+}
+
+TablePosterior::Pool TablePosterior::pooled() const {
+  if (pool_) return *pool_;
+  Pool pool;
+  const Index n = engine_->prior_mean().size();
+  pool.weight = VectorXd::Zero(n);
+  pool.weighted = VectorXd::Zero(n);
+  pool.entries.assign(static_cast<std::size_t>(n), 0);
+  for (const Entry& entry : entries_) {
+    if (entry.kept) put(pool, entry, 1.0);
+  }
+  return pool;
+}
+
+void TablePosterior::add(const Observation& o) {
+  entries_.push_back({o.place.row, o.value, o.weight, o.round, true, log_scale_});
+  if (forgetting_.fades()) return;
+  if (pool_) {
+    put(*pool_, entries_.back(), 1.0);
+    stale_ = true;
+  } else {
+    engine_->add(o.place.row, o.value, o.weight);
+  }
+}
+
+void TablePosterior::set_value(Index slot, double y) {
+  const auto k = static_cast<std::size_t>(slot);
+  Entry& entry = entries_[k];
+  if (entry.value == y) return;
+  if (!entry.kept) {
+    entry.value = y;
+  } else if (forgetting_.fades()) {
+    entry.value = y;
+    if (k < taken_in_) in_order_ = false;
+  } else if (pool_) {
+    put(*pool_, entry, -1.0);
+    entry.value = y;
+    put(*pool_, entry, 1.0);
+    stale_ = true;
+  } else {
+    engine_->replace(entry.row, entry.value, y, entry.weight);
+    entry.value = y;
+  }
+}
+
+void TablePosterior::set_values(const std::vector<double>& y) {
+  for (std::size_t k = 0; k < y.size(); ++k) entries_[k].value = y[k];
+  if (forgetting_.fades()) {
+    in_order_ = in_order_ && taken_in_ == 0;
+    return;
+  }
+  const bool kept_pool = pool_ != nullptr;
+  pool_.reset();
+  Pool pool = pooled();
+  if (kept_pool) {
+    pool_ = std::make_unique<Pool>(std::move(pool));
+    stale_ = true;
+  } else {
+    engine_->set_values(pool.weighted, pool.squares);
+  }
+}
+
+void TablePosterior::drop(Index slot) {
+  const auto k = static_cast<std::size_t>(slot);
+  Entry& entry = entries_[k];
+  if (!entry.kept) return;
+  entry.kept = false;
+  if (forgetting_.fades()) {
+    if (k < taken_in_) in_order_ = false;
+  } else if (pool_) {
+    put(*pool_, entry, -1.0);
+    stale_ = true;
+  } else {
+    engine_->drop(entry.row, entry.value, entry.weight);
+  }
+}
+
+void TablePosterior::rescale(double factor) {
+  if (!pool_) pool_ = std::make_unique<Pool>(pooled());
+  log_scale_ += std::log(factor);
+  pool_->weight *= factor;
+  pool_->weighted *= factor;
+  pool_->squares *= factor;
+  stale_ = true;
+}
+
+void TablePosterior::clear() {
+  engine_->clear();
+  entries_.clear();
+  pool_.reset();
+  stale_ = false;
+  taken_in_ = 0;
+  in_order_ = true;
+  compares_ = false;
+}
+
+// ---- sites -------------------------------------------------------------------
+
+void TablePosterior::expect_sites(bool compares, bool) {
+  if (forgetting_.fades()) throw std::invalid_argument("a prior that drifts takes rewards with Gaussian noise only");
+  if (compares && !engine_->features()) {
+    throw std::invalid_argument("engine \"played\" takes no comparisons; \"weights\" does");
+  }
+}
+
+SitePrior TablePosterior::site_prior(const std::vector<Functional>& functionals, const SiteTerms&, bool) {
+  return prior_of(functionals);
+}
+
+SitePrior TablePosterior::prior_of(const std::vector<Functional>& functionals) const {
+  const Index t = static_cast<Index>(functionals.size());
+  const VectorXd& prior = engine_->prior_mean();
+  const MatrixXd* phi = engine_->features();
+  SitePrior out;
+  out.mean.resize(t);
+  Points X(phi ? 0 : t, engine_->table().points->cols());
+  if (phi) out.features.resize(t, phi->cols());
+  for (Index i = 0; i < t; ++i) {
+    const Functional& one = functionals[static_cast<std::size_t>(i)];
+    out.mean[i] = prior[one.place.row] - (one.compares ? prior[one.other.row] : 0.0);
+    if (!phi) {
+      X.row(i) = engine_->table().points->row(one.place.row);
+      continue;
+    }
+    out.features.row(i) = phi->row(one.place.row);
+    if (one.compares) out.features.row(i) -= phi->row(one.other.row);
+  }
+  if (!phi) out.gram = engine_->table().kernel->gram(X);
+  return out;
+}
+
+bool TablePosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
+  clear();
+  const SitePrior prior = prior_of(functionals);
+  const double lambda = engine_->noise_var();
+  const Index t = fit.weight.size();
+  const VectorXd weight = lambda * fit.weight;
+  const VectorXd weighted = lambda * (fit.weighted - fit.weight.cwiseProduct(prior.mean));
+  compares_ = t > 0 && functionals[0].compares;
+  if (compares_) {
+    engine_->set_functionals(prior.features, weight, weighted);
+    return true;
+  }
+  VectorXd weight_of(VectorXd::Zero(engine_->prior_mean().size())), weighted_of = weight_of;
+  double squares = 0.0;
+  for (Index i = 0; i < t; ++i) {
+    const Index row = functionals[static_cast<std::size_t>(i)].place.row;
+    weight_of[row] = weight[i];
+    weighted_of[row] = weighted[i];
+    squares += weighted[i] / weight[i] * weighted[i];
+    entries_.push_back({row, fit.weighted[i] / fit.weight[i], weight[i], 0, true, log_scale_});
+  }
+  if (t > 0) engine_->set_statistics(weight_of, weighted_of, squares);
+  return true;
+}
+
+// ---- what had been put off --------------------------------------------------
+
+void TablePosterior::drift_to(Index round) const {
+  if (round > reached_ && taken_in_ > 0) {
+    engine_->drift(1.0 - std::pow(1.0 - forgetting_.rate, static_cast<double>(round - reached_)));
+  }
+  reached_ = round;
+}
+
+// The observations that the engine has not taken in yet, in the order of their rounds.
+void TablePosterior::take_in_by_round() const {
+  const auto earlier = [](const Entry* a, const Entry* b) { return a->round < b->round; };
+  const auto waiting = [&] {
+    std::vector<const Entry*> out;
+    for (std::size_t k = taken_in_; k < entries_.size(); ++k) {
+      if (entries_[k].kept) out.push_back(&entries_[k]);
+    }
+    std::stable_sort(out.begin(), out.end(), earlier);
+    return out;
+  };
+  std::vector<const Entry*> order = waiting();
+  if (!order.empty() && taken_in_ > 0 && order.front()->round < reached_) in_order_ = false;
+  if (!in_order_) {
+    engine_->clear();
+    taken_in_ = 0;
+    in_order_ = true;
+    order = waiting();
+  }
+  for (const Entry* entry : order) {
+    drift_to(entry->round);
+    engine_->add(entry->row, entry->value, entry->weight);
+    ++taken_in_;
+  }
+  taken_in_ = entries_.size();
+  drift_to(now_);
+}
+
+const ArmPosterior& TablePosterior::settled() const {
+  if (forgetting_.fades()) {
+    take_in_by_round();
+  } else if (stale_) {
+    if (pool_->weight.maxCoeff() > 0.0) {
+      engine_->set_statistics(pool_->weight, pool_->weighted, pool_->squares);
+    } else {
+      engine_->clear();
+    }
+    stale_ = false;
+  }
+  return *engine_;
+}
+
+// ---- what it says -----------------------------------------------------------
+
+void TablePosterior::at(const Place& place, double& mean, double& sd) const {
+  const ArmPosterior& all = settled();
+  mean = all.mean()[place.row];
+  sd = std::sqrt(all.variance()[place.row]);
+}
+
+Moments TablePosterior::moments(const Candidates& candidates) const {
+  const ArmPosterior& all = settled();
+  return {all.mean().data() + candidates.first, all.variance().data() + candidates.first};
+}
+
+// Points that need not be arms: the dense formula over the distinct arms played, each with its
+// mean value and noise lambda / weight; over all observations where the prior drifts.
+void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
+  if (compares_) throw std::invalid_argument("comparisons of arms say nothing of points that are no arms");
+  const ArmTable& table = engine_->table();
+  const VectorXd& prior = engine_->prior_mean();
+  DensePosterior dense(table.kernel, engine_->noise_var());
+  if (forgetting_.fades()) {
+    dense.set_fading(forgetting_.rate);
+    for (const Entry& e : entries_) {
+      if (!e.kept) continue;
+      dense.add(table.points->row(e.row).transpose(), centred(e), 1.0 / e.weight, e.round);
+    }
+    dense.set_now(now_);
+  } else {
+    const Pool pool = pooled();
+    std::vector<Index> seen;
+    for (Index i = 0; i < pool.weight.size(); ++i) {
+      if (pool.weight[i] > 0.0) seen.push_back(i);
+    }
+    const Index m = static_cast<Index>(seen.size());
+    Points played(m, table.points->cols());
+    VectorXd target(m), noise_scale(m);
+    for (Index k = 0; k < m; ++k) {
+      const Index i = seen[static_cast<std::size_t>(k)];
+      played.row(k) = table.points->row(i);
+      target[k] = pool.weighted[i] / pool.weight[i];
+      noise_scale[k] = 1.0 / pool.weight[i];
+    }
+    if (m > 0) dense.add(played, target, noise_scale);
+  }
+  dense.predict(X, mean, variance);
+  mean += PriorMean(prior).at(X);
+}
+
+MatrixXd TablePosterior::covariance(const Candidates& candidates,
+                                    const std::vector<Index>& some) const {
+  std::vector<Index> rows = some;
+  for (Index& row : rows) row += candidates.first;
+  return settled().covariance(rows);
+}
+
+void TablePosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+                                 VectorXd& variance) const {
+  const ArmPosterior& all = settled();
+  const auto some = [&](const VectorXd& x) { return x.segment(candidates.first, candidates.count); };
+  const VectorXd covariance = all.covariance_with(from.row);
+  mean = some(all.mean()).array() - all.mean()[from.row];
+  variance = (some(all.variance()) - 2.0 * some(covariance)).array() + all.variance()[from.row];
+  variance = variance.cwiseMax(0.0);
+  if (from.row >= candidates.first && from.row < candidates.first + candidates.count) {
+    variance[from.row - candidates.first] = 0.0;
+  }
+}
+
+VectorXd TablePosterior::means_at(const std::vector<const Place*>& places,
+                                  const std::vector<Index>&) const {
+  const VectorXd& mean = settled().mean();
+  VectorXd out(static_cast<Index>(places.size()));
+  for (std::size_t k = 0; k < places.size(); ++k) out[static_cast<Index>(k)] = mean[places[k]->row];
+  return out;
+}
+
+Index TablePosterior::best_slot() const {
+  const VectorXd& mean = settled().mean();
+  Index best = -1;
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    if (!entries_[k].kept) continue;
+    if (best < 0 || mean[entries_[k].row] > mean[entries_[static_cast<std::size_t>(best)].row]) {
+      best = static_cast<Index>(k);
+    }
+  }
+  return best;
+}
+
+std::unique_ptr<SampledFunction> TablePosterior::sample(const Posterior& centre,
+                                                        const Candidates& candidates,
+                                                        double scale, Rng& rng) const {
+  VectorXd values(candidates.count);
+  sample_all(centre, candidates, scale, rng, values);
+  return std::make_unique<SetDraw>(std::move(values));
+}
+
+void TablePosterior::sample_all(const Posterior& centre, const Candidates& candidates,
+                                double scale, Rng& rng, Eigen::Ref<MatrixXd> out) const {
+  const Candidates whole{0, engine_->prior_mean().size(), Points(), true, nullptr};
+  const Eigen::Map<const VectorXd> mean(centre.moments(whole).mean, whole.count);
+  settled().draw(rng, scale, mean, candidates.first, out);
+}
+
+// ---- joint maxima -------------------------------------------------------------------------------
+
+namespace {
+
+constexpr Index kMostPlaces = 1000;  // more: a factor of their covariance takes longer than the draws
+constexpr double kLeftOut = 1e-9;
+constexpr Index kBlock = 64;  // so many draws are one product
+
+// A factor of a covariance by pivoting, as many columns as it has a rank: see pivot_tolerance().
+MatrixXd pivoted_root(const MatrixXd& covariance) {
+  const Index n = covariance.rows();
+  VectorXd left = covariance.diagonal();
+  const double least = kResidualOfVariance * std::max(left.maxCoeff(), 0.0);
+  MatrixXd root(n, n);
+  Index rank = 0, pivot;
+  for (; rank < n && left.maxCoeff(&pivot) > least; ++rank) {
+    VectorXd column = covariance.col(pivot);
+    if (rank > 0) {
+      const VectorXd row = root.row(pivot).head(rank);
+      add_multiple(column, -1.0, root.leftCols(rank), row);
+    }
+    root.col(rank) = column / std::sqrt(left[pivot]);
+    left -= root.col(rank).cwiseAbs2();
+    left[pivot] = 0.0;
+  }
+  return root.leftCols(rank);
+}
+
+}  // namespace
+
+// P(f(x) > f(place)) is at most exp(-z^2 / 2) / 2, z the difference of the means by the sum of the sds, which is no
+// less than the difference's own sd.
+JointMaxima::Model JointMaxima::model_of(const Posterior& known, double weight, const Candidates& all, Index place) {
+  const Moments moments = known.moments(all);
+  const Index n = all.size();
+  const double reach = std::sqrt(2.0 * std::log(static_cast<double>(n) / (2.0 * kLeftOut)));
+  const auto sd = [&moments](Index i) { return std::sqrt(std::max(moments.variance[i], 0.0)); };
+  std::vector<Index> kept{place};
+  for (Index i = 0; i < n; ++i) {
+    if (i == place) continue;
+    if (moments.mean[place] - moments.mean[i] <= reach * (sd(i) + sd(place))) kept.push_back(i);
+  }
+  Model out;
+  out.weight = weight;
+  out.mean.resize(static_cast<Index>(kept.size()));
+  for (std::size_t k = 0; k < kept.size(); ++k) out.mean[static_cast<Index>(k)] = moments.mean[kept[k]];
+  out.root = pivoted_root(known.covariance(all, kept));
+  return out;
+}
+
+std::unique_ptr<JointMaxima> JointMaxima::of(const Posterior& known, const Candidates& all, Index place) {
+  if (!all.complete || all.size() > kMostPlaces) return nullptr;
+  auto out = std::make_unique<JointMaxima>();
+  for (Index k = 0; k < known.models(); ++k) {
+    out->models_.push_back(model_of(known.model(k), known.model_weight(k), all, place));
+  }
+  return out;
+}
+
+void JointMaxima::draw_of(const Model& model, const std::vector<Index>& rows, Rng& rng, MatrixXd& out) const {
+  const Index n = model.mean.size(), rank = model.root.cols();
+  MatrixXd z, values;
+  for (std::size_t from = 0; from < rows.size(); from += kBlock) {
+    const Index count = std::min(kBlock, static_cast<Index>(rows.size() - from));
+    z.resize(rank, count);
+    for (Index k = 0; k < z.size(); ++k) z.data()[k] = rng.normal();
+    values.resize(n, count);
+    if (rank > 0) product_into(values, model.root, z);
+    else values.setZero();
+    values.colwise() += model.mean;
+    for (Index k = 0; k < count; ++k) {
+      const Index row = rows[from + static_cast<std::size_t>(k)];
+      out(row, 0) = values.col(k).maxCoeff();
+      out(row, 1) = values(0, k);
+    }
+  }
+}
+
+MatrixXd JointMaxima::draw(Index draws, Rng& rng) const {
+  std::vector<std::vector<Index>> rows(models_.size());
+  for (Index k = 0; k < draws; ++k) {
+    std::size_t chosen = 0;
+    if (models_.size() > 1) {
+      double left = rng.uniform();
+      for (; chosen + 1 < models_.size(); ++chosen) {
+        left -= models_[chosen].weight;
+        if (left < 0.0) break;
+      }
+    }
+    rows[chosen].push_back(k);
+  }
+  MatrixXd out(draws, 2);
+  for (std::size_t k = 0; k < models_.size(); ++k) draw_of(models_[k], rows[k], rng, out);
+  return out;
 }
 
 }  // namespace gpb

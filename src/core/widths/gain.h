@@ -2,7 +2,7 @@
 #ifndef GPB_GAIN_H
 #define GPB_GAIN_H
 
-#include "information/information.h"
+#include "widths/information.h"
 
 namespace gpb {
 
