@@ -1,4 +1,4 @@
-# Tables whose columns grow by doubling: the event log of a bandit. Plain R data in
+# Tables whose columns grow ahead of their rows: the event log of a bandit. Plain R data in
 # environments, so that a bandit can be saved, copied and sent to another process.
 
 new_table <- function(prototype) {

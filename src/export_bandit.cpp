@@ -626,7 +626,7 @@ struct LogFromR {
       throw std::invalid_argument("a query without a mean and a standard deviation");
     }
     out.place = places.at(space, k);
-    out.context = contexts[static_cast<std::size_t>(k)];
+    Context context = contexts[static_cast<std::size_t>(k)];
     out.action = static_cast<Action>(action[k]);
     out.mean = mean[k];
     out.sd = sd[k];
@@ -636,11 +636,12 @@ struct LogFromR {
       if (out.phase < 0 || out.phase > phases) throw std::invalid_argument("unknown phase of a query");
     }
     if (STRING_ELT(arms, e) != NA_STRING) {
-      gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), out.context);
-      if (out.context.fixed && !out.context.fixed->holds(out.place.x)) {
+      gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), context);
+      if (context.fixed && !context.fixed->holds(out.place.x)) {
         throw std::invalid_argument("a query is not where its inputs were fixed");
       }
     }
+    out.context = std::move(context);
     return out;
   }
 

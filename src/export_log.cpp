@@ -71,8 +71,14 @@ SEXP whole(SEXP column, R_xlen_t size) {
   return column;
 }
 
+// How long a column is made that has to hold `needed` values. (Four copies of a row where doubling has one, and half the room that is not
+// used in the mean: R has to fill it, so that it is memory.)
+R_xlen_t grown(R_xlen_t length, R_xlen_t needed) {
+  return std::max<R_xlen_t>({length < 4096 ? 2 * length : length + length / 4, needed, 16});
+}
+
 // The column itself where nobody else holds it and there is room for `count` more rows; else a copy
-// of its first `size` values. Columns grow by doubling.
+// of its first `size` values.
 SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
   const int type = TYPEOF(column);
   if (type != INTSXP && type != REALSXP && type != STRSXP) {
@@ -82,7 +88,7 @@ SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
   if (length >= needed && !MAYBE_SHARED(column)) return column;
   const SEXP copy = keep(
       Rf_allocVector(static_cast<SEXPTYPE>(type),
-                     length >= needed ? length : std::max<R_xlen_t>({2 * length, needed, 16})));
+                     length >= needed ? length : grown(length, needed)));
   copy_values(column, 0, copy, 0, size);
   fill_na(copy, size);
   return copy;
@@ -302,7 +308,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
   };
   integers("arm", [](const Query& q) { return or_na(q.place.arm); });
-  integers("context", [](const Query& q) { return static_cast<int>(q.context.row); });
+  integers("context", [](const Query& q) { return static_cast<int>(q.context->row); });
   integers("action", [](const Query& q) { return static_cast<int>(q.action); });
   integers("segment", [](const Query& q) { return static_cast<int>(q.segment); });
   integers("status", [](const Query& q) { return static_cast<int>(q.whole_status()); });
@@ -317,7 +323,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
   }
   for (gpb::Index j = 0; j < constraints; ++j) {
     numbers(with_number("g", j + 1).c_str(), unknown);
-    numbers(with_number("kappa", j + 1).c_str(), [j](const Query& q) { return q.kappa[j]; });
+    numbers(with_number("kappa", j + 1).c_str(), [j](const Query& q) { return q.kappa.get()[j]; });
   }
 }
 

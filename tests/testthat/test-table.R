@@ -157,3 +157,12 @@ test_that("reset forgets every event, and a new life is like a new bandit's", {
                      snapshot_of(safe_bandits[[name]]()), info = name)
   }
 })
+
+test_that("a long table has at most a quarter of its rows as room to grow", {
+  table <- gpbandits:::new_table(list(a = integer(), b = character()))
+  gpbandits:::table_append(table, list(a = seq_len(5000L), b = rep("x", 5000)))
+  for (k in 1:3) gpbandits:::table_append(table, list(a = 5000L + k, b = NA_character_))
+  expect_lte(length(table$a), 1.25 * 5000)
+  expect_identical(gpbandits:::table_column(table, "a"), seq_len(5003L))
+  expect_identical(gpbandits:::table_column(table, "b"), c(rep("x", 5000), rep(NA, 3)))
+})

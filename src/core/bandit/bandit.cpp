@@ -173,7 +173,7 @@ void Bandit::add_arms(Beliefs beliefs) {
 void Bandit::relocate() {
   fold_.relocate([this](const Query& q) {
     if (q.place.kind != Place::Kind::tabled) return q.place;
-    return space().place(q.place.arm, q.context.row, VectorXd());
+    return space().place(q.place.arm, q.context->row, VectorXd());
   });
 }
 

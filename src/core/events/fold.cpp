@@ -13,6 +13,9 @@
 
 namespace gpb {
 
+// (A long life has millions.)
+static_assert(sizeof(void*) != 8 || sizeof(Query) <= 144, "a query has grown: does every query need it?");
+
 Fold::Fold(FoldRules rules, const PlaceFacts& places)
     : rules_(std::move(rules)), places_(places) {
   if (rules_.constraints) kappa_ = rules_.constraints->first_multipliers();
@@ -28,11 +31,11 @@ Fold::Fold(FoldRules rules, const PlaceFacts& places)
 }
 
 Status Query::whole_status() const {
-  if (others.empty()) return status;
+  if (others->empty()) return status;
   bool awaited = status == Status::pending, answered = status == Status::known, lost = status == Status::lost,
        failed = status == Status::failed;
   bool only_awaited = awaited;
-  for (const Cell& cell : others) {
+  for (const Cell& cell : others.get()) {
     awaited = awaited || cell.status == Status::pending;
     only_awaited = only_awaited && cell.status == Status::pending;
     answered = answered || cell.status == Status::known;
@@ -108,7 +111,7 @@ Index Fold::ask(Query q) {
   q.kappa = kappa_;
   q.time = clock_;
   q.status = Status::pending;
-  q.others.assign(columns_.size() - 1, Cell());
+  q.others = std::vector<Cell>(columns_.size() - 1);
   largest_phase_ = std::max(largest_phase_, q.phase);
   queries_.push_back(std::move(q));
   const Index id = rounds();
@@ -211,7 +214,7 @@ bool Fold::echoes(Index id, Index other, Index outcome) const {
   if (other == 0) return false;
   if (other == id) throw std::invalid_argument("a query is compared with another one");
   const Cell& cell = queries_[checked(other)].cell(outcome);
-  return cell.status == Status::known && cell.told.other == id && !cell.echo;
+  return cell.status == Status::known && cell.told->other == id && !cell.echo;
 }
 
 // Each query of a ranking names the next one, the last the first.
@@ -219,9 +222,9 @@ std::vector<Index> Fold::ranked_with(Index id) const {
   std::vector<Index> out;
   for (Index at = id; static_cast<Index>(out.size()) < kMostRanked;) {
     const Query& q = query(at);
-    if (q.status != Status::known || q.told.other == 0) return {};
+    if (q.status != Status::known || q.told->other == 0) return {};
     out.push_back(at);
-    at = q.told.other;
+    at = q.told->other;
     if (at == id) return out;
   }
   return {};
@@ -284,17 +287,17 @@ void Fold::amend(Index id, double reward, const Told& told) {
   }
   check_reward(reward);
   check_told(told);
-  if (rules_.ranks && told.other != cell.told.other) throw std::invalid_argument("a query stays in its ranking");
+  if (rules_.ranks && told.other != cell.told->other) throw std::invalid_argument("a query stays in its ranking");
   cell.reward = reward;
-  const double noise_var = cell.told.noise_var;
-  cell.told = told;
-  cell.told.noise_var = noise_var;
+  Told now = told;
+  now.noise_var = cell.told->noise_var;
+  cell.told = now;
   if (rules_.ranks) return settle_ranking(id);
   if (!q.in_play || cell.echo || cell.status != Status::known) return;
   std::vector<Index>& owners = column(outcome).own_noise;
   const auto own = std::find(owners.begin(), owners.end(), id);
-  if (own != owners.end() && !cell.told.own_noise()) owners.erase(own);
-  else if (own == owners.end() && cell.told.own_noise()) owners.push_back(id);
+  if (own != owners.end() && !cell.told->own_noise()) owners.erase(own);
+  else if (own == owners.end() && cell.told->own_noise()) owners.push_back(id);
   tell_learned(id, outcome, known_value(q, outcome));
   seek_worst(outcome);
 }
@@ -435,7 +438,7 @@ void Fold::end_epoch() {
   for (Index k = first_of_epoch_; k < rounds(); ++k) {
     const Query& q = queries_[static_cast<std::size_t>(k)];
     if (!q.in_play || q.status != Status::known) continue;
-    sum += q.g;
+    sum += q.g.get();
     seen += 1.0;
   }
   if (seen > 0.0) kappa_ = rules_.constraints->next_multipliers(kappa_, sum / seen);
@@ -520,8 +523,7 @@ Index Observations::slot(Index id) const {
 void Observations::enter(Index id) {
   Item& one = item(id);
   const double age = static_cast<double>(round_ - id);
-  posterior_->add({one.place, one.reading.value, one.reading.weight * forgetting_.weight(age), id,
-                   one.reading.owns_noise});
+  posterior_->add({one.place, one.value, one.weight * forgetting_.weight(age), id, one.owns_noise});
   one.slot = slots_++;
   oldest_ = entered_ == 0 ? id : std::min(oldest_, id);
   ++entered_;
@@ -538,22 +540,19 @@ void Observations::put(Index id, const Place& place, const Reading& reading) {
   Item& one = item(id);
   if (likelihood_) {
     one.known = true;
-    one.reading = reading;
+    one.take(reading);
     one.place = place;
-    one.other = reading.other ? *reading.other : Place();
-    one.reading.other = nullptr;
     settled_ = false;
     return;
   }
-  if (one.known && one.reading.weight == reading.weight &&
-      one.reading.owns_noise == reading.owns_noise) {
-    one.reading = reading;
+  if (one.known && one.weight == reading.weight && one.owns_noise == reading.owns_noise) {
+    one.take(reading);
     if (one.slot >= 0) posterior_->set_value(one.slot, reading.value);
     return;
   }
   if (one.slot >= 0) leave(id);
   one.known = true;
-  one.reading = reading;
+  one.take(reading);
   one.place = place;
   if (windowed() && entered_ >= forgetting_.window && id < oldest_) return;
   if (forgetting_.weight(static_cast<double>(round_ - id)) <= kNoWeight) return;
@@ -651,12 +650,12 @@ const Place* Observations::best_compared() const {
   };
   for (const Item& one : items_) {
     if (!one.known) continue;
-    if (one.reading.ranked) {
-      for (const Place& place : one.reading.ranked->places) look(place);
+    if (one.beside->ranked) {
+      for (const Place& place : one.beside->ranked->places) look(place);
       continue;
     }
     look(one.place);
-    look(one.other);
+    look(one.beside->other);
   }
   return best;
 }
@@ -695,18 +694,17 @@ PairSite Observations::pair_of(const Place& place, const Place& other, Pool& poo
 }
 
 void Observations::add_to(Pool& pool, Where& where, const Item& item, double weight) const {
-  const Reading& reading = item.reading;
-  if (reading.ranked) return add_ranking(pool, where, *reading.ranked, weight);
+  if (item.beside->ranked) return add_ranking(pool, where, *item.beside->ranked, weight);
   if (compares_) {
-    const PairSite pair = pair_of(item.place, item.other, pool, where);
+    const PairSite pair = pair_of(item.place, item.beside->other, pool, where);
     if (pair.sign == 0.0) return;  // nothing but its own equal
-    const double value = pair.sign > 0.0 ? reading.value : 1.0 - reading.value;
-    likelihood_->pool(value, reading.size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
+    const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
+    likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
     return;
   }
   const std::size_t k = number_of({item.place, Place(), false}, key_of(item.place), pool, where);
-  if (reading.awaited) pool.awaited[k] += weight;
-  else likelihood_->pool(reading.value, reading.size, weight, pool.data[k]);
+  if (item.awaited) pool.awaited[k] += weight;
+  else likelihood_->pool(item.value, item.beside->size, weight, pool.data[k]);
 }
 
 // All pairs of its places, in one order.
@@ -738,7 +736,7 @@ Observations::Pool Observations::pool() const {
   std::vector<std::size_t> order(items.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = order.size() - 1 - k;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (items[a]->reading.awaited != items[b]->reading.awaited) return items[b]->reading.awaited;
+    if (items[a]->awaited != items[b]->awaited) return items[b]->awaited;
     return items[a]->place.row < items[b]->place.row;
   });
   Where where;

@@ -7,6 +7,7 @@
 #define GPB_FOLD_H
 
 #include "base/place.h"
+#include "base/seldom.h"
 #include "events/changes.h"
 #include "events/constraints.h"
 #include "events/pending.h"
@@ -51,11 +52,19 @@ struct Told {
   Index about() const { return outcome == kAllOutcomes ? 0 : outcome; }
 };
 
+inline bool is_usual(const Told& told) {
+  return std::isnan(told.noise_var) && std::isnan(told.size) && std::isnan(told.spread) && told.other == 0 &&
+         told.outcome == kAllOutcomes;
+}
+inline bool is_usual(const Context& context) {
+  return context.row == 0 && context.values.size() == 0 && !context.eligible && !context.fixed;
+}
+
 // One outcome of a query: what has become of it.
 struct Cell {
-  Status status = Status::pending;
   double reward = kNaN;
-  Told told;
+  Seldom<Told> told;
+  Status status = Status::pending;
   bool avoided = false;  // failed, and counts as the worst that is known
   bool echo = false;     // a comparison, or a ranking, that another query tells of
 
@@ -64,26 +73,29 @@ struct Cell {
   }
 };
 
+inline bool is_usual(const std::vector<Cell>& others) { return others.empty(); }
+
 // A query is the cell of its first outcome, which most bandits have alone, and has the others'.
+// (Long lives have millions of them: what most do not need is not in each.)
 struct Query : Cell {
   Place place;
-  Context context;
-  Action action = Action::policy;
+  Seldom<Context> context;
   double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
+  double time = kNaN;      // clock time of the choice, where there is a clock
+  Seldom<VectorXd> kappa;  // multipliers at the choice; empty without constraints
+  Seldom<VectorXd> g;      // observed constraint values
+  Seldom<std::vector<Cell>> others;
+  Action action = Action::policy;
   int segment = 1;
-  int phase = 0;  // see Score::phase
-  VectorXd kappa;  // multipliers at the choice; empty without constraints
-  VectorXd g;           // observed constraint values
+  int phase = 0;        // see Score::phase
   bool in_play = true;  // belongs to the data since the restart or fresh epoch
-  double time = kNaN;   // clock time of the choice, where there is a clock
-  std::vector<Cell> others;
 
-  Index outcomes() const { return 1 + static_cast<Index>(others.size()); }
+  Index outcomes() const { return 1 + static_cast<Index>(others->size()); }
   const Cell& cell(Index outcome) const {  // cppcheck-suppress returnTempReference
-    return outcome == 0 ? *this : others[static_cast<std::size_t>(outcome - 1)];
+    return outcome == 0 ? *this : others.get()[static_cast<std::size_t>(outcome - 1)];
   }
   Cell& cell(Index outcome) {  // cppcheck-suppress returnTempReference
-    return outcome == 0 ? *this : others[static_cast<std::size_t>(outcome - 1)];
+    return outcome == 0 ? *this : others.edit()[static_cast<std::size_t>(outcome - 1)];
   }
   // Of all outcomes together.
   Status whole_status() const;
@@ -191,7 +203,7 @@ class Fold {
   // What was told beside that value.
   Told known_told(const Query& query, Index outcome = 0) const {
     const Cell& cell = query.cell(outcome);
-    return cell.status == Status::known ? cell.told : Told();
+    return cell.status == Status::known ? cell.told.get() : Told();
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;

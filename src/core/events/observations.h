@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/seldom.h"
 #include "likelihoods/laplace.h"
 #include "likelihoods/ranking.h"
 #include "posteriors/forgetting.h"
@@ -28,6 +29,16 @@ struct Reading {
   bool owns_noise = false;       // the weight tells of a noise variance of its own
   std::shared_ptr<const RankedPlaces> ranked = nullptr;  // where it is told of several places at once
 };
+
+// What few readings have besides.
+struct BesideReading {
+  double size = 1.0;
+  Place other;
+  std::shared_ptr<const RankedPlaces> ranked;
+};
+inline bool is_usual(const BesideReading& beside) {
+  return beside.size == 1.0 && !beside.ranked && beside.other.kind == Place::Kind::point && beside.other.x.size() == 0;
+}
 
 class Observations {
  public:
@@ -56,8 +67,8 @@ class Observations {
     std::vector<double> values(static_cast<std::size_t>(slots_));
     for (std::size_t k = 0; k < items_.size(); ++k) {
       Item& item = items_[k];
-      if (item.known) item.reading.value = value_of(first_ + static_cast<Index>(k));
-      if (!likelihood_ && item.slot >= 0) values[static_cast<std::size_t>(item.slot)] = item.reading.value;
+      if (item.known) item.value = value_of(first_ + static_cast<Index>(k));
+      if (!likelihood_ && item.slot >= 0) values[static_cast<std::size_t>(item.slot)] = item.value;
     }
     settled_ = false;
     if (!likelihood_ && slots_ > 0) posterior_->set_values(values);
@@ -90,11 +101,20 @@ class Observations {
   const Place* best() const;
 
  private:
+  // One for each query, see Query.
   struct Item {
-    bool known = false;
     mutable Index slot = -1;
-    Reading reading;
-    Place place, other;
+    double value = 0.0, weight = 1.0;
+    Place place;
+    Seldom<BesideReading> beside;
+    bool known = false, awaited = false, owns_noise = false;
+    void take(const Reading& reading) {
+      value = reading.value;
+      weight = reading.weight;
+      awaited = reading.awaited;
+      owns_noise = reading.owns_noise;
+      beside = BesideReading{reading.size, reading.other ? *reading.other : Place(), reading.ranked};
+    }
   };
   Item& item(Index id);
   bool windowed() const { return forgetting_.kind == Forgetting::Kind::window; }
