@@ -41,7 +41,7 @@ default_prior_noise <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
 default_prior_own <- c(meanlog = log(0.1), sdlog = 1)
 # Below 1: equal levels are not taken for granted.
-default_prior_correlation <- c(shape1 = 2, shape2 = 2)
+default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 
 # `refit` with priors for what it has none for: those of our own kernel, and those that the user wants.
 with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale, contexts = NULL) {

@@ -59,7 +59,7 @@
 #' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
 #'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture in equal shares), or `NULL` for none. `"auto"`: with our
 #'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
-#'   `c(log(2), 1)`, correlations of levels a Beta(2, 2) one, the noise by default a mixture: half `c(log(1e-5), 2.5)`, next to none, half `c(log(0.3), 1.2)`, much of all that is
+#'   `c(log(2), 1)`, correlations of levels a Beta(4, 2) one, the noise by default a mixture: half `c(log(1e-5), 2.5)`, next to none, half `c(log(0.3), 1.2)`, much of all that is
 #'   seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
 #'   search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].

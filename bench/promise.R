@@ -122,6 +122,16 @@ cases <- list(
     list(space = search_space(x1 = c(0, 1), x2 = c(0, 1), kind = param_factor(letters[1:4])),
          truth = function(p) 4 * (p$x1 - at[1])^2 + 2 * (p$x2 - at[2])^2 + effect[match(p$kind, letters)], noise = 0.15)
   },
+  # Levels that have nothing in common: each its own bowl.
+  separate = function() {
+    at <- matrix(stats::runif(6, 0.2, 0.8), 3)
+    height <- stats::rnorm(3, sd = 0.3)
+    list(space = search_space(x1 = c(0, 1), x2 = c(0, 1), kind = param_factor(letters[1:3])), noise = 0.15,
+         truth = function(p) {
+           k <- match(p$kind, letters)
+           height[k] + 4 * (p$x1 - at[k, 1])^2 + 4 * (p$x2 - at[k, 2])^2
+         })
+  },
   # An input that is there only where another one says so.
   conditional = function() {
     effect <- stats::rnorm(1, sd = 0.5)

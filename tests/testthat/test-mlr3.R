@@ -31,10 +31,10 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
   found <- list()
   for (tag in c("minimize", "maximize")) {
     set.seed(1)
-    instance <- instance_of(tag, 18)
+    instance <- instance_of(tag, 22)
     quiet(bbotk::opt("gp_bandit", refit = 5)$optimize(instance))
     archive <- as.data.frame(instance$archive$data)
-    expect_identical(nrow(archive), 18L)
+    expect_identical(nrow(archive), 22L)
     expect_identical(is.na(archive$extra), !archive$flag)
     expect_true(all(archive$n %in% 1:8 & archive$x >= log(1e-3) & archive$x <= log(10)))
     found[[tag]] <- archive[c("x", "n", "k", "flag", "extra")]
@@ -47,7 +47,7 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
 test_that("it beats random search on the same budget", {
   skip_on_cran()
   needs_bbotk()
-  found <- vapply(seq_len(by_level(1, 4)), function(seed) {
+  found <- vapply(seq_len(by_level(2, 4)), function(seed) {
     set.seed(seed)
     instance <- instance_of("minimize", 20)
     quiet(bbotk::opt("gp_bandit", refit = 5)$optimize(instance))
