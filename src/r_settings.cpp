@@ -1,3 +1,4 @@
+#include "gpbandits_types.h"
 #include "r_settings.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
@@ -50,6 +51,32 @@ SEXP wrap(const Eigen::MatrixXd& x) {
 }  // namespace Rcpp
 
 namespace gpb {
+
+// ---- entries that fail --------------------------------------------------------------------------
+
+// (As Rcpp's END_RCPP has it. Conditions stay protected until R's error takes the stack down.)
+Failure failure_caught() {
+  try {
+    throw;
+  } catch (Rcpp::internal::InterruptedException&) {
+    return {Failure::Kind::interrupt, R_NilValue};
+  } catch (Rcpp::LongjumpException& jump) {
+    return {Failure::Kind::jump, jump.token};
+  } catch (Rcpp::exception& error) {
+    return {Failure::Kind::error, PROTECT(rcpp_exception_to_r_condition(error))};
+  } catch (std::exception& error) {
+    return {Failure::Kind::error, PROTECT(exception_to_r_condition(error))};
+  } catch (...) {
+    return {Failure::Kind::error, PROTECT(string_to_try_error("c++ exception (unknown reason)"))};
+  }
+}
+
+void report(const Failure& failure) {
+  if (failure.kind == Failure::Kind::interrupt) Rf_onintr();
+  if (failure.kind == Failure::Kind::jump) Rcpp::internal::resumeJump(failure.condition);
+  Rf_eval(PROTECT(Rf_lang2(Rf_install("stop"), failure.condition)), R_BaseEnv);
+  Rf_error("an entry has failed");
+}
 
 // ---- settings -----------------------------------------------------------------------------------
 
