@@ -107,7 +107,7 @@
 #'   objective `NULL`.
 #' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and average over up to 4 models, from one
 #'   start besides those of the models of before; the design has `2 * inputs` points. (Refits every 2 rounds with ten models took .37 s for each of 300
-#'   evaluations of the sphere in 20 inputs; now .1.) One model alone (`refit = refit_every(5, mean = "fit")`) is three times as quick and finds as much or more,
+#'   evaluations of the sphere in 20 inputs; now it is .14.) One model alone (`refit = refit_every(5, mean = "fit")`) is three times as quick and finds as much or more,
 #'   but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with noise) the truth was beyond 3 `sd` of its `value` in 19, with four models in 1.
 #'   On BBOB functions in 20 inputs a trust region (TuRBO's rules), candidates that differ from the best point in few inputs, and the longer lengthscales of
 #'   `prior_lengthscale = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used (`bench/results/many_inputs.md` in the sources).

@@ -163,7 +163,7 @@ report <- function() {
   cat(sprintf("%s, %s\n", R.version.string, paste(unique(all$version), collapse = ", ")))
   for (rows in split(all, list(all$problem, all$evaluations), drop = TRUE)) {
     case <- paste(rows$fid, rows$instance)
-    methods <- unique(rows$method)
+    methods <- words(args$methods)
     rows <- rows[case %in% names(which(table(case) == length(methods))), ]
     if (nrow(rows) == 0) next
     case <- paste(rows$fid, rows$instance)
@@ -178,7 +178,7 @@ report <- function() {
       less <- if ("default" %in% methods) gaps[, method] - gaps[, "default"] else NA
       line(c(method, sprintf("%.2f", colMeans(mine[c("q25", "q50", "q75", "gap")])),
              sprintf("%.2f (%.2f)", mean(less), stats::sd(less) / sqrt(length(less))), sprintf("%.2f", mean(mine$rank)), sprintf("%.0f", mean(mine$calls)),
-             sprintf("%.3f", (sum(mine$processor) - sum(mine$within)) / sum(mine$calls))))
+             sprintf("%.3f", max(0, sum(mine$processor) - sum(mine$within)) / sum(mine$calls))))
     }
   }
 }
