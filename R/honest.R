@@ -16,7 +16,7 @@
 #'   | `width` of a theorem ([widths]) | how many sds an interval needs that holds for all rounds together | what is likely: such intervals are wide |
 #'
 #' @section Where they come from: [maximize_bandit()], [auto_bandit()] and the doors of mlr3 and tidymodels do not know the noise, the lengthscales or the variance of your function. They
-#'   fit them to its rewards, every two rounds, by their posterior density, and keep up to ten models with weights ([refit_every()], `average`): a few rewards may be all noise or a rough
+#'   fit them to its rewards, every two rounds, by their posterior density, and keep up to ten models with weights ([refit_every()], `average`; from 15 inputs on four, and more rarely): a few rewards may be all noise or a rough
 #'   function without any, and one model would promise as if only one of these could be. Means, sds, draws, expected improvement, importance, checks and certificates are of the average. `summary()` prints the
 #'   ranges of the models' parameters. Priors stand for what a new user does not say: noise next to none or nearly all, lengthscales about those of the inputs' ranges, levels of a factor
 #'   neither equal nor strangers. Who knows better says so (`prior_noise`, `prior_lengthscale`, `noise_var`). A bandit made by [gp_bandit()] or a preset without `refit` has
