@@ -229,8 +229,8 @@ cpp_note_ordinary <- function(handle, config, note) {
     invisible(.Call(`_gpbandits_cpp_note_ordinary`, handle, config, note))
 }
 
-cpp_ask_ordinary <- function(frame, contexts) {
-    .Call(`_gpbandits_cpp_ask_ordinary`, frame, contexts)
+cpp_ask_ordinary <- function(frame, context) {
+    .Call(`_gpbandits_cpp_ask_ordinary`, frame, context)
 }
 
 cpp_tell_ordinary <- function(frame, id, reward) {

@@ -1,6 +1,6 @@
 bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
-  if (identical(n, 1) && is.null(context) && is.null(time) && is.null(arms) && is.null(fixed) && ...length() == 0) {
-    asked <- ask_ordinary(bandit)
+  if (identical(n, 1) && is.null(time) && is.null(arms) && is.null(fixed) && ...length() == 0) {
+    asked <- ask_ordinary(bandit, context)
     if (!is.null(asked)) return(asked)
   }
   if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, fixed, ...))
@@ -15,8 +15,8 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
 }
 
 # One query by one call of the core, where nothing else is to be looked at: see is_ordinary(). NULL where there is.
-ask_ordinary <- function(bandit) {
-  asked <- cpp_ask_ordinary(bandit, one_without)
+ask_ordinary <- function(bandit, context) {
+  asked <- cpp_ask_ordinary(bandit, context)
   if (is.list(asked)) return(asked)
   if (is.integer(asked)) return(query_frame(bandit, asked))
   not_ordinary(bandit, asked)
@@ -36,11 +36,11 @@ not_ordinary <- function(bandit, why) {
 }
 
 # Are a bandit's queries and rewards, by its settings, such that the core can do all that there is to do? (What is due
-# after so many rounds, several outcomes, contexts, clocks and rules are R's matter.)
+# after so many rounds, several outcomes, clocks and rules are R's matter; so are queries in contexts of a table.)
 is_ordinary <- function(config) {
   parts <- c("rule", "refit", "outputs", "design", "outcomes", "rewards", "constraints", "related")
-  all(vapply(parts, function(part) is.null(config[[part]]), NA)) && length(config$context_names) == 0 &&
-    !goes_by_clock(config) && is.double(config$mean) && is.double(config$noise_var)
+  all(vapply(parts, function(part) is.null(config[[part]]), NA)) && !goes_by_clock(config) &&
+    is.double(config$mean) && is.double(config$noise_var)
 }
 
 # Found once, and noted beside the handle.
@@ -48,17 +48,18 @@ note_ordinary <- function(bandit) {
   config <- bandit$config
   if (is.null(bandit$handle)) return(invisible())
   cpp_note_ordinary(bandit$handle, config, if (is_ordinary(config)) {
-    list(shown_arms(config), config$mean, config$noise_var, at_the_edge)
+    list(shown_arms(config), config$mean, config$noise_var, at_the_edge,
+         if (is.null(config$contexts)) length(config$context_names) else -1L)
   })
 }
 
-# What query_frame() shows of arms in a table: names of the columns, inputs, labels; NULL where it shows something else.
+# What query_frame() shows of arms: names of the columns, inputs, labels; NULL where it shows something else.
 shown_arms <- function(config) {
   domain <- config$domain
-  if (!identical(class(domain), c("finite_domain", "bandit_domain")) || !is_tabulated_space(config)) return(NULL)
+  if (!identical(class(domain), c("finite_domain", "bandit_domain"))) return(NULL)
   domain <- unclass(domain)
   if (!is.double(domain$x) || !(is.null(domain$labels) || is.character(domain$labels))) return(NULL)
-  list(c("id", "arm", if (!is.null(domain$labels)) domain$label_name, domain$names), domain$x,
+  list(c("id", "arm", if (!is.null(domain$labels)) domain$label_name, domain$names, config$context_names), domain$x,
        domain$labels)
 }
 

@@ -686,13 +686,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_ask_ordinary
-SEXP cpp_ask_ordinary(SEXP frame, const Rcpp::List& contexts);
-RcppExport SEXP _gpbandits_cpp_ask_ordinary(SEXP frameSEXP, SEXP contextsSEXP) {
+SEXP cpp_ask_ordinary(SEXP frame, SEXP context);
+RcppExport SEXP _gpbandits_cpp_ask_ordinary(SEXP frameSEXP, SEXP contextSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_ask_ordinary(frame, contexts));
+    Rcpp::traits::input_parameter< SEXP >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_ask_ordinary(frame, context));
     return rcpp_result_gen;
 END_RCPP
 }

@@ -761,12 +761,22 @@ struct Ordinary {
   SEXP handle = R_NilValue, note = R_NilValue;
 };
 
-// A row of a table of arms (1-based) as query_frame() in R has it.
-SEXP framed_arm(SEXP shown, gpb::Index id, int arm) {
+// A context as R gives it where `size` values make one, and as it is taken without another look; none of no size.
+bool plain_context(SEXP context, int size, gpb::Context& out) {
+  if (Rf_isNull(context)) return size == 0;
+  if (size < 1 || TYPEOF(context) != REALSXP || !Rf_isNull(ATTRIB(context)) || Rf_xlength(context) != size) return false;
+  out.values = Eigen::Map<const Eigen::VectorXd>(REAL(context), size);
+  return out.values.allFinite();
+}
+
+// A row of a table of arms (1-based), and the context, as query_frame() in R has them.
+SEXP framed_arm(SEXP shown, gpb::Index id, int arm, const Eigen::VectorXd& context) {
   const SEXP x = VECTOR_ELT(shown, 1), labels = VECTOR_ELT(shown, 2);
   const int columns = Rf_ncols(x), rows = Rf_nrows(x), own = Rf_isNull(labels) ? 2 : 3;
+  const int contexts = static_cast<int>(context.size());
   if (arm < 1 || arm > rows) throw std::logic_error("an arm that is none");
-  const Rcpp::Shield<SEXP> frame(Rf_allocVector(VECSXP, own + columns));
+  const Rcpp::Shield<SEXP> frame(Rf_allocVector(VECSXP, own + columns + contexts));
+  for (int j = 0; j < contexts; ++j) SET_VECTOR_ELT(frame, own + columns + j, Rf_ScalarReal(context[j]));
   SET_VECTOR_ELT(frame, 0, Rf_ScalarInteger(static_cast<int>(id)));
   SET_VECTOR_ELT(frame, 1, Rf_ScalarInteger(arm));
   if (own == 3) SET_VECTOR_ELT(frame, 2, Rf_ScalarString(STRING_ELT(labels, arm - 1)));
@@ -813,18 +823,18 @@ void cpp_note_ordinary(SEXP handle, SEXP config, SEXP note) {
 // One query, if it is an ordinary one: its row as a data.frame, or its id where R knows how to show places. Else FALSE,
 // or NULL where nobody has noted whether it is one; the words of an error where the core fails.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_ask_ordinary(SEXP frame, const Rcpp::List& contexts) {
+SEXP cpp_ask_ordinary(SEXP frame, SEXP context) {
   const Ordinary ordinary(frame);
   if (ordinary.is != Ordinary::Is::yes) return ordinary.answer();
+  gpb::Context asked;
+  if (!plain_context(context, Rf_asInteger(VECTOR_ELT(ordinary.note, 4)), asked)) return Rf_ScalarLogical(FALSE);
   BanditHandle bandit(ordinary.handle);
   try {
-    const auto asked = gpb::contexts_from_list(contexts);
-    if (asked.size() != 1) throw std::logic_error("a query has one context");
     {
       gpb::RRng rng;
       BanditChange change(ordinary.handle);
       change->set_clock(gpb::kNaN);
-      change->commit(change->propose(asked[0], rng));
+      change->commit(change->propose(asked, rng));
     }
     follow_at_once(bandit, frame, R_NilValue, true);
   } catch (const std::exception& e) {
@@ -833,7 +843,7 @@ SEXP cpp_ask_ordinary(SEXP frame, const Rcpp::List& contexts) {
   const SEXP shown = VECTOR_ELT(ordinary.note, 0);
   const gpb::Index id = bandit->fold().rounds();
   if (Rf_isNull(shown)) return Rf_ScalarInteger(static_cast<int>(id));
-  return framed_arm(shown, id, static_cast<int>(bandit->fold().query(id).place.arm) + 1);
+  return framed_arm(shown, id, static_cast<int>(bandit->fold().query(id).place.arm) + 1, asked.values);
 }
 
 // Rewards of pending queries, if that is all there is to them and the prior allows them: TRUE. Else as

@@ -353,15 +353,19 @@ test_that("one query or reward in one call of the core leaves what the long way 
     labels = function() gp_ts(finite_domain(named), kernel_matern(2.5, 0.3), 0.01, B = 1, R = 0.1),
     box = function() gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, width = width_constant(2)),
     changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_every(3)),
-    pending = function() gp_bucb(x, kernel_se(0.2), 0.01)
+    pending = function() gp_bucb(x, kernel_se(0.2), 0.01),
+    context = function() gp_ucb(finite_domain(named), kernel_se(0.4), 0.01, width = width_constant(1), contexts = c("z", "w")),
+    table = function() gp_ucb(x, kernel_se(0.4), 0.01, contexts = data.frame(z = c(0, 1)))
   )
+  here <- list(context = function(t) c(sin(t), cos(t)), table = function(t) t %% 2)
   for (name in names(makes)) {
     lives <- lapply(c(quick = TRUE, long = FALSE), function(quick) {
       set.seed(3)
       b <- makes[[name]]()
       shown <- lapply(1:9, function(t) {
         # (All arms are given as those that are eligible, and a table of rewards is looked at by R.)
-        q <- if (quick || name == "box") b$suggest() else b$suggest(arms = 1:12)
+        z <- if (!is.null(here[[name]])) here[[name]](t)
+        q <- if (quick || name == "box") b$suggest(context = z) else b$suggest(context = z, arms = 1:12)
         reward <- sin(3 * t)
         if (t == 4) return(q)
         if (quick) b$observe(q$id, reward) else b$observe(data.frame(id = q$id, reward = reward))
@@ -390,6 +394,12 @@ test_that("in that one call, too, what cannot be told is refused, and a function
   expect_warning(b$observe(1, 50), class = "gpbandits_far")
   b$observe(2, 0.5)
   expect_error(b$observe(2, 0.6), "already known", class = "gpbandits_error")
+  open <- gp_ucb(1:5, kernel_se(1), 0.01, width = width_constant(1), contexts = "z")
+  for (k in 1:2) open$suggest(context = 0.5)
+  for (bad in list(NULL, NA_real_, Inf, c(1, 2), "a")) expect_error(open$suggest(context = bad), "context", class = "gpbandits_error")
+  expect_error(b$suggest(context = 1), "no contexts", class = "gpbandits_error")
+  expect_identical(names(open$suggest(context = c(z = 1))), names(open$suggest(context = 1)))
+  expect_identical(open$history()$z, c(0.5, 0.5, 1, 1))
   again <- gp_bandit(1:5, kernel_se(1), 0.01, policy_ucb(width_function(function(t) if (t > 2) stop("no") else 1)))
   again$suggest()
   again$suggest()
