@@ -71,8 +71,8 @@ SEXP whole(SEXP column, R_xlen_t size) {
   return column;
 }
 
-// How long a column is made that has to hold `needed` values. (Four copies of a row where doubling has one, and half the room that is not
-// used in the mean: R has to fill it, so that it is memory.)
+// How long a column is made that has to hold `needed` values. (Four copies of a row where doubling has one, and a
+// quarter of the room that is not used: R has to fill it, so that it is memory.)
 R_xlen_t grown(R_xlen_t length, R_xlen_t needed) {
   return std::max<R_xlen_t>({length < 4096 ? 2 * length : length + length / 4, needed, 16});
 }
@@ -764,7 +764,8 @@ struct Ordinary {
 // A context as R gives it where `size` values make one, and as it is taken without another look; none of no size.
 bool plain_context(SEXP context, int size, gpb::Context& out) {
   if (Rf_isNull(context)) return size == 0;
-  if (size < 1 || TYPEOF(context) != REALSXP || !Rf_isNull(ATTRIB(context)) || Rf_xlength(context) != size) return false;
+  if (size < 1 || TYPEOF(context) != REALSXP || Rf_isObject(context) || Rf_xlength(context) != size) return false;
+  if (!Rf_isNull(Rf_getAttrib(context, R_NamesSymbol)) || !Rf_isNull(Rf_getAttrib(context, R_DimSymbol))) return false;
   out.values = Eigen::Map<const Eigen::VectorXd>(REAL(context), size);
   return out.values.allFinite();
 }

@@ -75,8 +75,8 @@ class ToldFromR {
   Rcpp::IntegerVector outcome_;  // 1-based; NA where there is one, or for all
 };
 
-// What R has found out of the settings of a handle's bandit. It goes with the handle, and is not saved with it; nor does
-// it keep anything that is nobody else's.
+// What R has found out of the settings of a handle's bandit. It goes with the handle, and is not saved with it; nor
+// does it keep anything that is nobody else's.
 class SettingsNote {
  public:
   SettingsNote() = default;
