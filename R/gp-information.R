@@ -44,7 +44,7 @@
 #'   the points to choose from. With a [kernel_matrix()]: arm numbers (in the last column if
 #'   other inputs come along); left out, all arms.
 #' @param noise_var \eqn{\lambda > 0}, the noise variance (squared units of the reward).
-#' @param rounds \eqn{T}, the number of observations.
+#' @param rounds \eqn{T}, the number of observations, at most 1e7.
 #' @param method `"greedy"`, `"spectral"` or `"doptimal"`.
 #' @param tolerance `"doptimal"` only: the relative gap at which to stop.
 #' @return `information_gain()`: one number, in nats. `max_information_gain()`: a vector of
@@ -82,7 +82,7 @@ max_information_gain <- function(kernel, x, rounds, noise_var,
                                  tolerance = 1e-4) {
   points <- information_points(kernel, if (missing(x)) NULL else x)
   if (nrow(points$points) == 0) stop_argument("x", "no point", "at least one point")
-  rounds <- check_count(rounds)
+  rounds <- check_count(rounds, upper = most_bounded)
   noise_var <- check_positive(noise_var)
   method <- check_choice(method, c("greedy", "spectral", "doptimal"))
   tolerance <- check_number(tolerance, lower = 1e-9, upper = 1)

@@ -190,7 +190,7 @@
 #' Bounds are loose by orders of magnitude: what they show is the growth.
 #'
 #' @param theorem which theorem, see Details.
-#' @param rounds \eqn{T}: the bound is given at rounds `1..rounds`.
+#' @param rounds \eqn{T}, at most 1e7: the bound is given at rounds `1..rounds`.
 #' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least
 #' `rounds`
 #'   numbers, such as an upper bound of [max_information_gain()] gives (for `"constraints_..."`, `epoch`
@@ -225,7 +225,7 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
                                      "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
-  rounds <- check_count(rounds)
+  rounds <- check_count(rounds, upper = most_bounded)
   formula <- regret_theorems()[[theorem]]
   given <- list(...)
   known <- setdiff(names(formals(formula)), c("rounds", "gain"))
@@ -253,6 +253,9 @@ check_theorem_arguments <- function(given, known, theorem) {
   }
   if (anyDuplicated(names)) stop_argument(names[anyDuplicated(names)], "given twice", "given once")
 }
+
+# Bounds and gains are a number for each round.
+most_bounded <- 1e7
 
 # gamma_0..gamma_rounds.
 gain_values <- function(gain, rounds) {

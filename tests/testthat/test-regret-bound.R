@@ -214,6 +214,7 @@ test_that("bad input is refused and named", {
   }
   refuse("theorem", "srinivas4", 4, gains)
   refuse("rounds", "igp_ucb", 0, gains, B = 1, R = 1)
+  refuse("rounds", "igp_ucb", 2147483647, gains, B = 1, R = 1)
   refuse("gain", "igp_ucb", 4, B = 1, R = 1)
   refuse("gain", "igp_ucb", 5, gains, B = 1, R = 1)
   refuse("gain", "igp_ucb", 4, rev(gains), B = 1, R = 1)
