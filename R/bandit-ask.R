@@ -56,7 +56,7 @@ note_ordinary <- function(bandit) {
 # What query_frame() shows of arms: names of the columns, inputs, labels; NULL where it shows something else.
 shown_arms <- function(config) {
   domain <- config$domain
-  if (!identical(class(domain), c("finite_domain", "bandit_domain"))) return(NULL)
+  if (!is_plain_set_of_arms(domain)) return(NULL)
   domain <- unclass(domain)
   if (!is.double(domain$x) || !(is.null(domain$labels) || is.character(domain$labels))) return(NULL)
   list(c("id", "arm", if (!is.null(domain$labels)) domain$label_name, domain$names, config$context_names), domain$x,
