@@ -25,7 +25,8 @@ ask_ordinary <- function(bandit, context) {
 # Rewards, as ask_ordinary(). Were they told?
 tell_ordinary <- function(bandit, id, reward) {
   told <- cpp_tell_ordinary(bandit, id, reward)
-  isTRUE(told) || !is.null(not_ordinary(bandit, told))
+  if (!isTRUE(told)) not_ordinary(bandit, told)
+  isTRUE(told)
 }
 
 # `why`: as cpp_ask_ordinary() says it.

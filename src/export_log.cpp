@@ -600,13 +600,13 @@ class ToldRows {
   std::vector<double*> values_, g_;
 };
 
-// cpp_log_follow() where nothing else is to know of the change.
-void follow_at_once(BanditHandle& bandit, SEXP owner, SEXP fields, bool in_step) {
+// See cpp_log_follow(). The lists of new queries and events are made only for who reads them.
+SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted) {
   Protection keep;
   const SEXP queries = binding(owner, Rf_install("queries")), events = binding(owner, Rf_install("events"));
-  const R_xlen_t had = size_of(queries);
+  const R_xlen_t had = size_of(queries), heard = size_of(events);
   const R_xlen_t asked = beyond(bandit->fold().queries().size(), had);
-  const NewEvents happened(*bandit, size_of(events));
+  const NewEvents happened(*bandit, heard);
   TableRows query_rows(queries, asked, keep), event_rows(events, happened.count, keep);
   if (asked > 0) fill_queries(*bandit, bandit->fold().queries().data() + had, asked, query_rows);
   if (happened.count > 0) fill_events(*bandit, happened, event_rows);
@@ -615,11 +615,15 @@ void follow_at_once(BanditHandle& bandit, SEXP owner, SEXP fields, bool in_step)
   const ToldRows told(*bandit, happened, query_rows);
   PreparedChange change(owner);
   change.fields(fields);
+  const bool is_durable = !Rf_isNull(durable);
+  const SEXP listed = is_durable || wanted ? events_from(*bandit, heard, keep) : R_NilValue;
+  if (is_durable) change.fields(Rcpp::Function(durable)(queries_from(*bandit, had, keep), listed));
   told.write();
   query_rows.write();
   event_rows.write();
   change.make(in_step ? bandit.held() : nullptr);
   bandit->hand_over_events();
+  return listed;
 }
 
 }  // namespace
@@ -655,23 +659,7 @@ SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event) {
 SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted) {
   BanditHandle bandit(handle);
   if (IS_S4_OBJECT(owner)) owner = Rf_getAttrib(owner, Rf_install(".xData"));
-  if (Rf_isNull(durable) && !wanted) {
-    follow_at_once(bandit, owner, fields, in_step);
-    return R_NilValue;
-  }
-  Protection keep;
-  const SEXP queries = binding(owner, Rf_install("queries")),
-             events = binding(owner, Rf_install("events"));
-  const SEXP asked = queries_from(*bandit, size_of(queries), keep);
-  const SEXP happened = events_from(*bandit, size_of(events), keep);
-  PreparedChange change(owner);
-  change.table(queries, asked, told_cells(happened, keep));
-  change.table(events, happened, R_NilValue);
-  change.fields(fields);
-  if (!Rf_isNull(durable)) change.fields(Rcpp::Function(durable)(asked, happened));
-  change.make(in_step ? bandit.held() : nullptr);
-  bandit->hand_over_events();
-  return happened;
+  return follow(bandit, owner, fields, durable, in_step, wanted);
 }
 
 // The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has
@@ -837,7 +825,7 @@ SEXP cpp_ask_ordinary(SEXP frame, SEXP context) {
       change->set_clock(gpb::kNaN);
       change->commit(change->propose(asked, rng));
     }
-    follow_at_once(bandit, frame, R_NilValue, true);
+    follow(bandit, frame, R_NilValue, R_NilValue, true, false);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
@@ -871,7 +859,7 @@ SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward) {
         change->observe(static_cast<gpb::Index>(ids[k]), rewards[k]);
       }
     }
-    follow_at_once(bandit, frame, R_NilValue, true);
+    follow(bandit, frame, R_NilValue, R_NilValue, true, false);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
