@@ -160,7 +160,8 @@ check_models <- function(models, config) {
 
 # ---- tables -------------------------------------------------------------------
 
-# What a column holds beyond the table's size is room to grow, and no row: it goes.
+# What a column holds beyond the table's size is room to grow, and no row: it goes. (Files from before columns could be
+# blank have full ones.)
 check_table <- function(table, columns, what) {
   if (!is.environment(table)) damaged("it has no table of ", what)
   size <- get0(".size", envir = table, inherits = FALSE)
@@ -171,34 +172,43 @@ check_table <- function(table, columns, what) {
   if (!is.character(listed) || !setequal(listed, names(columns)) || anyDuplicated(listed)) {
     damaged("its table of ", what, " has other columns than ", quoted(names(columns)))
   }
+  blank <- get0(".blank", envir = table, inherits = FALSE, ifnotfound = character())
+  if (!is.character(blank) || !all(blank %in% listed) || anyDuplicated(blank)) {
+    damaged("its table of ", what, " has no such columns that hold nothing")
+  }
   for (name in names(columns)) {
     column <- get0(name, envir = table, inherits = FALSE)
     if (!identical(typeof(column), typeof(columns[[name]])) || is.object(column)) {
       damaged("the column ", name, " of its ", what, " has the wrong type")
     }
-    if (length(column) < size) damaged("the column ", name, " of its ", what, " is shorter than the table")
-    assign(name, column[seq_len(size)], envir = table)
+    if (!name %in% blank) {
+      if (length(column) < size) damaged("the column ", name, " of its ", what, " is shorter than the table")
+      column <- column[seq_len(size)]
+      if (is_blank(column)) blank <- c(blank, name)
+    } else if (length(column) > 0) {
+      damaged("the column ", name, " of its ", what, " holds values and is said to hold none")
+    }
+    assign(name, if (name %in% blank) column[0] else column, envir = table)
   }
+  table$.blank <- blank
 }
 
 # Columns that came with later versions, as the earlier ones would have them.
 upgrade_format <- function(bandit) {
   format <- or_else(bandit$config$format, 0L)
   if (format == bandit_format) return(invisible())
-  add_column(bandit$events, "size", NA_real_)
-  add_column(bandit$events, "spread", NA_real_)
-  add_column(bandit$events, "other", NA_integer_)
-  add_column(bandit$events, "noise_var", NA_real_)
-  add_column(bandit$events, "arms", NA_character_)
-  add_column(bandit$events, "outcome", NA_integer_)
-  add_column(bandit$queries, "status", NA_integer_)
+  for (name in c("size", "spread", "other", "noise_var", "arms", "outcome")) {
+    add_blank(bandit$events, name, event_columns()[[name]])
+  }
+  add_blank(bandit$queries, "status", integer())
   bandit$config$format <- bandit_format
 }
 
-add_column <- function(table, name, value) {
+add_blank <- function(table, name, like) {
   if (!is.environment(table) || name %in% table$.columns) return(invisible())
-  assign(name, rep(value, table_size(table)), envir = table)
+  assign(name, like, envir = table)
   table$.columns <- c(table$.columns, name)
+  table$.blank <- union(table$.blank, name)
 }
 
 # Does what the tables say of their queries follow from the events? `fold`: cpp_bandit_log() from the beginning.

@@ -1,9 +1,12 @@
 # Tables whose columns grow ahead of their rows: the event log of a bandit. Plain R data in
 # environments, so that a bandit can be saved, copied and sent to another process.
+# A column that is NA in all rows so far holds no values, and its name is in `.blank`: table_column() has them, and
+# `table$name[rows]` is NA as it is beyond the end of any of R's vectors. commit() fills it when a value comes.
 
 new_table <- function(prototype) {
   table <- list2env(prototype, parent = emptyenv())
   table$.columns <- names(prototype)
+  table$.blank <- names(prototype)
   table$.size <- 0L
   table
 }
@@ -42,7 +45,12 @@ as_one_change <- function(owner, fields, caches, make, durable = NULL) {
          durable = if (!is.null(durable)) function() durable(draft))
 }
 
-table_column <- function(table, name) utils::head(get(name, envir = table), table$.size)
+table_column <- function(table, name) {
+  column <- get(name, envir = table)
+  if (name %in% table$.blank) rep(column[NA_integer_], table$.size) else utils::head(column, table$.size)
+}
+
+is_blank <- function(column) is.na(column[1]) && all(is.na(column)) && !(is.double(column) && any(is.nan(column)))
 
 table_columns <- function(table) {
   columns <- lapply(table$.columns, function(name) table_column(table, name))

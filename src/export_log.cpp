@@ -63,6 +63,69 @@ void fill_na(SEXP column, R_xlen_t from) {
   }
 }
 
+bool is_na(SEXP column, R_xlen_t at) {
+  switch (TYPEOF(column)) {
+    case INTSXP:
+    case LGLSXP: return INTEGER(column)[at] == NA_INTEGER;
+    case REALSXP: return R_IsNA(REAL(column)[at]) != 0;
+    case STRSXP: return STRING_ELT(column, at) == NA_STRING;
+    default: return false;
+  }
+}
+
+bool all_na(SEXP column) {
+  for (R_xlen_t k = 0; k < Rf_xlength(column); ++k) {
+    if (!is_na(column, k)) return false;
+  }
+  return true;
+}
+
+// Which of a table's columns hold NA alone, and thus nothing (`.blank` in R/table.R), and which of them are filled by a
+// change.
+class Blanks {
+ public:
+  explicit Blanks(SEXP table) : table_(table), names_(Rf_findVarInFrame(table, symbol())) {}
+  bool have(SEXP name) const {
+    if (TYPEOF(names_) != STRSXP) return false;
+    for (R_xlen_t k = 0; k < Rf_xlength(names_); ++k) {
+      if (is_name(k, name)) return true;
+    }
+    return false;
+  }
+  void fill(SEXP name) { filled_.push_back(name); }
+  // When all of them are known.
+  void prepare(Protection& keep) {
+    if (filled_.empty()) return;
+    const R_xlen_t left = Rf_xlength(names_) - static_cast<R_xlen_t>(filled_.size());
+    const SEXP names = keep(Rf_allocVector(STRSXP, left));
+    R_xlen_t at = 0;
+    for (R_xlen_t k = 0; k < Rf_xlength(names_); ++k) {
+      const bool stays = std::none_of(filled_.begin(), filled_.end(), [&](SEXP name) { return is_name(k, name); });
+      if (!stays) continue;
+      if (at == left) throw std::invalid_argument("a log names a column twice");
+      SET_STRING_ELT(names, at++, STRING_ELT(names_, k));
+    }
+    names_ = names;
+  }
+  // Allocates nothing.
+  void write() const {
+    if (!filled_.empty()) Rf_defineVar(symbol(), names_, table_);
+  }
+
+ private:
+  static SEXP symbol() { return Rf_install(".blank"); }
+  bool is_name(R_xlen_t k, SEXP name) const { return STRING_ELT(names_, k) == PRINTNAME(name); }  // R keeps one copy
+
+  SEXP table_, names_;
+  std::vector<SEXP> filled_;
+};
+
+SEXPTYPE type_of(SEXP column) {
+  const int type = TYPEOF(column);
+  if (type == INTSXP || type == REALSXP || type == STRSXP) return static_cast<SEXPTYPE>(type);
+  throw std::invalid_argument("a log has a column of an unknown type");
+}
+
 // A column with at least so many values.
 SEXP whole(SEXP column, R_xlen_t size) {
   if (size < 0 || Rf_xlength(column) < size) {
@@ -80,31 +143,36 @@ R_xlen_t grown(R_xlen_t length, R_xlen_t needed) {
 // The column itself where nobody else holds it and there is room for `count` more rows; else a copy
 // of its first `size` values.
 SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
-  const int type = TYPEOF(column);
-  if (type != INTSXP && type != REALSXP && type != STRSXP) {
-    throw std::invalid_argument("a log has a column of an unknown type");
-  }
+  const SEXPTYPE type = type_of(column);
   const R_xlen_t length = Rf_xlength(column), needed = size + count;
   if (length >= needed && !MAYBE_SHARED(column)) return column;
-  const SEXP copy = keep(
-      Rf_allocVector(static_cast<SEXPTYPE>(type),
-                     length >= needed ? length : grown(length, needed)));
+  const SEXP copy = keep(Rf_allocVector(type, length >= needed ? length : grown(length, needed)));
   copy_values(column, 0, copy, 0, size);
   fill_na(copy, size);
   return copy;
 }
 
+// In place of a column that holds nothing: `size` values NA, and room for `count` more rows.
+SEXP filled_out(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
+  const SEXP out = keep(Rf_allocVector(type_of(column), grown(size, size + count)));
+  fill_na(out, 0);
+  return out;
+}
+
 // One column of a table, with room for the rows that come.
 class ColumnChange {
  public:
-  ColumnChange(SEXP table, SEXP name, R_xlen_t size, R_xlen_t count, Protection& keep)
-      : table_(table), name_(name), column_(writable(whole(binding(table, name), size), size, count, keep)),
-        size_(size), count_(count) {}
-  void append(SEXP values, Protection& keep) {
+  ColumnChange(SEXP table, SEXP name, R_xlen_t size, R_xlen_t count, Blanks& blanks, Protection& keep)
+      : table_(table), name_(name), column_(binding(table, name)), size_(size), count_(count),
+        blank_(blanks.have(name)) {
+    if (!blank_) column_ = writable(whole(column_, size), size, count, keep);
+  }
+  void append(SEXP values, Blanks& blanks, Protection& keep) {
     appended_ = as_column(values, keep);
     if (Rf_xlength(appended_) != count_) throw std::invalid_argument("a log's rows of two lengths");
+    fill_for(appended_, blanks, keep);
   }
-  void set(SEXP rows, SEXP values, Protection& keep) {
+  void set(SEXP rows, SEXP values, Blanks& blanks, Protection& keep) {
     if (TYPEOF(rows) != INTSXP) throw std::invalid_argument("a log's row numbers are no integers");
     const int* row = INTEGER(rows);
     for (R_xlen_t k = 0; k < Rf_xlength(rows); ++k) {
@@ -117,9 +185,11 @@ class ColumnChange {
     if (Rf_xlength(cells_) != Rf_xlength(rows)) {
       throw std::invalid_argument("a log's cells of two lengths");
     }
+    fill_for(cells_, blanks, keep);
   }
   // Allocates nothing.
   void write() const {
+    if (blank_) return;
     if (!Rf_isNull(appended_)) copy_values(appended_, 0, column_, size_, count_);
     for (R_xlen_t k = 0; k < Rf_xlength(rows_); ++k) {
       copy_values(cells_, k, column_, INTEGER(rows_)[k] - 1, 1);
@@ -132,10 +202,17 @@ class ColumnChange {
     if (TYPEOF(values) == TYPEOF(column_)) return values;
     return keep(Rf_coerceVector(values, static_cast<SEXPTYPE>(TYPEOF(column_))));
   }
+  void fill_for(SEXP values, Blanks& blanks, Protection& keep) {
+    if (!blank_ || all_na(values)) return;
+    column_ = filled_out(column_, size_, count_, keep);
+    blank_ = false;
+    blanks.fill(name_);
+  }
 
   SEXP table_, name_, column_;
   SEXP appended_ = R_NilValue, rows_ = R_NilValue, cells_ = R_NilValue;
   R_xlen_t size_, count_;
+  bool blank_;
 };
 
 // The list's element of that name, or NULL. (R keeps one copy of each name.)
@@ -153,7 +230,7 @@ SEXP element(SEXP list, const char* name) { return element(list, PRINTNAME(Rf_in
 class TableChange {
  public:
   TableChange(SEXP table, SEXP append, SEXP cells, Protection& keep)
-      : table_(table), keep_(keep) {
+      : table_(table), keep_(keep), blanks_(table) {
     const R_xlen_t size = size_of(table_);
     const R_xlen_t count = Rf_xlength(append) > 0 ? Rf_xlength(VECTOR_ELT(append, 0)) : 0;
     if (count > 0) {
@@ -161,25 +238,27 @@ class TableChange {
       columns_.reserve(static_cast<std::size_t>(Rf_xlength(wanted)));
       for (R_xlen_t k = 0; k < Rf_xlength(wanted); ++k) {
         const SEXP name = STRING_ELT(wanted, k);
-        add(name, size, count).append(element(append, name), keep);
+        add(name, size, count).append(element(append, name), blanks_, keep);
       }
     }
     const SEXP names = Rf_getAttrib(cells, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(cells); ++k) {
       const SEXP one = VECTOR_ELT(cells, k);
-      find(STRING_ELT(names, k), size, count).set(VECTOR_ELT(one, 0), VECTOR_ELT(one, 1), keep);
+      find(STRING_ELT(names, k), size, count).set(VECTOR_ELT(one, 0), VECTOR_ELT(one, 1), blanks_, keep);
     }
+    blanks_.prepare(keep);
     size_ = keep(Rf_ScalarInteger(static_cast<int>(size + count)));
   }
   void write() const {
     for (const ColumnChange& column : columns_) column.write();
+    blanks_.write();
     Rf_defineVar(Rf_install(".size"), size_, table_);
   }
 
  private:
   ColumnChange& add(SEXP name, R_xlen_t size, R_xlen_t count) {
     names_.push_back(name);
-    columns_.emplace_back(table_, Rf_installChar(name), size, count, keep_);
+    columns_.emplace_back(table_, Rf_installChar(name), size, count, blanks_, keep_);
     return columns_.back();
   }
   ColumnChange& find(SEXP name, R_xlen_t size, R_xlen_t count) {
@@ -191,6 +270,7 @@ class TableChange {
 
   SEXP table_;
   Protection& keep_;
+  Blanks blanks_;
   std::vector<SEXP> names_;
   std::vector<ColumnChange> columns_;
   SEXP size_;
@@ -483,11 +563,12 @@ SEXP told_cells(SEXP events, Protection& keep) {
 }
 
 // Rows that go straight into a table's columns: no list of them is made first. The columns are made ready in the
-// beginning; until write() the table is as it was, as values beyond its size are none.
+// beginning; until write() the table is as it was, as values beyond its size are none. First the new rows, then
+// settle(), then columns as a whole, then prepare() and write().
 class TableRows {
  public:
   TableRows(SEXP table, R_xlen_t count, Protection& keep)
-      : table_(table), size_(size_of(table)), count_(count), keep_(keep) {
+      : table_(table), size_(size_of(table)), count_(count), keep_(keep), blanks_(table) {
     if (count == 0) return;
     const SEXP names = binding(table, Rf_install(".columns"));
     columns_.reserve(static_cast<std::size_t>(Rf_xlength(names)));
@@ -495,41 +576,66 @@ class TableRows {
     new_size_ = keep(Rf_ScalarInteger(static_cast<int>(size_ + count)));
   }
   // Where the new rows of a column begin.
-  int* integers(const char* name) { return INTEGER(new_values(name, INTSXP)) + size_; }
-  double* numbers(const char* name) { return REAL(new_values(name, REALSXP)) + size_; }
-  std::pair<SEXP, R_xlen_t> texts(const char* name) { return {new_values(name, STRSXP), size_}; }
-  // A whole column, new rows too.
-  SEXP column(const char* name, int type) {
-    if (count_ == 0) {
-      const SEXP symbol = Rf_install(name);
-      for (const Column& one : columns_) {
-        if (one.name == symbol) return one.values;
-      }
-      add(symbol);
-      return checked(columns_.back(), type);
-    }
-    return checked(find(name), type);
+  int* integers(const char* name) {
+    const auto rows = new_rows(name, INTSXP);
+    return INTEGER(rows.first) + rows.second;
   }
-  // Has every column got its new rows?
-  void check_filled() const {
+  double* numbers(const char* name) {
+    const auto rows = new_rows(name, REALSXP);
+    return REAL(rows.first) + rows.second;
+  }
+  std::pair<SEXP, R_xlen_t> texts(const char* name) { return new_rows(name, STRSXP); }
+  // Every column must have got its new rows; of those that held nothing some do now.
+  void settle() {
     if (count_ > 0 && filled_ != columns_.size()) throw std::invalid_argument("a log's rows of two lengths");
+    for (Column& one : columns_) {
+      if (!one.blank || all_na(one.values)) continue;
+      const SEXP rows = one.values;
+      fill(one);
+      copy_values(rows, 0, one.values, size_, count_);
+    }
   }
+  // A whole column, new rows too, to write into.
+  SEXP column(const char* name, int type) {
+    Column& one = count_ > 0 ? find(name) : loaded(Rf_install(name));
+    if (one.blank) fill(one);
+    return checked(one, type);
+  }
+  void prepare() { blanks_.prepare(keep_); }
   // Allocates nothing.
   void write() const {
     for (const Column& one : columns_) {
-      if (one.is_new) Rf_defineVar(one.name, one.values, table_);
+      if (one.is_new && !one.blank) Rf_defineVar(one.name, one.values, table_);
     }
+    blanks_.write();
     if (count_ > 0) Rf_defineVar(Rf_install(".size"), new_size_, table_);
   }
 
  private:
+  // `blank`: the column holds nothing, `values` are its new rows alone.
   struct Column {
     SEXP name, values;
-    bool is_new;
+    bool is_new, blank;
   };
   void add(SEXP name) {
-    const SEXP held = whole(binding(table_, name), size_), ready = writable(held, size_, count_, keep_);
-    columns_.push_back({name, ready, ready != held});
+    const SEXP held = binding(table_, name);
+    if (blanks_.have(name)) {
+      columns_.push_back({name, keep_(Rf_allocVector(type_of(held), count_)), false, true});
+      return;
+    }
+    const SEXP ready = writable(whole(held, size_), size_, count_, keep_);
+    columns_.push_back({name, ready, ready != held, false});
+  }
+  void fill(Column& one) {
+    one = {one.name, filled_out(one.values, size_, count_, keep_), true, false};
+    blanks_.fill(one.name);
+  }
+  Column& loaded(SEXP symbol) {
+    for (Column& one : columns_) {
+      if (one.name == symbol) return one;
+    }
+    add(symbol);
+    return columns_.back();
   }
   static SEXP checked(const Column& column, int type) {
     if (TYPEOF(column.values) == type) return column.values;
@@ -544,14 +650,17 @@ class TableRows {
     }
     throw std::invalid_argument(std::string("a log has no ") + name);
   }
-  SEXP new_values(const char* name, int type) {
+  // A vector, and where in it the new rows of a column begin.
+  std::pair<SEXP, R_xlen_t> new_rows(const char* name, int type) {
     ++filled_;
-    return checked(find(name), type);
+    const Column& one = find(name);
+    return {checked(one, type), one.blank ? 0 : size_};
   }
 
   SEXP table_;
   R_xlen_t size_, count_;
   Protection& keep_;
+  Blanks blanks_;
   std::vector<Column> columns_;
   std::size_t next_ = 0, filled_ = 0;
   SEXP new_size_ = R_NilValue;
@@ -610,9 +719,11 @@ SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in
   TableRows query_rows(queries, asked, keep), event_rows(events, happened.count, keep);
   if (asked > 0) fill_queries(*bandit, bandit->fold().queries().data() + had, asked, query_rows);
   if (happened.count > 0) fill_events(*bandit, happened, event_rows);
-  query_rows.check_filled();
-  event_rows.check_filled();
+  query_rows.settle();
+  event_rows.settle();
   const ToldRows told(*bandit, happened, query_rows);
+  query_rows.prepare();
+  event_rows.prepare();
   PreparedChange change(owner);
   change.fields(fields);
   const bool is_durable = !Rf_isNull(durable);
@@ -673,18 +784,19 @@ Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& i
       throw std::invalid_argument("a log has no such query");
     }
   }
+  const Blanks blanks(queries);
   std::vector<const double*> columns;
   for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {
     const SEXP name = STRING_ELT(names, k);
     if (std::strncmp(CHAR(name), "in.", 3) != 0) continue;
-    const SEXP column = whole(binding(queries, Rf_installChar(name)), size);
+    const SEXP symbol = Rf_installChar(name), column = binding(queries, symbol);
     if (TYPEOF(column) != REALSXP) throw std::invalid_argument("a log's inputs are no numbers");
-    columns.push_back(REAL(column));
+    columns.push_back(blanks.have(symbol) ? nullptr : REAL(whole(column, size)));
   }
   Rcpp::NumericMatrix out(static_cast<int>(ids.size()), static_cast<int>(columns.size()));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     double* const to = out.begin() + static_cast<R_xlen_t>(c) * ids.size();
-    for (R_xlen_t k = 0; k < ids.size(); ++k) to[k] = columns[c][ids[k] - 1];
+    for (R_xlen_t k = 0; k < ids.size(); ++k) to[k] = columns[c] ? columns[c][ids[k] - 1] : NA_REAL;
   }
   return out;
 }
@@ -784,11 +896,11 @@ SEXP framed_arm(SEXP shown, gpb::Index id, int arm, const Eigen::VectorXd& conte
 }
 
 // Rewards that the prior hardly allows are warned of, by R.
-bool prior_allows(SEXP note, gpb::Bandit& bandit, const int* arm, double reward) {
+bool prior_allows(SEXP note, gpb::Bandit& bandit, int arm, double reward) {
   const SEXP mean = VECTOR_ELT(note, 1);
   const double scale = bandit.space().prior_scale();
   const double most = REAL(VECTOR_ELT(note, 3))[0] * std::sqrt(scale * scale + REAL(VECTOR_ELT(note, 2))[0]);
-  const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : *arm;
+  const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : arm;
   return at >= 0 && at < Rf_xlength(mean) && std::abs(reward - REAL(mean)[at]) <= most;
 }
 
@@ -845,11 +957,11 @@ SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward) {
   if (!cpp_plain_rewards(queries, id, reward)) return Rf_ScalarLogical(FALSE);
   const Rcpp::NumericVector ids(id), rewards(reward);
   BanditHandle bandit(ordinary.handle);
-  const SEXP arm = whole(binding(queries, Rf_install("arm")), size_of(queries));
+  const bool numbered = !Blanks(queries).have(Rf_install("arm"));
+  const SEXP arm = numbered ? whole(binding(queries, Rf_install("arm")), size_of(queries)) : R_NilValue;
   for (R_xlen_t k = 0; k < ids.size(); ++k) {
-    if (!prior_allows(ordinary.note, *bandit, INTEGER(arm) + static_cast<R_xlen_t>(ids[k]) - 1, rewards[k])) {
-      return Rf_ScalarLogical(FALSE);
-    }
+    const int played = numbered ? INTEGER(arm)[static_cast<R_xlen_t>(ids[k]) - 1] : NA_INTEGER;
+    if (!prior_allows(ordinary.note, *bandit, played, rewards[k])) return Rf_ScalarLogical(FALSE);
   }
   try {
     {

@@ -166,3 +166,83 @@ test_that("a long table has at most a quarter of its rows as room to grow", {
   expect_identical(gpbandits:::table_column(table, "a"), seq_len(5003L))
   expect_identical(gpbandits:::table_column(table, "b"), c(rep("x", 5000), rep(NA, 3)))
 })
+
+test_that("a column of NA alone is no memory, and is filled when a value comes: the rows are the same", {
+  skip_on_cran()
+  set.seed(51)
+  kinds <- list(a = 1:9, b = c(0.5, NaN, -Inf), c = c("x", ""), d = 1:3)
+  draw <- function(name, count, known) {
+    ifelse(stats::runif(count) < known, sample(kinds[[name]], count, TRUE), kinds[[name]][NA][1])
+  }
+  for (life in 1:20) {
+    table <- new_table(lapply(kinds, `[`, 0))
+    expected <- lapply(kinds, `[`, 0)
+    comes <- stats::setNames(sample(c(0, 5, 20, Inf), 4, TRUE), names(kinds))    # when each column has values
+    copies <- list()
+    same <- tidy <- TRUE
+    for (k in 1:40) {
+      count <- sample(0:4, 1)
+      rows <- lapply(stats::setNames(names(kinds), names(kinds)),
+                     function(name) draw(name, count, 0.3 * (k > comes[[name]])))
+      size <- length(expected$a) + count
+      expected <- Map(c, expected, rows)
+      at <- if (size) sample.int(size, min(size, 2))
+      name <- sample(names(kinds), 1)
+      values <- draw(name, length(at), 0.5 * (k > comes[[name]]))
+      cells <- if (size) stats::setNames(list(list(at, values)), name) else list()
+      if (size) expected[[name]][at] <- values
+      gpbandits:::commit(table, list(table_change(table, if (count) rows, cells)))
+      same <- same && identical(gpbandits:::table_columns(table), expected)
+      held <- vapply(names(kinds), function(name) length(table[[name]]), 0L)
+      tidy <- tidy && all(held[table$.blank] == 0) && all(held[setdiff(names(kinds), table$.blank)] >= size) &&
+        all(names(comes)[comes > k] %in% table$.blank)
+      if (k %in% c(10, 25)) copies <- c(copies, list(list(gpbandits:::table_copy(table), expected)))
+    }
+    expect_true(same && tidy)
+    for (copy in copies) expect_identical(gpbandits:::table_columns(copy[[1]]), copy[[2]])
+  }
+})
+
+test_that("a change that comes to nothing leaves columns without values as they are", {
+  table <- new_table(list(a = integer(), b = double()))
+  table_append(table, list(a = 1:3, b = rep(NA_real_, 3)))
+  owner <- list2env(list(table = table))
+  before <- as.list(table, all.names = TRUE)
+  filling <- list(table_change(table, list(a = 4L, b = NA_real_), list(b = list(2L, 0.5))))
+  expect_error(gpbandits:::commit(owner, filling, durable = function() stop("no room")), "no room")
+  expect_identical(as.list(table, all.names = TRUE)[names(before)], before)
+  expect_identical(table$b[2:3], c(NA_real_, NA_real_))
+  gpbandits:::commit(owner, filling)
+  expect_identical(gpbandits:::table_columns(table), list(a = 1:4, b = c(NA, 0.5, NA, NA)))
+  expect_identical(table$.blank, character())
+})
+
+test_that("most columns of a bandit's events hold nothing, and files with full ones go on alike", {
+  b <- gp_ucb(1:5, kernel_se(1), 0.1)
+  for (k in 1:30) b$observe(b$suggest()$id, sin(k))
+  expect_setequal(b$events$.blank, c("time", "noise_var", "size", "spread", "other", "outcome", "arms"))
+  full <- unserialize(serialize(b, NULL))            # as versions before had it
+  frame <- as.environment(full)
+  for (name in frame$events$.blank) assign(name, gpbandits:::table_column(b$events, name), envir = frame$events)
+  rm(".blank", envir = frame$events)
+  expect_identical(full$history(), b$history())
+  expect_identical(full$suggest(), b$suggest())
+  expect_setequal(full$events$.blank, b$events$.blank)
+  b$observe(b$suggest(arms = c(2, 4))$id, 0.5, noise_var = 0.2)
+  expect_false(any(c("noise_var", "arms") %in% b$events$.blank))
+  expect_identical(which(!is.na(gpbandits:::table_column(b$events, "noise_var"))), gpbandits:::table_size(b$events))
+  spoilt <- function(change) {
+    twin <- unserialize(serialize(b, NULL))
+    change(as.environment(twin)$events)
+    expect_error(twin$history(), "damaged", class = "gpbandits_error")
+  }
+  spoilt(function(events) events$spread <- 1)
+  spoilt(function(events) events$noise_var <- double())
+  spoilt(function(events) events$spread <- character())
+  spoilt(function(events) events$.blank <- c(events$.blank, "kind"))
+  spoilt(function(events) events$.blank <- c(events$.blank, "unheard"))
+  spoilt(function(events) events$.blank <- 1)
+  spoilt(function(events) events$.blank <- events$.blank[c(1, 1)])
+  spoilt(function(events) events$.blank <- NA_character_)
+  spoilt(function(events) rm(".blank", envir = events))
+})
