@@ -403,7 +403,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
   }
   for (gpb::Index j = 0; j < constraints; ++j) {
     numbers(with_number("g", j + 1).c_str(), unknown);
-    numbers(with_number("kappa", j + 1).c_str(), [j](const Query& q) { return q.kappa.get()[j]; });
+    numbers(with_number("kappa", j + 1).c_str(), [j](const Query& q) { return q.beside->kappa[j]; });
   }
 }
 

@@ -22,7 +22,8 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 }  // namespace gpb
 
 // Numbers as R has them.
-inline int or_na(gpb::Index number) { return number < 0 ? NA_INTEGER : static_cast<int>(number); }
+inline int or_na(int number) { return number < 0 ? NA_INTEGER : number; }
+inline int or_na(gpb::Index number) { return or_na(static_cast<int>(number)); }
 inline double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
 
 inline void check_length(R_xlen_t length, R_xlen_t wanted) {

@@ -4,19 +4,26 @@
 
 #include "base/arm_set.h"
 
+#include <cstdint>
+
 namespace gpb {
 
 // One of three: a row of the table of all arms in all known contexts; an arm (or a row of a
 // product) whose other inputs no table has; a point of a box. Spaces make them.
+// (Numbers are as narrow as R's: long lives have millions of places.)
 struct Place {
-  enum class Kind { tabled, numbered, point };
+  enum class Kind : std::int8_t { tabled, numbered, point };
   Kind kind = Kind::point;
-  Index arm = -1;  // number of the arm or of the product's row; none for a point
-  Index row = -1;  // of the table, if tabled
-  VectorXd x;      // the kernel's inputs, the arm's number last if numbered; none if tabled
+  std::int32_t arm = -1;  // number of the arm or of the product's row; none for a point
+  std::int32_t row = -1;  // of the table, if tabled
+  VectorXd x;             // the kernel's inputs, the arm's number last if numbered; none if tabled
 
-  static Place tabled(Index arm, Index row) { return {Kind::tabled, arm, row, VectorXd()}; }
-  static Place numbered(Index arm, VectorXd x) { return {Kind::numbered, arm, -1, std::move(x)}; }
+  static Place tabled(Index arm, Index row) {
+    return {Kind::tabled, static_cast<std::int32_t>(arm), static_cast<std::int32_t>(row), VectorXd()};
+  }
+  static Place numbered(Index arm, VectorXd x) {
+    return {Kind::numbered, static_cast<std::int32_t>(arm), -1, std::move(x)};
+  }
   static Place point(VectorXd x) { return {Kind::point, -1, -1, std::move(x)}; }
 };
 

@@ -31,11 +31,11 @@ Fold::Fold(FoldRules rules, const PlaceFacts& places)
 }
 
 Status Query::whole_status() const {
-  if (others->empty()) return status;
+  if (beside->others.empty()) return status;
   bool awaited = status == Status::pending, answered = status == Status::known, lost = status == Status::lost,
        failed = status == Status::failed;
   bool only_awaited = awaited;
-  for (const Cell& cell : others.get()) {
+  for (const Cell& cell : beside->others) {
     awaited = awaited || cell.status == Status::pending;
     only_awaited = only_awaited && cell.status == Status::pending;
     answered = answered || cell.status == Status::known;
@@ -101,17 +101,15 @@ double Fold::known_value(const Query& q, Index outcome) const {
   if (cell.status != Status::known) return rules_.pending->stand_in();
   if (outcome > 0) return cell.reward;
   const double reward = std::min(std::max(q.reward, -rules_.clip), rules_.clip);
-  return rules_.constraints ? rules_.constraints->target(reward, q.g, kappa_) : reward;
+  return rules_.constraints ? rules_.constraints->target(reward, q.g(), kappa_) : reward;
 }
 
 // ---- events -----------------------------------------------------------------
 
 Index Fold::ask(Query q) {
   q.segment = segment_;
-  q.kappa = kappa_;
-  q.time = clock_;
   q.status = Status::pending;
-  q.others = std::vector<Cell>(columns_.size() - 1);
+  q.beside = BesideQuery{clock_, kappa_, VectorXd(), std::vector<Cell>(columns_.size() - 1)};
   largest_phase_ = std::max(largest_phase_, q.phase);
   queries_.push_back(std::move(q));
   const Index id = rounds();
@@ -154,7 +152,7 @@ void Fold::take_back_failure(Index id, Index outcome) {
 }
 
 double Fold::age(Index id) const {
-  if (rules_.pending->by_clock()) return clock_ - query(id).time;
+  if (rules_.pending->by_clock()) return clock_ - query(id).beside->time;
   return static_cast<double>(rounds() + 1 - id);
 }
 
@@ -192,7 +190,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   const bool late = time_taken(id) > rules_.pending->patience();
   cell.status = late ? Status::lost : Status::known;
   if (outcome == 0) {
-    q.g = g;
+    q.take(g);
     awaited_.erase(id);
   }
   if (rules_.ranks) {
@@ -396,7 +394,7 @@ MatrixXd Fold::history_table() const {
     if (table.size() == 0) table.resize(rounds() - first_known_, 9 + inputs.size());
     table.row(k - first_known_) << static_cast<double>(k + 1), static_cast<double>(q.place.arm),
         q.reward, q.mean, q.sd, q.width, static_cast<double>(q.action),
-        static_cast<double>(q.status), q.time, inputs.transpose();
+        static_cast<double>(q.status), q.beside->time, inputs.transpose();
   }
   return table;
 }
@@ -438,7 +436,7 @@ void Fold::end_epoch() {
   for (Index k = first_of_epoch_; k < rounds(); ++k) {
     const Query& q = queries_[static_cast<std::size_t>(k)];
     if (!q.in_play || q.status != Status::known) continue;
-    sum += q.g.get();
+    sum += q.g();
     seen += 1.0;
   }
   if (seen > 0.0) kappa_ = rules_.constraints->next_multipliers(kappa_, sum / seen);
@@ -524,7 +522,7 @@ void Observations::enter(Index id) {
   Item& one = item(id);
   const double age = static_cast<double>(round_ - id);
   posterior_->add({one.place, one.value, one.weight * forgetting_.weight(age), id, one.owns_noise});
-  one.slot = slots_++;
+  one.slot = static_cast<std::int32_t>(slots_++);
   oldest_ = entered_ == 0 ? id : std::min(oldest_, id);
   ++entered_;
 }
@@ -743,7 +741,7 @@ Observations::Pool Observations::pool() const {
   for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
   for (const std::size_t k : order) {
     if (compares_) break;
-    items[k]->slot = static_cast<Index>(where.at(key_of(items[k]->place)));
+    items[k]->slot = static_cast<std::int32_t>(where.at(key_of(items[k]->place)));
   }
   return pool;
 }

@@ -18,9 +18,9 @@
 
 namespace gpb {
 
-enum class Action : int { policy = 1, explore = 2, given = 3 };
+enum class Action : std::int8_t { policy = 1, explore = 2, given = 3 };
 // (partial: some outcomes of a query are known, others are not yet.)
-enum class Status : int { pending = 1, known = 2, lost = 3, withdrawn = 4, failed = 5, partial = 6 };
+enum class Status : std::int8_t { pending = 1, known = 2, lost = 3, withdrawn = 4, failed = 5, partial = 6 };
 enum class EventKind : int {
   query = 1,
   reward = 2,
@@ -73,29 +73,39 @@ struct Cell {
   }
 };
 
-inline bool is_usual(const std::vector<Cell>& others) { return others.empty(); }
+// What few queries have.
+struct BesideQuery {
+  double time = kNaN;        // clock time of the choice, where there is a clock
+  VectorXd kappa;            // multipliers at the choice; empty without constraints
+  VectorXd g;                // observed constraint values
+  std::vector<Cell> others;  // of further outcomes
+};
+inline bool is_usual(const BesideQuery& beside) {
+  return std::isnan(beside.time) && beside.kappa.size() == 0 && beside.g.size() == 0 && beside.others.empty();
+}
 
 // A query is the cell of its first outcome, which most bandits have alone, and has the others'.
-// (Long lives have millions of them: what most do not need is not in each.)
+// (Long lives have millions of them: what most do not need is not in each, and the small ones stand together.)
 struct Query : Cell {
+  Action action = Action::policy;
+  bool in_play = true;  // belongs to the data since the restart or fresh epoch
+  int segment = 1;
+  int phase = 0;        // see Score::phase
   Place place;
   Seldom<Context> context;
   double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
-  double time = kNaN;      // clock time of the choice, where there is a clock
-  Seldom<VectorXd> kappa;  // multipliers at the choice; empty without constraints
-  Seldom<VectorXd> g;      // observed constraint values
-  Seldom<std::vector<Cell>> others;
-  Action action = Action::policy;
-  int segment = 1;
-  int phase = 0;        // see Score::phase
-  bool in_play = true;  // belongs to the data since the restart or fresh epoch
+  Seldom<BesideQuery> beside;
 
-  Index outcomes() const { return 1 + static_cast<Index>(others->size()); }
+  Index outcomes() const { return 1 + static_cast<Index>(beside->others.size()); }
   const Cell& cell(Index outcome) const {  // cppcheck-suppress returnTempReference
-    return outcome == 0 ? *this : others.get()[static_cast<std::size_t>(outcome - 1)];
+    return outcome == 0 ? *this : beside->others[static_cast<std::size_t>(outcome - 1)];
   }
   Cell& cell(Index outcome) {  // cppcheck-suppress returnTempReference
-    return outcome == 0 ? *this : others.edit()[static_cast<std::size_t>(outcome - 1)];
+    return outcome == 0 ? *this : beside.edit().others[static_cast<std::size_t>(outcome - 1)];
+  }
+  const VectorXd& g() const { return beside->g; }
+  void take(const VectorXd& g) {
+    if (g.size() > 0 || beside->g.size() > 0) beside.edit().g = g;
   }
   // Of all outcomes together.
   Status whole_status() const;

@@ -103,11 +103,11 @@ class Observations {
  private:
   // One for each query, see Query.
   struct Item {
-    mutable Index slot = -1;
+    mutable std::int32_t slot = -1;
+    bool known = false, awaited = false, owns_noise = false;
     double value = 0.0, weight = 1.0;
     Place place;
     Seldom<BesideReading> beside;
-    bool known = false, awaited = false, owns_noise = false;
     void take(const Reading& reading) {
       value = reading.value;
       weight = reading.weight;
