@@ -743,3 +743,13 @@ ref_tiny <- function() {
   y <- c(0.2, 1, -0.3)
   c(list(x = x, K = K, rows = rows, y = y, noise = 0.01), ref_posterior_at(K, rows, y, 0.01))
 }
+
+# Kernels of two inputs of arms (1, 2) and two of contexts (3, 4), and whether they are products over these.
+split_kernels <- function() {
+  matern <- function(dims) kernel_matern(1.5, 0.8, dims = dims)
+  list(se = list(kernel_se(0.6), TRUE), ard = list(kernel_se(c(0.4, 0.9, 0.7, 1.2)), TRUE),
+       some = list(kernel_se(0.5, dims = c(1, 4)), TRUE),
+       sides = list(matern(1:2) * kernel_se(0.6, variance = 2, dims = 3:4), TRUE),
+       matern = list(matern(1:4), FALSE), across = list(matern(2:3) * kernel_se(0.6), FALSE),
+       sum = list(kernel_se(0.6) + kernel_se(2, dims = 1:2), FALSE))
+}

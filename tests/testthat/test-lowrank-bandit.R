@@ -271,6 +271,23 @@ test_that("in new contexts the arm is the best of all, and the same when life is
   expect_identical(again$posterior(context = c(0.3, 0.8)), b$posterior(context = c(0.3, 0.8)))
 })
 
+test_that("whatever the kernel, the arm in a new context is the best of those that may be played", {
+  for (one in split_kernels()) {
+    set.seed(12)
+    arms <- matrix(runif(80), 40)
+    b <- gp_bandit(arms, one[[1]], 0.1, policy_ucb(width_constant(1.5)), contexts = 2, engine = "lowrank")
+    for (t in 1:45) {
+      if (t == 30) b$add_arms(matrix(runif(20), 10))
+      z <- runif(2)
+      may <- if (t %% 3 == 0) sort(sample.int(40, 25)) else seq_len(if (t < 30) 40 else 50)
+      score <- with(b$posterior(context = z), mean + 1.5 * sd)
+      q <- b$suggest(context = z, arms = if (t %% 3 == 0) may)
+      expect_true(q$arm %in% may && score[q$arm] >= max(score[may]) - 2e-9)
+      b$observe(q$id, sin(3 * q$x1 + 2 * z[1]) + rnorm(1, sd = 0.3))
+    }
+  }
+})
+
 test_that("Thompson sampling and joint draws over arms have the posterior's distribution", {
   set.seed(9)
   arms <- matrix(seq(0, 1, length.out = 6))

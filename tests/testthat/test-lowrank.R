@@ -545,3 +545,18 @@ test_that("it refuses what only it can see", {
   expect_error(cpp_testing_lowrank_change(pointer, "target", 0, 1), "no such observation")
   expect_identical(state(pointer), before)
 })
+
+test_that("kernels that are products over arms and contexts are known as such; then one of their factors is kept", {
+  set.seed(21)
+  arms <- matrix(runif(40), 20)
+  played <- sample.int(20, 60, TRUE)
+  x <- cbind(arms[played, ], matrix(runif(120), 60), played - 1)
+  here <- cbind(arms, 0.3, 0.8, 0:19)
+  for (one in split_kernels()) {
+    engine <- lowrank(one[[1]], 4, 0.1)
+    cpp_testing_lowrank_add(engine, x, rnorm(60), rep(1, 60), FALSE)
+    found <- cpp_testing_lowrank_crosses(engine, here, 2, 12)
+    expect_identical(length(found) > 0, one[[2]])
+    if (one[[2]]) expect_equal(found[[1]], found[[2]], tolerance = 1e-9)
+  }
+})

@@ -621,11 +621,21 @@ const Place* Observations::best() const {
   settle();
   if (compares_) return best_compared();
   const Index slot = posterior_->best_slot();
-  if (slot < 0) return nullptr;
-  for (const Item& one : items_) {
-    if (one.slot == slot) return &one.place;
+  const std::size_t number = slot < 0 ? items_.size() : number_of_slot(slot);
+  return number < items_.size() ? &items_[number].place : nullptr;
+}
+
+// Slots are given out as observations enter, which is nearly the order of the ids: outwards from there, and where it
+// was found last comes first.
+std::size_t Observations::number_of_slot(Index slot) const {
+  const auto has = [&](std::size_t k) { return k < items_.size() && items_[k].slot == slot; };
+  if (has(found_)) return found_;
+  const auto guess = static_cast<std::size_t>(slot);
+  for (std::size_t step = 0; step <= std::max(guess, items_.size()); ++step) {
+    if (has(guess + step)) return found_ = guess + step;
+    if (step <= guess && has(guess - step)) return found_ = guess - step;
   }
-  return nullptr;
+  return items_.size();
 }
 
 // ---- rewards that are no Gaussian readings ------------------------------------------------------

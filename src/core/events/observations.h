@@ -120,6 +120,7 @@ class Observations {
   bool windowed() const { return forgetting_.kind == Forgetting::Kind::window; }
   void enter(Index id);
   void leave(Index id);
+  std::size_t number_of_slot(Index slot) const;
   void shrink_window();
   void refill_window();
   void drop_weightless();
@@ -148,6 +149,7 @@ class Observations {
   bool compares_ = false, variational_ = false;
   double norm_bound_ = kNaN;
   const Observations* leader_ = nullptr;  // see bound_curvature()
+  mutable std::size_t found_ = 0;         // see number_of_slot()
   mutable bool settled_ = true;
   mutable SiteFit fit_;
   mutable bool informs_ = false;

@@ -11,6 +11,7 @@
 #include "kernels/kernel_periodic.h"
 #include "kernels/kernel_scaling.h"
 #include "kernels/kernel_stationary.h"
+#include "kernels/splits.h"
 #include "linalg/decompositions.h"
 #include "linalg/mirror.h"
 
@@ -603,6 +604,7 @@ class Interruptible : public Kernel {
   std::unique_ptr<Kernel> clone() const override {
     return std::make_unique<Interruptible>(kernel_->clone(), pause_);
   }
+  const Kernel& inner() const { return *kernel_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -730,6 +732,23 @@ LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance
   out.complete = n == 0 || out.residual.maxCoeff() <= tolerance;
   out.residual = out.residual.cwiseMax(0.0);
   return out;
+}
+
+// ---- products over inputs -----------------------------------------------------------------------
+
+bool splits(const Kernel& kernel, Index first, Index count) {
+  if (const auto* wrapped = dynamic_cast<const Interruptible*>(&kernel)) return splits(wrapped->inner(), first, count);
+  if (const auto* product = dynamic_cast<const ProductKernel*>(&kernel)) {
+    const auto& parts = product->parts();
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const std::unique_ptr<Kernel>& part) { return splits(*part, first, count); });
+  }
+  if (dynamic_cast<const SquaredExponential*>(&kernel)) return true;
+  const auto* stationary = dynamic_cast<const StationaryKernel*>(&kernel);
+  if (!stationary) return false;
+  const std::vector<Index>& dims = stationary->scaling().dims;
+  const auto among = std::count_if(dims.begin(), dims.end(), [&](Index c) { return c >= first && c < first + count; });
+  return among == 0 || among == static_cast<std::ptrdiff_t>(dims.size());
 }
 
 }  // namespace gpb

@@ -14,6 +14,7 @@ class CompositeKernel : public Kernel {
   Index parameter_count() const override;
   VectorXd log_parameters() const override;
   void set_log_parameters(const VectorXd& theta) override;
+  const std::vector<std::unique_ptr<Kernel>>& parts() const { return parts_; }
 
  protected:
   std::vector<std::unique_ptr<Kernel>> parts_;

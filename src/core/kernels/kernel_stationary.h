@@ -20,6 +20,7 @@ class StationaryKernel : public Kernel {
   void set_log_parameters(const VectorXd& theta) override;
   VectorXd parameter_gradient(const Points& X, const MatrixXd& W) const override;
   void draw_feature(Rng& rng, Feature& feature) const override;
+  const Scaling& scaling() const { return scaling_; }
 
  protected:
   // Each replaces the squared scaled distances s by a function of them.

@@ -1,5 +1,6 @@
 // The basis of a low-rank posterior, and its precision.
 #include "kernels/pivoted_cholesky.h"
+#include "kernels/splits.h"
 #include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/room.h"
@@ -604,6 +605,7 @@ namespace {
 constexpr double kStages[] = {3.0, 0.3};
 constexpr double kWorthwhile = 0.7;  // of the rank: more points cost as much as all
 constexpr Index kOnePanel = Panels::kWidth;
+constexpr Index kMostCrossed = 1000;  // arms, every pair of which is kept
 
 // How far coordinates from the q-th on are known, for every q: the sum of P_pp - 1, p >= q.
 VectorXd known_beyond(const GrowingCholesky& precision) {
@@ -673,15 +675,16 @@ std::vector<Index> kept(const RisingScore& score, const MomentBounds& at, const 
 //   mean = p'w1 + q'w2,   variance = l - |q|^2 + |a|^2 + |M3^-1 (q - M2 a)|^2,   a = M1^-1 p.
 // P >= I makes M3 M3' >= I and |M2|^2 <= sum of P_jj - 1 beyond the first few =: c^2, so that
 //   |mean - p'w1| <= sqrt(l) |w2|,   |a|^2 <= variance <= |a|^2 + (sqrt(l) + c |a|)^2.
-// (`beyond`: c^2)
-static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X, Index few,
-                              double beyond) {
+// (`beyond`: c^2; `crosses`: where the rows of X are these arms in one context)
+static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X, Index few, double beyond,
+                              const ArmCrosses* crosses = nullptr, const std::vector<Index>& arms = {}) {
   const Index n = X.rows();
   const LowRankBasis& basis = posterior.basis();
   const VectorXd& w = posterior.weights();
   Panels phi(n);
   phi.reserve(few, 0);
-  basis.at(X, phi, few);
+  if (crosses) crosses->at(basis, arms, few, phi);
+  else basis.at(X, phi, few);
   const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
   VectorXd mean = zero, spanned = zero, left = zero, ignored = zero;
   accumulate_rows(phi, 0, few, w.data(), mean.data(), spanned.data());
@@ -705,12 +708,74 @@ static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X
   return out;
 }
 
+// By the whole basis, with coordinates by `crosses`: what the posterior answers but for rounding, and for what may be
+// corrected.
+static MomentBounds bounds_by_crosses(const LowRankPosterior& posterior, const Points& X, const ArmCrosses& crosses,
+                                      const std::vector<Index>& arms) {
+  const Index n = X.rows(), r = posterior.rank();
+  const VectorXd& w = posterior.weights();
+  Panels phi(n);
+  phi.reserve(r, 0);
+  crosses.at(posterior.basis(), arms, r, phi);
+  const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
+  VectorXd mean = zero, spanned = zero, left = zero, ignored = zero;
+  accumulate_rows(phi, 0, r, w.data(), mean.data(), spanned.data());
+  forward_solve(posterior.precision().packed(), 0, r, phi);
+  accumulate_rows(phi, 0, r, w.data(), ignored.data(), left.data());
+  VectorXd own(n);
+  posterior.basis().kernel().diagonal(X, own);
+  const VectorXd hidden = kBasisPivot * own, variance = left.head(n) + own - spanned.head(n);
+  MomentBounds out;
+  out.least_mean = mean.head(n) - w.norm() * hidden;
+  out.largest_mean = mean.head(n) + w.norm() * hidden;
+  out.least_sd = (variance - hidden).cwiseMax(0.0).cwiseSqrt();
+  out.largest_sd = (variance + hidden).cwiseMax(0.0).cwiseSqrt();
+  const LowRankError of_basis = posterior.certificate_of_basis(), of_answer = posterior.certificate();
+  const bool as_it_is = !posterior.corrects() || of_basis.largest() <= posterior.accuracy();
+  for (Index i = 0; !as_it_is && i < n; ++i) widen(out, i, of_basis, of_answer);
+  return out;
+}
+
 MomentBounds bounds_by_few(const LowRankPosterior& posterior, const Points& X, Index few) {
   return bounds_by(posterior, X, few, known_beyond(posterior.precision())[few]);
 }
 
+bool ArmCrosses::follow(const LowRankBasis& basis, const Points& arms) {
+  const Index n = arms.rows(), contexts = arms.cols() - inputs_ - 1, r = basis.rank();
+  if (kernel_ != basis.kernel_pointer()) {
+    kernel_ = basis.kernel_pointer();
+    splits_ = n <= kMostCrossed && gpb::splits(*kernel_, inputs_, contexts);
+    if (splits_) among_arms_ = kernel_->gram(arms);
+  }
+  if (!splits_ || r == 0) return false;
+  const Points points = basis.points();
+  if (points.cols() != arms.cols()) return false;
+  Points elsewhere = arms.row(0).replicate(r, 1);
+  elsewhere.middleCols(inputs_, contexts) = points.middleCols(inputs_, contexts);
+  by_context_.resize(r);
+  kernel_->cross(arms.row(0).transpose(), elsewhere, by_context_);
+  by_context_ /= among_arms_(0, 0);
+  arm_.resize(static_cast<std::size_t>(r));
+  for (Index i = 0; i < r; ++i) {
+    const double number = points(i, points.cols() - 1);
+    if (!(number >= 0.0 && number < static_cast<double>(n))) return false;
+    arm_[static_cast<std::size_t>(i)] = static_cast<Index>(number);
+  }
+  return true;
+}
+
+void ArmCrosses::at(const LowRankBasis& basis, const std::vector<Index>& arms, Index few, Panels& out) const {
+  VectorXd values(static_cast<Index>(arms.size()));
+  for (Index i = 0; i < few; ++i) {
+    const double* const beside = among_arms_.col(arm_[static_cast<std::size_t>(i)]).data();
+    for (Index j = 0; j < values.size(); ++j) values[j] = beside[arms[static_cast<std::size_t>(j)]] * by_context_[i];
+    out.set_row(i, values.data());
+  }
+  forward_solve(basis.factor().packed(), 0, few, out);
+}
+
 Index best_point(const RisingScore& score, const LowRankPosterior& posterior, const Points& X,
-                 const VectorXd& prior_mean, const std::vector<char>* eligible) {
+                 const VectorXd& prior_mean, const std::vector<char>* eligible, const ArmCrosses* crosses) {
   std::vector<Index> rows;
   for (Index i = 0; i < X.rows(); ++i) {
     if (!eligible || (*eligible)[static_cast<std::size_t>(i)]) rows.push_back(i);
@@ -723,8 +788,12 @@ Index best_point(const RisingScore& score, const LowRankPosterior& posterior, co
     while (few < r && beyond[few] > part) ++few;
     const bool pays = static_cast<double>(few) <= kWorthwhile * static_cast<double>(r);
     if (few == 0 || !pays || static_cast<Index>(rows.size()) <= kOnePanel) continue;
-    rows = kept(score, bounds_by(posterior, rows_of(X, rows), few, beyond[few]),
+    rows = kept(score, bounds_by(posterior, rows_of(X, rows), few, beyond[few], crosses, rows),
                 entries_of(prior_mean, rows), rows);
+  }
+  if (crosses && rows.size() > 1) {
+    const MomentBounds at = bounds_by_crosses(posterior, rows_of(X, rows), *crosses, rows);
+    rows = kept(score, at, entries_of(prior_mean, rows), rows);
   }
   // What the basis says may need to be corrected; only where that can matter.
   if (posterior.corrects() && rows.size() > 1) {

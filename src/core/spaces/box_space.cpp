@@ -740,7 +740,8 @@ OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, Vect
       arms_(std::move(arms)),
       contexts_(contexts),
       prior_mean_(std::move(prior_mean)),
-      engine_(engine) {
+      engine_(engine),
+      crosses_(arms_.cols()) {
   engine_.search = OpenEngine::Search::new_points;
   Context origin;
   origin.values = VectorXd::Zero(contexts_);
@@ -778,8 +779,9 @@ Place OpenArmSpace::maximise(const Score& score, const Context& context, const O
   // The candidates are those of the round, which the score was prepared for.
   const LowRankPosterior* low = low_rank_of(score);
   if (!low) return place_of(context, best_arm(score, candidates_, context));
+  const ArmCrosses* crosses = crosses_.follow(low->basis(), candidates_.X) ? &crosses_ : nullptr;
   return place_of(context, best_point(rising_score(score), *low, candidates_.X, prior_mean_.values(),
-                                      context.eligible.get()));
+                                      context.eligible.get(), crosses));
 }
 
 Place OpenArmSpace::uniform(const Context& context, Rng& rng) const {

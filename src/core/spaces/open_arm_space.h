@@ -3,6 +3,7 @@
 #ifndef GPB_OPEN_ARM_SPACE_H
 #define GPB_OPEN_ARM_SPACE_H
 
+#include "posteriors/best_point.h"
 #include "posteriors/open_posterior.h"
 #include "spaces/space.h"
 
@@ -37,6 +38,7 @@ class OpenArmSpace final : public Space {
   OpenEngine engine_;
   double prior_scale_ = 1.0;
   Candidates candidates_;
+  ArmCrosses crosses_;
 };
 
 }  // namespace gpb

@@ -271,6 +271,31 @@ double cpp_testing_lowrank_best(SEXP pointer, const Eigen::MatrixXd& x,
   return static_cast<double>(gpb::best_point(score, *LowRankPtr(pointer), x, prior_mean) + 1);
 }
 
+// The first coordinates of arms (a row each: inputs, context, number) by ArmCrosses, and by the basis itself; none
+// where the kernel does not split.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_crosses(SEXP pointer, const Eigen::MatrixXd& arms, double inputs, double few) {
+  const gpb::LowRankBasis& basis = LowRankPtr(pointer)->basis();
+  gpb::ArmCrosses crosses(static_cast<gpb::Index>(inputs));
+  if (!crosses.follow(basis, arms)) return Rcpp::List();
+  const auto count = static_cast<gpb::Index>(few);
+  gpb::Panels ours(arms.rows()), theirs(arms.rows());
+  ours.reserve(count, 0);
+  theirs.reserve(count, 0);
+  std::vector<gpb::Index> rows;
+  for (gpb::Index i = 0; i < arms.rows(); ++i) rows.push_back(i);
+  crosses.at(basis, rows, count, ours);
+  basis.at(arms, theirs, count);
+  Eigen::MatrixXd first(arms.rows(), count), second(arms.rows(), count);
+  for (gpb::Index i = 0; i < arms.rows(); ++i) {
+    for (gpb::Index k = 0; k < count; ++k) {
+      first(i, k) = ours(k, i);
+      second(i, k) = theirs(k, i);
+    }
+  }
+  return Rcpp::List::create(first, second);
+}
+
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_testing_lowrank_bounds(SEXP pointer, const Eigen::MatrixXd& x, double few) {
   const gpb::MomentBounds at =
