@@ -137,6 +137,19 @@ works <- list(
   "ten-million" = work("10^7 arms, 2-d, SE l = .2", "60 s, 10 GB", function() many(1e7, 2, kernel_se(0.2), 1000, 0))
 )
 
+# Where a decision's time goes (perf, 23 November, a load of 5 to 8: shares, not seconds).
+limits <- c(
+  "Arms in unseen contexts, l = 1 (the exact bits of choices, means and sds are those of the version before, over the lives of",
+  "tools/lives.R that were played (each eighth) and 6,000 rounds of this one): at 10,000 rounds (rank 128) the aim is met. At 100,000 (rank 191, t observations)",
+  "it is not, and the parts that are left, of .58 ms late, are: some .09 ms triangular solves for the choice (all 200 arms by the",
+  "whole basis would be 2 * 200 * 191^2 = 15 Mflop, 1 ms at the 15 Gflop/s of the refit; most are ruled out by fewer points);",
+  "some .06 ms the observation itself, ten products or solves with the rank's triangles (10 * 191^2 = .36 Mflop, 6 Gflop/s); some",
+  ".06 ms the refit after each 4,096 rank-one steps (t * 191^2 = 3.6 Gflop, .9 Mflop a decision, 15 Gflop/s); some .07 ms the sums",
+  "over all t observations of what rounding hides in the mean's error (four streams of .8 MB, as fast as the cache gives them);",
+  "some .08 ms exponentials, of the basis at the point played and of the rows left at the end; .1 ms and more R itself and this loop.",
+  "Below .3 ms needs sums that are carried on instead of taken anew, and refits that are rarer: both change the last bits."
+)
+
 # ---- report -----------------------------------------------------------------------------------------
 store <- function(name, row) {
   row[] <- lapply(row, function(v) if (is.numeric(v)) signif(v, 4) else v)
@@ -165,7 +178,8 @@ write_table <- function() {
     "| work | rounds | seconds | early ms | late ms | engine, rank | bound | aim | ratio | beside | load |",
     "|---|---:|---:|---:|---:|---|---:|---|---:|---|---:|",
     apply(cells, 1, function(row) paste0("| ", paste(row, collapse = " | "), " |")),
-    if (length(missing)) c("", paste0("Not run: ", paste(missing, collapse = ", "), "."))
+    if (length(missing)) c("", paste0("Not run: ", paste(missing, collapse = ", "), ".")),
+    "", limits
   )
   writeLines(lines, "bench/results/scale.md")
 }
