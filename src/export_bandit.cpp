@@ -402,7 +402,7 @@ Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcp
   Eigen::VectorXd mean, variance;
   bandit->mean().differences(some, place, mean, variance);
   return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
+                            Rcpp::_["sd"] = gpb::roots(variance));
 }
 
 // The running intervals over a context's candidates, and how often they were empty.
@@ -413,8 +413,8 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
   const gpb::RunningIntervals found = bandit->intervals(here);
   const gpb::Candidates& all = bandit->space().candidates(here);
   return Rcpp::List::create(
-      Rcpp::_["lower"] = Eigen::VectorXd(found.lower().segment(all.first, all.size())),
-      Rcpp::_["upper"] = Eigen::VectorXd(found.upper().segment(all.first, all.size())),
+      Rcpp::_["lower"] = gpb::segment_of(found.lower(), all.first, all.size()),
+      Rcpp::_["upper"] = gpb::segment_of(found.upper(), all.first, all.size()),
       Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
 }
 
@@ -461,7 +461,7 @@ void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
   BanditChange bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) {
     bandit->set_clock(time[k]);
-    bandit->observe(id[k], reward[k], constraints.row(k).transpose(), beside.at(k));
+    bandit->observe(id[k], reward[k], gpb::row_of(constraints, k), beside.at(k));
   }
 }
 
@@ -477,7 +477,7 @@ void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& co
   bandit->set_clock(time);
   for (R_xlen_t k = 0; k < place.size(); ++k) {
     bandit->give(place.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
-                 constraints.row(static_cast<Index>(k)).transpose(), beside.at(k));
+                 gpb::row_of(constraints, static_cast<Index>(k)), beside.at(k));
     if (k % 64 == 63) gpb::check_interrupt();
   }
 }
@@ -608,7 +608,7 @@ struct LogFromR {
     const auto what = static_cast<EventKind>(kind[e]);
     Event out{what, id[e], time[e], reward[e], told.at(e), Eigen::VectorXd()};
     if (what == EventKind::reward || what == EventKind::given) {
-      out.g = g.row(query_of(e)).transpose();
+      out.g = gpb::row_of(g, query_of(e));
     }
     return out;
   }
@@ -748,7 +748,7 @@ Rcpp::List cpp_bandit_curved(SEXP handle) {
   const Eigen::VectorXd variance =
       Eigen::Map<const Eigen::VectorXd>(bandit->curved().moments(all).variance, n);
   return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = Eigen::VectorXd(variance.cwiseSqrt()));
+                            Rcpp::_["sd"] = gpb::roots(variance));
 }
 
 // What the likelihood of the bandit's rewards has made of them: sites and the core's f there.
@@ -794,7 +794,7 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
     const Eigen::MatrixXd some = points.middleRows(first, count);
     beliefs.predict(some, part, variance);
     mean.segment(first, count) = part;
-    sd.segment(first, count) = variance.cwiseSqrt();
+    sd.segment(first, count) = gpb::roots(variance);
   }
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
@@ -1072,7 +1072,7 @@ Rcpp::List cpp_run_outcome(SEXP run_handle) {
   const auto rows = static_cast<Eigen::Index>(outcome.constraints.size());
   Eigen::MatrixXd constraints(rows, rows > 0 ? outcome.constraints[0].size() : 0);
   for (Eigen::Index t = 0; t < rows; ++t) {
-    constraints.row(t) = outcome.constraints[static_cast<std::size_t>(t)].transpose();
+    gpb::set_row(constraints, t, outcome.constraints[static_cast<std::size_t>(t)]);
   }
   using Rcpp::_;
   return Rcpp::List::create(_["f"] = outcome.truth, _["violation"] = constraints,

@@ -96,7 +96,7 @@ void predict_in_parts(const gpb::DensePosterior& posterior, const gpb::Points& X
 
 Rcpp::List mean_and_sd(const gpb::VectorXd& mean, const gpb::VectorXd& variance) {
   return Rcpp::List::create(Rcpp::Named("mean") = mean,
-                            Rcpp::Named("sd") = gpb::VectorXd(variance.cwiseSqrt()));
+                            Rcpp::Named("sd") = gpb::roots(variance));
 }
 
 // Mean and variance, through the cache where it is small enough to keep.
@@ -165,7 +165,7 @@ void cpp_regression_add(SEXP pointer, const Eigen::MatrixXd& x, const Eigen::Vec
                         const Eigen::VectorXd& noise_scale) {
   gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
   if (x.rows() == 1) {
-    posterior.add(gpb::VectorXd(x.row(0).transpose()), y[0], noise_scale[0]);
+    posterior.add(gpb::row_of(x, 0), y[0], noise_scale[0]);
   } else {
     posterior.add(x, y, noise_scale);
   }
@@ -285,7 +285,7 @@ gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
   out.rankings = pool.rankings;
   for (const gpb::VectorXd& x : points) {
     if (out.X.rows() == 0) out.X.resize(static_cast<Eigen::Index>(points.size()), x.size());
-    out.X.row(where.at(std::vector<double>(x.data(), x.data() + x.size()))) = x.transpose();
+    gpb::set_row(out.X, where.at(std::vector<double>(x.data(), x.data() + x.size())), x);
   }
   return out;
 }
@@ -445,9 +445,8 @@ double tolerance_of(const gpb::ArmTable& table, double noise_var) {
 // [[Rcpp::export(rng = false)]]
 double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times,
                             double noise_var) {
-  const Eigen::VectorXd root = (times / noise_var).cwiseSqrt();
-  Eigen::MatrixXd system = root.asDiagonal() * K * root.asDiagonal();
-  system.diagonal().array() += 1.0;
+  Eigen::MatrixXd system = gpb::scaled_both((times / noise_var).cwiseSqrt(), K);
+  gpb::add_to_diagonal(system, 1.0);
   if (!gpb::cholesky(system)) {
     throw std::invalid_argument("I + K / noise_var is not positive definite: the covariance is indefinite");
   }
@@ -527,7 +526,7 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
   gpb::ChangeSweep sweep(k, gpb::make_averaging(gpb::RSettings(domain), k), rate(threshold), rate(ridge),
                          dyadic);
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    if (sweep.add(x.row(i).transpose(), y[i])) return static_cast<int>(i + 1);
+    if (sweep.add(gpb::row_of(x, i), y[i])) return static_cast<int>(i + 1);
     if (i % 16 == 15) gpb::check_interrupt();
   }
   return 0;
@@ -645,10 +644,10 @@ Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool sp
   const gpb::Shares shares = gpb::make_shares(gpb::RSettings(setting));
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     if (i % 256 == 255) gpb::check_interrupt();
-    Eigen::VectorXd point = x.row(i).transpose();
+    Eigen::VectorXd point = gpb::row_of(x, i);
     if (spread) shares.spread(point);
     else shares.snap(point);
-    x.row(i) = point.transpose();
+    gpb::set_row(x, i, point);
   }
   return x;
 }

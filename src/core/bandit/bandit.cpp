@@ -19,6 +19,8 @@ Bandit::Bandit(Beliefs beliefs, FoldRules rules)
   make_posteriors();
 }
 
+Bandit::~Bandit() = default;
+
 // ---- posteriors -------------------------------------------------------------
 
 void Bandit::make_posteriors() {
@@ -276,7 +278,7 @@ PlacesMoments Bandit::played_moments(const Context& context) const {
   const auto count = static_cast<Index>(places.size());
   if (count > 0 && places[0]->kind != Place::Kind::tabled) {
     Points X(count, places[0]->x.size());
-    for (Index i = 0; i < count; ++i) X.row(i) = places[static_cast<std::size_t>(i)]->x.transpose();
+    for (Index i = 0; i < count; ++i) set_row(X, i, places[static_cast<std::size_t>(i)]->x);
     return outcomes_at(X);
   }
   const Index outcomes = fold_.outcomes();
@@ -298,7 +300,7 @@ PlacesMoments Bandit::outcomes_at(const Points& X) const {
     const Quantity& quantity = quantities_[static_cast<std::size_t>(k)];
     MeanAndVariance{quantity.mean(), quantity.variance()}.predict(X, mean, variance);
     out.mean.col(k) = mean;
-    out.sd.col(k) = variance.cwiseSqrt();
+    out.sd.col(k) = roots(variance);
   }
   return out;
 }
@@ -489,7 +491,7 @@ Points Bandit::candidate_inputs(const Context& context) const {
   for (Index k = 0; k < all.count; ++k) {
     const VectorXd x = space().inputs(Place::tabled(k, all.first + k));
     if (k == 0) out.resize(all.count, x.size());
-    out.row(k) = x.transpose();
+    set_row(out, k, x);
   }
   return out;
 }
@@ -530,7 +532,7 @@ std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Rou
   Index k = 0;
   for (const Index id : fold_.awaited()) {
     const Place& place = fold_.query(id).place;
-    penalties.centres.row(k) = space().inputs(place).head(rule->actions()).transpose();
+    set_row(penalties.centres, k, space().inputs(place));
     mean().at(place, penalties.mean[k], penalties.sd[k]);
     penalties.sd[k] = std::max(penalties.sd[k], kTie * now.prior_scale);
     ++k;
@@ -539,7 +541,7 @@ std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Rou
   // (What is kept of the candidates is rounded as the bandit has lived; one made again must agree.)
   Index best = 0;
   penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff(&best);
-  if (!all.complete) penalties.top = mean().mean_of(Points(X.row(best)))[0];
+  if (!all.complete) penalties.top = mean().mean_of(as_rows(row_of(X, best)))[0];
   return std::make_unique<PenalisedScore>(std::move(score), std::move(penalties), std::move(X));
 }
 
@@ -786,7 +788,7 @@ void Run::play(Query query) {
   // A bandit that knows of no constraints is told of none.
   VectorXd g;
   if (bandit_.fold().constraints() || bandit_.fold().outcomes() > 1) {
-    g = constraints + draws_.constraint_noise.row(round_).transpose();
+    g = constraints + row_of(draws_.constraint_noise, round_);
   }
   const double delay = delay_of(query);
   const Index id = bandit_.commit(std::move(query));

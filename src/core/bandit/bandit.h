@@ -33,6 +33,7 @@ struct Beliefs {
 class Bandit final : private PlaceFacts {
  public:
   Bandit(Beliefs beliefs, FoldRules rules);
+  ~Bandit();
   Bandit(const Bandit&) = delete;
   Bandit& operator=(const Bandit&) = delete;
 

@@ -20,10 +20,10 @@ void projected_descent(VectorXd& x, const Fall& fall, const Project& project) {
   VectorXd best = x;
   double least = value;
   std::vector<double> past{value};
-  const double largest = slope.cwiseAbs().maxCoeff();
+  const double largest = largest_size(slope);
   double length = largest > 0.0 ? 1.0 / largest : 1.0;
   for (int step = 0; step < kSteps && std::isfinite(value); ++step) {
-    if ((project(x - slope) - x).cwiseAbs().maxCoeff() < kSmall) break;
+    if (largest_size(project(x - slope) - x) < kSmall) break;
     const VectorXd way = project(x - length * slope) - x;
     const double down = slope.dot(way);
     if (!(down < 0.0)) break;

@@ -3,7 +3,7 @@
 #ifndef GPB_TYPES_H
 #define GPB_TYPES_H
 
-#include "base/eigen.h"
+#include "base/vectors.h"
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -14,10 +14,7 @@
 
 namespace gpb {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
-using Eigen::VectorXd;
 
 // One point per row (as R stores a matrix). Columns: actions, then contexts,
 // then, on finite domains, the arm's 0-based number, which covariances given

@@ -392,9 +392,11 @@ MatrixXd Fold::history_table() const {
     const Query& q = queries_[static_cast<std::size_t>(k)];
     const VectorXd inputs = places_.inputs(q.place);
     if (table.size() == 0) table.resize(rounds() - first_known_, 9 + inputs.size());
-    table.row(k - first_known_) << static_cast<double>(k + 1), static_cast<double>(q.place.arm),
-        q.reward, q.mean, q.sd, q.width, static_cast<double>(q.action),
-        static_cast<double>(q.status), q.beside->time, inputs.transpose();
+    const double numbers[9] = {static_cast<double>(k + 1), static_cast<double>(q.place.arm), q.reward, q.mean, q.sd,
+                               q.width, static_cast<double>(q.action), static_cast<double>(q.status), q.beside->time};
+    const Index row = k - first_known_;
+    for (Index c = 0; c < 9; ++c) table(row, c) = numbers[c];
+    for (Index c = 0; c < inputs.size(); ++c) table(row, 9 + c) = inputs[c];
   }
   return table;
 }
@@ -854,22 +856,28 @@ constexpr double kPi = 3.14159265358979323846;
 // Of K + ridge I.
 FlooredCholesky ridged_factor(MatrixXd K, double ridge) {
   const double noise = effective_noise(ridge, K.diagonal().maxCoeff());
-  K.diagonal().array() += noise;
+  for (Index i = 0; i < K.rows(); ++i) K(i, i) += noise;
   return FlooredCholesky(K, noise);
 }
 
 // L L' <- L L' + v v' on the lower triangle (plane rotations); v is spoilt.
-void rank_one_update(Eigen::Ref<MatrixXd> L, VectorXd& v) {
+void rank_one_update(MatrixXd& L, VectorXd& v) {
   const Index n = L.rows();
   for (Index k = 0; k < n; ++k) {
     const double r = std::hypot(L(k, k), v[k]);
     const double c = r / L(k, k), s = v[k] / L(k, k);
     L(k, k) = r;
-    const Index rest = n - k - 1;
-    if (rest == 0) break;
-    L.col(k).tail(rest) = (L.col(k).tail(rest) + s * v.tail(rest)) / c;
-    v.tail(rest) = c * v.tail(rest) - s * L.col(k).tail(rest);
+    for (Index i = k + 1; i < n; ++i) {
+      L(i, k) = (L(i, k) + s * v[i]) / c;
+      v[i] = c * v[i] - s * L(i, k);
+    }
   }
+}
+
+// The last row and column of a symmetric matrix, of as many numbers as there are.
+void border(MatrixXd& m, const VectorXd& values) {
+  const Index last = values.size() - 1;
+  for (Index i = 0; i <= last; ++i) m(last, i) = m(i, last) = values[i];
 }
 
 void grow(MatrixXd& m, Index size) {
@@ -893,8 +901,7 @@ void PointAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
   over_domain_.col(t) = row;
   const VectorXd averages =
       multiply_transposed(over_domain_.leftCols(t + 1), row) / static_cast<double>(n);
-  products.row(t).head(t + 1) = averages.transpose();
-  products.col(t).head(t + 1) = averages;
+  border(products, averages);
 }
 
 // The new point enters every entry's sum, and all points make up the new row.
@@ -903,10 +910,11 @@ void SampledAverage::append(const std::vector<VectorXd>& points, const MatrixXd&
   pairs_ = static_cast<Index>(points.size());
   const Index t = pairs_ - 1;
   const VectorXd row = gram.col(t).head(t);
-  products.topLeftCorner(t, t) += row * row.transpose();
+  for (Index j = 0; j < t; ++j) {
+    for (Index i = 0; i < t; ++i) products(i, j) += row[i] * row[j];
+  }
   const VectorXd sums = multiply(gram.topLeftCorner(t + 1, t + 1), gram.col(t).head(t + 1));
-  products.row(t).head(t + 1) = sums.transpose();
-  products.col(t).head(t + 1) = sums;
+  border(products, sums);
 }
 
 double SquaredExponentialAverage::value(const VectorXd& a, const VectorXd& b) const {
@@ -968,13 +976,15 @@ void ChangeSweep::slide(Window& window, Index q) {
       VectorXd dropped = L.col(0).tail(q - 1);
       MatrixXd rest = L.bottomRightCorner(q - 1, q - 1);
       rank_one_update(rest, dropped);
-      VectorXd row = gram_.row(end - 1).segment(first, q - 1).transpose();
+      VectorXd row = segment_of(row_of(gram_, end - 1), first, q - 1);
       solve_lower(rest, row);
       L.topLeftCorner(q - 1, q - 1) = rest;
-      L.row(q - 1).head(q - 1) = row.transpose();
+      for (Index c = 0; c + 1 < q; ++c) L(q - 1, c) = row[c];
     }
     const double variance = gram_(end - 1, end - 1);
-    const double left = variance - L.row(q - 1).head(q - 1).squaredNorm();
+    double explained = 0.0;
+    for (Index c = 0; c + 1 < q; ++c) explained += L(q - 1, c) * L(q - 1, c);
+    const double left = variance - explained;
     L(q - 1, q - 1) = std::sqrt(noisy_pivot(left, effective_noise(window.ridge, variance)));
   }
   VectorXd weights = Eigen::Map<const VectorXd>(y_.data() + first, q);
@@ -986,7 +996,10 @@ void ChangeSweep::slide(Window& window, Index q) {
 double ChangeSweep::statistic(const VectorXd& older, const VectorXd& newer) const {
   const Index q = older.size();
   VectorXd w(2 * q);
-  w << older, -newer;
+  for (Index i = 0; i < q; ++i) {
+    w[i] = older[i];
+    w[q + i] = -newer[i];
+  }
   const Index first = size() - 2 * q;
   return w.dot(multiply(products_.block(first, first, 2 * q, 2 * q), w)) / average_->divisor();
 }
@@ -1025,7 +1038,7 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
   for (Index half = 0; half < 2; ++half) {
     const Points part = x.middleRows(half * q, q);
     const VectorXd weights =
-        ridged_factor(kernel.gram(part), ridge).solve(y.segment(half * q, q));
+        ridged_factor(kernel.gram(part), ridge).solve(segment_of(y, half * q, q));
     difference += (half == 0 ? 1.0 : -1.0) * multiply(kernel.gram(domain, part), weights);
   }
   return difference.squaredNorm() / static_cast<double>(domain.rows());
@@ -1039,14 +1052,14 @@ double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y
   std::vector<VectorXd> points;
   VectorXd w(2 * q);
   for (Index i = 0; i < 2 * q; ++i) {
-    points.push_back(x.row(i).transpose());
+    points.push_back(row_of(x, i));
     average.append(points, gram, products);
   }
   for (Index half = 0; half < 2; ++half) {
     const FlooredCholesky factor =
         ridged_factor(gram.block(half * q, half * q, q, q), ridge);
-    w.segment(half * q, q) =
-        (half == 0 ? 1.0 : -1.0) * factor.solve(y.segment(half * q, q));
+    const VectorXd solved = factor.solve(segment_of(y, half * q, q));
+    for (Index i = 0; i < q; ++i) w[half * q + i] = half == 0 ? solved[i] : -solved[i];
   }
   return w.dot(multiply(products, w)) / average.divisor();
 }
@@ -1062,7 +1075,8 @@ bool ChangeRule::due(Index, Index) const { return false; }
 
 bool OracleChange::due(Index last, Index first) const {
   if (last < first) return false;  // nothing to forget
-  return (times_.array() == static_cast<double>(last)).any();
+  return std::find(times_.data(), times_.data() + times_.size(), static_cast<double>(last)) !=
+         times_.data() + times_.size();
 }
 
 bool EveryChange::due(Index last, Index first) const {

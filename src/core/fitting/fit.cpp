@@ -58,7 +58,7 @@ void MarginalLikelihood::pool(const Readings& readings) {
   observations_ = static_cast<double>(X.rows());
   for (Index i = 0; i < X.rows(); ++i) {
     const Index point = numbers[static_cast<std::size_t>(i)];
-    X_.row(point) = X.row(i);
+    copy_row(X_, point, X, i);
     const double noise = readings.own_noise.size() > 0 ? readings.own_noise[i] : kNaN;
     const bool owned = !std::isnan(noise);
     const double weight = owned ? 1.0 / noise : 1.0;
@@ -76,13 +76,17 @@ void MarginalLikelihood::pool(const Readings& readings) {
 // With c observations of noise lambda and average a, and others of precision w and average b:
 // t = c + lambda w, average a + (b - a) lambda w / t, noise lambda / t.
 void MarginalLikelihood::weigh(double least) {
-  const auto lambda_w = noise_ * precision_.array();
-  const auto gap = own_.array() - shared_.array();
-  effective_ = counts_.array() + lambda_w;
-  y_ = shared_.array() + gap * (lambda_w / effective_.array());
-  pooled_ = (noise_ / effective_.array()).max(least);
-  spread_over_noise_ = spread_ / noise_ + own_spread_ +
-                       (gap.square() * counts_.array() * precision_.array() / effective_.array()).sum();
+  const Index n = size();
+  VectorXd spread(n);
+  for (VectorXd* made : {&effective_, &y_, &pooled_}) made->resize(n);
+  for (Index i = 0; i < n; ++i) {
+    const double lambda_w = noise_ * precision_[i], gap = own_[i] - shared_[i];
+    effective_[i] = counts_[i] + lambda_w;
+    y_[i] = shared_[i] + gap * (lambda_w / effective_[i]);
+    pooled_[i] = std::max(noise_ / effective_[i], least);
+    spread[i] = gap * gap * counts_[i] * precision_[i] / effective_[i];
+  }
+  spread_over_noise_ = spread_ / noise_ + own_spread_ + spread.sum();
 }
 
 // Below the matrix stand y and, to find the mean, a row of ones.
@@ -92,7 +96,7 @@ void MarginalLikelihood::fill_covariance() {
   for (Index first = 0; first < n; first += kStrip) {
     const Points below = X_.bottomRows(n - first);
     for (Index j = first; j < std::min(first + kStrip, n); ++j) {
-      kernel_->cross(below.row(j - first).transpose(), below, column.head(n - first));
+      kernel_->cross(row_of(below, j - first), below, column.head(n - first));
       auto target = sweep_.lower_column(j);
       target.head(n - j) = column.segment(j - first, n - j);
       target[0] += pooled_[j];
@@ -106,7 +110,7 @@ void MarginalLikelihood::fill_covariance() {
 void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
   const Index count = kernel_->parameter_count();
-  kernel_->set_log_parameters(parameters.head(count));
+  kernel_->set_log_parameters(segment_of(parameters, 0, count));
   VectorXd diagonal(size());
   kernel_->diagonal(X_, diagonal);
   noise_ = std::max(std::exp(parameters[count]), kLeastNoise * diagonal.maxCoeff());
@@ -161,16 +165,18 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
     for (Index i = j; i < n; ++i) W(i, j) = scale * alpha[j] * alpha[i] + sweep_(i, j);
   }
   mirror_lower(W);
-  VectorXd out(kernel_->parameter_count() + 1);
-  const auto share = counts_.array() / effective_.array();  // of the likelihood's noise in an average
-  const auto pull = share * (y_ - shared_).array();
-  const auto apart = (own_ - shared_).cwiseProduct(precision_).cwiseQuotient(effective_).array();
-  const double by_noise = (share.matrix().cwiseProduct(pooled_)).dot(W.diagonal()) -
-                          2.0 * scale * pull.matrix().dot(alpha) +
-                          scale * (spread_ / noise_ + noise_ * (apart.square() * counts_.array()).sum()) -
-                          (counts_.array() - share).sum();
-  out << kernel_->parameter_gradient(X_, W), by_noise;
-  return 0.5 * out;
+  VectorXd shared_noise(n), pull(n), apart(n), rest(n);
+  for (Index i = 0; i < n; ++i) {
+    const double share = counts_[i] / effective_[i];  // of the likelihood's noise in an average
+    const double gap = (own_[i] - shared_[i]) * precision_[i] / effective_[i];
+    shared_noise[i] = share * pooled_[i];
+    pull[i] = share * (y_[i] - shared_[i]);
+    apart[i] = gap * gap * counts_[i];
+    rest[i] = counts_[i] - share;
+  }
+  const double by_noise = shared_noise.dot(W.diagonal()) - 2.0 * scale * pull.dot(alpha) +
+                          scale * (spread_ / noise_ + noise_ * apart.sum()) - rest.sum();
+  return 0.5 * joined(kernel_->parameter_gradient(X_, W), by_noise);
 }
 
 // ---- its maximum --------------------------------------------------------------------------------
@@ -227,7 +233,7 @@ Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
       upper_(problem_.upper),
       likely_lower_(problem_.likely_lower),
       likely_upper_(problem_.likely_upper) {
-  problem_.start = problem_.start.cwiseMax(lower_).cwiseMin(upper_);
+  problem_.start = clamped(problem_.start, lower_, upper_);
   // (A noise that is an observation's own does not scale.)
   if (!likelihood_.scales()) problem_.scale.clear();
   if (likelihood_.scales() && problem_.single_variance) profile_variance();
@@ -253,7 +259,7 @@ void Fit::profile_variance() {
 }
 
 VectorXd Fit::into_likely(const VectorXd& at) const {
-  return at.cwiseMax(likely_lower_).cwiseMin(likely_upper_).cwiseMax(lower_).cwiseMin(upper_);
+  return clamped(clamped(at, likely_lower_, likely_upper_), lower_, upper_);
 }
 
 VectorXd Fit::scaled_by(VectorXd at, double log_scale) const {
@@ -318,7 +324,7 @@ Fit::Candidate Fit::screen(const VectorXd& at) {
   likelihood_.factorise(at, false);
   const bool scales = !problem_.scale.empty() && lower_[noise_] < upper_[noise_];
   const double log_scale = scales ? likelihood_.log_scale() : 0.0;
-  const VectorXd moved = scaled_by(at, log_scale).cwiseMax(lower_).cwiseMin(upper_);
+  const VectorXd moved = clamped(scaled_by(at, log_scale), lower_, upper_);
   return {moved, likelihood_.value(log_scale) + log_prior(moved, nullptr)};
 }
 
@@ -347,7 +353,7 @@ std::vector<Fit::Candidate> Fit::candidates() {
       const Index p = free_[static_cast<std::size_t>(c)];
       at[p] = likely_lower_[p] + points(i, c) * (likely_upper_[p] - likely_lower_[p]);
     }
-    out.push_back(screen(at.cwiseMax(lower_).cwiseMin(upper_)));
+    out.push_back(screen(clamped(at, lower_, upper_)));
   }
   std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
     return a.objective > b.objective;
@@ -425,7 +431,7 @@ Readings some_of(const Readings& readings, const std::vector<Index>& rows) {
   Readings out{Points(count, readings.X.cols()), VectorXd(count), VectorXd(owned ? count : 0)};
   for (Index i = 0; i < count; ++i) {
     const Index row = rows[static_cast<std::size_t>(i)];
-    out.X.row(i) = readings.X.row(row);
+    copy_row(out.X, i, readings.X, row);
     out.y[i] = readings.y[row];
     if (owned) out.own_noise[i] = readings.own_noise[row];
   }
@@ -511,7 +517,7 @@ class Coordinates {
     return z;
   }
   VectorXd parameters(const VectorXd& z) const {
-    VectorXd out = base_.cwiseMax(lower_).cwiseMin(upper_);
+    VectorXd out = clamped(base_, lower_, upper_);
     for (Index i = 0; i < size(); ++i) out[at(i)] = is_unit(i) ? -std::log1p(std::exp(-z[i])) : z[i];
     return out;
   }
@@ -521,8 +527,8 @@ class Coordinates {
     }
     return true;
   }
-  VectorXd clamped(const VectorXd& parameters) const {
-    return parameters.cwiseMax(lower_).cwiseMin(upper_);
+  VectorXd within(const VectorXd& parameters) const {
+    return clamped(parameters, lower_, upper_);
   }
   // log |d parameters / d z|, and slopes by z from those by parameters (with that of the former).
   double log_jacobian(const VectorXd& parameters) const {
@@ -636,7 +642,7 @@ bool Averager::make_hill(const VectorXd& top, Hill& hill) {
     for (Index i = 0; i < d; ++i) symmetric(i, j) = 0.5 * (curvature(i, j) + curvature(j, i));
   }
   const double least = 1.0 / (kWidest * kWidest), lowest = symmetric_eigenvalues(symmetric)[0];
-  if (lowest < least) symmetric.diagonal().array() += least - lowest;
+  if (lowest < least) add_to_diagonal(symmetric, least - lowest);
   symmetric /= kInflation * kInflation;
   if (!cholesky(symmetric)) return false;
   hill.precision_factor = symmetric;
@@ -648,7 +654,7 @@ bool Averager::make_hill(const VectorXd& top, Hill& hill) {
 std::vector<Hill> Averager::hills() {
   std::vector<Hill> all, out;
   for (const VectorXd& end : ends_) {
-    const auto same = [&](const Hill& other) { return (other.top - end).cwiseAbs().maxCoeff() < kSame; };
+    const auto same = [&](const Hill& other) { return largest_size(other.top - end) < kSame; };
     if (std::any_of(all.begin(), all.end(), same)) continue;
     Hill hill;
     if (make_hill(end, hill)) all.push_back(std::move(hill));
@@ -747,7 +753,7 @@ std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
   std::vector<VectorXd> out;
   for (const VectorXd& point : points) {
     const auto near = [&point](const VectorXd& other) {
-      return (point - other).cwiseAbs().maxCoeff() < kFar;
+      return largest_size(point - other) < kFar;
     };
     if (std::none_of(out.begin(), out.end(), near)) out.push_back(point);
   }
@@ -765,7 +771,7 @@ ModelAverage average_models(const Kernel& kernel, const Readings& readings, bool
   MarginalLikelihood likelihood(kernel, readings, fit_mean);
   Averager averager(likelihood, own, minimizers, max_iterations);
   std::vector<VectorXd> starts;
-  for (Index i = 0; i < own.starts.rows(); ++i) starts.push_back(own.starts.row(i).transpose());
+  for (Index i = 0; i < own.starts.rows(); ++i) starts.push_back(row_of(own.starts, i));
   if (readings.X.rows() <= kMostExplored) {
     averager.climb(averager.fit().explore());
     averager.climb(starts);
@@ -798,8 +804,8 @@ MatrixXd LatentEvidence::differences(MatrixXd by_place) const {
   MatrixXd out(size(), by_place.cols());
   for (Index i = 0; i < size(); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    out.row(i) = by_place.row(readings_.place[k]);
-    if (readings_.other[k] >= 0) out.row(i) -= by_place.row(readings_.other[k]);
+    copy_row(out, i, by_place, readings_.place[k]);
+    for (Index c = 0; readings_.other[k] >= 0 && c < out.cols(); ++c) out(i, c) -= by_place(readings_.other[k], c);
   }
   return out;
 }
@@ -830,9 +836,9 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   if (size() == 0) return;  // what was compared with itself says nothing
   const Index kernels = kernel_->parameter_count(), means = fit_mean_ ? 1 : 0;
   const Index own = likelihood_->parameters().size();
-  kernel_->set_log_parameters(parameters.head(kernels));
+  kernel_->set_log_parameters(segment_of(parameters, 0, kernels));
   const LikelihoodPtr likelihood =
-      own > 0 ? likelihood_->with(parameters.segment(kernels + means, own)) : likelihood_;
+      own > 0 ? likelihood_->with(segment_of(parameters, kernels + means, own)) : likelihood_;
   VectorXd mean = readings_.mean;
   if (fit_mean_) mean = parameters[kernels] * constant_;
   const MatrixXd gram = differences(differences(kernel_->gram(readings_.X)).transpose());
@@ -848,7 +854,9 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   MatrixXd M = system.precision();
   const VectorXd w = s - multiply(M, multiply(gram, s));
   for (Index j = 0; j < size(); ++j) {
-    M.col(j) = 0.5 * (fit.alpha[j] * (fit.alpha + w) + w[j] * fit.alpha - M.col(j));
+    for (Index i = 0; i < size(); ++i) {
+      M(i, j) = 0.5 * (fit.alpha[j] * (fit.alpha[i] + w[i]) + w[j] * fit.alpha[i] - M(i, j));
+    }
   }
   gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, by_places(M));
   if (fit_mean_) gradient_[kernels] = (fit.alpha + w).dot(constant_);
@@ -856,8 +864,9 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   const VectorXd moved = multiply(gram, w);
   for (Index i = 0; i < size(); ++i) {
     const MatrixXd slopes = likelihood->parameter_slopes(fit.f[i], readings_.data[static_cast<std::size_t>(i)]);
-    gradient_.segment(kernels + means, own) +=
-        (slopes.row(0) + moved[i] * slopes.row(1) - 0.5 * v[i] * slopes.row(2)).transpose();
+    for (Index p = 0; p < own; ++p) {
+      gradient_[kernels + means + p] += slopes(0, p) + moved[i] * slopes(1, p) - 0.5 * v[i] * slopes(2, p);
+    }
   }
 }
 
@@ -887,17 +896,18 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   ++evaluations_;
   const Index n = readings_.X.rows(), kernels = kernel_->parameter_count();
   const double places = static_cast<double>(n), total = readings_.count.sum();
-  const VectorXd ones = VectorXd::Ones(n), inverse_count = readings_.count.cwiseInverse();
-  kernel_->set_log_parameters(parameters.head(kernels));
-  VectorXd noise_parameters = parameters.head(kernels).array() + parameters[kernels];
+  const VectorXd ones = VectorXd::Ones(n), inverse_count = over(ones, readings_.count);
+  kernel_->set_log_parameters(segment_of(parameters, 0, kernels));
+  VectorXd noise_parameters(kernels);
+  for (Index p = 0; p < kernels; ++p) noise_parameters[p] = parameters[p] + parameters[kernels];
   noise_parameters[variance_] = 0.0;
   noise_kernel_->set_log_parameters(noise_parameters);
   const double nugget = std::exp(parameters[kernels + 1]);
-  const VectorXd latent = parameters.segment(kernels + 2, n);
+  const VectorXd latent = segment_of(parameters, kernels + 2, n);
 
   const MatrixXd Cg = noise_kernel_->gram(readings_.X);
   MatrixXd A = Cg;
-  A.diagonal() += nugget * inverse_count;
+  add_to_diagonal(A, nugget * inverse_count);
   double log_det_noise = 0.0;
   const MatrixXd S = inverse_of(A, nugget * inverse_count.minCoeff(), log_det_noise);
   const VectorXd s1 = multiply(S, ones);
@@ -905,12 +915,12 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   found_.level = s1.dot(latent) / precision;
   const VectorXd q = multiply(S, latent - found_.level * ones);
   found_.weights = q;
-  found_.log_noise = (multiply(Cg, q).array() + found_.level).matrix();
+  found_.log_noise = multiply(Cg, q) + found_.level * ones;
   const VectorXd noise = found_.log_noise.array().exp();
 
   MatrixXd K = kernel_->gram(readings_.X);
-  const VectorXd pooled = noise.cwiseProduct(inverse_count);
-  K.diagonal() += pooled;
+  const VectorXd pooled = times(noise, inverse_count);
+  add_to_diagonal(K, pooled);
   double log_det = 0.0;
   const MatrixXd inverse = inverse_of(K, pooled.minCoeff(), log_det);
   found_.mean = 0.0;
@@ -921,7 +931,7 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   const VectorXd y = readings_.average - found_.mean * ones;
   const VectorXd alpha = multiply(inverse, y);
   found_.likelihood =
-      -0.5 * (y.dot(alpha) + readings_.spread.cwiseQuotient(noise).sum() + log_det +
+      -0.5 * (y.dot(alpha) + over(readings_.spread, noise).sum() + log_det +
               ((readings_.count.array() - 1.0) * found_.log_noise.array() + readings_.count.array().log()).sum() +
               total * kLog2Pi);
   const double scale = (latent - found_.level * ones).dot(q) / places;
@@ -931,28 +941,35 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   if (!want_gradient) return;
 
   // By log noise; then by what makes it, dlog noise = dn + C_g dq + dC_g q.
-  const VectorXd h = (0.5 * ((alpha.array().square() - inverse.diagonal().array()) * pooled.array() +
-                             readings_.spread.array() / noise.array() - (readings_.count.array() - 1.0))).matrix();
+  VectorXd h(n);
+  for (Index i = 0; i < n; ++i) {
+    h[i] = 0.5 * ((alpha[i] * alpha[i] - inverse(i, i)) * pooled[i] + readings_.spread[i] / noise[i] -
+                  (readings_.count[i] - 1.0));
+  }
   const VectorXd pulled = multiply(S, multiply(Cg, h));
   const VectorXd share = s1 / precision;
   const double kappa = h.sum() - pulled.sum();
   gradient_ = VectorXd::Zero(parameters.size());
   MatrixXd M = tcrossprod(MatrixXd(alpha), MatrixXd(alpha));
-  M = 0.5 * (M - inverse);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) M(i, j) = 0.5 * (M(i, j) - inverse(i, j));
+  }
   gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, M);
 
-  const VectorXd by_nugget = -pulled - kappa * share, by_kernel = h + by_nugget;
+  const VectorXd by_nugget = -1.0 * pulled - kappa * share, by_kernel = h + by_nugget;
   for (Index j = 0; j < n; ++j) {
-    M.col(j) = 0.5 * (q[j] * by_kernel + by_kernel[j] * q);
-    if (penalised) M.col(j) += 0.5 * (q[j] / scale * q - S.col(j));
+    for (Index i = 0; i < n; ++i) {
+      M(i, j) = 0.5 * (q[j] * by_kernel[i] + by_kernel[j] * q[i]);
+      if (penalised) M(i, j) += 0.5 * (q[j] / scale * q[i] - S(i, j));
+    }
   }
   VectorXd by_noise_kernel = noise_kernel_->parameter_gradient(readings_.X, M);
   by_noise_kernel[variance_] = 0.0;
-  gradient_.head(kernels) += by_noise_kernel;
+  for (Index p = 0; p < kernels; ++p) gradient_[p] += by_noise_kernel[p];
   gradient_[kernels] = by_noise_kernel.sum();
-  double slope = by_nugget.cwiseProduct(inverse_count).dot(q);
+  double slope = times(by_nugget, inverse_count).dot(q);
   if (penalised) {
-    slope += 0.5 * (q.cwiseAbs2().dot(inverse_count) / scale - S.diagonal().dot(inverse_count));
+    slope += 0.5 * (times(q, q).dot(inverse_count) / scale - S.diagonal().dot(inverse_count));
   }
   gradient_[kernels + 1] = nugget * slope;
   VectorXd by_latent = pulled + (h.sum() - pulled.sum()) * share;

@@ -25,8 +25,8 @@ namespace gpb {
 
 VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
   MatrixXd gradient;
-  input_gradient(x, x.transpose(), gradient);
-  return 2.0 * gradient.row(0).transpose();
+  input_gradient(x, as_rows(x), gradient);
+  return 2.0 * row_of(gradient, 0);
 }
 
 PriorPath Kernel::draw_prior_path(Rng& rng, Index inputs, Index features) const {
@@ -37,7 +37,7 @@ PriorPath Kernel::draw_prior_path(Rng& rng, Index inputs, Index features) const 
 
 double Kernel::value(const VectorXd& x, const VectorXd& y) const {
   VectorXd out(1);
-  cross(x, y.transpose(), out);
+  cross(x, as_rows(y), out);
   return out[0];
 }
 
@@ -45,14 +45,14 @@ MatrixXd Kernel::gram(const Points& X, const Points& Y) const {
   // The longer side is the vectorised one.
   if (X.rows() < Y.rows()) return gram(Y, X).transpose();
   MatrixXd K(X.rows(), Y.rows());
-  for (Index j = 0; j < Y.rows(); ++j) cross(Y.row(j).transpose(), X, K.col(j));
+  for (Index j = 0; j < Y.rows(); ++j) cross(row_of(Y, j), X, K.col(j));
   return K;
 }
 
 MatrixXd Kernel::gram(const Points& X) const {
   const Index n = X.rows();
   MatrixXd K(n, n);
-  for (Index j = 0; j < n; ++j) cross(X.row(j).transpose(), X, K.col(j));
+  for (Index j = 0; j < n; ++j) cross(row_of(X, j), X, K.col(j));
   mirror_lower(K);
   return K;
 }
@@ -88,7 +88,7 @@ void CompositeKernel::set_log_parameters(const VectorXd& theta) {
   check_parameter_count(theta, parameter_count());
   Index first = 0;
   for (const auto& part : parts_) {
-    part->set_log_parameters(theta.segment(first, part->parameter_count()));
+    part->set_log_parameters(segment_of(theta, first, part->parameter_count()));
     first += part->parameter_count();
   }
 }
@@ -190,7 +190,7 @@ VectorXd ProductKernel::parameter_gradient(const Points& X, const MatrixXd& W) c
     if (count == 0) continue;
     MatrixXd weights = W;
     for (std::size_t q = 0; q < parts_.size(); ++q) {
-      if (q != p) weights.array() *= grams[q].array();
+      for (Index k = 0; q != p && k < weights.size(); ++k) weights.data()[k] *= grams[q].data()[k];
     }
     gradient.segment(first, count) = parts_[p]->parameter_gradient(X, weights);
     first += count;
@@ -298,15 +298,13 @@ void Categorical::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& o
 }
 
 VectorXd Categorical::log_parameters() const {
-  VectorXd theta(parameter_count());
-  theta << log_shared(correlation_, shared_), std::log(variance_);
-  return theta;
+  return joined(log_shared(correlation_, shared_), std::log(variance_));
 }
 
 void Categorical::set_log_parameters(const VectorXd& theta) {
   check_parameter_count(theta, parameter_count());
   const double rounding = 1e-12;
-  correlation_ = exp_shared(theta.head(parameter_count() - 1), correlation_.size());
+  correlation_ = exp_shared(segment_of(theta, 0, parameter_count() - 1), correlation_.size());
   if (correlation_.maxCoeff() <= 1.0 + rounding) correlation_ = correlation_.cwiseMin(1.0);
   check_correlation();
   variance_ = exp_parameter(theta[theta.size() - 1]);
@@ -319,7 +317,7 @@ VectorXd Categorical::parameter_gradient(const Points& X, const MatrixXd& W) con
   by_variance = variance_ * W.trace();
   VectorXd row(X.rows());
   for (Index i = 1; i < X.rows(); ++i) {
-    const VectorXd x = X.row(i).transpose();
+    const VectorXd x = row_of(X, i);
     cross(x, X, row);
     const Eigen::ArrayXd weight = 2.0 * W.col(i).head(i).array() * row.head(i).array();
     by_variance += weight.sum();
@@ -358,7 +356,7 @@ void LevelKernel::tabulate() {
     throw std::invalid_argument("`own` must be above 0 and at most 1");
   }
   table_ = (1.0 - own_) * of_features_->gram(features_);
-  table_.diagonal().array() += own_;
+  add_to_diagonal(table_, own_);
 }
 
 Index LevelKernel::level(double number) const {
@@ -381,18 +379,14 @@ void LevelKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& o
 }
 
 VectorXd LevelKernel::log_parameters() const {
-  VectorXd theta(parameter_count());
   const VectorXd inner = of_features_->log_parameters();
-  theta << inner.head(inner.size() - 1), std::log(own_), std::log(variance_);
-  return theta;
+  return joined(joined(segment_of(inner, 0, inner.size() - 1), std::log(own_)), std::log(variance_));
 }
 
 void LevelKernel::set_log_parameters(const VectorXd& theta) {
   check_parameter_count(theta, parameter_count());
   const Index lengths = parameter_count() - 2;
-  VectorXd inner = VectorXd::Zero(lengths + 1);
-  inner.head(lengths) = theta.head(lengths);
-  of_features_->set_log_parameters(inner);
+  of_features_->set_log_parameters(joined(segment_of(theta, 0, lengths), 0.0));
   const double own = std::exp(theta[lengths]);
   own_ = own <= 1.0 + 1e-12 ? std::min(own, 1.0) : own;
   variance_ = exp_parameter(theta[lengths + 1]);
@@ -412,7 +406,7 @@ VectorXd LevelKernel::parameter_gradient(const Points& X, const MatrixXd& W) con
   out.head(lengths) =
       (1.0 - own_) * of_features_->parameter_gradient(features_, pairs).head(lengths);
   MatrixXd by_own = -of_features_->gram(features_);
-  by_own.diagonal().array() += 1.0;
+  add_to_diagonal(by_own, 1.0);
   out[lengths] = own_ * (by_own.array() * pairs.array()).sum();
   out[lengths + 1] = (table_.array() * pairs.array()).sum();
   return out;
@@ -511,7 +505,7 @@ MatrixXd FunctionKernel::inputs_of(const Rows& X) const {
 
 void FunctionKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
   if (Y.rows() == 0) return;
-  out = variance_ * f_(inputs_of(x.transpose()), inputs_of(Y)).row(0).transpose();
+  out = variance_ * row_of(f_(inputs_of(as_rows(x)), inputs_of(Y)), 0);
 }
 
 void FunctionKernel::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
@@ -527,8 +521,8 @@ void FunctionKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd
   out.setZero(Y.rows(), x.size());
   const Index d = static_cast<Index>(dims_.size());
   if (Y.rows() == 0 || d == 0) return;
-  const MatrixXd here = inputs_of(x.transpose());
-  MatrixXd shifted = here.replicate(2 * d, 1);
+  const MatrixXd here = inputs_of(as_rows(x));
+  MatrixXd shifted = as_rows(row_of(here, 0), 2 * d);
   VectorXd step(d);
   for (Index c = 0; c < d; ++c) {
     const double wanted = 6e-6 * std::max(1.0, std::abs(here(0, c)));
@@ -539,7 +533,7 @@ void FunctionKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd
   const MatrixXd K = f_(shifted, inputs_of(Y));
   for (Index c = 0; c < d; ++c) {
     out.col(dims_[static_cast<std::size_t>(c)]) +=
-        (variance_ / step[c]) * (K.row(2 * c) - K.row(2 * c + 1)).transpose();
+        (variance_ / step[c]) * (row_of(K, 2 * c) - row_of(K, 2 * c + 1));
   }
 }
 
@@ -712,14 +706,14 @@ LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance
   Index pivot = 0;
   while (rank < max_rank && n > 0 && out.residual.maxCoeff(&pivot) > tolerance) {
     if (rank == F.cols()) F.conservativeResize(Eigen::NoChange, std::min(max_rank, 2 * rank));
-    kernel.cross(X.row(pivot).transpose(), X, column);
+    kernel.cross(row_of(X, pivot), X, column);
     if (rank > 0) {
-      const VectorXd at_pivot = F.row(pivot).head(rank).transpose();
+      const VectorXd at_pivot = segment_of(row_of(F, pivot), 0, rank);
       add_multiple(column, -1.0, F.leftCols(rank), at_pivot);
     }
     column /= std::sqrt(out.residual[pivot]);
     F.col(rank) = column;
-    out.residual.array() -= column.array().square();
+    out.residual -= times(column, column);
     out.residual[pivot] = 0.0;
     if (out.residual.minCoeff() < -kIndefinite * std::max(scale, 1e-300)) {
       throw std::invalid_argument("the covariance is indefinite: a conditional variance is " +

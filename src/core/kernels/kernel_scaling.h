@@ -43,7 +43,7 @@ VectorXd sum_over_pairs(const Points& X, const MatrixXd& W, Index parameters, do
   VectorXd sums = VectorXd::Zero(parameters);
   sums[parameters - 1] = W.trace();
   for (Index i = 1; i < X.rows(); ++i) {
-    const VectorXd x = X.row(i).transpose();
+    const VectorXd x = row_of(X, i);
     for (Index start = 0; start < i; start += kBlock) {
       const Index count = std::min(kBlock, i - start);
       const Block both_triangles = 2.0 * W.col(i).segment(start, count).array();

@@ -31,7 +31,7 @@ void Scaling::set_log_parameters(const VectorXd& theta) {
 }
 
 VectorXd log_shared(const VectorXd& values, bool shared) {
-  return values.head(shared ? 1 : values.size()).array().log();
+  return logarithms(shared ? segment_of(values, 0, 1) : values);
 }
 
 VectorXd exp_shared(const VectorXd& theta, Index size) {
@@ -186,15 +186,13 @@ Index StationaryKernel::parameter_count() const {
 }
 
 VectorXd StationaryKernel::log_parameters() const {
-  VectorXd theta(parameter_count());
-  theta << shape_.array().log().matrix(), scaling_.log_parameters(), std::log(variance_);
-  return theta;
+  return joined(joined(logarithms(shape_), scaling_.log_parameters()), std::log(variance_));
 }
 
 void StationaryKernel::set_log_parameters(const VectorXd& theta) {
   check_parameter_count(theta, parameter_count());
   if (shape_.size()) shape_[0] = exp_parameter(theta[0]);
-  scaling_.set_log_parameters(theta.segment(shape_.size(), scaling_.parameter_count()));
+  scaling_.set_log_parameters(segment_of(theta, shape_.size(), scaling_.parameter_count()));
   variance_ = exp_parameter(theta[theta.size() - 1]);
 }
 
@@ -414,15 +412,13 @@ Index Periodic::parameter_count() const {
 }
 
 VectorXd Periodic::log_parameters() const {
-  VectorXd theta(parameter_count());
-  theta << log_shared(period_, one_period_), scaling_.log_parameters(), std::log(variance_);
-  return theta;
+  return joined(joined(log_shared(period_, one_period_), scaling_.log_parameters()), std::log(variance_));
 }
 
 void Periodic::set_log_parameters(const VectorXd& theta) {
   check_parameter_count(theta, parameter_count());
-  period_ = exp_shared(theta.head(period_count()), scaling_.size());
-  scaling_.set_log_parameters(theta.segment(period_count(), scaling_.parameter_count()));
+  period_ = exp_shared(segment_of(theta, 0, period_count()), scaling_.size());
+  scaling_.set_log_parameters(segment_of(theta, period_count(), scaling_.parameter_count()));
   variance_ = exp_parameter(theta[theta.size() - 1]);
 }
 
@@ -563,7 +559,7 @@ void PriorPath::add(const PriorPath& other) {
 
 double PriorPath::value(const VectorXd& x) const {
   VectorXd out(1);
-  values(x.transpose(), out);
+  values(as_rows(x), out);
   return out[0];
 }
 
@@ -578,17 +574,20 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
     const Index count = std::min(kRows, X.rows() - start);
     const MatrixXd points = X.middleRows(start, count);
     MatrixXd wave = product(points, group.frequency);
-    wave.rowwise() += group.phase.transpose();
+    for (Index m = 0; m < wave.cols(); ++m) {
+      for (Index i = 0; i < count; ++i) wave(i, m) += group.phase[m];
+    }
     wave = wave.array().cos();
     for (const MatrixXd& direction : group.directions) {
       wave.array() *= product(points, direction).array();
     }
     for (Index i = 0; group.by_arm.size() > 0 && i < count; ++i) {
-      wave.row(i).array() *= group.by_arm.row(group.arm_of(points(i, group.arm_column))).array();
+      const Index arm = group.arm_of(points(i, group.arm_column));
+      for (Index m = 0; m < wave.cols(); ++m) wave(i, m) *= group.by_arm(arm, m);
     }
     for (std::size_t m = 0; m < group.signs.size(); ++m) {
       for (Index i = 0; i < count; ++i) {
-        wave(i, static_cast<Index>(m)) *= group.sign(m, points.row(i).transpose());
+        wave(i, static_cast<Index>(m)) *= group.sign(m, row_of(points, i));
       }
     }
     add_multiple(out.segment(start, count), 1.0, wave, group.weight);
@@ -610,7 +609,7 @@ double PriorPath::add_gradient(const Group& group, const VectorXd& x, VectorXd& 
   const Eigen::ArrayXd angle = (multiply_transposed(group.frequency, x) + group.phase).array();
   Eigen::ArrayXd weight = group.weight.array();
   if (group.by_arm.size() > 0) {
-    weight *= group.by_arm.row(group.arm_of(x[group.arm_column])).transpose().array();
+    weight *= row_of(group.by_arm, group.arm_of(x[group.arm_column])).array();
   }
   for (std::size_t m = 0; m < group.signs.size(); ++m) {
     weight[static_cast<Index>(m)] *= group.sign(m, x);

@@ -394,7 +394,7 @@ double RankingTerms::sites(const VectorXd& f, VectorXd& weight, VectorXd& weight
     }
   });
   weight = weight.cwiseMax(kLeastWeight);
-  weighted += weight.cwiseProduct(f);
+  weighted += times(weight, f);
   return sum;
 }
 
@@ -461,14 +461,14 @@ double SiteSystem::scale() const {
 
 // I + Phi'W Phi, or I + W^1/2 G W^1/2.
 void SiteSystem::factorise(const VectorXd& weight) {
-  root_weight_ = weight.cwiseSqrt();
+  root_weight_ = roots(weight);
   MatrixXd A;
   if (by_features_) {
     A = MatrixXd::Identity(prior_.features.cols(), prior_.features.cols());
-    add_crossprod_below(A, 1.0, root_weight_.asDiagonal() * prior_.features);
+    add_crossprod_below(A, 1.0, scaled_rows(root_weight_, prior_.features));
   } else {
-    A = root_weight_.asDiagonal() * prior_.gram * root_weight_.asDiagonal();
-    A.diagonal().array() += 1.0;
+    A = scaled_both(root_weight_, prior_.gram);
+    add_to_diagonal(A, 1.0);
   }
   factor_ = FlooredCholesky(A, 1.0).lower();
 }
@@ -476,19 +476,19 @@ void SiteSystem::factorise(const VectorXd& weight) {
 void SiteSystem::solve(const VectorXd& weight, const VectorXd& weighted, VectorXd& f,
                        VectorXd& alpha) {
   factorise(weight);
-  const VectorXd r = weighted - weight.cwiseProduct(prior_.mean);
+  const VectorXd r = weighted - times(weight, prior_.mean);
   VectorXd moved;
   if (by_features_) {
     VectorXd w = multiply_transposed(prior_.features, r);
     solve_lower(factor_, w);
     solve_lower_transposed(factor_, w);
     moved = multiply(prior_.features, w);
-    alpha = r - weight.cwiseProduct(moved);
+    alpha = r - times(weight, moved);
   } else {
-    VectorXd v = root_weight_.cwiseProduct(multiply(prior_.gram, r));
+    VectorXd v = times(root_weight_, multiply(prior_.gram, r));
     solve_lower(factor_, v);
     solve_lower_transposed(factor_, v);
-    alpha = r - root_weight_.cwiseProduct(v);
+    alpha = r - times(root_weight_, v);
     moved = multiply(prior_.gram, alpha);
   }
   f = prior_.mean + moved;
@@ -503,7 +503,7 @@ VectorXd SiteSystem::variances() const {
     solve_lower_columns(factor_, half);
     return half.colwise().squaredNorm().transpose();
   }
-  half = root_weight_.asDiagonal() * prior_.gram;
+  half = scaled_rows(root_weight_, prior_.gram);
   solve_lower_columns(factor_, half);
   return (prior_.gram.diagonal() - half.colwise().squaredNorm().transpose()).cwiseMax(0.0);
 }
@@ -641,9 +641,9 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   for (fit.steps = 1; fit.steps <= kNewtonSteps; ++fit.steps) {
     terms.sites(fit.f, fit.weight, fit.weighted);
     // The step from the gradient: new values less old ones would be rounding where weights are large.
-    const VectorXd gradient = fit.weighted - fit.weight.cwiseProduct(fit.f) - fit.alpha;
+    const VectorXd gradient = fit.weighted - times(fit.weight, fit.f) - fit.alpha;
     VectorXd by, alpha_by;
-    system.solve(fit.weight, gradient + fit.weight.cwiseProduct(prior), by, alpha_by);
+    system.solve(fit.weight, gradient + times(fit.weight, prior), by, alpha_by);
     by -= prior;
     VectorXd f = fit.f + by, alpha = fit.alpha + alpha_by;
     double step = 1.0, then = objective(f, alpha);
@@ -655,7 +655,7 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
       alpha = fit.alpha + step * alpha_by;
       then = objective(f, alpha);
     }
-    const double moved = (f - fit.f).cwiseAbs().maxCoeff();
+    const double moved = largest_size(f - fit.f);
     // (Rewards of a millionfold weight: what still moves, without any gain, is rounding.)
     const bool rounding = moved > 0.5 * before && std::abs(then - now) <= unchanged;
     fit.f = f;
@@ -675,7 +675,7 @@ void majorise(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
     for (int k = 1;; ++k, ++fit.steps) {
       terms.majorise(fit.f, begins, fit.weight, fit.weighted);
       system.solve(fit.weight, fit.weighted, f, fit.alpha);
-      const double moved = (f - fit.f).cwiseAbs().maxCoeff();
+      const double moved = largest_size(f - fit.f);
       fit.f = f;
       if (moved <= enough) break;
       if (k == kMajorisingSteps) throw std::runtime_error("the robust fit has not converged");
@@ -752,8 +752,8 @@ SiteFit fit_variational(SiteSystem& system, const SiteTerms& terms) {
     if (step <= kLeastStep) break;
     const VectorXd before = variance;
     variance = system.variances();
-    const double moved = std::max((next.f - fit.f).cwiseAbs().maxCoeff() / scale,
-                                  (variance - before).cwiseAbs().maxCoeff() / (scale * scale));
+    const double moved = std::max(largest_size(next.f - fit.f) / scale,
+                                  largest_size(variance - before) / (scale * scale));
     next.steps = fit.steps + 1;
     fit = next;
     bound = then;
@@ -804,7 +804,7 @@ SiteFit fit_within(const SitePrior& prior, SiteSystem& system, const SiteTerms& 
   const double shrinkage = found.shrinkage;
   found.alpha /= shrinkage;
   terms.sites(found.f, found.weight, found.weighted);
-  found.weighted = found.weight.cwiseProduct(found.f) + found.alpha;
+  found.weighted = times(found.weight, found.f) + found.alpha;
   finish(system, terms, found);
   found.log_evidence = kNaN;
   return found;

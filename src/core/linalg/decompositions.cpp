@@ -11,10 +11,19 @@
 namespace gpb {
 
 // ---- products -----------------------------------------------------------------------------------
+// One way of Eigen's to each: whatever is made anew is 0 first.
 
-VectorXd multiply(const MatrixView& A, const VectorView& x) { return A * x; }
+VectorXd multiply(const MatrixView& A, const VectorView& x) {
+  VectorXd out = VectorXd::Zero(A.rows());
+  add_multiple(out, 1.0, A, x);
+  return out;
+}
 
-VectorXd multiply_transposed(const MatrixView& A, const VectorView& x) { return A.transpose() * x; }
+VectorXd multiply_transposed(const MatrixView& A, const VectorView& x) {
+  VectorXd out = VectorXd::Zero(A.cols());
+  add_multiple_transposed(out, 1.0, A, x);
+  return out;
+}
 
 void add_multiple(Eigen::Ref<VectorXd> out, double scale, const MatrixView& A, const VectorView& x) {
   out.noalias() += scale * A * x;
@@ -24,20 +33,67 @@ void add_multiple_transposed(Eigen::Ref<VectorXd> out, double scale, const Matri
   out.noalias() += scale * A.transpose() * x;
 }
 
-MatrixXd product(const MatrixView& A, const MatrixView& B, double scale) { return scale * A * B; }
+namespace {
 
-MatrixXd crossprod(const MatrixView& A, const MatrixView& B) { return A.transpose() * B; }
+void add_product(Eigen::Ref<MatrixXd> out, double scale, const MatrixView& A, const MatrixView& B) {
+  out.noalias() += scale * A * B;
+}
+
+void add_crossprod(Eigen::Ref<MatrixXd> out, double scale, const MatrixView& A, const MatrixView& B) {
+  out.noalias() += scale * A.transpose() * B;
+}
+
+}  // namespace
+
+MatrixXd product(const MatrixView& A, const MatrixView& B, double scale) {
+  MatrixXd out = MatrixXd::Zero(A.rows(), B.cols());
+  add_product(out, scale, A, B);
+  return out;
+}
+
+MatrixXd crossprod(const MatrixView& A, const MatrixView& B) {
+  MatrixXd out = MatrixXd::Zero(A.cols(), B.cols());
+  add_crossprod(out, 1.0, A, B);
+  return out;
+}
 
 MatrixXd tcrossprod(const MatrixView& A, const MatrixView& B) { return A * B.transpose(); }
 
-void product_into(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B) { out.noalias() = A * B; }
+void product_into(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B) {
+  out.setZero();
+  add_product(out, 1.0, A, B);
+}
 
 void subtract_product(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B) {
-  out.noalias() -= A * B;
+  add_product(out, -1.0, A, B);
 }
 
 void subtract_crossprod(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B) {
-  out.noalias() -= A.transpose() * B;
+  add_crossprod(out, -1.0, A, B);
+}
+
+MatrixXd scaled_rows(const VectorXd& d, const MatrixXd& A) {
+  MatrixXd out = A;
+  for (Index j = 0; j < A.cols(); ++j) {
+    for (Index i = 0; i < A.rows(); ++i) out(i, j) *= d[i];
+  }
+  return out;
+}
+
+MatrixXd scaled_both(const VectorXd& d, const MatrixXd& A) {
+  MatrixXd out = A;
+  for (Index j = 0; j < A.cols(); ++j) {
+    for (Index i = 0; i < A.rows(); ++i) out(i, j) = d[i] * A(i, j) * d[j];
+  }
+  return out;
+}
+
+void add_to_diagonal(MatrixXd& A, const VectorXd& x) {
+  for (Index i = 0; i < x.size(); ++i) A(i, i) += x[i];
+}
+
+void add_to_diagonal(MatrixXd& A, double x) {
+  for (Index i = 0; i < A.rows(); ++i) A(i, i) += x;
 }
 
 // (Eigen's blocking divides by the inner dimension.)
@@ -70,27 +126,70 @@ void solve_lower_transposed_rows(const MatrixView& L, Eigen::Ref<MatrixXd> X) {
 
 // ---- decompositions -----------------------------------------------------------------------------
 
+// (As SelfAdjointEigenSolver(A) does it, whose code for the vectors costs seconds to compile.)
 VectorXd symmetric_eigenvalues(const MatrixXd& A) {
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();
+  const Index n = A.rows();
+  if (n == 1) return VectorXd::Constant(1, A(0, 0));
+  double scale = 0.0;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = j; i < n; ++i) scale = std::max(scale, std::abs(A(i, j)));
+  }
+  if (scale == 0.0) scale = 1.0;
+  MatrixXd scaled = A;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = j; i < n; ++i) scaled(i, j) /= scale;
+  }
+  const Eigen::Tridiagonalization<MatrixXd> tridiagonal(scaled);
+  VectorXd diagonal(n), below(n - 1);
+  for (Index i = 0; i < n; ++i) diagonal[i] = tridiagonal.packedMatrix()(i, i);
+  for (Index i = 0; i + 1 < n; ++i) below[i] = tridiagonal.packedMatrix()(i + 1, i);
+  Eigen::SelfAdjointEigenSolver<MatrixXd> solver(n);
+  solver.computeFromTridiagonal(diagonal, below, Eigen::EigenvaluesOnly);
+  VectorXd values = solver.eigenvalues();
+  for (Index i = 0; i < n; ++i) values[i] *= scale;
+  return values;
 }
 
 bool cholesky(MatrixXd& A) {
   return Eigen::LLT<Eigen::Ref<MatrixXd>>(A).info() == Eigen::Success;
 }
 
+namespace {
+
+// sqrt(D) of K = P'L D L'P, where rounding may have made D negative.
+VectorXd root_of_diagonal(const Eigen::LDLT<MatrixXd>& factor) {
+  VectorXd root(factor.rows());
+  for (Index i = 0; i < root.size(); ++i) root[i] = std::sqrt(std::max(factor.matrixLDLT()(i, i), 0.0));
+  return root;
+}
+
+// X <- P'X.
+void put_back(const Eigen::LDLT<MatrixXd>& factor, MatrixXd& X) {
+  const auto& moved = factor.transpositionsP();
+  for (Index i = X.rows() - 1; i >= 0; --i) {
+    for (Index j = 0; j < X.cols(); ++j) std::swap(X(i, j), X(moved.coeff(i), j));
+  }
+}
+
+}  // namespace
+
 MatrixXd rooted(const MatrixXd& K, const MatrixXd& z) {
   const Eigen::LDLT<MatrixXd> factor(K);
-  const VectorXd root = factor.vectorD().cwiseMax(0.0).cwiseSqrt();
-  MatrixXd out = factor.matrixL() * (root.asDiagonal() * z);
-  out = factor.transpositionsP().transpose() * out;
+  MatrixXd out = factor.matrixL() * scaled_rows(root_of_diagonal(factor), z);
+  put_back(factor, out);
   return out;
 }
 
 MatrixXd semidefinite_root(const MatrixXd& K) {
   const Eigen::LDLT<MatrixXd> factor(K);
-  MatrixXd root = factor.matrixL();
-  root *= factor.vectorD().cwiseMax(0.0).cwiseSqrt().asDiagonal();
-  return factor.transpositionsP().transpose() * root;
+  const VectorXd root = root_of_diagonal(factor);
+  MatrixXd out = MatrixXd::Zero(K.rows(), K.cols());
+  for (Index j = 0; j < K.cols(); ++j) {
+    out(j, j) = root[j];
+    for (Index i = j + 1; i < K.rows(); ++i) out(i, j) = factor.matrixLDLT()(i, j) * root[j];
+  }
+  put_back(factor, out);
+  return out;
 }
 
 // ---- with floors under the pivots ---------------------------------------------------------------
@@ -102,13 +201,12 @@ MatrixXd factor_above(const MatrixXd& A, const VectorXd& floor) {
   const Index n = A.rows();
   MatrixXd L = MatrixXd::Zero(n, n);
   for (Index j = 0; j < n; ++j) {
-    VectorXd column = A.col(j).tail(n - j);
-    if (j > 0) {
-      const VectorXd before = L.row(j).head(j).transpose();
-      add_multiple(column, -1.0, L.block(j, 0, n - j, j), before);
-    }
+    VectorXd column(n - j), before(j);
+    for (Index i = j; i < n; ++i) column[i - j] = A(i, j);
+    for (Index k = 0; k < j; ++k) before[k] = L(j, k);
+    if (j > 0) add_multiple(column, -1.0, L.block(j, 0, n - j, j), before);
     L(j, j) = std::sqrt(std::max(column[0], floor[j]));
-    L.col(j).tail(n - j - 1) = column.tail(n - j - 1) / L(j, j);
+    for (Index i = j + 1; i < n; ++i) L(i, j) = column[i - j] / L(j, j);
   }
   return L;
 }
@@ -117,11 +215,18 @@ MatrixXd factor_above(const MatrixXd& A, const VectorXd& floor) {
 
 // Eigen's blocked factorisation serves wherever rounding has not reached the floors.
 FlooredCholesky::FlooredCholesky(MatrixXd A, const VectorXd& floor) : lower_(A) {
-  const bool sound = cholesky(lower_) && (lower_.diagonal().array().square() >= 0.5 * floor.array()).all();
+  bool sound = cholesky(lower_);
+  for (Index i = 0; sound && i < floor.size(); ++i) sound = lower_(i, i) * lower_(i, i) >= 0.5 * floor[i];
   if (!sound) lower_ = factor_above(A, floor);
 }
 
-MatrixXd FlooredCholesky::matrix() const { return below(lower_); }
+MatrixXd FlooredCholesky::matrix() const {
+  MatrixXd out = MatrixXd::Zero(lower_.rows(), lower_.cols());
+  for (Index j = 0; j < out.cols(); ++j) {
+    for (Index i = j; i < out.rows(); ++i) out(i, j) = lower_(i, j);
+  }
+  return out;
+}
 
 VectorXd FlooredCholesky::multiply(const VectorXd& z) const { return below(lower_) * z; }
 
@@ -137,7 +242,11 @@ MatrixXd FlooredCholesky::inverse_transposed() const {
   return out;
 }
 
-double FlooredCholesky::log_det() const { return 2.0 * lower_.diagonal().array().log().sum(); }
+double FlooredCholesky::log_det() const {
+  double sum = 0.0;
+  for (Index i = 0; i < lower_.rows(); ++i) sum += std::log(lower_(i, i));
+  return 2.0 * sum;
+}
 
 // ---- factors that grow --------------------------------------------------------------------------
 

@@ -25,6 +25,12 @@ void product_into(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixVie
 void subtract_product(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B);
 void subtract_crossprod(Eigen::Ref<MatrixXd> out, const MatrixView& A, const MatrixView& B);
 
+// diag(d) A, and diag(d) A diag(d).
+MatrixXd scaled_rows(const VectorXd& d, const MatrixXd& A);
+MatrixXd scaled_both(const VectorXd& d, const MatrixXd& A);
+void add_to_diagonal(MatrixXd& A, const VectorXd& x);
+void add_to_diagonal(MatrixXd& A, double x);
+
 // The lower triangle of C gains scale A A' or scale A'A.
 void add_tcrossprod_below(MatrixXd& C, double scale, const MatrixView& A);
 void add_crossprod_below(MatrixXd& C, double scale, const MatrixView& A);

@@ -172,8 +172,8 @@ WeightFit fit_by_precision(const MatrixXd& phi, const std::vector<Index>& seen,
   VectorXd target = VectorXd::Zero(r);
   for (Index k = 0; k < m; ++k) {
     const Index arm = seen[static_cast<std::size_t>(k)];
-    scaled.col(k) = phi.row(arm).transpose() * std::sqrt(weight[arm] / noise_var);
-    target += phi.row(arm).transpose() * (weighted[arm] / noise_var);
+    scaled.col(k) = std::sqrt(weight[arm] / noise_var) * row_of(phi, arm);
+    target += (weighted[arm] / noise_var) * row_of(phi, arm);
   }
   MatrixXd precision = MatrixXd::Identity(r, r);
   add_tcrossprod_below(precision, 1.0, scaled);
@@ -188,12 +188,12 @@ WeightFit fit_by_steps(const MatrixXd& phi, const std::vector<Index>& seen,
   const Index r = phi.cols();
   WeightFit fit{MatrixXd::Identity(r, r), VectorXd::Zero(r), 0.0};
   for (const Index arm : seen) {
-    const VectorXd row = phi.row(arm);
+    const VectorXd row = row_of(phi, arm);
     const double noise = effective_noise(noise_var / weight[arm], row.squaredNorm());
     const VectorXd v = multiply_transposed(fit.root, row);
     VectorXd gain = multiply(fit.root, v);
     const double s = noise + v.squaredNorm();
-    fit.mean += gain * ((weighted[arm] / weight[arm] - row.dot(fit.mean)) / s);
+    fit.mean += ((weighted[arm] / weight[arm] - row.dot(fit.mean)) / s) * gain;
     fit.log_det += std::log(s / noise);
     gain /= potter_divisor(s, noise);
     fit.root.noalias() -= gain * v.transpose();
@@ -241,7 +241,7 @@ bool WeightPosterior::refit_due() const { return !drifted_ && updates_ >= kRefre
 double WeightPosterior::condition(Index arm, double innovation, double noise) {
   const MatrixXd& phi = basis_->factor;
   // Potter: v = A' phi_i, s = noise + v'v, S phi_i = A v, A <- A - (A v) v' / potter_divisor.
-  const VectorXd row = phi.row(arm);
+  const VectorXd row = row_of(phi, arm);
   const VectorXd v = multiply_transposed(root_, row);
   VectorXd gain = multiply(root_, v);
   const double s = noise + v.squaredNorm();
@@ -254,13 +254,13 @@ double WeightPosterior::condition(Index arm, double innovation, double noise) {
 
 VectorXd WeightPosterior::covariance_with(Index arm) const {
   const MatrixXd& phi = basis_->factor;
-  const VectorXd row = phi.row(arm);
+  const VectorXd row = row_of(phi, arm);
   return multiply(phi, multiply(root_, multiply_transposed(root_, row)));
 }
 
 void WeightPosterior::respond(Index arm, double step) {
   const MatrixXd& phi = basis_->factor;
-  const VectorXd row = phi.row(arm);
+  const VectorXd row = row_of(phi, arm);
   const VectorXd gain = multiply(root_, multiply_transposed(root_, row));
   product_sweep(phi.data(), phi.rows(), phi.rows(), phi.cols(), gain.data(), step, mean_.data(),
                 mean_.data());
@@ -298,7 +298,7 @@ void WeightPosterior::refit_mean() {
   const MatrixXd& phi = basis_->factor;
   VectorXd target = VectorXd::Zero(rank());
   for (const Index arm : observed_arms()) {
-    target += phi.row(arm).transpose() * (weighted_[arm] / noise_var_);
+    target += (weighted_[arm] / noise_var_) * row_of(phi, arm);
   }
   const VectorXd weights = rooted(multiply_transposed(root_, target));
   product_sweep(phi.data(), phi.rows(), phi.rows(), rank(), weights.data(), 1.0,
@@ -336,7 +336,7 @@ void WeightPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index f
 MatrixXd WeightPosterior::covariance(const std::vector<Index>& arms) const {
   MatrixXd features(static_cast<Index>(arms.size()), rank());
   for (std::size_t k = 0; k < arms.size(); ++k) {
-    features.row(static_cast<Index>(k)) = basis_->factor.row(arms[k]);
+    copy_row(features, static_cast<Index>(k), basis_->factor, arms[k]);
   }
   const MatrixXd rooted = product(features, root_);
   return tcrossprod(rooted, rooted);
@@ -364,23 +364,23 @@ VectorXd RootPosterior::response(const VectorXd& at_arm) const {
 
 double RootPosterior::condition(Index arm, double innovation, double noise) {
   // Potter, times Phi from the left: s = noise + |B_i|^2, B <- B - c B_i / potter_divisor.
-  const VectorXd at_arm = root_.row(arm);
+  const VectorXd at_arm = row_of(root_, arm);
   VectorXd c = response(at_arm);
   const double s = noise + at_arm.squaredNorm();
   mean_ += (innovation / s) * c;
-  variance_ = (variance_.array() - c.array().square() / s).max(0.0);
+  for (Index i = 0; i < variance_.size(); ++i) variance_[i] = std::max(variance_[i] - c[i] * c[i] / s, 0.0);
   c /= potter_divisor(s, noise);
   subtract_outer(root_.data(), root_.rows(), root_.cols(), c.data(), at_arm.data());
   return s;
 }
 
 VectorXd RootPosterior::covariance_with(Index arm) const {
-  const VectorXd row = root_.row(arm);
+  const VectorXd row = row_of(root_, arm);
   return multiply(root_, row);
 }
 
 void RootPosterior::respond(Index arm, double step) {
-  mean_ += step * response(root_.row(arm));
+  mean_ += step * response(row_of(root_, arm));
 }
 
 void RootPosterior::refit() {
@@ -408,7 +408,7 @@ void RootPosterior::refit_mean() {
   const Index n = root_.rows(), r = root_.cols();
   VectorXd target = VectorXd::Zero(r);
   for (const Index arm : observed_arms()) {
-    target += root_.row(arm).transpose() * (weighted_[arm] / noise_var_);
+    target += (weighted_[arm] / noise_var_) * row_of(root_, arm);
   }
   product_sweep(root_.data(), n, n, r, target.data(), 1.0, prior_mean_.data(), mean_.data());
 }
@@ -435,7 +435,7 @@ void RootPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index fir
 MatrixXd RootPosterior::covariance(const std::vector<Index>& arms) const {
   MatrixXd rooted(static_cast<Index>(arms.size()), rank());
   for (std::size_t k = 0; k < arms.size(); ++k) {
-    rooted.row(static_cast<Index>(k)) = root_.row(arms[k]);
+    copy_row(rooted, static_cast<Index>(k), root_, arms[k]);
   }
   return tcrossprod(rooted, rooted);
 }
@@ -471,7 +471,7 @@ const double* PlayedPosterior::prior_row(Index arm) {
   if (found != kept_rows_.end()) return found->second.data();
   const Index n = table_->size();
   scratch_.resize(n);
-  table_->kernel->cross(table_->points->row(arm).transpose(), *table_->points, scratch_);
+  table_->kernel->cross(row_of(*table_->points, arm), *table_->points, scratch_);
   const double kept = static_cast<double>(kept_rows_.size() + 1) * static_cast<double>(n);
   if (kept > kKeptNumbers) return scratch_.data();
   return kept_rows_.emplace(arm, scratch_).first->second.data();
@@ -483,8 +483,9 @@ void PlayedPosterior::make_room() {
 }
 
 VectorXd PlayedPosterior::signed_row(Index arm) const {
-  return V_.row(arm).head(rows_).transpose().cwiseProduct(
-      Eigen::Map<const VectorXd>(sign_.data(), rows_));
+  VectorXd out(rows_);
+  for (Index k = 0; k < rows_; ++k) out[k] = V_(arm, k) * sign_[static_cast<std::size_t>(k)];
+  return out;
 }
 
 double PlayedPosterior::condition(Index arm, double innovation, double noise) {
@@ -534,8 +535,10 @@ void PlayedPosterior::refit() {
     noise[k] = effective_noise(noise_var_ / weight_[arm], table_->prior_variance[arm]);
     target[k] = weighted_[arm] / weight_[arm];
   }
-  for (Index k = 0; k < m; ++k) K.row(k) = V_.row(seen[static_cast<std::size_t>(k)]).head(m);
-  K.diagonal() += noise;
+  for (Index k = 0; k < m; ++k) {
+    copy_row(K, k, V_, seen[static_cast<std::size_t>(k)]);
+    K(k, k) += noise[k];
+  }
   const FlooredCholesky factor(std::move(K), noise);
   solve_lower(factor.lower(), target);  // half of the solution
   constexpr Index block = 256;
@@ -569,9 +572,9 @@ MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
   MatrixXd rows(count, rows_), signed_rows(count, rows_);
   Points points(count, table_->points->cols());
   for (Index k = 0; k < count; ++k) {
-    rows.row(k) = V_.row(arms[static_cast<std::size_t>(k)]).head(rows_);
-    signed_rows.row(k) = signed_row(arms[static_cast<std::size_t>(k)]).transpose();
-    points.row(k) = table_->points->row(arms[static_cast<std::size_t>(k)]);
+    copy_row(rows, k, V_, arms[static_cast<std::size_t>(k)]);
+    set_row(signed_rows, k, signed_row(arms[static_cast<std::size_t>(k)]));
+    copy_row(points, k, *table_->points, arms[static_cast<std::size_t>(k)]);
   }
   return table_->kernel->gram(points) - tcrossprod(signed_rows, rows);
 }
@@ -590,7 +593,7 @@ double SampledFunction::at(const VectorXd&, VectorXd*) const {
 
 PriorMean::PriorMean(VectorXd values) : values_(std::move(values)) {
   if (values_.size() < 1) throw std::invalid_argument("a prior mean needs a number");
-  if ((values_.array() == values_[0]).all()) values_.conservativeResize(1);
+  if (all_equal(values_, values_[0])) values_.conservativeResize(1);
 }
 
 Index PriorMean::arm_of(double number) const {
@@ -802,11 +805,12 @@ SitePrior TablePosterior::prior_of(const std::vector<Functional>& functionals) c
     const Functional& one = functionals[static_cast<std::size_t>(i)];
     out.mean[i] = prior[one.place.row] - (one.compares ? prior[one.other.row] : 0.0);
     if (!phi) {
-      X.row(i) = engine_->table().points->row(one.place.row);
+      copy_row(X, i, *engine_->table().points, one.place.row);
       continue;
     }
-    out.features.row(i) = phi->row(one.place.row);
-    if (one.compares) out.features.row(i) -= phi->row(one.other.row);
+    VectorXd features = row_of(*phi, one.place.row);
+    if (one.compares) features -= row_of(*phi, one.other.row);
+    set_row(out.features, i, features);
   }
   if (!phi) out.gram = engine_->table().kernel->gram(X);
   return out;
@@ -818,7 +822,7 @@ bool TablePosterior::set_sites(const std::vector<Functional>& functionals, const
   const double lambda = engine_->noise_var();
   const Index t = fit.weight.size();
   const VectorXd weight = lambda * fit.weight;
-  const VectorXd weighted = lambda * (fit.weighted - fit.weight.cwiseProduct(prior.mean));
+  const VectorXd weighted = lambda * (fit.weighted - times(fit.weight, prior.mean));
   compares_ = t > 0 && functionals[0].compares;
   if (compares_) {
     engine_->set_functionals(prior.features, weight, weighted);
@@ -912,7 +916,7 @@ void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance
     dense.set_fading(forgetting_.rate);
     for (const Entry& e : entries_) {
       if (!e.kept) continue;
-      dense.add(table.points->row(e.row).transpose(), centred(e), 1.0 / e.weight, e.round);
+      dense.add(row_of(*table.points, e.row), centred(e), 1.0 / e.weight, e.round);
     }
     dense.set_now(now_);
   } else {
@@ -926,7 +930,7 @@ void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance
     VectorXd target(m), noise_scale(m);
     for (Index k = 0; k < m; ++k) {
       const Index i = seen[static_cast<std::size_t>(k)];
-      played.row(k) = table.points->row(i);
+      copy_row(played, k, *table.points, i);
       target[k] = pool.weighted[i] / pool.weight[i];
       noise_scale[k] = 1.0 / pool.weight[i];
     }
@@ -946,11 +950,14 @@ MatrixXd TablePosterior::covariance(const Candidates& candidates,
 void TablePosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
                                  VectorXd& variance) const {
   const ArmPosterior& all = settled();
-  const auto some = [&](const VectorXd& x) { return x.segment(candidates.first, candidates.count); };
   const VectorXd covariance = all.covariance_with(from.row);
-  mean = some(all.mean()).array() - all.mean()[from.row];
-  variance = (some(all.variance()) - 2.0 * some(covariance)).array() + all.variance()[from.row];
-  variance = variance.cwiseMax(0.0);
+  mean.resize(candidates.count);
+  variance.resize(candidates.count);
+  for (Index i = 0; i < candidates.count; ++i) {
+    const Index row = candidates.first + i;
+    mean[i] = all.mean()[row] - all.mean()[from.row];
+    variance[i] = std::max(all.variance()[row] - 2.0 * covariance[row] + all.variance()[from.row], 0.0);
+  }
   if (from.row >= candidates.first && from.row < candidates.first + candidates.count) {
     variance[from.row - candidates.first] = 0.0;
   }
@@ -1009,11 +1016,11 @@ MatrixXd pivoted_root(const MatrixXd& covariance) {
   for (; rank < n && left.maxCoeff(&pivot) > least; ++rank) {
     VectorXd column = covariance.col(pivot);
     if (rank > 0) {
-      const VectorXd row = root.row(pivot).head(rank);
+      const VectorXd row = segment_of(row_of(root, pivot), 0, rank);
       add_multiple(column, -1.0, root.leftCols(rank), row);
     }
     root.col(rank) = column / std::sqrt(left[pivot]);
-    left -= root.col(rank).cwiseAbs2();
+    for (Index i = 0; i < n; ++i) left[i] -= root(i, rank) * root(i, rank);
     left[pivot] = 0.0;
   }
   return root.leftCols(rank);

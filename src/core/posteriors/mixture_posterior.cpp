@@ -77,10 +77,13 @@ void MixturePosterior::mix(const MatrixXd& means, const MatrixXd& variances, Vec
                            VectorXd& variance) const {
   mean.setZero(means.cols());
   variance.setZero(means.cols());
-  for (Index k = 0; k < models(); ++k) mean += model_weight(k) * means.row(k).transpose();
+  for (Index k = 0; k < models(); ++k) mean += model_weight(k) * row_of(means, k);
   for (Index k = 0; k < models(); ++k) {
-    const auto apart = means.row(k).transpose().array() - mean.array();
-    variance.array() += model_weight(k) * (variances.row(k).transpose().array() + apart.square());
+    const double weight = model_weight(k);
+    for (Index i = 0; i < mean.size(); ++i) {
+      const double apart = means(k, i) - mean[i];
+      variance[i] += weight * (variances(k, i) + apart * apart);
+    }
   }
 }
 
@@ -103,9 +106,9 @@ Moments MixturePosterior::moments(const Candidates& candidates) const {
   MatrixXd means(models(), n), variances(models(), n);
   for (Index k = 0; k < models(); ++k) {
     const Moments own = model(k).moments(candidates);
-    variances.row(k) = Eigen::Map<const VectorXd>(own.variance, n).transpose();
+    set_row(variances, k, Eigen::Map<const VectorXd>(own.variance, n));
     const double* mean = centre_ ? centre(k).moments(candidates).mean : own.mean;
-    means.row(k) = Eigen::Map<const VectorXd>(mean, n).transpose();
+    set_row(means, k, Eigen::Map<const VectorXd>(mean, n));
   }
   mix(means, variances, mean_, variance_);
   return {mean_.data(), variance_.data()};
@@ -118,8 +121,8 @@ void MixturePosterior::predict_by(Predict by, const Points& X, VectorXd& mean,
   for (Index k = 0; k < models(); ++k) {
     (model(k).*by)(X, own_mean, own_variance);
     if (centre_) own_mean = centre(k).mean_of(X);
-    means.row(k) = own_mean.transpose();
-    variances.row(k) = own_variance.transpose();
+    set_row(means, k, own_mean);
+    set_row(variances, k, own_variance);
   }
   mix(means, variances, mean, variance);
 }
@@ -270,9 +273,7 @@ void MixturePosterior::sample_all(const Posterior& centre, const Candidates& can
 namespace {
 
 VectorXd in_this_campaign(const VectorXd& x) {
-  VectorXd out(x.size() + 1);
-  out << x, 0.0;
-  return out;
+  return joined(x, 0.0);
 }
 
 Points in_this_campaign(const Points& X) {
@@ -323,7 +324,7 @@ RelatedPosterior::RelatedPosterior(std::unique_ptr<OpenPosterior> engine, double
 void RelatedPosterior::learn_rows() {
   for (Index i = 0; i < first_; ++i) {
     Observation one;
-    one.place = Place::point(rows_->inputs.row(i).transpose());
+    one.place = Place::point(row_of(rows_->inputs, i));
     one.value = prior_mean_ + rows_->values[i];
     one.weight = engine_->noise_var() / rows_->noise_var[i];
     one.owns_noise = true;
@@ -364,7 +365,7 @@ void RelatedPosterior::clear() {
 
 Place RelatedPosterior::of_engine(const Place& place) const {
   if (place.kind != Place::Kind::tabled) return Place::point(in_this_campaign(place.x));
-  return Place::point(in_this_campaign(VectorXd(table_->row(place.row).transpose())));
+  return Place::point(in_this_campaign(row_of(*table_, place.row)));
 }
 
 const Candidates& RelatedPosterior::of_engine(const Candidates& candidates) const {

@@ -64,7 +64,7 @@ void OpenPosterior::enter_dense(Entry& entry) const {
 void OpenPosterior::enter(Entry& entry) {
   if (low_) {
     VectorXd own(1);
-    dense_.kernel().diagonal(entry.x.transpose(), own);
+    dense_.kernel().diagonal(as_rows(entry.x), own);
     check_noise(noise_var(), own[0]);
     entry.at = low_->size();
     low_->add(entry.x, entry.centred, noise_scale(entry));
@@ -320,7 +320,7 @@ void OpenPosterior::set_awaited(const std::vector<Functional>& functionals, cons
 void OpenPosterior::enter_sites(const SiteReadings& readings) {
   entries_.clear();
   for (Index i = 0; i < readings.X.rows(); ++i) {
-    entries_.push_back({readings.X.row(i).transpose(), readings.y[i], readings.prior[i], 1.0 / readings.scale[i], 0, i,
+    entries_.push_back({row_of(readings.X, i), readings.y[i], readings.prior[i], 1.0 / readings.scale[i], 0, i,
                         true, log_scale_});
   }
   kept_ = readings.X.rows();
@@ -400,7 +400,7 @@ void OpenPosterior::fill(LowRankPosterior& low, Index Entry::*number, double val
   for (Entry& entry : entries_) entry.*number = -1;
   for (Index i = 0; i < kept_; ++i) {
     Entry& entry = *kept[static_cast<std::size_t>(i)];
-    X.row(i) = entry.x.transpose();
+    set_row(X, i, entry.x);
     y[i] = value_scale * entry.centred;
     scale[i] = noise_scale(entry);
     entry.*number = i;
@@ -432,7 +432,7 @@ const DensePosterior& OpenPosterior::settled() const {
   VectorXd y(m), scale(m);
   for (Index i = 0; i < m; ++i) {
     Entry& entry = *kept[static_cast<std::size_t>(i)];
-    X.row(i) = entry.x.transpose();
+    set_row(X, i, entry.x);
     y[i] = entry.centred;
     scale[i] = noise_scale(entry);
     entry.at = i;
@@ -496,7 +496,7 @@ MatrixXd OpenPosterior::covariance(const Candidates& candidates,
                                    const std::vector<Index>& some) const {
   Points X(static_cast<Index>(some.size()), candidates.X.cols());
   for (Index k = 0; k < X.rows(); ++k) {
-    X.row(k) = candidates.X.row(some[static_cast<std::size_t>(k)]);
+    copy_row(X, k, candidates.X, some[static_cast<std::size_t>(k)]);
   }
   return ask([&X](const auto& known) { return known.covariance(X); });
 }
@@ -508,7 +508,7 @@ void OpenPosterior::differences(const Candidates& candidates, const Place& from,
   differences_->set_inputs(d);
   Points X(n, 2 * d);
   X.leftCols(d) = candidates.X;
-  X.rightCols(d) = from.x.transpose().replicate(n, 1);
+  X.rightCols(d) = as_rows(from.x, n);
   ask([&](const auto& known) { known.predict(X, mean, variance); });
   mean += prior_mean_.at(candidates.X);
   mean.array() -= prior_mean_.at(from.x);
@@ -573,7 +573,7 @@ VectorXd OpenPosterior::means_at(const std::vector<const Place*>& places,
   if (left.empty()) return out;
   Points X(static_cast<Index>(left.size()), places[0]->x.size());
   for (std::size_t k = 0; k < left.size(); ++k) {
-    X.row(static_cast<Index>(k)) = places[static_cast<std::size_t>(left[k])]->x.transpose();
+    set_row(X, static_cast<Index>(k), places[static_cast<std::size_t>(left[k])]->x);
   }
   // (Sums over the weights would be quicker, but lose digits where the noise is small.)
   VectorXd mean, ignored;
@@ -641,7 +641,7 @@ class PathDraw final : public SampledFunction {
   }
 
   double at(const VectorXd& x, VectorXd* gradient) const override {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     VectorXd dpath;
     double value = centre_.mean_of(x, *gradient);
     value += scale_ * path_.value_and_gradient(x, dpath);
@@ -661,7 +661,7 @@ class PathDraw final : public SampledFunction {
     VectorXd out(X.rows()), cross(X.rows());
     path_.values(X, out);
     for (Index i = 0; i < weights_.size(); ++i) {
-      kernel_.cross(played_.row(i).transpose(), X, cross);
+      kernel_.cross(row_of(played_, i), X, cross);
       out -= weights_[i] * cross;
     }
     return out;
@@ -760,8 +760,8 @@ void DensePosterior::check_point(Index inputs) const {
 void DensePosterior::store_point(const VectorXd& x) {
   inputs_ = x.size();
   const Index row = static_cast<Index>(targets_.size()) % kPointBlock;
-  if (row == 0) blocks_.push_back(x.transpose().replicate(kPointBlock, 1));
-  blocks_.back().row(row) = x.transpose();
+  if (row == 0) blocks_.push_back(as_rows(x, kPointBlock));
+  set_row(blocks_.back(), row, x);
 }
 
 void DensePosterior::set_fading(double rate) {
@@ -793,7 +793,7 @@ void DensePosterior::add(const VectorXd& x, double y, double noise_scale, Index 
     }
   }
   VectorXd own(1);
-  kernel_->diagonal(x.transpose(), own);
+  kernel_->diagonal(as_rows(x), own);
   check_noise(noise_var_, own[0]);
   factor_.append(covariance.data(), own[0], noise_var_ * noise_scale);
   store_point(x);
@@ -827,7 +827,7 @@ void DensePosterior::add_block(const Points& X, const VectorXd& y, const VectorX
   check_noise(noise_var_, own.diagonal().maxCoeff());
   factor_.append(rhs, own, noise_var_ * noise_scale);
   for (Index j = 0; j < X.rows(); ++j) {
-    store_point(X.row(j).transpose());
+    store_point(row_of(X, j));
     store_target(y[j], noise_scale[j]);
     rounds_.push_back(now_);
     present_.push_back(1.0);
@@ -882,7 +882,7 @@ Points DensePosterior::points() const {
 }
 
 VectorXd DensePosterior::point(Index i) const {
-  return blocks_[static_cast<std::size_t>(i / kPointBlock)].row(i % kPointBlock).transpose();
+  return row_of(blocks_[static_cast<std::size_t>(i / kPointBlock)], i % kPointBlock);
 }
 
 VectorXd DensePosterior::targets() const {
@@ -936,7 +936,7 @@ const VectorXd& DensePosterior::weights() const {
 void DensePosterior::predict_at(const VectorXd& x, double& mean, double& variance) const {
   check_point(x.size());
   VectorXd own(1);
-  kernel_->diagonal(x.transpose(), own);
+  kernel_->diagonal(as_rows(x), own);
   VectorXd v;
   cross(x, v);
   v.conservativeResize(size());
@@ -1039,7 +1039,7 @@ void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& s
                                       VectorXd& dsd) const {
   check_point(x.size());
   VectorXd own(1);
-  kernel_->diagonal(x.transpose(), own);
+  kernel_->diagonal(as_rows(x), own);
   VectorXd dvariance = kernel_->diagonal_gradient(x);
 
   VectorXd v;

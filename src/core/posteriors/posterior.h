@@ -40,7 +40,7 @@ struct Candidates {
   Index find(const Place& place) const {
     if (tabled()) return place.row >= first && place.row < first + count ? place.row - first : -1;
     for (Index i = 0; i < X.rows(); ++i) {
-      if (X.row(i).transpose() == place.x) return i;
+      if (is_row(X, i, place.x)) return i;
     }
     return -1;
   }

@@ -67,7 +67,7 @@ class AveragedScore final : public Score {
 
   using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
   double local(const VectorXd& x, VectorXd* gradient, Height height) const {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     std::vector<VectorXd> slopes(parts_.size());
     VectorXd values(static_cast<Index>(parts_.size()));
     for (std::size_t k = 0; k < parts_.size(); ++k) {

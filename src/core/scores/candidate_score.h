@@ -34,7 +34,7 @@ inline void rule_out_ineligible(const Round& round, VectorXd& values) {
 }
 
 inline VectorXd candidate_sds(const Posterior& posterior, const Candidates& all) {
-  return Eigen::Map<const VectorXd>(posterior.moments(all).variance, all.size()).cwiseSqrt();
+  return roots(Eigen::Map<const VectorXd>(posterior.moments(all).variance, all.size()));
 }
 
 // Posterior means and standard deviations at candidates, a round's or others.
@@ -42,7 +42,7 @@ struct CandidateMoments {
   CandidateMoments(const MeanAndVariance& beliefs, const Candidates& all) {
     const Moments now = beliefs.moments(all);
     mean = Eigen::Map<const VectorXd>(now.mean, all.size());
-    sd = Eigen::Map<const VectorXd>(now.variance, all.size()).cwiseSqrt();
+    sd = roots(Eigen::Map<const VectorXd>(now.variance, all.size()));
   }
   explicit CandidateMoments(const Round& round) : CandidateMoments(round.beliefs(), *round.candidates) {}
   VectorXd mean, sd;

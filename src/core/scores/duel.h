@@ -18,13 +18,16 @@ class AdvantageScore final : public Score {
       : mean_(mean), variance_(variance), opponent_(std::move(opponent)), width_(width),
         prior_scale_(prior_scale) {
     if (candidates.tabled() || candidates.X.rows() == 0) return;
-    step_ = 1e-6 * (candidates.X.colwise().maxCoeff() - candidates.X.colwise().minCoeff()).transpose();
+    step_.resize(candidates.X.cols());
+    for (Index c = 0; c < step_.size(); ++c) {
+      step_[c] = 1e-6 * (candidates.X.col(c).maxCoeff() - candidates.X.col(c).minCoeff());
+    }
   }
   void values(const Candidates& candidates, VectorXd& out) const override {
     VectorXd variance, ignored;
     mean_.differences(candidates, opponent_, out, variance);
     if (&mean_ != &variance_) variance_.differences(candidates, opponent_, ignored, variance);
-    out += width_ * variance.cwiseSqrt();
+    out += width_ * roots(std::move(variance));
   }
   VectorXd at(const Points& X) const override {
     Candidates some;
@@ -35,9 +38,9 @@ class AdvantageScore final : public Score {
   }
   // By central differences, all of them asked for at once.
   double at(const VectorXd& x, VectorXd* gradient) const override {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     const Index d = x.size();
-    Points X = x.transpose().replicate(2 * d + 1, 1);
+    Points X = as_rows(x, 2 * d + 1);
     for (Index c = 0; c < d; ++c) {
       X(1 + 2 * c, c) += step_[c];
       X(2 + 2 * c, c) -= step_[c];

@@ -61,8 +61,8 @@ class LevelSetPolicy final : public Policy {
 
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     const Candidates& all = *round.candidates;
-    VectorXd low = round.intervals->lower().segment(all.first, all.size());
-    VectorXd high = round.intervals->upper().segment(all.first, all.size());
+    VectorXd low = segment_of(round.intervals->lower(), all.first, all.size());
+    VectorXd high = segment_of(round.intervals->upper(), all.first, all.size());
     const double most = implicit_ ? high.maxCoeff() : 1.0, least = implicit_ ? low.maxCoeff() : 1.0;
     if (round.variance != round.mean) narrow(round, low, high);
     VectorXd score(low.size());
@@ -84,8 +84,10 @@ class LevelSetPolicy final : public Policy {
   // The variance knows of pending queries.
   static void narrow(const Round& round, VectorXd& low, VectorXd& high) {
     const CandidateMoments now(round);
-    low = low.cwiseMax(now.mean - round.width * now.sd);
-    high = high.cwiseMin(now.mean + round.width * now.sd);
+    for (Index i = 0; i < low.size(); ++i) {
+      low[i] = std::max(low[i], now.mean[i] - round.width * now.sd[i]);
+      high[i] = std::min(high[i], now.mean[i] + round.width * now.sd[i]);
+    }
   }
 
   WidthPtr width_;

@@ -107,7 +107,7 @@ class OutcomeScore : public Score {
     return out;
   }
   double at(const VectorXd& x, VectorXd* gradient) const override {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     const std::size_t count = outcomes_.size();
     const LocalOutcomes local(outcomes_, x);
     std::vector<Slopes> merit(count), shortfall(count);
@@ -203,7 +203,7 @@ double log_feasible(const std::vector<OutcomeView>& outcomes, const double* mean
 std::vector<Index> likely_rows(const Round& round, const PlacesMoments& played) {
   std::vector<Index> out;
   for (Index i = 0; i < played.mean.rows(); ++i) {
-    const VectorXd mean = played.mean.row(i).transpose(), sd = played.sd.row(i).transpose();
+    const VectorXd mean = row_of(played.mean, i), sd = row_of(played.sd, i);
     if (log_feasible(round.outcomes, mean.data(), sd.data(), nullptr) >= std::log(0.5)) out.push_back(i);
   }
   return out;
@@ -398,19 +398,19 @@ class DrawnOutcomesScore : public Score {
     VectorXd one;
     for (std::size_t k = 0; k < draws_.size(); ++k) {
       draws_[k]->values(candidates, one);
-      drawn.row(static_cast<Index>(k)) = one.transpose();
+      set_row(drawn, static_cast<Index>(k), one);
     }
     decide(drawn, out);
   }
   VectorXd at(const Points& X) const override {
     MatrixXd drawn(static_cast<Index>(draws_.size()), X.rows());
-    for (std::size_t k = 0; k < draws_.size(); ++k) drawn.row(static_cast<Index>(k)) = draws_[k]->at(X).transpose();
+    for (std::size_t k = 0; k < draws_.size(); ++k) set_row(drawn, static_cast<Index>(k), draws_[k]->at(X));
     VectorXd out;
     decide(drawn, out);
     return out;
   }
   double at(const VectorXd& x, VectorXd* gradient) const override {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     const std::size_t count = draws_.size();
     VectorXd drawn(static_cast<Index>(count)), merit(static_cast<Index>(count)), shortfall(static_cast<Index>(count));
     std::vector<VectorXd> slope(count);
@@ -480,8 +480,19 @@ class FeasibleDrawScore final : public DrawnOutcomesScore {
 
 namespace {
 
+// In every coordinate.
+bool is_above(const VectorXd& a, const VectorXd& b) {
+  for (Index k = 0; k < a.size(); ++k) {
+    if (!(a[k] > b[k])) return false;
+  }
+  return true;
+}
+
 bool dominates(const VectorXd& a, const VectorXd& b) {
-  return (a.array() >= b.array()).all() && (a.array() > b.array()).any();
+  for (Index k = 0; k < a.size(); ++k) {
+    if (!(a[k] >= b[k])) return false;
+  }
+  return a != b;
 }
 
 // The rows that no other dominates; one of equal rows.
@@ -491,13 +502,13 @@ MatrixXd nondominated(const MatrixXd& Y) {
     bool out = false;
     for (Index j = 0; j < Y.rows() && !out; ++j) {
       if (j == i) continue;
-      const VectorXd one = Y.row(i).transpose(), other = Y.row(j).transpose();
+      const VectorXd one = row_of(Y, i), other = row_of(Y, j);
       out = dominates(other, one) || (j < i && one == other);
     }
     if (!out) kept.push_back(i);
   }
   MatrixXd front(static_cast<Index>(kept.size()), Y.cols());
-  for (std::size_t k = 0; k < kept.size(); ++k) front.row(static_cast<Index>(k)) = Y.row(kept[k]);
+  for (std::size_t k = 0; k < kept.size(); ++k) copy_row(front, static_cast<Index>(k), Y, kept[k]);
   return front;
 }
 
@@ -507,7 +518,7 @@ MatrixXd sorted_by_last(const MatrixXd& front) {
   const Index last = front.cols() - 1;
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return front(a, last) > front(b, last); });
   MatrixXd out(front.rows(), front.cols());
-  for (std::size_t k = 0; k < order.size(); ++k) out.row(static_cast<Index>(k)) = front.row(order[k]);
+  for (std::size_t k = 0; k < order.size(); ++k) copy_row(out, static_cast<Index>(k), front, order[k]);
   return out;
 }
 
@@ -516,10 +527,10 @@ MatrixXd sorted_by_last(const MatrixXd& front) {
 MatrixXd front_above(const MatrixXd& Y, const VectorXd& reference) {
   std::vector<Index> above;
   for (Index i = 0; i < Y.rows(); ++i) {
-    if ((Y.row(i).transpose().array() > reference.array()).all()) above.push_back(i);
+    if (is_above(row_of(Y, i), reference)) above.push_back(i);
   }
   MatrixXd some(static_cast<Index>(above.size()), Y.cols());
-  for (std::size_t k = 0; k < above.size(); ++k) some.row(static_cast<Index>(k)) = Y.row(above[k]);
+  for (std::size_t k = 0; k < above.size(); ++k) copy_row(some, static_cast<Index>(k), Y, above[k]);
   return nondominated(some);
 }
 
@@ -530,18 +541,20 @@ double hypervolume(const MatrixXd& front, const VectorXd& reference) {
   const MatrixXd rows = sorted_by_last(front);
   double sum = 0.0;
   for (Index i = 0; i < rows.rows(); ++i) {
-    sum += hypervolume_gain(rows.topRows(i), reference, rows.row(i).transpose());
+    sum += hypervolume_gain(rows.topRows(i), reference, row_of(rows, i));
   }
   return sum;
 }
 
 double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const VectorXd& point) {
-  if (!(point.array() > reference.array()).all()) return 0.0;
+  if (!is_above(point, reference)) return 0.0;
   const double whole = (point - reference).prod();
   if (front.rows() == 0) return whole;
   // Of the others only what they share with the point's own box takes from it.
   MatrixXd shared = front;
-  for (Index i = 0; i < shared.rows(); ++i) shared.row(i) = shared.row(i).cwiseMin(point.transpose());
+  for (Index k = 0; k < shared.cols(); ++k) {
+    for (Index i = 0; i < shared.rows(); ++i) shared(i, k) = std::min(shared(i, k), point[k]);
+  }
   const MatrixXd limited = front_above(shared, reference);
   if (limited.rows() == 0) return whole;
   if (limited.rows() == 1) return std::max(0.0, whole - (limited.row(0).transpose() - reference).prod());
@@ -681,7 +694,7 @@ class PointValue {
       directions_.push_back(direction(static_cast<Index>(scale_.size()), rng));
       double best = -kInf;
       for (Index i = 0; i < front_.points.rows(); ++i) {
-        best = std::max(best, length(directions_.back(), front_.points.row(i).transpose()));
+        best = std::max(best, length(directions_.back(), row_of(front_.points, i)));
       }
       lengths_.push_back(best);
     }
@@ -714,16 +727,16 @@ class PointValue {
  private:
   // How far along a direction from the reference the point reaches.
   double length(const VectorXd& weights, const VectorXd& y) const {
-    return ((y - front_.reference).array() / weights.array()).minCoeff();
+    return over(y - front_.reference, weights).minCoeff();
   }
   double power(double length) const { return std::pow(length, static_cast<double>(scale_.size())); }
   // How much has to be added, in prior standard deviations, until it is above the reference and no point of
   // the front dominates it; in the unit of the score.
   double missing(const VectorXd& y) const {
-    const Eigen::Map<const VectorXd> scale(scale_.data(), y.size());
-    double out = ((front_.reference - y).array() / scale.array()).maxCoeff();
+    const VectorXd scale = Eigen::Map<const VectorXd>(scale_.data(), y.size());
+    double out = over(front_.reference - y, scale).maxCoeff();
     for (Index i = 0; i < front_.points.rows(); ++i) {
-      out = std::max(out, ((front_.points.row(i).transpose() - y).array() / scale.array()).minCoeff());
+      out = std::max(out, over(row_of(front_.points, i) - y, scale).minCoeff());
     }
     return std::max(0.0, out) * unit();
   }
@@ -815,12 +828,12 @@ class OwnOutcomesScore final : public Score {
   VectorXd at(const Points& X) const override { return of_all(PredictedOutcomes(outcomes_, X).all, X.rows(), X); }
   // Derivatives by central differences in means, sds (one-sided at 0) and, where it sees them, inputs.
   double at(const VectorXd& x, VectorXd* gradient) const override {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     const LocalOutcomes local(outcomes_, x);
     const Index count = local.mean.size(), d = placed_ ? x.size() : 0, first = 1 + 4 * count;
     const Index rows = first + 2 * d;
-    MatrixXd mean = local.mean.transpose().replicate(rows, 1), sd = local.sd.transpose().replicate(rows, 1);
-    Points X = x.transpose().replicate(rows, 1);
+    MatrixXd mean = as_rows(local.mean, rows), sd = as_rows(local.sd, rows);
+    Points X = as_rows(x, rows);
     VectorXd step(count), below(count), move(d);
     for (Index k = 0; k < count; ++k) {
       step[k] = 1e-5 * outcomes_[static_cast<std::size_t>(k)].prior_scale;
@@ -854,7 +867,7 @@ class OwnOutcomesScore final : public Score {
     for (Index k = 0; k < mean.cols(); ++k) {
       const Moments& one = all[static_cast<std::size_t>(k)];
       mean.col(k) = Eigen::Map<const VectorXd>(one.mean, n);
-      sd.col(k) = Eigen::Map<const VectorXd>(one.variance, n).cwiseSqrt();
+      sd.col(k) = roots(Eigen::Map<const VectorXd>(one.variance, n));
     }
     return ask(mean, sd, X);
   }

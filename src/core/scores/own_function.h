@@ -51,8 +51,8 @@ class OwnScore final : public MomentScore {
 
  protected:
   void of_all(const double* mean, const double* variance, Index n, double* out) const override {
-    const Eigen::Map<const VectorXd> v(variance, n);
-    const VectorXd score = ask(Eigen::Map<const VectorXd>(mean, n), v.cwiseSqrt());
+    const VectorXd score =
+        ask(Eigen::Map<const VectorXd>(mean, n), roots(Eigen::Map<const VectorXd>(variance, n)));
     std::copy(score.data(), score.data() + n, out);
   }
 
@@ -63,7 +63,7 @@ class OwnScore final : public MomentScore {
     means << mean, mean - h, mean + h, mean, mean;
     sds << sd, sd, sd, sd - below, sd + h;
     const Index needed = slopes ? 5 : 1;
-    const VectorXd score = ask(means.head(needed), sds.head(needed));
+    const VectorXd score = ask(segment_of(means, 0, needed), segment_of(sds, 0, needed));
     if (slopes) *slopes = {(score[2] - score[1]) / (2.0 * h), (score[4] - score[3]) / (below + h)};
     return score[0];
   }
@@ -97,17 +97,17 @@ class PlacedOwnScore final : public Score {
   VectorXd at(const Points& X) const override {
     VectorXd mean, variance;
     beliefs_.predict(X, mean, variance);
-    return ask(mean, variance.cwiseSqrt(), X);
+    return ask(mean, roots(variance), X);
   }
   // Derivatives by central differences in mean, sd (one-sided at 0) and inputs.
   double at(const VectorXd& x, VectorXd* gradient) const override {
-    if (!gradient) return at(Points(x.transpose()))[0];
+    if (!gradient) return at(as_rows(x))[0];
     double mean = 0.0, sd = 0.0;
     VectorXd dmean, dsd;
     beliefs_.local(x, mean, sd, dmean, dsd);
     const Index d = x.size();
     const double h = 1e-5 * prior_scale_, below = std::min(h, sd);
-    Points X = x.transpose().replicate(5 + 2 * d, 1);
+    Points X = as_rows(x, 5 + 2 * d);
     VectorXd means = VectorXd::Constant(X.rows(), mean), sds = VectorXd::Constant(X.rows(), sd);
     means[1] -= h;
     means[2] += h;

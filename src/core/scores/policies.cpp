@@ -87,7 +87,7 @@ VectorXd MomentScore::at(const Points& X, MeanAndVariance::Predict by) const {
 }
 
 double MomentScore::at(const VectorXd& x, VectorXd* gradient) const {
-  if (!gradient) return at(Points(x.transpose()))[0];
+  if (!gradient) return at(as_rows(x))[0];
   return at(x, gradient, &Posterior::local);
 }
 
@@ -263,7 +263,7 @@ Limited limited(const SafetyLimit& limit, const OutcomeView& outcome, const Cand
                 const SafeSets& sets) {
   const std::size_t k = limit.outcome;
   const bool least = limit.sign > 0.0;
-  return {&limit, least ? sets.lower[k] : VectorXd(-sets.upper[k]), least ? sets.upper[k] : VectorXd(-sets.lower[k]),
+  return {&limit, least ? sets.lower[k] : -1.0 * sets.upper[k], least ? sets.upper[k] : -1.0 * sets.lower[k],
           limit.sign * known.mean, &known.sd, outcome.width, outcome.noise_var, nullptr};
 }
 
@@ -491,7 +491,9 @@ class SafePolicy final : public Policy {
   }
   VectorXd widest(const std::vector<VectorXd>& spans) const {
     VectorXd out = spans[rule_.limits[0].outcome];
-    for (const SafetyLimit& limit : rule_.limits) out = out.cwiseMax(spans[limit.outcome]);
+    for (const SafetyLimit& limit : rule_.limits) {
+      for (Index i = 0; i < out.size(); ++i) out[i] = std::max(out[i], spans[limit.outcome][i]);
+    }
     return out;
   }
   // In units of the prior sd, f's too.

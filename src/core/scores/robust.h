@@ -42,7 +42,9 @@ class StablePolicy final : public Policy {
     return X;
   }
   static bool near(const Points& X, Index i, Index j) {
-    return (X.row(i) - X.row(j)).squaredNorm() <= 1.0 + 1e-9;
+    double square = 0.0;
+    for (Index c = 0; c < X.cols(); ++c) square += (X(i, c) - X(j, c)) * (X(i, c) - X(j, c));
+    return square <= 1.0 + 1e-9;
   }
   static VectorXd least_nearby(const Points& X, const VectorXd& value) {
     VectorXd out = value;

@@ -77,7 +77,8 @@ class SmallestBoundScore final : public Score {
     VectorXd out = VectorXd::Constant(X.rows(), kInf), mean, variance;
     for (std::size_t k = 0; k < terms_.size(); ++k) {
       terms_[k]->predict(X, mean, variance);
-      out = out.cwiseMin(mean + multipliers_[k] * variance.cwiseSqrt());
+      const VectorXd bound = mean + multipliers_[k] * roots(variance);
+      for (Index i = 0; i < out.size(); ++i) out[i] = std::min(out[i], bound[i]);
     }
     return out;
   }

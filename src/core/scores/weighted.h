@@ -9,7 +9,7 @@ namespace gpb {
 
 // A point and, after it, a step up and a step down along each of its first inputs: for central differences.
 struct Steps {
-  Steps(const VectorXd& x, Index inputs) : around(x.transpose().replicate(2 * inputs + 1, 1)), step(inputs) {
+  Steps(const VectorXd& x, Index inputs) : around(as_rows(x, 2 * inputs + 1)), step(inputs) {
     for (Index c = 0; c < inputs; ++c) {
       step[c] = 1e-6 * std::max(1.0, std::abs(x[c]));
       around(1 + 2 * c, c) += step[c];
@@ -31,7 +31,7 @@ class PerCostScore final : public Score {
   PerCostScore(std::unique_ptr<Score> inner, const VectorXd& costs, Settings::PointFunction cost,
                Index actions)
       : inner_(std::move(inner)),
-        log_costs_(costs.array().log()),
+        log_costs_(logarithms(costs)),
         cost_(std::move(cost)),
         actions_(actions) {}
   void values(const Candidates& candidates, VectorXd& out) const override {
@@ -39,14 +39,14 @@ class PerCostScore final : public Score {
     out -= log_costs_;
   }
   VectorXd at(const Points& X) const override {
-    return inner_->at(X) - VectorXd(cost_(X).array().log());
+    return inner_->at(X) - logarithms(cost_(X));
   }
   // The cost's slope by central differences.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
-    if (!gradient) return value - std::log(cost_(x.transpose())[0]);
+    if (!gradient) return value - std::log(cost_(as_rows(x))[0]);
     const Steps steps(x, actions_);
-    const VectorXd log_cost = cost_(steps.around).array().log();
+    const VectorXd log_cost = logarithms(cost_(steps.around));
     for (Index c = 0; c < actions_; ++c) (*gradient)[c] -= steps.rise(log_cost, c) / steps.length(c);
     return value - log_cost[0];
   }
@@ -96,7 +96,7 @@ class BelievingScore final : public Score {
   // The belief's slope by central differences.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
-    if (!gradient) return value + weight_ * belief_(x.transpose())[0];
+    if (!gradient) return value + weight_ * belief_(as_rows(x))[0];
     const Steps steps(x, actions_);
     const VectorXd log_density = belief_(steps.around);
     for (Index c = 0; c < actions_; ++c) (*gradient)[c] += weight_ * steps.rise(log_density, c) / steps.length(c);
@@ -156,7 +156,7 @@ struct Penalties {
     double sum = 0.0;
     if (slope) slope->setZero(x.size());
     for (Index j = 0; j < size(); ++j) {
-      const VectorXd away = x - centres.row(j).transpose();
+      const VectorXd away = x - row_of(centres, j);
       const double distance = away.norm();
       const double z = (lipschitz * distance - top + mean[j]) / sd[j];
       sum += normal_log_cdf(z);
@@ -178,12 +178,14 @@ inline double steepest_mean(const Round& round, const Points& X, Index actions) 
   for (Index i = 0; i < n; i += stride) {
     if (!round.candidates->complete) {
       VectorXd gradient;
-      round.mean->mean_of(X.row(i).transpose(), gradient);
-      largest = std::max(largest, gradient.head(actions).norm());
+      round.mean->mean_of(row_of(X, i), gradient);
+      largest = std::max(largest, segment_of(gradient, 0, actions).norm());
       continue;
     }
     for (Index j = 0; j < i; j += stride) {
-      const double distance = (X.row(i) - X.row(j)).head(actions).norm();
+      double square = 0.0;
+      for (Index c = 0; c < actions; ++c) square += (X(i, c) - X(j, c)) * (X(i, c) - X(j, c));
+      const double distance = std::sqrt(square);
       if (distance > 0.0) largest = std::max(largest, std::abs(mean[i] - mean[j]) / distance);
     }
   }
@@ -209,10 +211,10 @@ class PenalisedScore final : public Score {
     const double value = inner_->at(x, gradient);
     VectorXd slope;
     const double penalty =
-        penalties_.at(x.head(penalties_.centres.cols()), gradient ? &slope : nullptr);
+        penalties_.at(segment_of(x, 0, penalties_.centres.cols()), gradient ? &slope : nullptr);
     if (gradient) {
       *gradient *= slope_of_logarithm(value);
-      gradient->head(slope.size()) += slope;
+      for (Index c = 0; c < slope.size(); ++c) (*gradient)[c] += slope[c];
     }
     return logarithm(value) + penalty;
   }
@@ -225,7 +227,7 @@ class PenalisedScore final : public Score {
   void weigh(const Points& X, VectorXd& out) const {
     const Index d = penalties_.centres.cols();
     for (Index i = 0; i < out.size(); ++i) {
-      out[i] = logarithm(out[i]) + penalties_.at(X.row(i).head(d).transpose(), nullptr);
+      out[i] = logarithm(out[i]) + penalties_.at(segment_of(row_of(X, i), 0, d), nullptr);
     }
   }
   double logarithm(double value) const {

@@ -159,7 +159,7 @@ void BoxSpace::spread() {
   actions_.resize(before + u.rows(), box_.inputs());
   if (before > 0) actions_.topRows(before) = first_;
   for (Index i = 0; i < u.rows(); ++i) {
-    actions_.row(before + i) = chart_.box().snap(chart_.inputs(u.row(i).transpose())).transpose();
+    set_row(actions_, before + i, chart_.box().snap(chart_.inputs(row_of(u, i))));
   }
 }
 
@@ -172,15 +172,15 @@ Chart BoxSpace::chart_of(const Context& context) const {
 Points BoxSpace::inputs_of(Index row, const MatrixXd& actions, const Context& context) const {
   const Index own = rows_.cols(), d = box_.inputs();
   Points X(actions.rows(), own + d + contexts_ + (numbered_ ? 1 : 0));
-  X.leftCols(own).rowwise() = rows_.row(row);
+  for (Index c = 0; c < own; ++c) X.col(c).setConstant(rows_(row, c));
   X.middleCols(own, d) = actions;
-  X.middleCols(own + d, contexts_).rowwise() = context.values.transpose();
+  for (Index c = 0; c < contexts_; ++c) X.col(own + d + c).setConstant(context.values[c]);
   if (numbered_) X.col(X.cols() - 1).setConstant(static_cast<double>(row));
   return X;
 }
 
 VectorXd BoxSpace::input_of(const Spot& spot, const Context& context) const {
-  return inputs_of(spot.row, spot.actions.transpose(), context).row(0).transpose();
+  return row_of(inputs_of(spot.row, as_rows(spot.actions), context), 0);
 }
 
 Place BoxSpace::place_of(const Spot& spot, const Context& context) const {
@@ -189,7 +189,7 @@ Place BoxSpace::place_of(const Spot& spot, const Context& context) const {
 }
 
 BoxSpace::Spot BoxSpace::spot_of(const Place& place) const {
-  return {numbered_ ? place.arm : 0, place.x.segment(rows_.cols(), box_.inputs())};
+  return {numbered_ ? place.arm : 0, segment_of(place.x, rows_.cols(), box_.inputs())};
 }
 
 Place BoxSpace::place(Index arm, Index, const VectorXd& inputs) const {
@@ -198,14 +198,14 @@ Place BoxSpace::place(Index arm, Index, const VectorXd& inputs) const {
                      (!numbered_ || (arm >= 0 && arm < rows_.rows()));
   if (!right) throw std::invalid_argument("there is no such point in the box");
   Context context;
-  context.values = inputs.tail(contexts_);
-  VectorXd x = input_of({numbered_ ? arm : 0, inputs.segment(own, d)}, context);
+  context.values = segment_of(inputs, inputs.size() - contexts_, contexts_);
+  VectorXd x = input_of({numbered_ ? arm : 0, segment_of(inputs, own, d)}, context);
   return numbered_ ? Place::numbered(arm, std::move(x)) : Place::point(std::move(x));
 }
 
 bool BoxSpace::in_context(const Place& place, const Context& context) const {
   const Index first = rows_.cols() + box_.inputs();
-  return contexts_ == 0 || place.x.segment(first, contexts_) == context.values;
+  return contexts_ == 0 || segment_of(place.x, first, contexts_) == context.values;
 }
 
 // A point of a row that cannot be played now counts where only one can.
@@ -288,10 +288,10 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
     }
     if (best < 0) break;
     const Index row = best / each;
-    const VectorXd actions = actions_.row(best % each).transpose();
+    const VectorXd actions = row_of(actions_, best % each);
     out.push_back({row, actions});
     for (Index i = 0; i < each; ++i) {
-      if (chart_.distance(actions_.row(i).transpose(), actions) <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
+      if (chart_.distance(row_of(actions_, i), actions) <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
     }
   }
   const Place* place = known.best();
@@ -307,17 +307,18 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
   const Box& box = chart_.box();
   const Index d = box.inputs();
   const VectorXd side = box.side();
-  const MatrixXd offsets = golden_points(kNeighbours, d).array() - 0.5;
+  const MatrixXd offsets = golden_points(kNeighbours, d);  // of a cube, whose middle is 0.5
   MatrixXd actions(kNeighbours + 1, d);
-  actions.row(0) = box.snap(centre.actions).transpose();
+  set_row(actions, 0, box.snap(centre.actions));
   for (Index i = 0; i < kNeighbours; ++i) {
     const double reach = 0.2 * std::pow(0.1, static_cast<double>(i % 4));
-    const auto step = offsets.row(i).transpose().array() * side.array();
-    actions.row(i + 1) = box.snap(centre.actions + (reach * step).matrix()).transpose();
+    VectorXd moved = centre.actions;
+    for (Index c = 0; c < d; ++c) moved[c] += reach * ((offsets(i, c) - 0.5) * side[c]);
+    set_row(actions, i + 1, box.snap(moved));
   }
   Index best = 0;
   score.sketches(inputs_of(centre.row, actions, context)).maxCoeff(&best);
-  return {centre.row, actions.row(best).transpose()};
+  return {centre.row, row_of(actions, best)};
 }
 
 BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score, Height height,
@@ -331,7 +332,7 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
     VectorXd slope;
     const VectorXd x = input_of({start.row, chart_.inputs(at)}, context);
     const double value = (score.*height)(x, &slope);
-    gradient = -chart_.slope(slope.segment(own, d)) / unit;
+    gradient = -1.0 * chart_.slope(segment_of(slope, own, d)) / unit;
     return -(value - from) / unit;
   });
   return {start.row, chart_.box().snap(chart_.inputs(u))};
@@ -340,7 +341,7 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
 Points BoxSpace::inputs_of(const std::vector<Spot>& spots, const Context& context) const {
   Points X(static_cast<Index>(spots.size()), candidates_.X.cols());
   for (Index k = 0; k < X.rows(); ++k) {
-    X.row(k) = input_of(spots[static_cast<std::size_t>(k)], context).transpose();
+    set_row(X, k, input_of(spots[static_cast<std::size_t>(k)], context));
   }
   return X;
 }
@@ -354,7 +355,7 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
       if (!context.allows(i / each)) values[i] = -kInf;
     }
     const Index best = first_best(values.data(), values.size(), kTie * score.unit());
-    return place_of({best / each, actions_.row(best % each).transpose()}, context);
+    return place_of({best / each, row_of(actions_, best % each)}, context);
   }
   const Height exactly = &Score::at;
   // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
@@ -656,11 +657,11 @@ bool ArmSpace::in_context(const Place& place, const Context& context) const {
 }
 
 VectorXd ArmSpace::inputs(const Place& place) const {
-  return setting_.table->points->row(place.row).transpose();
+  return row_of(*setting_.table->points, place.row);
 }
 
 double ArmSpace::largest_prior_mean(const Context& context) const {
-  const auto mean = prior_mean_.segment(context.row * arms_, arms_);
+  const VectorXd mean = segment_of(prior_mean_, context.row * arms_, arms_);
   if (!context.eligible) return mean.maxCoeff();
   double largest = -kInf;
   for (Index arm = 0; arm < arms_; ++arm) {
@@ -678,7 +679,7 @@ namespace {
 constexpr double kAim = 1e-7;
 
 VectorXd one_or_all(VectorXd values) {
-  if ((values.array() == values[0]).all()) values.conservativeResize(1);
+  if (all_equal(values, values[0])) values.conservativeResize(1);
   return values;
 }
 
@@ -707,7 +708,7 @@ std::unique_ptr<Posterior> ManyArmSpace::make_posterior(double noise_var,
 
 Place ManyArmSpace::place_of(Index arm) const {
   Place out = Place::tabled(arm, arm);
-  out.x = setting_.table->points->row(arm).transpose();
+  out.x = row_of(*setting_.table->points, arm);
   return out;
 }
 
@@ -760,14 +761,13 @@ const Candidates& OpenArmSpace::candidates(const Context& context) {
   Points& X = candidates_.X;
   X.resize(n, d + contexts_ + 1);
   X.leftCols(d) = arms_;
-  X.middleCols(d, contexts_).rowwise() = context.values.transpose();
-  X.col(d + contexts_) = VectorXd::LinSpaced(n, 0.0, static_cast<double>(n - 1));
+  for (Index c = 0; c < contexts_; ++c) X.col(d + c).setConstant(context.values[c]);
+  for (Index arm = 0; arm < n; ++arm) X(arm, d + contexts_) = static_cast<double>(arm);
   return candidates_;
 }
 
 Place OpenArmSpace::place_of(const Context& context, Index arm) const {
-  VectorXd x(arms_.cols() + contexts_ + 1);
-  x << arms_.row(arm).transpose(), context.values, static_cast<double>(arm);
+  VectorXd x = joined(joined(row_of(arms_, arm), context.values), static_cast<double>(arm));
   return Place::numbered(arm, std::move(x));
 }
 
@@ -795,12 +795,12 @@ Place OpenArmSpace::place(Index arm, Index, const VectorXd& inputs) const {
                                 " with such inputs");
   }
   Context context;
-  context.values = inputs.tail(contexts_);
+  context.values = segment_of(inputs, inputs.size() - contexts_, contexts_);
   return place_of(context, arm);
 }
 
 bool OpenArmSpace::in_context(const Place& place, const Context& context) const {
-  return contexts_ == 0 || place.x.segment(arms_.cols(), contexts_) == context.values;
+  return contexts_ == 0 || segment_of(place.x, arms_.cols(), contexts_) == context.values;
 }
 
 }  // namespace gpb

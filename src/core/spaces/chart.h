@@ -15,7 +15,7 @@ struct Box {
   Index inputs() const { return lower.size(); }
   VectorXd side() const { return upper - lower; }
   bool moves(Index input) const { return upper[input] > lower[input]; }
-  VectorXd clamp(const VectorXd& x) const { return x.cwiseMax(lower).cwiseMin(upper); }
+  VectorXd clamp(const VectorXd& x) const { return clamped(x, lower, upper); }
   // Is it within the bounds, but for rounding?
   bool holds(const VectorXd& x) const {
     const VectorXd slack = 1e-9 * side();

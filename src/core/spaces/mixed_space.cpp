@@ -53,8 +53,8 @@ void MixedSpace::look_at(const Points& candidates) {
   }
   places_ = X;
   const Index d = setting_.box.inputs();
-  const MatrixXd first = X.topRows(1).leftCols(d);
-  constrained_ = settled(first).excess.cols() > 0;
+  const VectorXd first = segment_of(row_of(X, 0), 0, d);
+  constrained_ = settled(as_rows(first)).excess.cols() > 0;
   std::map<std::vector<double>, Index> seen;
   group_.clear();
   for (Index i = 0; i < X.rows(); ++i) {
@@ -94,9 +94,9 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   MatrixXd inside = points;
   const bool whole = !setting_.settle;
   for (Index i = 0; i < points.rows(); ++i) {
-    VectorXd x = points.row(i).transpose();
+    VectorXd x = row_of(points, i);
     for (const Shares& shares : slice.shares) shares.snap(x);
-    inside.row(i) = (whole ? slice.box.snap(x) : slice.box.clamp(x)).transpose();
+    set_row(inside, i, whole ? slice.box.snap(x) : slice.box.clamp(x));
   }
   if (whole) return {inside, MatrixXd(points.rows(), 0)};
   auto told = setting_.settle(inside);
@@ -108,8 +108,8 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   const Index known = out.excess.cols();
   out.excess.conservativeResize(points.rows(), known + static_cast<Index>(slice.required.size()));
   for (std::size_t k = 0; k < slice.required.size(); ++k) {
-    out.excess.col(known + static_cast<Index>(k)) =
-        1.0 - 2.0 * out.inputs.col(slice.required[k]).array();
+    const Index column = known + static_cast<Index>(k);
+    for (Index i = 0; i < points.rows(); ++i) out.excess(i, column) = 1.0 - 2.0 * out.inputs(i, slice.required[k]);
   }
   return out;
 }
@@ -119,14 +119,14 @@ Points MixedSpace::moved(const std::vector<const Place*>& places, const Context&
   MatrixXd points(static_cast<Index>(places.size()), setting_.box.inputs());
   for (Index i = 0; i < points.rows(); ++i) {
     const VectorXd& x = places[static_cast<std::size_t>(i)]->x;
-    points.row(i) = x.head(setting_.box.inputs()).transpose();
+    set_row(points, i, x);
   }
   if (points.rows() == 0) return Points(0, setting_.width + setting_.contexts);
   const Settled found = settled(points, slice_of(context));
   Points kept(points.rows(), setting_.width);
   Index count = 0;
   for (Index i = 0; i < points.rows(); ++i) {
-    if (found.playable(i)) kept.row(count++) = found.inputs.row(i);
+    if (found.playable(i)) copy_row(kept, count++, found.inputs, i);
   }
   return in_context(kept.topRows(count), context);
 }
@@ -134,7 +134,7 @@ Points MixedSpace::moved(const std::vector<const Place*>& places, const Context&
 Points MixedSpace::in_context(const Points& inputs, const Context& context) const {
   Points X(inputs.rows(), setting_.width + setting_.contexts);
   X.leftCols(setting_.width) = inputs;
-  X.rightCols(setting_.contexts).rowwise() = context.values.transpose();
+  for (Index c = 0; c < setting_.contexts; ++c) X.col(setting_.width + c).setConstant(context.values[c]);
   return X;
 }
 
@@ -161,7 +161,7 @@ Place MixedSpace::place(Index, Index, const VectorXd& inputs) const {
 }
 
 bool MixedSpace::in_context(const Place& place, const Context& context) const {
-  return setting_.contexts == 0 || place.x.tail(setting_.contexts) == context.values;
+  return segment_of(place.x, place.x.size() - setting_.contexts, setting_.contexts) == context.values;
 }
 
 // Points of the box until one may be played.
@@ -175,17 +175,17 @@ Place MixedSpace::uniform(const Context& context, Rng& rng) const {
         for (const Index input : shares.at()) x[input] = rng.uniform();
         shares.spread(x);
       }
-      points.row(i) = x.transpose();
+      set_row(points, i, x);
     }
     const Settled found = settled(points, slice);
     for (Index i = 0; i < points.rows(); ++i) {
       if (!found.playable(i)) continue;
-      return Place::point(in_context(found.inputs.row(i), context).row(0).transpose());
+      return Place::point(row_of(in_context(as_rows(row_of(found.inputs, i)), context), 0));
     }
   }
   const Points& spare = context.fixed ? context.fixed->candidates : setting_.candidates;
   const Index i = rng.index(spare.rows());
-  return Place::point(in_context(spare.row(i), context).row(0).transpose());
+  return Place::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
 }
 
 bool MixedSpace::exists(const Spot& spot, Index input) const {
@@ -225,9 +225,10 @@ VectorXd MixedSpace::picked(const VectorXd& values, const std::vector<Index>& at
 bool MixedSpace::far_apart(Index a, Index b) const {
   if (group_[static_cast<std::size_t>(a)] != group_[static_cast<std::size_t>(b)]) return true;
   const Index d = slice_.box.inputs();
-  const VectorXd side = slice_.box.side().array().max(1e-300);
-  const VectorXd gap = (places_.row(a) - places_.row(b)).head(d);
-  return gap.cwiseQuotient(side).norm() > kApart;
+  const VectorXd side = slice_.box.side();
+  VectorXd gap(d);
+  for (Index c = 0; c < d; ++c) gap[c] = (places_(a, c) - places_(b, c)) / std::max(side[c], 1e-300);
+  return gap.norm() > kApart;
 }
 
 std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
@@ -273,12 +274,12 @@ void MixedSpace::offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& po
   if (rows.empty()) return;
   Points inputs(static_cast<Index>(rows.size()), setting_.width);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    inputs.row(static_cast<Index>(i)) = found.inputs.row(rows[i]);
+    copy_row(inputs, static_cast<Index>(i), found.inputs, rows[i]);
   }
   const VectorXd values = query.score.at(in_context(inputs, query.context));
   for (Index i = 0; i < values.size(); ++i) {
     Spot& spot = spots[owners[static_cast<std::size_t>(i)]];
-    if (values[i] > spot.value) spot = {inputs.row(i).transpose(), values[i]};
+    if (values[i] > spot.value) spot = {row_of(inputs, i), values[i]};
   }
 }
 
@@ -340,7 +341,7 @@ MatrixXd MixedSpace::exchanges(const Spot& spot) const {
       if (to >= box.lower[c] && to <= box.upper[c]) changes.emplace_back(c, to);
     }
   }
-  MatrixXd points = here.transpose().replicate(static_cast<Index>(changes.size()), 1);
+  MatrixXd points = as_rows(here, static_cast<Index>(changes.size()));
   for (std::size_t i = 0; i < changes.size(); ++i) {
     points(static_cast<Index>(i), changes[i].first) = changes[i].second;
   }
@@ -358,16 +359,16 @@ void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const 
   const std::vector<Index> free = free_inputs(spot);
   const auto d = static_cast<Index>(free.size());
   if (d == 0) return;
-  const MatrixXd offsets = 2.0 * golden_points(kAround, d).array() - 1.0;
+  const MatrixXd offsets = golden_points(kAround, d);  // of a cube, whose middle is 0.5
   const VectorXd side = picked(slice_.box.side(), free);
   std::vector<Spot> best{spot};
   for (double reach = 0.1; reach > 1e-5; reach *= 0.1) {
     for (Index turn = 0; turn < turns; ++turn) {
       const double before = best[0].value;
-      MatrixXd points = point_of(best[0]).transpose().replicate(kAround, 1);
+      MatrixXd points = as_rows(point_of(best[0]), kAround);
       for (Index i = 0; i < d; ++i) {
         const Index c = free[static_cast<std::size_t>(i)];
-        points.col(c) += reach * side[i] * offsets.col(i);
+        for (Index k = 0; k < kAround; ++k) points(k, c) += reach * side[i] * (2.0 * offsets(k, i) - 1.0);
       }
       offer(best, {points}, query);
       if (!(best[0].value > before)) break;
@@ -378,19 +379,19 @@ void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const 
 
 Place MixedSpace::maximise(const Score& score, const Context& context, const Observations& known) {
   if (score.only_candidates()) {
-    return Place::point(candidates_.X.row(score.best(candidates_)).transpose());
+    return Place::point(row_of(candidates_.X, score.best(candidates_)));
   }
   const Query query{score, context};
   VectorXd scores;
   score.values(candidates_, scores);
   std::vector<Spot> spots;
   for (const Index i : starts(scores)) {
-    const VectorXd inputs = places_.row(i).transpose();
-    spots.push_back({inputs, score.at(in_context(inputs.transpose(), context)).value()});
+    const VectorXd inputs = row_of(places_, i);
+    spots.push_back({inputs, score.at(in_context(as_rows(inputs), context)).value()});
   }
   if (const Place* place = known.best()) {
-    std::vector<Spot> centre{{place->x.head(setting_.width), -kInf}};
-    offer(centre, {point_of(centre[0]).transpose()}, query);
+    std::vector<Spot> centre{{segment_of(place->x, 0, setting_.width), -kInf}};
+    offer(centre, {as_rows(point_of(centre[0]))}, query);
     look_around(centre[0], query, 1);
     spots.push_back(centre[0]);
   }
@@ -398,7 +399,7 @@ Place MixedSpace::maximise(const Score& score, const Context& context, const Obs
   const auto lower = [](const Spot& a, const Spot& b) { return a.value < b.value; };
   Spot best = *std::max_element(spots.begin(), spots.end(), lower);
   if (constrained_) look_around(best, query, 3);
-  return Place::point(in_context(best.inputs.transpose(), context).row(0).transpose());
+  return Place::point(row_of(in_context(as_rows(best.inputs), context), 0));
 }
 
 // ---- climbs -------------------------------------------------------------------------------------
@@ -437,7 +438,8 @@ struct MixedSpace::Way {
   }
   // The squares of what the constraints are exceeded by, and their derivatives.
   double violation(const VectorXd& u, VectorXd& slope) const {
-    const VectorXd over = (excess + multiply_transposed(slopes, u - centre)).cwiseMax(0.0);
+    VectorXd over = excess + multiply_transposed(slopes, u - centre);
+    for (Index i = 0; i < over.size(); ++i) over[i] = std::max(over[i], 0.0);
     slope = 2.0 * multiply(slopes, over);
     return over.squaredNorm();
   }
@@ -452,7 +454,7 @@ void MixedSpace::climb(std::vector<Spot>& spots, const Query& query) const {
   if (constrained_) respect_constraints(ways, query);
   std::vector<MatrixXd> ends(spots.size());
   for (const Way& way : ways) {
-    ends[static_cast<std::size_t>(way.spot - spots.data())] = way.point(way.at).transpose();
+    ends[static_cast<std::size_t>(way.spot - spots.data())] = as_rows(way.point(way.at));
   }
   offer(spots, ends, query);
 }
@@ -475,21 +477,20 @@ MixedSpace::Way MixedSpace::way_from(Spot& spot) const {
     way.lower[k] = shares->lower(part);
     way.upper[k] = (shares->upper(part) - shares->lower(part)) / way.side[k];
   }
-  const VectorXd u = (picked(way.from, way.free) - way.lower).cwiseQuotient(way.side);
-  way.start = way.at = u.cwiseMax(0.0).cwiseMin(way.upper);
+  const VectorXd u = over(picked(way.from, way.free) - way.lower, way.side);
+  way.start = way.at = clamped(u, VectorXd::Zero(u.size()), way.upper);
   return way;
 }
 
 // On to the top of the score, less the penalty.
 void MixedSpace::go(Way& way, double weight, const Query& query) const {
   const double unit = query.score.unit();
-  VectorXd x(setting_.width + setting_.contexts), slope, outwards;
-  x << way.spot->inputs, query.context.values;
+  VectorXd x = joined(way.spot->inputs, query.context.values), slope, outwards;
   const auto fall = [&](const VectorXd& u, VectorXd& gradient) {
     const VectorXd point = way.point(u);
-    x.head(point.size()) = point;
+    std::copy(point.data(), point.data() + point.size(), x.data());
     const double value = query.score.at(x, &slope);
-    gradient = -(picked(slope, way.free).array() * way.side.array()).matrix() / unit;
+    gradient = -1.0 * times(picked(slope, way.free), way.side) / unit;
     double penalty = 0.0;
     if (weight > 0.0) {
       penalty = weight * way.violation(u, outwards);
@@ -506,7 +507,7 @@ void MixedSpace::go(Way& way, double weight, const Query& query) const {
 
 // The nearest coordinates whose shares add up to what they did.
 VectorXd MixedSpace::nearest_on(const Way& way, const VectorXd& u) const {
-  VectorXd out = u.cwiseMax(0.0).cwiseMin(way.upper);
+  VectorXd out = clamped(u, VectorXd::Zero(u.size()), way.upper);
   for (const Shares& shares : slice_.shares) {
     std::vector<Index> at;
     double total = 0.0;
@@ -533,7 +534,7 @@ void MixedSpace::respect_constraints(std::vector<Way>& ways, const Query& query)
     outside = linearised(outside);
     for (Way* way : outside) {
       way->violation(way->at, outwards);
-      if ((outwards.array() != 0.0).any()) go(*way, weight, query);
+      if (outwards != VectorXd::Zero(outwards.size())) go(*way, weight, query);
     }
   }
   pull_back(outside);
@@ -551,9 +552,12 @@ std::vector<MixedSpace::Way*> MixedSpace::linearised(const std::vector<Way*>& wa
     const auto k = static_cast<Index>(way->free.size());
     if (!found.playable(row)) {
       way->centre = way->at;
-      way->excess = found.excess.row(row).transpose();
-      way->slopes = found.excess.middleRows(row + 1, k) - found.excess.middleRows(row + 1 + k, k);
-      for (Index i = 0; i < k; ++i) way->slopes.row(i) /= 2.0 * difference_step(*way, i);
+      way->excess = row_of(found.excess, row);
+      way->slopes.resize(k, found.excess.cols());
+      for (Index i = 0; i < k; ++i) {
+        const VectorXd change = row_of(found.excess, row + 1 + i) - row_of(found.excess, row + 1 + k + i);
+        set_row(way->slopes, i, change / (2.0 * difference_step(*way, i)));
+      }
       outside.push_back(way);
     }
     row += 2 * k + 1;
@@ -571,7 +575,7 @@ double MixedSpace::difference_step(const Way& way, Index i) const {
 // Where a way has come to, then a step on along each input, then a step back.
 MatrixXd MixedSpace::differences(const Way& way) const {
   const auto k = static_cast<Index>(way.free.size());
-  MatrixXd points = way.point(way.at).transpose().replicate(2 * k + 1, 1);
+  MatrixXd points = as_rows(way.point(way.at), 2 * k + 1);
   for (Index i = 0; i < k; ++i) {
     const Index input = way.free[static_cast<std::size_t>(i)];
     const double step = difference_step(way, i) * way.side[i];
@@ -595,7 +599,7 @@ void MixedSpace::pull_back(const std::vector<Way*>& ways) const {
       MatrixXd line(kParts, slice_.box.inputs());
       for (Index i = 0; i < kParts; ++i) {
         const double share = good[w] + width * static_cast<double>(i + 1) / kParts;
-        line.row(i) = way.point(way.start + share * (way.at - way.start)).transpose();
+        set_row(line, i, way.point(way.start + share * (way.at - way.start)));
       }
       points.push_back(std::move(line));
     }
@@ -619,7 +623,9 @@ void MixedSpace::pull_back(const std::vector<Way*>& ways) const {
 namespace {
 
 VectorXd clipped(const VectorXd& y, double nu, const VectorXd& lower, const VectorXd& upper) {
-  return (y.array() - nu).matrix().cwiseMax(lower).cwiseMin(upper);
+  VectorXd out = y;
+  for (Index i = 0; i < y.size(); ++i) out[i] -= nu;
+  return clamped(std::move(out), lower, upper);
 }
 
 constexpr double kSumTolerance = 1e-13;  // of the total
@@ -630,8 +636,8 @@ constexpr double kPinnedTolerance = 1e-8;  // of the total: what rows may be off
 VectorXd project_on_shares(const VectorXd& y, const VectorXd& lower, const VectorXd& upper,
                            double total) {
   // What is there already stays to the bit.
-  const double close = kSumTolerance * std::max(std::abs(total), upper.cwiseAbs().maxCoeff());
-  const bool inside = (y.array() >= lower.array()).all() && (y.array() <= upper.array()).all();
+  const double close = kSumTolerance * std::max(std::abs(total), largest_size(upper));
+  const bool inside = clamped(y, lower, upper) == y;
   if (inside && std::abs(y.sum() - total) <= close) return y;
   // At the first every share is at its upper bound, at the last at its lower one.
   double from = (y - upper).minCoeff(), to = (y - lower).maxCoeff();
@@ -686,13 +692,18 @@ Volume volume(const VectorXd& u, double left) {
   return {sum, sum > 0.0 ? 1e-15 * sizes / sum : kInf};
 }
 
+// Is every bound from this one on at least so large?
+bool all_reach(const VectorXd& u, Index from, double least) {
+  return std::all_of(u.data() + from, u.data() + u.size(), [least](double one) { return one >= least; });
+}
+
 // The first share where this much of the volume (p) lies below it.
 double first_share(const VectorXd& u, double left, double p) {
   const Index k = u.size();
   const double low = std::max(0.0, left - u.tail(k - 1).sum()), high = std::min(u[0], left);
   if (!(high > low)) return low;
   // Nothing holds the others back: 1 - (1 - z/T)^(k-1) up to the first one's own bound.
-  if ((u.tail(k - 1).array() >= left).all()) {
+  if (all_reach(u, 1, left)) {
     const double power = static_cast<double>(k - 1);
     const double below = u[0] >= left ? 1.0 : 1.0 - std::pow(1.0 - u[0] / left, power);
     return std::min(high, left * (1.0 - std::pow(1.0 - p * below, 1.0 / power)));
@@ -751,13 +762,13 @@ VectorXd walked_shares(const VectorXd& cube, const VectorXd& u, double left) {
 // Of shares that can all move.
 VectorXd free_shares(const VectorXd& cube, const VectorXd& u, double left) {
   const Index k = u.size();
-  const bool simplex = (u.array() >= left).all();
+  const bool simplex = all_reach(u, 0, left);
   if (!simplex && (k > kMostExact || volume(u, left).lost > kMostLost)) {
     return walked_shares(cube, u, left);
   }
   VectorXd z(k);
   for (Index i = 0; i + 1 < k; ++i) {
-    z[i] = first_share(u.tail(k - i), left, cube[i]);
+    z[i] = first_share(segment_of(u, i, k - i), left, cube[i]);
     left = std::max(0.0, left - z[i]);
   }
   z[k - 1] = left;
@@ -878,7 +889,7 @@ void Shares::list_supports() {
     return;
   }
   for (Index size = most_; size >= 1; --size) {
-    if (!supports_.empty() && (lower_.array() <= 0.0).all()) break;
+    if (!supports_.empty() && lower_.maxCoeff() <= 0.0) break;
     Support set(static_cast<std::size_t>(size));
     std::iota(set.begin(), set.end(), Index(0));
     do {
@@ -975,7 +986,7 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
   for (Index i = 0; i < count(); ++i) {
     if (!pinned_[static_cast<std::size_t>(i)]) (here[i] > 0.0 ? in : out).push_back(i);
   }
-  const Index room = most_ - (here.array() > 0.0).count();
+  const Index room = most_ - std::count_if(here.data(), here.data() + here.size(), [](double x) { return x > 0.0; });
   std::vector<VectorXd> points;
   const auto offer = [&](const VectorXd& parts) {
     VectorXd point = x;
@@ -1008,7 +1019,7 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
     }
   }
   MatrixXd rows(static_cast<Index>(points.size()), x.size());
-  for (Index i = 0; i < rows.rows(); ++i) rows.row(i) = points[static_cast<std::size_t>(i)].transpose();
+  for (Index i = 0; i < rows.rows(); ++i) set_row(rows, i, points[static_cast<std::size_t>(i)]);
   return rows;
 }
 

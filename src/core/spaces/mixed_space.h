@@ -19,7 +19,12 @@ namespace gpb {
 struct Settled {
   Points inputs;
   MatrixXd excess;
-  bool playable(Index i) const { return !(excess.row(i).array() > 0.0).any(); }
+  bool playable(Index i) const {
+    for (Index c = 0; c < excess.cols(); ++c) {
+      if (excess(i, c) > 0.0) return false;
+    }
+    return true;
+  }
 };
 
 struct MixedSetting {
@@ -45,7 +50,7 @@ class MixedSpace final : public Space {
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place& place, const Context& context) const override;
   bool holds(const Place& place) const override {
-    return setting_.box.holds(place.x.head(setting_.box.inputs()));
+    return setting_.box.holds(segment_of(place.x, 0, setting_.box.inputs()));
   }
   Points moved(const std::vector<const Place*>& places, const Context& context) const override;
   VectorXd inputs(const Place& place) const override { return place.x; }
@@ -77,7 +82,7 @@ class MixedSpace final : public Space {
   Settled settled(const MatrixXd& points) const { return settled(points, slice_); }
   void look_at(const Points& candidates);
   Points in_context(const Points& inputs, const Context& context) const;
-  VectorXd point_of(const Spot& spot) const { return spot.inputs.head(slice_.box.inputs()); }
+  VectorXd point_of(const Spot& spot) const { return segment_of(spot.inputs, 0, slice_.box.inputs()); }
   bool exists(const Spot& spot, Index input) const;
   std::vector<Index> free_inputs(const Spot& spot) const;
   const Shares* shares_with(Index input, Index* part) const;

@@ -321,18 +321,24 @@ struct Local {
 };
 
 Local evaluate(const MatrixXd& gram, double noise_var, const VectorXd& mass) {
-  const VectorXd root = (mass / noise_var).cwiseSqrt();
-  MatrixXd system = root.asDiagonal() * gram * root.asDiagonal();
-  system.diagonal().array() += 1.0;
+  const VectorXd root = roots(mass / noise_var);
+  MatrixXd system = scaled_both(root, gram);
+  add_to_diagonal(system, 1.0);
   const FlooredCholesky chol(system, 1.0);
   Local out;
   out.gain = 0.5 * chol.log_det();
-  MatrixXd explained = root.asDiagonal() * gram;
+  MatrixXd explained = scaled_rows(root, gram);
   solve_lower_columns(chol.lower(), explained);
   MatrixXd covariance = gram;
   subtract_crossprod(covariance, explained, explained);
-  out.score = covariance.diagonal().cwiseMax(0.0) / (2.0 * noise_var);
-  out.curvature = covariance.cwiseAbs2() / (2.0 * noise_var * noise_var);
+  const Index m = gram.rows();
+  out.score.resize(m);
+  for (Index i = 0; i < m; ++i) out.score[i] = std::max(covariance(i, i), 0.0) / (2.0 * noise_var);
+  out.curvature.resize(m, m);
+  const double scale = 2.0 * noise_var * noise_var;
+  for (Index j = 0; j < m; ++j) {
+    for (Index i = 0; i < m; ++i) out.curvature(i, j) = covariance(i, j) * covariance(i, j) / scale;
+  }
   return out;
 }
 
@@ -349,10 +355,10 @@ double positive_step(const VectorXd& x, const VectorXd& dx) {
 
 Design::Design(const MatrixXd& factor, double noise_var, VectorXd mass_in, double total_in)
     : mass(std::move(mass_in)), total(total_in) {
-  const MatrixXd weighted = (mass / noise_var).asDiagonal() * factor;
+  const MatrixXd weighted = scaled_rows(mass / noise_var, factor);
   MatrixXd system = crossprod(weighted, factor);
   strength = symmetric_eigenvalues(system).cwiseMax(0.0);
-  system.diagonal().array() += 1.0;
+  add_to_diagonal(system, 1.0);
   root = FlooredCholesky(system, 1.0).matrix();
   MatrixXd inverse = MatrixXd::Identity(root.rows(), root.cols());
   solve_lower_columns(root, inverse);
@@ -471,7 +477,7 @@ VectorXd DesignSolver::improve(double total, const VectorXd& guess) const {
   MatrixXd rows(m, factor_.cols());
   VectorXd local(m);
   for (Index j = 0; j < m; ++j) {
-    rows.row(j) = factor_.row(points_[j]);
+    copy_row(rows, j, factor_, points_[j]);
     local[j] = guess[points_[j]];
   }
   local = newton(tcrossprod(rows, rows), total, local);
@@ -517,15 +523,15 @@ VectorXd DesignSolver::newton(const MatrixXd& gram, double total, VectorXd mass)
     if (gap <= 0.25 * tolerance_ * at.gain) break;
     const double target = 0.1 * mass.dot(slack) / static_cast<double>(m);
     MatrixXd system = at.curvature;
-    const VectorXd barrier = slack.cwiseQuotient(mass);
-    system.diagonal() += barrier;
+    const VectorXd inverse = over(VectorXd::Ones(m), mass), barrier = over(slack, mass);
+    add_to_diagonal(system, barrier);
     const FlooredCholesky chol(std::move(system), barrier);
-    const VectorXd pull = chol.solve(at.score + target * mass.cwiseInverse());
+    const VectorXd pull = chol.solve(at.score + target * inverse);
     const VectorXd level = chol.solve(VectorXd::Ones(m));
     const double nu = (pull.sum() + mass.sum() - total) / level.sum();
     const VectorXd move = pull - nu * level;
     const VectorXd slack_move =
-        target * mass.cwiseInverse() - slack - slack.cwiseProduct(move).cwiseQuotient(mass);
+        target * inverse - slack - over(times(slack, move), mass);
     mass += positive_step(mass, move) * move;
     slack += positive_step(slack, slack_move) * slack_move;
     at = evaluate(gram, noise_var_, mass);

@@ -1,0 +1,122 @@
+// Sums, differences and multiples of vectors, and rows of matrices, compiled once: as expressions of
+// Eigen's each is a type of its own with some hundred members, which cost every file that writes one a
+// tenth of a second. The operators are for vectors proper; whatever has another operand (segments,
+// arrays) is Eigen's still. All give the bits that Eigen's expressions give.
+#ifndef GPB_VECTORS_H
+#define GPB_VECTORS_H
+
+#include "base/eigen.h"
+
+#include <type_traits>
+#include <utility>
+
+namespace gpb {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Entry by entry: a b, a / b, ... (the logarithms are Eigen's).
+VectorXd times(const VectorXd& a, const VectorXd& b);
+VectorXd over(const VectorXd& a, const VectorXd& b);
+VectorXd roots(VectorXd x);
+VectorXd logarithms(const VectorXd& x);
+double largest_size(const VectorXd& x);  // max |x|
+bool all_equal(const VectorXd& x, double value);
+bool same(const VectorXd& a, const VectorXd& b);  // in length and numbers
+// out = a + b, a - b, factor x, x / divisor; `out` may be one of them.
+void add(const VectorXd& a, const VectorXd& b, VectorXd& out);
+void subtract(const VectorXd& a, const VectorXd& b, VectorXd& out);
+void scale(double factor, const VectorXd& x, VectorXd& out);
+void divide(const VectorXd& x, double divisor, VectorXd& out);
+
+// min(max(x, lower), upper) of each entry.
+VectorXd clamped(VectorXd x, const VectorXd& lower, const VectorXd& upper);
+// Entries `from` to from + count - 1.
+VectorXd segment_of(const VectorXd& x, Index from, Index count);
+
+// One after the other.
+VectorXd joined(const VectorXd& a, const VectorXd& b);
+VectorXd joined(const VectorXd& a, double last);
+
+// A row as a vector, and a vector as a row: in X, alone, or so many times. X's row i is the other's row j.
+VectorXd row_of(const MatrixXd& X, Index i);
+void set_row(MatrixXd& X, Index i, const VectorXd& x);
+MatrixXd as_rows(const VectorXd& x, Index times = 1);
+void copy_row(MatrixXd& X, Index i, const MatrixXd& other, Index j);
+bool is_row(const MatrixXd& X, Index i, const VectorXd& x);
+// (Of matrices alone: anything else would be copied whole.)
+template <class M>
+VectorXd row_of(const M&, Index) = delete;
+
+template <class... A>
+using IfVectors = std::enable_if_t<(std::is_same<std::decay_t<A>, VectorXd>::value && ...)>;
+template <class A>
+constexpr bool kSpare = std::is_same<A, VectorXd>::value;  // a temporary: the result may take its place
+
+template <class A, class B, class = IfVectors<A, B>>
+bool operator==(const A& a, const B& b) {
+  return same(a, b);
+}
+template <class A, class B, class = IfVectors<A, B>>
+bool operator!=(const A& a, const B& b) {
+  return !same(a, b);
+}
+
+template <class A, class B, class = IfVectors<A, B>>
+VectorXd operator+(A&& a, B&& b) {
+  if constexpr (kSpare<A>) {
+    add(a, b, a);
+    return std::move(a);
+  } else if constexpr (kSpare<B>) {
+    add(a, b, b);
+    return std::move(b);
+  } else {
+    VectorXd out(a.size());
+    add(a, b, out);
+    return out;
+  }
+}
+
+template <class A, class B, class = IfVectors<A, B>>
+VectorXd operator-(A&& a, B&& b) {
+  if constexpr (kSpare<A>) {
+    subtract(a, b, a);
+    return std::move(a);
+  } else if constexpr (kSpare<B>) {
+    subtract(a, b, b);
+    return std::move(b);
+  } else {
+    VectorXd out(a.size());
+    subtract(a, b, out);
+    return out;
+  }
+}
+
+template <class A, class = IfVectors<A>>
+VectorXd operator*(double factor, A&& x) {
+  if constexpr (kSpare<A>) {
+    scale(factor, x, x);
+    return std::move(x);
+  } else {
+    VectorXd out(x.size());
+    scale(factor, x, out);
+    return out;
+  }
+}
+
+template <class A, class = IfVectors<A>>
+VectorXd operator/(A&& x, double divisor) {
+  if constexpr (kSpare<A>) {
+    divide(x, divisor, x);
+    return std::move(x);
+  } else {
+    VectorXd out(x.size());
+    divide(x, divisor, out);
+    return out;
+  }
+}
+
+}  // namespace gpb
+
+#endif
