@@ -636,7 +636,9 @@ bool Averager::make_hill(const VectorXd& top, Hill& hill) {
     }
     curvature.col(i) = (here - there) / step;
   }
-  if (!curvature.allFinite()) return false;
+  const bool finite = std::all_of(curvature.data(), curvature.data() + curvature.size(),
+                                  [](double one) { return std::isfinite(one); });
+  if (!finite) return false;
   MatrixXd symmetric = curvature;
   for (Index j = 0; j < d; ++j) {
     for (Index i = 0; i < d; ++i) symmetric(i, j) = 0.5 * (curvature(i, j) + curvature(j, i));

@@ -5,12 +5,11 @@
 
 namespace gpb {
 
-// The upper triangle of a square matrix becomes the lower one's mirror image, column by column. (Not
-// a row of no numbers: with one row Eigen's assertions take it for its own column.)
+// The upper triangle of a square matrix becomes the lower one's mirror image, column by column.
 inline void mirror_lower(MatrixXd& matrix) {
   const Index n = matrix.rows();
-  for (Index j = 0; j + 1 < n; ++j) {
-    matrix.row(j).tail(n - 1 - j) = matrix.col(j).tail(n - 1 - j).transpose();
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = j + 1; i < n; ++i) matrix(j, i) = matrix(i, j);
   }
 }
 

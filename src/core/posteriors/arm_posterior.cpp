@@ -196,7 +196,9 @@ WeightFit fit_by_steps(const MatrixXd& phi, const std::vector<Index>& seen,
     fit.mean += ((weighted[arm] / weight[arm] - row.dot(fit.mean)) / s) * gain;
     fit.log_det += std::log(s / noise);
     gain /= potter_divisor(s, noise);
-    fit.root.noalias() -= gain * v.transpose();
+    for (Index j = 0; j < r; ++j) {
+      for (Index i = 0; i < r; ++i) fit.root(i, j) -= gain[i] * v[j];
+    }
   }
   return fit;
 }
@@ -502,7 +504,9 @@ double PlayedPosterior::condition(Index arm, double innovation, double noise) {
   if (sign < 0.0) before = variance_;
   append_sweep(V_.data(), V_.rows(), V_.rows(), rows_, at_arm.data(), prior, 1.0 / scale,
                sign * innovation / scale, V_.col(rows_).data(), mean_.data(), variance_.data());
-  if (sign < 0.0) variance_ = before + V_.col(rows_).cwiseAbs2();
+  if (sign < 0.0) {
+    for (Index i = 0; i < before.size(); ++i) variance_[i] = before[i] + V_(i, rows_) * V_(i, rows_);
+  }
   sign_.push_back(sign);
   ++rows_;
   return s;

@@ -292,7 +292,7 @@ bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteReadings& 
 OpenPosterior::SiteReadings OpenPosterior::readings_of(const std::vector<Functional>& functionals,
                                                        const VectorXd& weight, const VectorXd& weighted) const {
   SiteReadings out{inputs_of(functionals), prior_mean_of(functionals), VectorXd(), VectorXd()};
-  out.y = weighted.cwiseQuotient(weight) - out.prior;
+  out.y = over(weighted, weight) - out.prior;
   out.scale = (noise_var() * weight).cwiseInverse();
   return out;
 }
@@ -1065,7 +1065,7 @@ VectorXd DensePosterior::draw_residuals(Rng& rng) const {
   const VectorXd z = rng.normals(size());
   VectorXd noise_var(size());
   for (Index i = 0; i < size(); ++i) noise_var[i] = noise_var_ * noise_scale(i);
-  if (!fades()) return noise_var.cwiseSqrt().cwiseProduct(z);
+  if (!fades()) return times(roots(noise_var), z);
   MatrixXd past = kernel_->gram(points());
   for (Index i = 0; i < size(); ++i) {
     for (Index j = 0; j <= i; ++j) {

@@ -50,9 +50,14 @@ class AveragedScore final : public Score {
   template <class Values>
   VectorXd average(Values values_of) const {
     std::vector<VectorXd> own;
-    for (const Part& part : parts_) own.push_back(values_of(*part.score).array() + part.log_weight);
+    for (const Part& part : parts_) {
+      own.push_back(values_of(*part.score));
+      for (Index i = 0; i < own.back().size(); ++i) own.back()[i] += part.log_weight;
+    }
     VectorXd top = own[0];
-    for (const VectorXd& values : own) top = top.cwiseMax(values);
+    for (const VectorXd& values : own) {
+      for (Index i = 0; i < top.size(); ++i) top[i] = std::max(top[i], values[i]);
+    }
     VectorXd sum = VectorXd::Zero(top.size());
     for (const VectorXd& values : own) {
       for (Index i = 0; i < top.size(); ++i) {

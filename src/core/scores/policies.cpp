@@ -101,7 +101,8 @@ double MomentScore::at(const VectorXd& x, VectorXd* gradient, MeanAndVariance::L
   beliefs_.local(x, mean, sd, dmean, dsd, by);
   Slopes slopes;
   const double value = of(mean, sd, &slopes);
-  *gradient = slopes.by_mean * dmean + slopes.by_sd * dsd;
+  gradient->resize(dmean.size());
+  for (Index c = 0; c < dmean.size(); ++c) (*gradient)[c] = slopes.by_mean * dmean[c] + slopes.by_sd * dsd[c];
   return value;
 }
 

@@ -180,7 +180,13 @@ Points BoxSpace::inputs_of(Index row, const MatrixXd& actions, const Context& co
 }
 
 VectorXd BoxSpace::input_of(const Spot& spot, const Context& context) const {
-  return row_of(inputs_of(spot.row, as_rows(spot.actions), context), 0);
+  const Index own = rows_.cols(), d = spot.actions.size();
+  VectorXd x(own + d + contexts_ + (numbered_ ? 1 : 0));
+  for (Index c = 0; c < own; ++c) x[c] = rows_(spot.row, c);
+  for (Index c = 0; c < d; ++c) x[own + c] = spot.actions[c];
+  for (Index c = 0; c < contexts_; ++c) x[own + d + c] = context.values[c];
+  if (numbered_) x[x.size() - 1] = static_cast<double>(spot.row);
+  return x;
 }
 
 Place BoxSpace::place_of(const Spot& spot, const Context& context) const {
