@@ -1,8 +1,8 @@
 # Tuning of real learners: the best 10-fold loss after every evaluation, of opt("gp_bandit") behind mlr3, of mlr3mbo's present default and of random
 # search; where a space has no conditions also of tune's tune_bayes(), on the same folds.
 #
-#   Rscript bench/learners.R [learners=ranger,svm,glmnet,forest] [data=sonar,german,vehicle] [methods=default,mlr3mbo,random,tune_bayes]
-#                            [seeds=1:10] [evaluations=50] [out=FILE] [rows=Inf]
+#   Rscript bench/learners.R [learners=ranger,svm,glmnet,forest] [data=sonar,glass,ionosphere,german,vehicle] [methods=default,mlr3mbo,random,tune_bayes]
+#                            [seeds=1:10] [evaluations=50] [out=FILE] [rows=Inf] [trees=200]
 #   Rscript bench/learners.R report=TRUE out=FILE [evaluations=50]       tables in Markdown
 #
 # Every evaluation is a line of `out` (a search's lines are appended when it has ended; searches that it has are not made again). A seed decides the
@@ -14,8 +14,9 @@
 # tune_bayes() tune, parsnip, workflows, rsample, dials, yardstick. What lacks a package is left out, and named.
 library(gpbandits)
 source("bench/shared/script.R")
-args <- arguments(learners = "ranger,svm,glmnet,forest", data = "sonar,german,vehicle", methods = "default,mlr3mbo,random,tune_bayes",
-                  seeds = "1:10", evaluations = "50", out = "", report = "FALSE", rows = "Inf")
+args <- arguments(learners = "ranger,svm,glmnet,forest", data = "sonar,glass,ionosphere", methods = "default,mlr3mbo,random,tune_bayes",
+                  seeds = "1:10", evaluations = "50", out = "", report = "FALSE", rows = "Inf", trees = "200")
+trees <- as.integer(args$trees)
 
 # ---- data: factors of the inputs become columns of 0 and 1 ---------------------------------------------------------------------------
 
@@ -28,13 +29,16 @@ of_mlbench <- function(name) {
 tables <- list(
   sonar = function() list(frame = mlr3::tsk("sonar")$data(), target = "Class"),
   german = function() list(frame = mlr3::tsk("german_credit")$data(), target = "credit_risk"),
-  vehicle = function() list(frame = of_mlbench("Vehicle"), target = "Class")
+  vehicle = function() list(frame = of_mlbench("Vehicle"), target = "Class"),
+  glass = function() list(frame = of_mlbench("Glass"), target = "Type"),
+  ionosphere = function() list(frame = of_mlbench("Ionosphere"), target = "Class")
 )
 
 data_of <- function(name) {
   table <- tables[[name]]()
   frame <- as.data.frame(table$frame)
   inputs <- frame[setdiff(names(frame), table$target)]
+  inputs <- inputs[vapply(inputs, function(column) length(unique(column)) > 1, NA)]
   for (column in names(inputs)) if (is.ordered(inputs[[column]])) inputs[[column]] <- as.integer(inputs[[column]])
   x <- stats::model.matrix(~ ., inputs)[, -1]
   colnames(x) <- make.names(colnames(x), unique = TRUE)
@@ -69,7 +73,7 @@ log_loss <- "classif.logloss"
 learners <- list(
   # Seven inputs, one of which is there only for extremely random trees.
   ranger = list(needs = "ranger", measure = log_loss,
-                make = function(features) mlr3::lrn("classif.ranger", predict_type = "prob", num.trees = 200L, num.threads = 1L),
+                make = function(features) mlr3::lrn("classif.ranger", predict_type = "prob", num.trees = trees, num.threads = 1L),
                 space = function(features) {
                   paradox::ps(mtry.ratio = dbl(0.02, 1), min.node.size = int(1, 60, logscale = TRUE), sample.fraction = dbl(0.2, 1),
                               replace = paradox::p_lgl(), max.depth = int(2, 30), splitrule = one_of(c("gini", "extratrees")),
@@ -98,7 +102,7 @@ learners <- list(
                 }),
   # Six inputs without conditions: what tune_bayes() can have, too.
   forest = list(needs = "ranger", measure = log_loss,
-                make = function(features) mlr3::lrn("classif.ranger", predict_type = "prob", num.trees = 200L, num.threads = 1L),
+                make = function(features) mlr3::lrn("classif.ranger", predict_type = "prob", num.trees = trees, num.threads = 1L),
                 space = function(features) {
                   paradox::ps(mtry = int(1, features), min.node.size = int(1, 60, logscale = TRUE), sample.fraction = dbl(0.2, 1),
                               replace = paradox::p_lgl(), max.depth = int(2, 30), splitrule = one_of(c("gini", "extratrees")))
@@ -132,7 +136,7 @@ tune_bayes <- function(problem) {
   }
   choice <- function(id, values, type) dials::new_qual_param(type, values, label = stats::setNames(id, id))
   log10s <- scales::transform_log10()
-  forest <- parsnip::rand_forest("classification", mtry = tune(), min_n = tune(), trees = 200)
+  forest <- parsnip::rand_forest("classification", mtry = tune(), min_n = tune(), trees = trees)
   forest <- parsnip::set_engine(forest, "ranger", sample.fraction = tune("sample.fraction"), replace = tune("replace"), max.depth = tune("max.depth"),
                                 splitrule = tune("splitrule"), num.threads = 1)
   flow <- workflows::add_model(workflows::add_formula(workflows::workflow(), truth ~ .), forest)
@@ -150,7 +154,7 @@ tune_bayes <- function(problem) {
   means <- means[order(means$.iter), ]
   best <- means[which.min(means$mean), ]
   list(loss = means$mean, learner_s = rep(NA_real_, nrow(means)),
-       best = list(num.trees = 200L, num.threads = 1L, mtry = best$mtry, min.node.size = best$min_n, sample.fraction = best$sample.fraction,
+       best = list(num.trees = trees, num.threads = 1L, mtry = best$mtry, min.node.size = best$min_n, sample.fraction = best$sample.fraction,
                    replace = best$replace, max.depth = best$max.depth, splitrule = as.character(best$splitrule)))
 }
 
