@@ -276,5 +276,6 @@ same_places.finite_domain <- function(domain, other) {
 
 # Arms and nothing else: no search space, no product with a box.
 is_set_of_arms <- function(domain) inherits(domain, "finite_domain")
+
 # The same, and of no class besides that shows them in its own way.
 is_plain_set_of_arms <- function(domain) identical(class(domain), c("finite_domain", "bandit_domain"))

@@ -281,11 +281,8 @@ class TableChange {
 class PreparedChange {
  public:
   explicit PreparedChange(SEXP owner) : owner_(owner) { tables_.reserve(2); }
-  void table(SEXP table, SEXP append, SEXP cells) {
-    tables_.emplace_back(table, append, cells, keep_);
-  }
   void table(SEXP change) {
-    table(element(change, "table"), element(change, "append"), element(change, "cells"));
+    tables_.emplace_back(element(change, "table"), element(change, "append"), element(change, "cells"), keep_);
   }
   void fields(SEXP list) {
     const SEXP names = Rf_getAttrib(keep_(list), R_NamesSymbol);

@@ -32,10 +32,10 @@ run_file <- function(file, env) {
 }
 
 # A worker takes the next file that no other has taken: making a folder succeeds once.
-work <- function(queue, list) {
+work <- function(queue, listing) {
   file.create(file.path(queue, paste0("pid-", Sys.getpid())))
   env <- helped()
-  for (file in readLines(file.path(queue, list))) {
+  for (file in readLines(file.path(queue, listing))) {
     if (!dir.create(file.path(queue, file), showWarnings = FALSE)) next
     result <- run_file(file, env)
     bad <- result$stopped || any(result$table$failed > 0 | result$table$error)
@@ -85,10 +85,10 @@ Sys.setenv(R_NSIZE = "3000000", R_VSIZE = "200M")
 # (Three on two processors: one of them waits.)
 workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 3L else 1L)
 command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "tools/run_tests.R --worker", shQuote(queue))
-lists <- c("waiting_first", rep("waiting_last", 2))
+listings <- c("waiting_first", rep("waiting_last", 2))
 said <- file.path(queue, paste0("said", seq_len(workers)))
-for (k in seq_len(workers)[-1]) system(paste(command, lists[k], ">", shQuote(said[k]), "2>&1"), wait = FALSE)
-if (workers > 0) system(paste(command, lists[1]))
+for (k in seq_len(workers)[-1]) system(paste(command, listings[k], ">", shQuote(said[k]), "2>&1"), wait = FALSE)
+if (workers > 0) system(paste(command, listings[1]))
 done <- function() file.exists(file.path(queue, files, "result.rds"))
 alive <- function() any(tools::pskill(as.integer(sub("pid-", "", list.files(queue, "^pid-"))), 0))
 while (!all(done()) && alive()) Sys.sleep(0.2)

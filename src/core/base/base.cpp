@@ -29,7 +29,7 @@ void subtract(const VectorXd& a, const VectorXd& b, VectorXd& out) {
   for (Index i = 0; i < out.size(); ++i) to[i] = from[i] - less[i];
 }
 
-void scale(double factor, const VectorXd& x, VectorXd& out) {
+void scale(const VectorXd& x, double factor, VectorXd& out) {
   const double* from = x.data();
   double* to = out.data();
   for (Index i = 0; i < out.size(); ++i) to[i] = factor * from[i];
@@ -93,11 +93,13 @@ VectorXd joined(const VectorXd& a, double last) {
   return out;
 }
 
-VectorXd row_of(const MatrixXd& X, Index i) {
-  VectorXd out(X.cols());
-  for (Index c = 0; c < X.cols(); ++c) out[c] = X(i, c);
+VectorXd row_of(const MatrixXd& X, Index i, Index from, Index count) {
+  VectorXd out(count);
+  for (Index c = 0; c < count; ++c) out[c] = X(i, from + c);
   return out;
 }
+
+VectorXd row_of(const MatrixXd& X, Index i) { return row_of(X, i, 0, X.cols()); }
 
 void set_row(MatrixXd& X, Index i, const VectorXd& x) {
   for (Index c = 0; c < X.cols(); ++c) X(i, c) = x[c];

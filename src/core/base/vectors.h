@@ -24,10 +24,10 @@ VectorXd logarithms(const VectorXd& x);
 double largest_size(const VectorXd& x);  // max |x|
 bool all_equal(const VectorXd& x, double value);
 bool same(const VectorXd& a, const VectorXd& b);  // in length and numbers
-// out = a + b, a - b, factor x, x / divisor; `out` may be one of them.
+// out = a + b, a - b, x factor, x / divisor; `out` may be one of them.
 void add(const VectorXd& a, const VectorXd& b, VectorXd& out);
 void subtract(const VectorXd& a, const VectorXd& b, VectorXd& out);
-void scale(double factor, const VectorXd& x, VectorXd& out);
+void scale(const VectorXd& x, double factor, VectorXd& out);
 void divide(const VectorXd& x, double divisor, VectorXd& out);
 
 // min(max(x, lower), upper) of each entry.
@@ -41,6 +41,7 @@ VectorXd joined(const VectorXd& a, double last);
 
 // A row as a vector, and a vector as a row: in X, alone, or so many times. X's row i is the other's row j.
 VectorXd row_of(const MatrixXd& X, Index i);
+VectorXd row_of(const MatrixXd& X, Index i, Index from, Index count);  // of it these columns
 void set_row(MatrixXd& X, Index i, const VectorXd& x);
 MatrixXd as_rows(const VectorXd& x, Index times = 1);
 void copy_row(MatrixXd& X, Index i, const MatrixXd& other, Index j);
@@ -48,6 +49,8 @@ bool is_row(const MatrixXd& X, Index i, const VectorXd& x);
 // (Of matrices alone: anything else would be copied whole.)
 template <class M>
 VectorXd row_of(const M&, Index) = delete;
+template <class M>
+VectorXd row_of(const M&, Index, Index, Index) = delete;
 
 template <class... A>
 using IfVectors = std::enable_if_t<(std::is_same<std::decay_t<A>, VectorXd>::value && ...)>;
@@ -63,58 +66,53 @@ bool operator!=(const A& a, const B& b) {
   return !same(a, b);
 }
 
-template <class A, class B, class = IfVectors<A, B>>
-VectorXd operator+(A&& a, B&& b) {
+// What `of` (add(), subtract()) makes of two vectors, in the place of one that nobody needs any more.
+template <void (*of)(const VectorXd&, const VectorXd&, VectorXd&), class A, class B>
+VectorXd made_of(A&& a, B&& b) {
   if constexpr (kSpare<A>) {
-    add(a, b, a);
+    of(a, b, a);
     return std::move(a);
   } else if constexpr (kSpare<B>) {
-    add(a, b, b);
+    of(a, b, b);
     return std::move(b);
   } else {
     VectorXd out(a.size());
-    add(a, b, out);
+    of(a, b, out);
     return out;
   }
 }
 
 template <class A, class B, class = IfVectors<A, B>>
+VectorXd operator+(A&& a, B&& b) {
+  return made_of<add>(std::forward<A>(a), std::forward<B>(b));
+}
+
+template <class A, class B, class = IfVectors<A, B>>
 VectorXd operator-(A&& a, B&& b) {
+  return made_of<subtract>(std::forward<A>(a), std::forward<B>(b));
+}
+
+// The same of a vector and a number: scale(), divide().
+template <void (*of)(const VectorXd&, double, VectorXd&), class A>
+VectorXd made_of(A&& x, double number) {
   if constexpr (kSpare<A>) {
-    subtract(a, b, a);
-    return std::move(a);
-  } else if constexpr (kSpare<B>) {
-    subtract(a, b, b);
-    return std::move(b);
+    of(x, number, x);
+    return std::move(x);
   } else {
-    VectorXd out(a.size());
-    subtract(a, b, out);
+    VectorXd out(x.size());
+    of(x, number, out);
     return out;
   }
 }
 
 template <class A, class = IfVectors<A>>
 VectorXd operator*(double factor, A&& x) {
-  if constexpr (kSpare<A>) {
-    scale(factor, x, x);
-    return std::move(x);
-  } else {
-    VectorXd out(x.size());
-    scale(factor, x, out);
-    return out;
-  }
+  return made_of<scale>(std::forward<A>(x), factor);
 }
 
 template <class A, class = IfVectors<A>>
 VectorXd operator/(A&& x, double divisor) {
-  if constexpr (kSpare<A>) {
-    divide(x, divisor, x);
-    return std::move(x);
-  } else {
-    VectorXd out(x.size());
-    divide(x, divisor, out);
-    return out;
-  }
+  return made_of<divide>(std::forward<A>(x), divisor);
 }
 
 }  // namespace gpb

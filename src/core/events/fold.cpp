@@ -976,7 +976,7 @@ void ChangeSweep::slide(Window& window, Index q) {
       VectorXd dropped = L.col(0).tail(q - 1);
       MatrixXd rest = L.bottomRightCorner(q - 1, q - 1);
       rank_one_update(rest, dropped);
-      VectorXd row = segment_of(row_of(gram_, end - 1), first, q - 1);
+      VectorXd row = row_of(gram_, end - 1, first, q - 1);
       solve_lower(rest, row);
       L.topLeftCorner(q - 1, q - 1) = rest;
       for (Index c = 0; c + 1 < q; ++c) L(q - 1, c) = row[c];

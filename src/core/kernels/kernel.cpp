@@ -1366,7 +1366,7 @@ LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance
     if (rank == F.cols()) F.conservativeResize(Eigen::NoChange, std::min(max_rank, 2 * rank));
     kernel.cross(row_of(X, pivot), X, column);
     if (rank > 0) {
-      const VectorXd at_pivot = segment_of(row_of(F, pivot), 0, rank);
+      const VectorXd at_pivot = row_of(F, pivot, 0, rank);
       add_multiple(column, -1.0, F.leftCols(rank), at_pivot);
     }
     column /= std::sqrt(out.residual[pivot]);

@@ -1020,7 +1020,7 @@ MatrixXd pivoted_root(const MatrixXd& covariance) {
   for (; rank < n && left.maxCoeff(&pivot) > least; ++rank) {
     VectorXd column = covariance.col(pivot);
     if (rank > 0) {
-      const VectorXd row = segment_of(row_of(root, pivot), 0, rank);
+      const VectorXd row = row_of(root, pivot, 0, rank);
       add_multiple(column, -1.0, root.leftCols(rank), row);
     }
     root.col(rank) = column / std::sqrt(left[pivot]);

@@ -670,6 +670,22 @@ std::vector<Index> kept(const RisingScore& score, const MomentBounds& at, const 
 
 }  // namespace
 
+// Of n points with the first few coordinates p: p'w1, |p|^2 and |a|^2 (below).
+struct BasisSums {
+  VectorXd mean, spanned, left;
+};
+
+// `phi`: these coordinates, which are spoilt.
+static BasisSums sums_at(const LowRankPosterior& posterior, Index few, Panels& phi, Index n) {
+  const double* const w = posterior.weights().data();
+  const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
+  VectorXd mean = zero, spanned = zero, left = zero, ignored = zero;
+  accumulate_rows(phi, 0, few, w, mean.data(), spanned.data());
+  forward_solve(posterior.precision().packed(), 0, few, phi);
+  accumulate_rows(phi, 0, few, w, ignored.data(), left.data());
+  return {segment_of(mean, 0, n), segment_of(spanned, 0, n), segment_of(left, 0, n)};
+}
+
 // With the coordinates (p, q) of x, p the first few, l = k(x, x) - |p|^2 >= |q|^2, and
 // M = [M1, 0; M2, M3]:
 //   mean = p'w1 + q'w2,   variance = l - |q|^2 + |a|^2 + |M3^-1 (q - M2 a)|^2,   a = M1^-1 p.
@@ -685,22 +701,18 @@ static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X
   phi.reserve(few, 0);
   if (crosses) crosses->at(basis, arms, few, phi);
   else basis.at(X, phi, few);
-  const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
-  VectorXd mean = zero, spanned = zero, left = zero, ignored = zero;
-  accumulate_rows(phi, 0, few, w.data(), mean.data(), spanned.data());
-  forward_solve(posterior.precision().packed(), 0, few, phi);
-  accumulate_rows(phi, 0, few, w.data(), ignored.data(), left.data());
+  const BasisSums at = sums_at(posterior, few, phi, n);
   VectorXd own(n);
   basis.kernel().diagonal(X, own);
   const Eigen::ArrayXd rest =
-      ((own - spanned.head(n)).cwiseMax(0.0) + kBasisPivot * own).array().sqrt();
+      ((own - at.spanned).cwiseMax(0.0) + kBasisPivot * own).array().sqrt();
   const double c = std::sqrt(beyond);
   const double weight = w.tail(w.size() - few).norm();
   MomentBounds out;
-  out.least_mean = mean.head(n).array() - weight * rest;
-  out.largest_mean = mean.head(n).array() + weight * rest;
-  out.least_sd = left.head(n).cwiseSqrt();
-  out.largest_sd = (left.head(n).array() + (rest + c * out.least_sd.array()).square()).sqrt();
+  out.least_mean = at.mean.array() - weight * rest;
+  out.largest_mean = at.mean.array() + weight * rest;
+  out.least_sd = at.left.cwiseSqrt();
+  out.largest_sd = (at.left.array() + (rest + c * out.least_sd.array()).square()).sqrt();
   const LowRankError of_answer = posterior.certificate();
   for (Index i = 0; posterior.corrects() && i < n; ++i) {
     widen(out, i, posterior.certificate_of_basis(), of_answer);
@@ -717,17 +729,13 @@ static MomentBounds bounds_by_crosses(const LowRankPosterior& posterior, const P
   Panels phi(n);
   phi.reserve(r, 0);
   crosses.at(posterior.basis(), arms, r, phi);
-  const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
-  VectorXd mean = zero, spanned = zero, left = zero, ignored = zero;
-  accumulate_rows(phi, 0, r, w.data(), mean.data(), spanned.data());
-  forward_solve(posterior.precision().packed(), 0, r, phi);
-  accumulate_rows(phi, 0, r, w.data(), ignored.data(), left.data());
+  const BasisSums at = sums_at(posterior, r, phi, n);
   VectorXd own(n);
   posterior.basis().kernel().diagonal(X, own);
-  const VectorXd hidden = kBasisPivot * own, variance = left.head(n) + own - spanned.head(n);
+  const VectorXd hidden = kBasisPivot * own, variance = at.left + own - at.spanned;
   MomentBounds out;
-  out.least_mean = mean.head(n) - w.norm() * hidden;
-  out.largest_mean = mean.head(n) + w.norm() * hidden;
+  out.least_mean = at.mean - w.norm() * hidden;
+  out.largest_mean = at.mean + w.norm() * hidden;
   out.least_sd = (variance - hidden).cwiseMax(0.0).cwiseSqrt();
   out.largest_sd = (variance + hidden).cwiseMax(0.0).cwiseSqrt();
   const LowRankError of_basis = posterior.certificate_of_basis(), of_answer = posterior.certificate();

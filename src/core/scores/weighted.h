@@ -227,7 +227,7 @@ class PenalisedScore final : public Score {
   void weigh(const Points& X, VectorXd& out) const {
     const Index d = penalties_.centres.cols();
     for (Index i = 0; i < out.size(); ++i) {
-      out[i] = logarithm(out[i]) + penalties_.at(segment_of(row_of(X, i), 0, d), nullptr);
+      out[i] = logarithm(out[i]) + penalties_.at(row_of(X, i, 0, d), nullptr);
     }
   }
   double logarithm(double value) const {

@@ -53,7 +53,7 @@ void MixedSpace::look_at(const Points& candidates) {
   }
   places_ = X;
   const Index d = setting_.box.inputs();
-  const VectorXd first = segment_of(row_of(X, 0), 0, d);
+  const VectorXd first = row_of(X, 0, 0, d);
   constrained_ = settled(as_rows(first)).excess.cols() > 0;
   std::map<std::vector<double>, Index> seen;
   group_.clear();
