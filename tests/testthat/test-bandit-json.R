@@ -57,6 +57,13 @@ test_that("a bandit from its JSON is the same to the bit and chooses the same", 
   }
 })
 
+test_that("numbers that R reads from fifteen digits only because it rounds twice keep their last bit", {
+  x <- 0.41456699092029903
+  b <- gp_bandit(list(u = c(0, 1)), kernel_se(0.3), 0.01, policy_mean())
+  b$add(data.frame(u = x), reward = x)
+  expect_identical(from_json(as_json(b))$history(), b$history())
+})
+
 test_that("spaces, outcomes, likelihoods, shares, beliefs and earlier campaigns go on from JSON with the same choices", {
   arms <- seq(0, 1, length.out = 9)
   oils <- data.frame(fat = c(14, 7, 87), row.names = c("olive", "rape", "coconut"))
