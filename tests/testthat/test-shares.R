@@ -210,6 +210,9 @@ test_that("sums that are equal to a number become shares; other equalities are r
   }
   expect_null(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b >= 0.5 & a + b <= 1)$shares)
   expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a <= b & a >= b), "equality", class = "gpbandits_error")
+  # (It named `upper` and `total`, which nobody had given.)
+  expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b == 3), "`where`.*from 0 to 2, not a \\+ b == 3",
+               class = "gpbandits_error")
   err <- expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + 2 * b == 1), class = "gpbandits_error")
   expect_match(conditionMessage(err), "param_shares")
 })
