@@ -159,6 +159,7 @@
 #'   known, whatever that comes to be (nothing as long as none is), in the posterior and in refits. No theorem covers the second. Not with `constraints`.
 #' @param outcomes `NULL`: one reward, which is maximised; or a named list that says what each outcome of an experiment is for, see [outcomes].
 #' @param limits `NULL`, or limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`: the same as `outcomes` with an objective named `reward` besides.
+#' @param belief `NULL`, or where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param ... must be empty: misspelt arguments are refused.
 #' @return An object of class `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
@@ -204,7 +205,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
                       journal = NULL, store = NULL, trust = FALSE, design = NULL, failures = c("forget", "avoid"),
-                      outcomes = NULL, limits = NULL, ...) {
+                      outcomes = NULL, limits = NULL, belief = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   domain <- as_domain(domain)
   if (!is.null(rewards)) check_class(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
@@ -227,6 +228,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1),
     format = bandit_format
   )
+  outcomes <- given_outcomes(outcomes, limits)
+  check_belief_alone(belief, outcomes)
+  config$policy <- with_belief(config$policy, prepared_belief(belief, domain), 10)
   config <- with_rules(config, constraints, changes)
   config$outputs <- check_outputs(outputs, config)
   config$failures <- check_failures(failures, config)
@@ -244,7 +248,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$domain <- labels_beside(config$domain, contexts$names)
   config$mean <- check_prior_mean(mean, config$domain)
   config$design <- start_places(design, config)
-  config <- with_outcomes(config, given_outcomes(outcomes, limits))
+  config <- with_outcomes(config, outcomes)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
                   "\"auto\", \"weights\" or \"played\" for arms in contexts that are known beforehand")

@@ -1,7 +1,7 @@
 #' Beliefs about where the optimum lies
 #'
-#' What somebody expects before anything is measured, for `belief =` of [maximize_bandit()], [minimize_bandit()] and [auto_bandit()]:
-#' a density \eqn{\pi}{pi} over the space. It draws the search there at first, and fades as evaluations come in.
+#' What somebody expects before anything is measured, for `belief =` of [gp_bandit()] (and its presets), [auto_bandit()],
+#' [maximize_bandit()] and [minimize_bandit()]: a density \eqn{\pi}{pi} over the space. It draws the search there at first, and fades as evaluations come in.
 #'
 #' `belief_normal(temp = c(60, 10), solvent = c(water = 3))`: numbers by mean and standard deviation, in the input's own
 #' unit and independent of each other; levels and logicals by weights (those not named have 1). Inputs that are not named
@@ -10,10 +10,10 @@
 #'
 #' The score of a place gets \eqn{(\beta/n)\log\max(\pi(x)/\max\pi,10^{-12})}{(beta / n) log max(pi(x) / max pi, 1e-12)} added, with
 #' \eqn{n} the larger of 1 and the number of queries made before, whether or not their rewards are in:
-#' * [policy_ei()]: to log EI, with \eqn{\beta}{beta} a tenth of the `evaluations`, and 10 in [auto_bandit()] (piBO, Hvarfner et al. 2022);
+#' * [policy_ei()]: to log EI, with \eqn{\beta}{beta} a tenth of the `evaluations`, and 10 in [gp_bandit()] and [auto_bandit()] (piBO, Hvarfner et al. 2022);
 #' * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times it, with \eqn{s} the prior standard deviation and \eqn{\beta = 1}{beta = 1}.
 #'
-#' Half of the points of the design are drawn from the belief, its mode first; `max` is over the whole space, with its constraints.
+#' Half of the points of the design that a search or [auto_bandit()] makes are drawn from the belief, its mode first; `max` is over the whole space, with its constraints.
 #' A belief that is equally large everywhere is as none, to the bit.
 #'
 #' @section Guarantee: with [policy_ucb()], where the width's interval holds in all rounds, the belief adds at most

@@ -48,6 +48,27 @@ test_that("the extra of UCB's bound: the specification's number, and what is add
   expect_lte(added, (2 + log(40)) * -density[star])
 })
 
+test_that("gp_bandit() and its presets take a belief: the specification's moves, from arm 2 to arm 4", {
+  choice <- function(policy, ...) {
+    b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy, ...)
+    b$add(arm = c(1, 3, 5), reward = c(0.2, 1, -0.3))
+    b$suggest()$arm
+  }
+  belief <- belief_normal(x = c(0.75, 0.2))
+  log_density <- function(x) dnorm(x[, "x"], 0.75, 0.2, log = TRUE)
+  for (policy in list(policy_ucb(width_constant(2)), policy_ei())) {
+    expect_identical(choice(policy), 2L)
+    expect_identical(choice(policy, belief = belief), 4L)
+    expect_identical(choice(policy, belief = log_density), 4L)
+  }
+  b <- gp_ucb(arms, kernel_se(0.3), 0.01, width = width_constant(2), belief = belief)
+  b$add(arm = c(1, 3, 5), reward = c(0.2, 1, -0.3))
+  expect_identical(b$suggest()$arm, 4L)
+  expect_error(choice(policy_mean(), belief = belief), "policy", class = "gpbandits_error")
+  expect_error(choice(policy_ei(), belief = belief_normal(z = c(0, 1))), "belief", class = "gpbandits_error")
+  expect_error(choice(policy_ei(), belief = belief, limits = ~ g <= 1), "belief", class = "gpbandits_error")
+})
+
 test_that("n counts what was asked, also before rewards are in", {
   b <- tiny(with_belief(policy_ucb(width_constant(1)), belief_normal(x = c(0.25, 0.1))))
   p <- b$posterior()
