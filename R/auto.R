@@ -7,7 +7,7 @@
 #' The first suggestions are points of a space-filling design (action `"explore"` in the history), fewer by the rows of `data`; they are chosen when the bandit
 #' is made, with R's generator. Then the policy is asked.
 #'
-#' An experiment that came to nothing (`$fail(id)`) counts as the worst reward so far, so that its neighbourhood is avoided, as in [maximize_bandit()]; its `reward`
+#' An experiment that came to nothing (`$fail(id)`) counts as the worst reward so far, with the doubt of [gp_bandit()]'s `failures = "doubt"`, as in [maximize_bandit()]; its `reward`
 #' stays `NA`. What the first rewards mean (one has no scale, none says nothing) is on the page of [scale_outputs()].
 #'
 #' @inheritParams maximize_bandit
@@ -20,7 +20,7 @@
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
-#' @param failures `"avoid"`, or `"forget"`: see [gp_bandit()].
+#' @param failures `"doubt"` (with several outcomes `"avoid"`), `"avoid"` or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
 #'   Lengthscales begin at the ranges of those that are listed, else of those in `data`, else at 1: contexts not known
@@ -59,7 +59,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                         noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
                         refit = if (is.null(related)) default_refit(domain) else related_refit(),
                         prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                        transform = c("auto", "none", "power"), failures = c("avoid", "forget"), contexts = NULL,
+                        transform = c("auto", "none", "power"),
+                        failures = if (is.null(outcomes) && is.null(limits)) "doubt" else "avoid", contexts = NULL,
                         belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL,
                         limits = NULL) {
   domain <- as_domain(domain)
@@ -79,8 +80,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   design <- max(0, check_count(design, lower = 0) - rows)
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, failures = check_choice(failures, c("avoid", "forget")), ..., contexts = contexts,
-                          outcomes = outcomes,
+                          transform, failures = check_choice(failures, c("doubt", "avoid", "forget")), ...,
+                          contexts = contexts, outcomes = outcomes,
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   check_outside_is_data(inside, known$outside)
@@ -105,20 +106,23 @@ check_outside_is_data <- function(bandit, outside) {
           if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
 }
 
-# Points with rewards, under way, and failed, in their order; wherever they lie.
+# Points with rewards (and their `noise_var`, where they have one), under way, and failed, in their order; wherever they
+# lie.
 add_in_order <- function(bandit, known) {
   inside <- as.environment(bandit)
   if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
+  first <- table_size(inside$queries)
   kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "known"))
   stretches <- rle(kind)
   for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {
     x <- known$x[rows, , drop = FALSE]
     context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
     if (kind[rows[1]] == "known") {
-      add_given(inside, x, reward = known$reward[rows], context = context, find = places_anywhere)
+      add_given(inside, x, reward = known$reward[rows], context = context, noise_var = known$noise_var[rows],
+                find = places_anywhere)
     } else {
       add_given(inside, x, context = context, find = places_anywhere)
     }
-    if (kind[rows[1]] == "failed") bandit$fail(rows)
+    if (kind[rows[1]] == "failed") bandit$fail(first + rows)
   }
 }

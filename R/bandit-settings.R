@@ -48,6 +48,7 @@ core_config <- function(config) {
   common$likelihood <- core_likelihood(config)
   common$noise_field <- core_noise_field(config)
   if (!is.null(config$failures)) common$failures <- output_sign(config)
+  if (identical(config$failures, "doubt")) common$doubted <- TRUE
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))

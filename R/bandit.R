@@ -61,7 +61,7 @@
 #' * `$rank(ids)`: queries in order, the best first, see [rewards_rankings()].
 #' * `$amend(id, reward)`: a known reward was wrong (or, of one `id`, there are more readings). What a change rule has concluded from the old one stays.
 #' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
-#'   not been made (those that failed: unless `failures = "avoid"`). What has failed may have a result after all:
+#'   not been made (those that failed: unless `failures` is `"avoid"` or `"doubt"`). What has failed may have a result after all:
 #'   `$observe()` takes it.
 #' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL)`: data the bandit did not
 #'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
@@ -156,7 +156,10 @@
 #' @param design `NULL`, or points that are asked first, in their order, before the policy is: queries like all others, whose rewards
 #'   may be late or lost. (Points whose rewards are known beforehand are told by `$add()`.)
 #' @param failures what `$fail()` teaches: `"forget"`, nothing (the same place may be asked again); `"avoid"`: the query counts as the worst reward that is
-#'   known, whatever that comes to be (nothing as long as none is), in the posterior and in refits. No theorem covers the second. Not with `constraints`.
+#'   known, whatever that comes to be (nothing as long as none is), in the posterior and in refits; `"doubt"`: the same, with the noise variance of
+#'   a value that may lie anywhere between the worst and the best that are known (\eqn{\lambda + (v_{max} - v_{min})^2 / 12}{lambda + (v_max - v_min)^2 / 12}, \eqn{v}
+#'   the rewards as the model has them, see [scale_outputs()]), so that one failure among good neighbours is taken for an accident and
+#'   several together for a bad place. No theorem covers the last two. Not with `constraints`.
 #' @param outcomes `NULL`: one reward, which is maximised; or a named list that says what each outcome of an experiment is for, see [outcomes].
 #' @param limits `NULL`, or limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`: the same as `outcomes` with an objective named `reward` besides.
 #' @param belief `NULL`, or where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
@@ -204,7 +207,8 @@
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
-                      journal = NULL, store = NULL, trust = FALSE, design = NULL, failures = c("forget", "avoid"),
+                      journal = NULL, store = NULL, trust = FALSE, design = NULL,
+                      failures = c("forget", "avoid", "doubt"),
                       outcomes = NULL, limits = NULL, belief = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   domain <- as_domain(domain)
@@ -285,11 +289,13 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
 
 # NULL where they are forgotten.
 check_failures <- function(failures, config) {
-  if (check_choice(failures, c("forget", "avoid")) == "forget") return(NULL)
+  taught <- check_choice(failures, c("forget", "avoid", "doubt"))
+  if (taught == "forget") return(NULL)
   if (!is.null(config$constraints)) {
-    stop_argument("failures", "\"avoid\", together with `constraints`", "\"forget\" where `constraints` is given")
+    stop_argument("failures", sprintf("\"%s\", together with `constraints`", taught),
+                  "\"forget\" where `constraints` is given")
   }
-  "avoid"
+  taught
 }
 
 # What parts ask of each other.

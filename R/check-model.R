@@ -113,9 +113,9 @@ bandit_checked <- function(bandit, k = 1L) {
   check_enough(sum(is_told(bandit, known$id, k)))
   if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
   counts <- is_told(bandit, known$id, k)
-  scaled <- through_map(output_map(config), known)
+  scaled <- through_map(output_map(config), known, config$noise_var)
   x <- known_inputs(bandit, known$id)
-  noise_under <- function(config) noise_of(known, config, scaled$slope, x)
+  noise_under <- function(config) noise_of(known, config, scaled$noise_var, x)
   noise <- noise_under(config)
   prior <- known_prior_mean(bandit, known$id, config$mean)
   decay <- trait(changes, "decay")
@@ -219,8 +219,8 @@ said_at_choice <- function(bandit, known) {
     at <- rows[before == k]
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
     here <- lapply(known, `[`, at)
-    scaled <- through_map(output_map(config), here)
-    noise <- noise_of(here, replace(config, "noise_var", expected_noise(config)), scaled$slope,
+    scaled <- through_map(output_map(config), here, config$noise_var)
+    noise <- noise_of(here, replace(config, "noise_var", expected_noise(config)), scaled$noise_var,
                       known_inputs(bandit, here$id))
     z[before == k] <- (scaled$value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
   }

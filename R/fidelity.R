@@ -173,7 +173,7 @@ search_fidelities <- function(search) {
     evaluate_at(search, x, z)
     row <- nrow(search$history)
     if (z == fidelity$target) {
-      bandit$observe(query$id, told_rewards(search)[row])
+      observe_evaluated(bandit, query$id, search$history$reward[row])
     } else {
       # The model is asked at the target and told of what was evaluated instead.
       bandit$withdraw(query$id)
@@ -183,9 +183,9 @@ search_fidelities <- function(search) {
 }
 
 add_fidelities <- function(search, rows) {
-  domain <- search$bandit$config$domain
-  search$bandit$add(x = search$history[rows, domain$names, drop = FALSE], reward = told_rewards(search)[rows],
-                    context = matrix(model_fidelity(search$fidelity, looks_of(search)$fidelity[rows])))
+  add_evaluated(search$bandit, search$history[rows, search$bandit$config$domain$names, drop = FALSE],
+                search$history$reward[rows],
+                contexts = matrix(model_fidelity(search$fidelity, looks_of(search)$fidelity[rows])))
 }
 
 evaluate_at <- function(search, x, z) {

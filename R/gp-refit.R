@@ -180,18 +180,18 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit, outcome))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
-  scaled <- through_map(map, known)
-  own <- known$noise_var * scaled$slope^2
+  scaled <- through_map(map, known, current$noise_var)
   y <- scaled$value
   if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
-  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior, own_noise = own),
-                config$refit$settings)
+  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior,
+                     own_noise = scaled$noise_var), config$refit$settings)
   tryCatch({
     mean <- if (!identical(prior, "fit")) 0
-    found <- if (is_related(config)) related_fit(config, current, x, y, own, mean, middle_slope(map, known$value))
+    found <- if (is_related(config)) related_fit(config, current, x, y, scaled$noise_var, mean,
+                                                 middle_slope(map, known$value))
              else preserve_rng(refitted(question, or_else(config$refit$average, 1), current, is.null(mean)))
     if (identical(config$refit$noise, "varying")) {
-      found <- preserve_rng(with_varying_noise(found, x, y, own, is.null(mean), config$refit$settings))
+      found <- preserve_rng(with_varying_noise(found, x, y, scaled$noise_var, is.null(mean), config$refit$settings))
     }
     c(found, if (!is.null(map)) list(output_map = map))
   }, error = function(e) {
@@ -210,7 +210,8 @@ each_reading <- function(known) {
   m <- known$size[row]
   # Two of them are off the mean, the others on it.
   off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
-  list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row], row = row)
+  list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row],
+       doubted_to = known$doubted_to[row], row = row)
 }
 
 # Kernel, noise, mean; with several models these too.

@@ -44,7 +44,7 @@
 #'   * Few rewards (less than some five for each input that matters): the averages are then mostly priors. [input_importance()] prints that nothing can be said yet.
 #'   * A function that is not alike everywhere: a cliff, a narrow peak, a region where noise is larger. The models are stationary; `transform` bends rewards, not inputs. A peak that no evaluation was near is
 #'     in no number on this page.
-#'   * Outliers and failures: a heavy tail is taken for noise everywhere ([rewards_robust()], `$amend()`); failures count as the worst reward where they are to be avoided.
+#'   * Outliers and failures: a heavy tail is taken for noise everywhere ([rewards_robust()], `$amend()`); failures count as the worst reward, with doubt (`failures` of [gp_bandit()]).
 #'   * Noise that depends on where: `noise_var` of single rewards, where it is known.
 #'   * The best of many: `best_seen` is the luckiest reading. Believe `value`, or repeat the point.
 #'   * A truth that moves while one looks ([changes]), rewards that come late *because* they are bad: all that is said assumes that when a reward comes does not depend on it.

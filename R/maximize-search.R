@@ -252,26 +252,36 @@ add_row <- function(search, row) {
 # rewards of its queries.
 settle <- function(search) {
   if (has_outcomes(search$bandit$config)) return(settle_outcomes(search))
-  reward <- told_rewards(search)
-  if (!search$telling || anyNA(reward)) return(invisible())
+  reward <- search$history$reward
+  if (!search$telling || all(is.na(reward))) return(invisible())
   bandit <- search$bandit
-  told <- table_size(bandit$queries) - length(asked_queries(bandit))
+  added <- setdiff(seq_len(table_size(bandit$queries)), asked_queries(bandit))
   given <- which(search$origin <= 0)
-  given <- given[seq_along(given) > told]
-  if (length(given)) {
-    bandit$add(x = search$history[given, bandit$config$domain$names, drop = FALSE], reward = reward[given],
-               noise_var = told_noise(search, given))
+  new <- given[seq_along(given) > length(added)]
+  if (length(new)) {
+    add_evaluated(bandit, search$history[new, bandit$config$domain$names, drop = FALSE], reward[new],
+                  told_noise(search, new))
   }
+  # (A search may have been ended between its point and that it failed.)
+  open <- added[status_of(as.environment(bandit), added) == "pending"]
+  if (length(open)) bandit$fail(open)
   asked <- which(search$origin > 0)
-  asked <- asked[is.na(bandit$queries$reward[search$origin[asked]])]
-  if (length(asked)) bandit$observe(search$origin[asked], reward[asked], noise_var = told_noise(search, asked))
+  asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
+  observe_evaluated(bandit, search$origin[asked], reward[asked], told_noise(search, asked))
 }
 
-# A failure counts as the worst so far; NA while no reward is known.
-told_rewards <- function(search) {
-  reward <- search$history$reward
-  reward[is.na(reward)] <- worst_reward(reward, search$bandit$config)
-  reward
+# Tells a bandit of evaluations: what is no number has failed. `noise_var`: NULL, or one for each.
+observe_evaluated <- function(bandit, id, reward, noise_var = NULL) {
+  known <- is.finite(reward)
+  if (any(known)) bandit$observe(id[known], reward[known], noise_var = noise_var[known])
+  if (any(!known)) bandit$fail(id[!known])
+}
+
+# The same of points that it did not ask for, in their order.
+add_evaluated <- function(bandit, x, reward, noise_var = NULL, contexts = NULL) {
+  known <- is.finite(reward)
+  add_in_order(bandit, list(x = x, reward = ifelse(known, reward, NA), failed = !known, noise_var = noise_var,
+                            contexts = contexts))
 }
 
 # What has ended by now is kept, whatever ended the search.

@@ -11,7 +11,7 @@
 #' towards it), then batches of points of a bandit with the default kernel of the space, refitted as it goes. Rewards
 #' are scaled as
 #' there. bbotk decides when it ends, and recommends the best point seen. Values that are `NA` count as the worst so
-#' far.
+#' far, of one target with a failure's doubt as in [maximize_bandit()].
 #' Transformations are applied by bbotk: the space is searched on its own scale.
 #'
 #' With several targets (`OptimInstanceBatchMultiCrit`, `TuningInstanceBatchMultiCrit`) the policy is
@@ -124,7 +124,7 @@ optimize_instance <- function(inst, settings, keep) {
   for (rows in split(seq_len(missing), (seq_len(missing) - 1) %/% settings$batch_size)) {
     values <- rbind(values, evaluate_batch(inst, design[rows, , drop = FALSE]))
   }
-  if (nrow(values)) bandit$add(rbind(known$x, design), reward = rewards_told(values, NULL, inst, bandit))
+  if (nrow(values)) add_batch(bandit, rbind(known$x, design), rewards_told(values, NULL, inst, bandit))
   repeat {
     asked <- bandit$suggest(settings$batch_size, fixed = settings$fixed)
     found <- evaluate_batch(inst, asked[domain$names])
@@ -134,7 +134,11 @@ optimize_instance <- function(inst, settings, keep) {
 }
 
 tell_batch <- function(bandit, id, rewards) {
-  if (is.data.frame(rewards)) bandit$observe(cbind(id = id, rewards)) else bandit$observe(id, rewards)
+  if (is.data.frame(rewards)) bandit$observe(cbind(id = id, rewards)) else observe_evaluated(bandit, id, rewards)
+}
+
+add_batch <- function(bandit, x, rewards) {
+  if (is.data.frame(rewards)) bandit$add(x, reward = rewards) else add_evaluated(bandit, x, rewards)
 }
 
 # What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
@@ -143,10 +147,10 @@ tell_rest <- function(bandit, domain, inst) {
   open <- which(status == "pending")
   if (length(open)) bandit$withdraw(open)
   done <- earlier_evaluations(inst, domain)
-  told <- seq_len(nrow(done$values)) <= sum(status == "known")
+  told <- seq_len(nrow(done$values)) <= sum(status %in% c("known", "failed"))
   if (any(!told)) {
     rewards <- rewards_told(done$values[!told, , drop = FALSE], done$values[told, , drop = FALSE], inst, bandit)
-    bandit$add(done$x[!told, , drop = FALSE], reward = rewards)
+    add_batch(bandit, done$x[!told, , drop = FALSE], rewards)
   }
 }
 
@@ -187,15 +191,15 @@ target_values <- function(inst, data) {
   matrix(as.double(unlist(values)), nrow(values), length(values))
 }
 
-# What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a column each, as they are.
-# What failed is as bad as the worst so far, those of `before` among them.
+# What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a column each, as they are, and what
+# failed as bad as the worst so far, those of `before` among them.
 rewards_told <- function(values, before, inst, bandit) {
   signs <- inst$objective_multiplicator[inst$archive$cols_y]
+  if (length(signs) == 1) return(signs[[1]] * values[, 1])
   seen <- rbind(before, values)
   costs <- vapply(seq_along(signs), function(k) {
     without_failures(signs[[k]] * values[, k], signs[[k]] * seen[, k])
   }, numeric(nrow(values)))
-  if (length(signs) == 1) return(as.double(costs))
   told <- as.data.frame(matrix(costs, nrow(values)) * rep(signs, each = nrow(values)))
   stats::setNames(told, outcome_names(bandit$config))
 }

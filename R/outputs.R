@@ -210,11 +210,15 @@ map_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FAL
 
 unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
 
-# What is known of rewards as the model has it: their values under a map (NULL: as they are), and its slopes there, by
-# which noise is told in the model's units.
-through_map <- function(map, known) {
-  if (is.null(map)) return(list(value = known$value, slope = rep(1, length(known$value))))
-  list(value = map_outputs(map, known$value), slope = cpp_output_slopes(map, known$value))
+# What is known of rewards as the model has it: their values under a map (NULL: as they are), its slopes there, by which
+# noise is told in the model's units, and their own noise variances in these; NA for the bandit's, which is `usual`.
+through_map <- function(map, known, usual) {
+  value <- function(reward) if (is.null(map)) reward else map_outputs(map, reward)
+  slope <- if (is.null(map)) rep(1, length(known$value)) else cpp_output_slopes(map, known$value)
+  out <- list(value = value(known$value), slope = slope, noise_var = known$noise_var * slope^2)
+  doubted <- which(!is.na(known$doubted_to))
+  out$noise_var[doubted] <- usual + (value(known$doubted_to[doubted]) - out$value[doubted])^2 / 12
+  out
 }
 
 # Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).

@@ -127,9 +127,12 @@ resume_race <- function(search, notes) {
 # is no race.
 told_noise <- function(search, rows) {
   if (!is_race(search)) return(NULL)
-  extra <- own_columns(search$history, search$bandit$config$domain$names)$fold_var[rows]
+  extra <- own_columns(search$history, search$bandit$config$domain$names)$fold_var
   extra[extra %in% 0] <- NA
-  extra + noise_in_user_units(current_config(as.environment(search$bandit)), told_rewards(search))[rows]
+  reward <- search$history$reward
+  known <- !is.na(reward)
+  extra[known] <- extra[known] + noise_in_user_units(current_config(as.environment(search$bandit)), reward[known])
+  extra[rows]
 }
 
 # The model's noise variance as it is at each reward.

@@ -29,7 +29,7 @@
 #' [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more (\eqn{f} drawn from the prior, Gaussian noise); [width_realised()] and [width_amm()] (RKHS norm at
 #' most `B`, `R`-sub-Gaussian noise); [width_igp()] and [width_gp_ts()] with [gain_realised()] or [gain_spectral()], `noise_var` > 1 and no reward with a noise variance of its own.
 #' It is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored
-#' rewards, failures that count (`failures = "avoid"`), change rules and constraints. On a box the largest upper bound is found by search. `stop_prb()` is Bayesian: \eqn{f} is
+#' rewards, failures that count (`failures = "avoid"`, `"doubt"`), change rules and constraints. On a box the largest upper bound is found by search. `stop_prb()` is Bayesian: \eqn{f} is
 #' drawn from the prior (with fitted hyperparameters, or fitted scales: from the fitted one, as if it were given; with several models, see [refit_every()], from one of
 #' these, chosen by its weight), the noise Gaussian of variance `noise_var`. Under several models all rules go by the average: gaps by its two moments, `stop_emsr()` by the
 #' average of each model's gain and divergence (which is no less than the average's own, weights as they are). What is said of all rounds
@@ -591,21 +591,23 @@ emsr_change <- function(rule, bandit, known, last, context) {
   reward_gap(config, means[[1]] - change, change)
 }
 
-# Noise variances of what cpp_bandit_known() lists, in the model's units; `slope`: of the map of outputs; `x`: their
-# places,
-# where noise differs from place to place.
-noise_of <- function(known, config, slope = 1, x = NULL) {
+# Noise variances of what cpp_bandit_known() lists, in the model's units, as `own` are; `x`: their places, where noise
+# differs from place to place.
+noise_of <- function(known, config, own = known$noise_var, x = NULL) {
   usual <- if (is.null(config$noise_field) || is.null(x)) config$noise_var else noise_at(config$noise_field, x)
-  ifelse(is.na(known$noise_var), usual, known$noise_var * slope^2) / known$size
+  ifelse(is.na(own), usual, own) / known$size
 }
 
-# What is known of rewards as the model has it, where outputs are scaled.
+# What is known of rewards as the model has it.
 in_model_units <- function(known, config) {
-  if (is.null(config$outputs)) return(known)
   map <- output_map(config)
-  sd <- sqrt(known$noise_var)
-  known$noise_var <- ((map_outputs(map, known$value + sd) - map_outputs(map, known$value - sd)) / 2)^2
-  known$value <- map_outputs(map, known$value)
+  scaled <- through_map(map, known, config$noise_var)
+  if (!is.null(map)) {
+    sd <- sqrt(known$noise_var)
+    told <- ((map_outputs(map, known$value + sd) - map_outputs(map, known$value - sd)) / 2)^2
+    scaled$noise_var <- ifelse(is.na(sd), scaled$noise_var, told)
+  }
+  known[c("value", "noise_var")] <- scaled[c("value", "noise_var")]
   known
 }
 

@@ -93,7 +93,7 @@ tell_cost <- function(search, id, cost, var) {
     noise <- var + utils::tail(noise_in_user_units(current_config(inside), c(known_rewards(inside), cost)), 1)
   }
   search$noise_var[id] <- noise
-  search$bandit$observe(id, cost, noise_var = noise)
+  observe_evaluated(search$bandit, id, cost, noise)
 }
 
 tuning_race_report <- function(search) {

@@ -6,7 +6,7 @@
 #' resamples. The first metric is what is optimised.
 #'
 #' A setting that was tried is not evaluated again: the bandit is told its result once more and asked for another.
-#' One for which all models failed counts as the worst so far. Of `control`, `no_improve`, `time_limit` and
+#' One for which all models failed counts as the worst so far, with a failure's doubt as in [maximize_bandit()]. Of `control`, `no_improve`, `time_limit` and
 #' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
 #' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
 #'
@@ -155,9 +155,8 @@ tuning_bandit <- function(domain, policy, ..., kernel = NULL, refit = default_re
 # Settings that were tried before, with their costs; what lies outside of the space is no concern of the bandit's.
 tell_initial <- function(bandit, found) {
   known <- settings_within(bandit$config$domain, mean_costs(found, found))
-  cost <- without_failures(known$cost, numeric())
-  if (length(cost)) bandit$add(known[bandit$config$domain$names], reward = cost)
-  cost
+  if (nrow(known)) add_evaluated(bandit, known[bandit$config$domain$names], known$cost)
+  known$cost
 }
 
 # Ends of ranges that were computed otherwise differ in their last digits.
@@ -179,7 +178,7 @@ settings_within <- function(domain, frame) {
 
 tune_on <- function(search, evaluate, iter, control, is_over) {
   first <- search$found[[1]]
-  best <- min(search$cost, Inf)
+  best <- min(search$cost, Inf, na.rm = TRUE)
   idle <- 0
   for (i in seq_len(iter)) {
     if (is_over() || idle >= control$no_improve) break
@@ -189,13 +188,12 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
              else race_setting(search, asked[names], evaluate)
     is_whole <- is.null(tried$stopped)
     cost <- if (is_whole) mean_costs(tried$result, first)$cost[1] else tried$stopped$mean
-    cost <- without_failures(cost, search$cost)
     tell_cost(search, asked$id, cost, tried$stopped$var)
     if (is_whole) {
       search$cost <- c(search$cost, cost)
       search$found <- c(search$found, list(numbered_iteration(tried$result, i + max(first$.iter), iter)))
     }
-    better <- is_whole && cost < best
+    better <- is_whole && isTRUE(cost < best)
     idle <- if (better) 0 else idle + 1
     if (better) best <- cost
     if (control$verbose_iter) message(sprintf("Iteration %d: %s", i, point_words(as.list(asked[names]), 5)))
@@ -211,9 +209,9 @@ next_setting <- function(bandit, noise_var = numeric()) {
   for (asking in 1:10) {
     asked <- bandit$suggest()
     history <- bandit$history()
-    same <- which(!is.na(history$reward) & key_of(history) == key_of(asked))
+    same <- which(history$status %in% c("known", "failed") & key_of(history) == key_of(asked))
     if (length(same) == 0 || asking == 10) return(asked)
-    bandit$observe(asked$id, history$reward[same[1]], noise_var = noise_var[same[1]])
+    observe_evaluated(bandit, asked$id, history$reward[same[1]], noise_var[same[1]])
   }
 }
 

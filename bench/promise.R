@@ -232,7 +232,8 @@ one_search <- function(name, method, seed, evaluations) {
   set.seed(seed)
   case <- case_of(name, seed)
   count <- if (is.null(case$few)) 200 else case$few
-  points <- function(n) if (is.null(case$as_played)) uniform_points(case$space, n) else case$as_played(uniform_points(case$space, n))
+  as_played <- if (is.null(case$as_played)) identity else case$as_played
+  points <- function(n) as_played(uniform_points(case$space, n))
   fresh <- points(count)
   of <- function(frame) vapply(seq_len(nrow(frame)), function(i) case$truth(as.list(frame[i, , drop = FALSE])), 0)
   at <- of(fresh)

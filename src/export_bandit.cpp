@@ -97,6 +97,7 @@ FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   }
   if (settings.has("clip")) out.clip = settings.number("clip");
   if (settings.has("likelihood")) out.ranks = settings.part("likelihood")->text("kind") == "rankings";
+  out.doubted = settings.has("doubted");
   if (settings.has("failures")) {
     const VectorXd signs = settings.numbers("failures");
     out.failures.clear();
@@ -714,8 +715,8 @@ void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
 }
 
 // What the mean of an outcome (1-based) knows: ids of the queries, their values (rewards, or what stands
-// for them), their noise variances, NA for the bandit's own, and how many readings with what spread they
-// are the means of.
+// for them), their noise variances, NA for the bandit's own, how many readings with what spread they
+// are the means of, and the other end of what they may be, NA where they are told (see Told).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   BanditHandle bandit(handle);
@@ -723,7 +724,7 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   const Index k = outcome - 1;
   if (k < 0 || k >= fold.outcomes()) throw std::invalid_argument("there is no such outcome");
   std::vector<int> id;
-  std::vector<double> value, noise_var, size, spread;
+  std::vector<double> value, noise_var, size, spread, doubted_to;
   for (const Query& query : fold.queries()) {
     if (!fold.is_known(query, k)) continue;
     id.push_back(static_cast<int>(&query - fold.queries().data()) + 1);
@@ -732,10 +733,11 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
     noise_var.push_back(or_na(told.noise_var));
     size.push_back(told.times());
     spread.push_back(std::isnan(told.spread) ? 0.0 : told.spread);
+    doubted_to.push_back(or_na(told.doubted_to));
   }
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
-                            _["size"] = size, _["spread"] = spread);
+                            _["size"] = size, _["spread"] = spread, _["doubted_to"] = doubted_to);
 }
 
 // The core's mean, and the sd that the policy's width multiplies, at all candidates without a context.

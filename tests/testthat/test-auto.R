@@ -117,20 +117,21 @@ test_that("failures are avoided: no two experiments are the same failed one, and
 })
 
 test_that("what failed counts as the worst reward that is known, whichever that is by now", {
-  told <- function(sign, rewards, failed) {
+  told <- function(sign, rewards, failed, failures) {
     b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, pending = pending_hallucinate())
     b$add(arm = c(2, 5, 8), reward = sign * rewards)
-    b$add(arm = failed, reward = rep(sign * min(rewards), length(failed)))
+    b$add(arm = failed, reward = rep(sign * min(rewards), length(failed)),
+          noise_var = if (failures == "doubt") 0.05 + diff(range(rewards))^2 / 12)
     b$posterior()
   }
-  for (sign in c(1, -1)) {
+  for (sign in c(1, -1)) for (failures in c("avoid", "doubt")) {
     direction <- if (sign < 0) "minimize" else "maximize"
     fixed <- scale_outputs(direction, centre = 0, scale = 1)
-    b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, failures = "avoid", outputs = fixed,
+    b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, failures = failures, outputs = fixed,
                    pending = pending_hallucinate())
     same <- function(rewards, failed) {
       ours <- b$posterior()
-      theirs <- told(1, rewards, failed)
+      theirs <- told(1, rewards, failed, failures)
       expect_equal(ours$mean, sign * theirs$mean, tolerance = tol$engine)
       expect_equal(ours$sd, theirs$sd, tolerance = tol$engine)
     }
@@ -146,6 +147,8 @@ test_that("what failed counts as the worst reward that is known, whichever that 
     same(c(1, -3, 1.5), c(4, 7))
     b$amend(3, sign * 0.5)
     same(c(1, 0.5, 1.5), c(4, 7))
+    b$amend(2, sign * 4)
+    same(c(4, 0.5, 1.5), c(4, 7))
     expect_equal(b$history()$status, c("failed", "known", "known", "failed", "known"))
     expect_equal(unserialize(serialize(b, NULL))$posterior(), b$posterior(), tolerance = tol$replay)
     expect_equal(b$copy()$posterior(), b$posterior(), tolerance = tol$replay)
@@ -153,18 +156,68 @@ test_that("what failed counts as the worst reward that is known, whichever that 
     expect_true(is.na(b$certificate(stop_gap(1, width_amm(1, 1)))$probability))
     b$suggest()
     b$fail(6)
-    expect_equal(b$suggest()$arm == b$history()$arm[6], FALSE)
+    # (Of arms one that failed may be worth another try where that is doubted.)
+    if (failures == "avoid") expect_equal(b$suggest()$arm == b$history()$arm[6], FALSE)
   }
   expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy_ei(), failures = "avoid",
                          constraints = constraints_noiseless(epoch = 5)), "`failures`", class = "gpbandits_error")
   expect_error(auto_bandit(bench_domain, failures = "hide"), "`failures`", class = "gpbandits_error")
 })
 
+test_that("a failure's doubt is the range of the rewards as the model has them, whatever they are to it by now", {
+  x <- seq(0, 1, length.out = 12)
+  at <- seq(0.05, 0.95, by = 0.1)
+  reward <- replace(exp(6 * x), 10, NA)
+  for (direction in c("maximize", "minimize")) for (average in c(1, 3)) {
+    data <- data.frame(x = x, reward = reward, status = ifelse(is.na(reward), "failed", "ok"))
+    set.seed(4)
+    asked <- auto_bandit(list(x = c(0, 1)), data, direction, design = 0, kernel = kernel_matern(2.5, 0.3),
+                         refit = refit_every(12, average = average))
+    asked$suggest()
+    asked$withdraw(13)
+    b <- as.environment(asked)
+    config <- current_config(b)
+    expect_true(any(vapply(b$refits, is_real_refit, NA)))
+    expect_length(config$models, if (average == 1) 0 else average)
+    map <- output_map(config)
+    expect_false(map$lambda == 1)
+    value <- map_outputs(map, replace(reward, 10, worst_reward(reward, config)))
+    doubted <- config$noise_var + diff(range(value))^2 / 12
+    moments <- lapply(configs_of_models(config), function(one) {
+      gram <- kernel_gram(one$kernel, matrix(c(x, at)))
+      told <- seq_along(x)
+      solved <- solve(gram[told, told] + diag(replace(rep(one$noise_var, 12), 10, doubted)),
+                      cbind(value - one$mean, gram[told, -told]))
+      list(mean = one$mean + drop(gram[-told, told] %*% solved[, 1]), weight = or_else(one$weight, 1),
+           variance = diag(gram)[-told] - colSums(gram[told, -told] * solved[, -1]))
+    })
+    over <- function(part) Reduce(`+`, lapply(moments, function(one) one$weight * part(one)))
+    mean <- over(function(one) one$mean)
+    ours <- scaled_posterior_at(b, find_places(config$domain, data.frame(x = at)), NULL)
+    expect_equal(ours$mean, mean, tolerance = 1e-6)
+    expect_equal(ours$sd, sqrt(over(function(one) one$variance + one$mean^2) - mean^2), tolerance = 1e-6)
+  }
+})
+
+test_that("a search's bandit knows what failed, and has its doubts", {
+  calls <- 0
+  failing <- function(p) if ((calls <<- calls + 1) %in% c(1, 4, 14)) stop("an accident") else 10 * (p[["x"]] - 0.3)^2
+  set.seed(1)
+  found <- minimize_bandit(failing, list(x = c(0, 1)), 16, progress = FALSE)
+  expect_equal(which(is.na(found$history$reward)), c(1, 4, 14))
+  told <- found$bandit$history()
+  expect_equal(told$status, ifelse(is.na(found$history$reward), "failed", "known"))
+  expect_equal(told$reward, found$history$reward)
+  known <- cpp_bandit_known(as.environment(found$bandit)$handle)
+  expect_equal(known$value[c(1, 4, 14)], rep(max(told$reward, na.rm = TRUE), 3))
+  expect_equal(known$doubted_to, replace(rep(NA_real_, 16), c(1, 4, 14), min(told$reward, na.rm = TRUE)))
+})
+
 test_that("failures are avoided after files, refits and restarts too, and in stores", {
   file <- tempfile()
   make <- function(...) {
     gp_bandit(1:20, kernel_se(4), 0.01, policy_ucb(width_constant(2)), refit = refit_every(4, mean = "fit"),
-              outputs = scale_outputs("minimize"), failures = "avoid", ...)
+              outputs = scale_outputs("minimize"), failures = "doubt", ...)
   }
   play <- function(bandit) {
     for (k in 1:12) {
@@ -250,7 +303,8 @@ test_that("the history of a bandit begins another, whatever became of its querie
     # A search takes what is known of it, and what has failed as bad.
     found <- maximize_bandit(function(p) p[["temp"]], domain, 2, initial = b$history(), refit = NULL)
     expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
-    expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, 60, 60))
+    expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, NA, NA))
+    expect_equal(found$bandit$history()$status[1:5], rep(c("known", "failed"), 3:2))
     # And the other way round.
     expect_equal(auto_bandit(domain, found$history)$history()$status, c("known", "failed")[1 + is.na(found$history$reward)])
   }

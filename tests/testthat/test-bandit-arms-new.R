@@ -64,7 +64,8 @@ test_that("the posterior and the choices are those of a bandit that had the arms
     own = function(x) gp_bandit(x, kernel_function(function(X, Y) exp(-abs(outer(X[, 1], Y[, 1], "-")) / 0.4)), 0.02, ucb),
     means = function(x) gp_bandit(x, k, 0.02, ucb, mean = 0.4),
     repeated = function(x) gp_bandit(x, k, 0.02, policy_repeats(ucb, 2)),
-    failing = function(x) gp_bandit(x, k, 0.02, ucb, failures = "avoid")
+    failing = function(x) gp_bandit(x, k, 0.02, ucb, failures = "avoid"),
+    doubting = function(x) gp_bandit(x, k, 0.02, ucb, failures = "doubt")
   )
   for (name in names(makers)) {
     lives <- lives_of_growth(makers[[name]])

@@ -5,6 +5,7 @@ compact_x <- seq(0, 1, length.out = 25)
 compact_makers <- c(store_makers[c("ucb", "ts", "hallucinate", "contexts", "open", "box", "product", "refits")], list(
   censored = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, pending = pending_censor(2, -0.5), ...),
   avoided = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, failures = "avoid", ...),
+  doubted = function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, failures = "doubt", ...),
   scaled = function(...) gp_bandit(list(u = c(0, 1)), kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), outputs = scale_outputs(),
                                    refit = refit_every(5, minimum = 3), ...),
   space = function(...) gp_bandit(search_space(u = param_real(0, 1), rule = param_factor(c("a", "b"))),

@@ -21,11 +21,9 @@ expect_complete <- function(found, evaluations) {
   expect_identical(nrow(found$history), as.integer(evaluations))
   expect_false(found$interrupted)
   bandit <- found$bandit
-  expect_false(anyNA(bandit$history()$reward))
+  expect_true(all(bandit$history()$status %in% c("known", "failed")))
   expect_identical(nrow(bandit$history()), as.integer(evaluations))
-  told <- sort(bandit$history()$reward)
-  seen <- ifelse(is.na(found$history$reward), NA, found$history$reward)
-  expect_equal(intersect(round(told, 8), round(seen, 8)), unique(sort(round(seen, 8))))
+  expect_identical(sort(bandit$history()$reward), sort(found$history$reward))
   at <- matrix(seq(0, 1, length.out = 9))
   expect_equal(bandit$copy()$posterior(at), bandit$posterior(at), tolerance = tol$replay)
   expect_identical(bandit$copy()$history(), bandit$history())

@@ -10,7 +10,7 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
   tell <- function() gpbandits:::tell_archive(told, archive, space, inst)
   tell()
   seen <- function() told$bandit$history()[c("x", "z", "reward", "status")]
-  expected <- data.frame(x = c(0.2, 0.3, 0.4), z = c(NA, 1, 2), reward = c(NA, -5, -5), status = c("pending", "known", "known"))
+  expected <- data.frame(x = c(0.2, 0.3, 0.4), z = c(NA, 1, 2), reward = c(NA, -5, NA), status = c("pending", "known", "failed"))
   expect_equal(seen(), expected, ignore_attr = TRUE)
   tell()
   expect_equal(seen(), expected, ignore_attr = TRUE)
@@ -21,8 +21,8 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
   archive <- rbind(archive, data.frame(keys = "u", state = "running", x = 0.5, k = "a", z = NA, y = NA))
   tell()
   history <- told$bandit$history()
-  expect_identical(history$status, c("known", "known", "known", "withdrawn", "pending"))
-  expect_equal(history$reward[1:3], c(-7, -5, -5))
+  expect_identical(history$status, c("known", "known", "failed", "withdrawn", "pending"))
+  expect_equal(history$reward[1:3], c(-7, -5, NA))
   expect_equal(history$x[5], 0.5)
 })
 

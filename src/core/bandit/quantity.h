@@ -41,10 +41,19 @@ struct OutcomeBeliefs {
   bool compares = false;     // values are of one place compared with another
   bool variational = false;  // sites are those of expectations, see fit_variational()
 
-  // A value's noise variance, as the model has values.
+  // Noise variances of values, as the model has these: of one that was told with it,
   double mapped_noise(double value, double own) const {
     const double slope = outputs.slope(value);
     return own * slope * slope;
+  }
+  // of one that may be any between two,
+  double noise_of_range(double one, double other) const {
+    const double range = outputs.value(other) - outputs.value(one);
+    return noise_var + range * range / 12.0;
+  }
+  double noise_of(double value, const Told& told, const Place& place) const {
+    if (!std::isnan(told.doubted_to)) return noise_of_range(value, told.doubted_to);
+    return std::isnan(told.noise_var) ? noise_at(place) : mapped_noise(value, told.noise_var);
   }
   double noise_at(const Place& place) const {
     return noise_field ? noise_field->at(space->inputs(place)) : noise_var;
@@ -124,9 +133,7 @@ class Quantity {
   // Of a value among the posterior's observations.
   double weight(double reward, const Told& told, const Place& place) const {
     if (beliefs_->likelihood) return 1.0;
-    const double own = std::isnan(told.noise_var) ? beliefs_->noise_at(place)
-                                                  : beliefs_->mapped_noise(reward, told.noise_var);
-    return beliefs_->noise_var / own * told.times();
+    return beliefs_->noise_var / beliefs_->noise_of(reward, told, place) * told.times();
   }
   // Mean and sd at a place.
   void at(const Place& place, double& mean_here, double& sd) const {
@@ -139,7 +146,8 @@ class Quantity {
  private:
   Reading reading(const Place& place, double reward, const Told& told, const Place* other) const {
     if (!beliefs_->likelihood) {
-      const bool owns_noise = beliefs_->noise_field || !std::isnan(told.noise_var);
+      const bool owns_noise =
+          beliefs_->noise_field || !std::isnan(told.noise_var) || !std::isnan(told.doubted_to);
       return {beliefs_->outputs.value(reward), weight(reward, told, place), 1.0, nullptr, false, owns_noise};
     }
     return {reward, 1.0, told.times(), other, false};

@@ -202,7 +202,7 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
     ++column(outcome).known;
     if (told.own_noise()) column(outcome).own_noise.push_back(id);
     tell_learned(id, outcome, known_value(q, outcome));
-    note_worst(outcome, known_value(q, outcome));
+    if (note_extremes(column(outcome), known_value(q, outcome))) tell_failures(outcome);
   }
   return rules_.changes && raises_alarm(q, id);
 }
@@ -297,7 +297,7 @@ void Fold::amend(Index id, double reward, const Told& told) {
   if (own != owners.end() && !cell.told->own_noise()) owners.erase(own);
   else if (own == owners.end() && cell.told->own_noise()) owners.push_back(id);
   tell_learned(id, outcome, known_value(q, outcome));
-  seek_worst(outcome);
+  seek_extremes(outcome);
 }
 
 namespace {
@@ -309,25 +309,33 @@ bool is_worse(int sign, double value, double other) {
 
 }  // namespace
 
-void Fold::note_worst(Index outcome, double value) {
-  Column& column = this->column(outcome);
-  if (column.failures == 0 || !is_worse(column.failures, value, column.worst)) return;
-  column.worst = value;
-  tell_failures(outcome);
+Told Fold::told_of_failure(Index outcome) const {
+  Told out;
+  if (rules_.doubted) out.doubted_to = column(outcome).best;
+  return out;
 }
 
-void Fold::seek_worst(Index outcome) {
+// Was there none as bad, or as good, before?
+bool Fold::note_extremes(Column& column, double value) const {
+  if (column.failures == 0) return false;
+  const bool worst = is_worse(column.failures, value, column.worst);
+  const bool best = rules_.doubted && is_worse(-column.failures, value, column.best);
+  if (worst) column.worst = value;
+  if (best) column.best = value;
+  return worst || best;
+}
+
+void Fold::seek_extremes(Index outcome) {
   Column& column = this->column(outcome);
   if (column.failures == 0) return;
-  const double before = column.worst;
-  column.worst = kNaN;
+  const double worst = column.worst, best = column.best;
+  column.worst = column.best = kNaN;
   for (Index k = first_known_; k < rounds(); ++k) {
     const Query& q = queries_[static_cast<std::size_t>(k)];
     if (!q.in_play || q.cell(outcome).status != Status::known) continue;
-    const double value = known_value(q, outcome);
-    if (is_worse(column.failures, value, column.worst)) column.worst = value;
+    note_extremes(column, known_value(q, outcome));
   }
-  if (column.worst != before) tell_failures(outcome);
+  if (column.worst != worst || (rules_.doubted && column.best != best)) tell_failures(outcome);
 }
 
 void Fold::tell_failures(Index outcome) {

@@ -44,6 +44,7 @@ struct Told {
   double spread = kNaN;     // sum of squares of these readings about it
   Index other = 0;          // the query that this one was compared with; the next one of its ranking
   Index outcome = kAllOutcomes;  // which of several it is a value of
+  double doubted_to = kNaN;  // no value for certain: any between the one told and this one, all alike
 
   double times() const { return std::isnan(size) ? 1.0 : size; }
   // Does its posterior noise differ from the others'?
@@ -54,7 +55,7 @@ struct Told {
 
 inline bool is_usual(const Told& told) {
   return std::isnan(told.noise_var) && std::isnan(told.size) && std::isnan(told.spread) && told.other == 0 &&
-         told.outcome == kAllOutcomes;
+         told.outcome == kAllOutcomes && std::isnan(told.doubted_to);
 }
 inline bool is_usual(const Context& context) {
   return context.row == 0 && context.values.size() == 0 && !context.eligible && !context.fixed;
@@ -143,6 +144,7 @@ struct FoldRules {
   // For each outcome: what failed is as if it had not been asked (0), or counts as the least (1) or
   // the largest (-1) value that is known.
   std::vector<int> failures = {0};
+  bool doubted = false;  // a failure is no certain value: any between the worst and the best, all alike
   bool ranks = false;  // rewards are places in rankings
 };
 
@@ -213,7 +215,8 @@ class Fold {
   // What was told beside that value.
   Told known_told(const Query& query, Index outcome = 0) const {
     const Cell& cell = query.cell(outcome);
-    return cell.status == Status::known ? cell.told.get() : Told();
+    if (cell.status == Status::known) return cell.told.get();
+    return cell.avoided ? told_of_failure(outcome) : Told();
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
@@ -228,6 +231,7 @@ class Fold {
     std::vector<Index> own_noise;  // ids of values that have one
     std::vector<Index> avoided;    // ids that failed and count
     double worst = kNaN;           // known value; kept where failures count
+    double best = kNaN;            // the same; kept where they are doubted
   };
 
   std::size_t checked(Index id) const;
@@ -245,8 +249,9 @@ class Fold {
   bool echoes(Index id, Index other, Index outcome) const;
   std::vector<Index> ranked_with(Index id) const;
   void settle_ranking(Index id);
-  void note_worst(Index outcome, double value);
-  void seek_worst(Index outcome);
+  Told told_of_failure(Index outcome) const;
+  bool note_extremes(Column& column, double value) const;
+  void seek_extremes(Index outcome);
   void tell_failures(Index outcome);
   bool any_known() const;
   MatrixXd history_table() const;
