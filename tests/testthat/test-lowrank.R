@@ -365,6 +365,32 @@ settled_case <- function(seed, n) {
        ours = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3))
 }
 
+test_that("the best observation is the one that all means say, whatever comes, goes or changes", {
+  set.seed(62)
+  truth <- function(x) cos(4 * x[, 1]) * sin(5 * x[, 2])
+  x <- rbind(matrix(runif(2000), ncol = 2), matrix(c(0.78, 0.3), 500, 2, byrow = TRUE) + rnorm(1000, sd = 0.01))
+  pointer <- lowrank(kernel_matern(2.5, 0.15), 2, 0.01, corrected = TRUE)
+  cpp_testing_lowrank_add(pointer, x, truth(x) + rnorm(1500, sd = 0.1), rep(1, 1500), TRUE)
+  expect_gt(state(pointer)$rank, 128)  # below, all means are looked at
+  known <- rep(TRUE, 1500)
+  for (k in 1:30) {
+    offset <- if (k %% 2) 0 else 3
+    got <- cpp_testing_lowrank_best_observation(pointer, offset)
+    expect_identical(got$best, as.numeric(which(known)[which.max(got$means[known] + offset)]), label = paste("step", k))
+    one <- if (k %% 3) matrix(c(0.78, 0.3) + rnorm(2, sd = 0.05), 1) else matrix(runif(2), 1)
+    if (k %% 10 == 5) one <- x[got$best %% 1500 + 1, , drop = FALSE]
+    cpp_testing_lowrank_add(pointer, one, truth(one) + rnorm(1, sd = 0.1), 1, FALSE)
+    known <- c(known, TRUE)
+    if (k %% 10 == 7) {
+      cpp_testing_lowrank_change(pointer, "drop", got$best, 0)
+      known[got$best] <- FALSE
+    }
+    if (k %% 10 == 9) cpp_testing_lowrank_change(pointer, "target", sample(which(known), 1), 2)
+    if (k == 20) cpp_testing_lowrank_change(pointer, "order", 0, 0)
+    if (k == 25) cpp_testing_lowrank_change(pointer, "noise_scales", 0, runif(length(known), 0.5, 2))
+  }
+})
+
 test_that("answers are corrected where the basis is not good enough, with fewer points", {
   for (seed in 1:2) {
     case <- settled_case(seed, 400)

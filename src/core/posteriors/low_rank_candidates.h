@@ -29,10 +29,11 @@ class LowRankCandidates {
   void grow(const LowRankPosterior& posterior, const LowRankStep& step);
   void observe(const LowRankStep& step);
   void add_square(const VectorXd& along, double scale);
-  VectorXd product(const VectorXd& weights) const;  // phi'weights
+  void product(const double* weights, Index count, VectorXd& out) const;  // phi'weights
 
   Points X_;
   Index centre_;  // -1: none
+  VectorXd zero_, column_, product_;  // room to work
   MatrixXd features_;  // with room for more columns
   Index rank_ = 0;
   Index next_step_ = 0;

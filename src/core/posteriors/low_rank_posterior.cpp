@@ -5,6 +5,7 @@
 #include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/mirror.h"
+#include "linalg/products.h"
 #include "linalg/room.h"
 #include "linalg/rows_of.h"
 #include "linalg/sweeps.h"
@@ -89,14 +90,15 @@ constexpr Index kRestartSteps = 16;
 }
 
 LowRankCandidates::LowRankCandidates(Points X, Index centre)
-    : X_(std::move(X)), centre_(centre) {}
+    : X_(std::move(X)),
+      centre_(centre),
+      zero_(VectorXd::Zero(X_.rows())),
+      column_(X_.rows()),
+      product_(X_.rows()),
+      mean_(X_.rows()) {}
 
-VectorXd LowRankCandidates::product(const VectorXd& weights) const {
-  const VectorXd zero = VectorXd::Zero(X_.rows());
-  VectorXd out(X_.rows());
-  product_sweep(features_.data(), X_.rows(), X_.rows(), weights.size(), weights.data(), 1.0,
-                zero.data(), out.data());
-  return out;
+void LowRankCandidates::product(const double* weights, Index count, VectorXd& out) const {
+  product_sweep(features_.data(), X_.rows(), X_.rows(), count, weights, 1.0, zero_.data(), out.data());
 }
 
 // The variances gain scale * along^2, and those of differences accordingly.
@@ -141,22 +143,24 @@ void LowRankCandidates::restart(const LowRankPosterior& posterior) {
 
 void LowRankCandidates::grow(const LowRankPosterior& posterior, const LowRankStep& step) {
   const GrowingCholesky& factor = posterior.basis().factor();
-  const VectorXd at_new = Eigen::Map<const VectorXd>(factor.row(rank_), rank_);
-  VectorXd column(X_.rows());
-  posterior.basis().kernel().cross(posterior.basis().point(rank_), X_, column);
-  column = (column - product(at_new)) / factor.diagonal(rank_);
+  posterior.basis().kernel().cross(posterior.basis().point(rank_), X_, column_);
+  product(factor.row(rank_), rank_, product_);
+  column_ = (column_ - product_) / factor.diagonal(rank_);
   if (step.along.size() > 0) {
-    add_square(column - product(step.along), 1.0 / step.scale);
-    add_square(column, -1.0);
+    product(step.along.data(), step.along.size(), product_);
+    product_ = column_ - product_;
+    add_square(product_, 1.0 / step.scale);
+    add_square(column_, -1.0);
   } else if (step.scale != 1.0) {
-    add_square(column, 1.0 / step.scale - 1.0);
+    add_square(column_, 1.0 / step.scale - 1.0);
   }
   if (rank_ == features_.cols()) features_.conservativeResize(Eigen::NoChange, 2 * rank_);
-  features_.col(rank_++) = column;
+  features_.col(rank_++) = column_;
 }
 
 void LowRankCandidates::observe(const LowRankStep& step) {
-  add_square(product(step.along), -1.0 / step.scale);
+  product(step.along.data(), step.along.size(), product_);
+  add_square(product_, -1.0 / step.scale);
 }
 
 void LowRankCandidates::follow(const LowRankPosterior& posterior) {
@@ -175,7 +179,8 @@ void LowRankCandidates::follow(const LowRankPosterior& posterior) {
   }
   variance_ = unclipped_.cwiseMax(0.0);
   apart_ = unclipped_apart_.cwiseMax(0.0).array() + hidden_apart_;
-  mean_ = product(posterior.weights());
+  const VectorXd& weights = posterior.weights();
+  product(weights.data(), weights.size(), mean_);
 }
 
 // ---- the posterior ------------------------------------------------------------------------------
@@ -185,6 +190,12 @@ namespace {
 constexpr Index kPredictBlock = 256;
 constexpr Index kSweepRows = 256;
 constexpr Index kFewRows = 64;
+// See rows_of_largest_means().
+constexpr Index kOutlinedRank = 128, kOutlinedRows = 1024;
+constexpr Index kDirections = 48;
+constexpr int kOutlineSteps = 3;
+constexpr Index kFewLeft = 32;  // while no more than this part of the rows is left
+constexpr double kRoundedSums = 1e-11;  // of sums of some hundred terms, and of directions that are nearly orthonormal
 constexpr Index kRefreshEvery = 4096;  // rank-one steps, each a rounding error
 // An observation is taken back by a rank-one step if this much of the pivot stays.
 constexpr double kSafeDrop = 1e-4;
@@ -197,6 +208,21 @@ std::size_t hash_of(const VectorXd& x) {
     out = out * 1099511628211u + std::hash<double>()(0.0 + x[c]);
   }
   return out;
+}
+
+// Twice, for what rounding leaves; columns that are nothing but that are 0.
+void make_orthonormal(MatrixXd& U) {
+  for (Index c = 0; c < U.cols(); ++c) {
+    VectorXd column = U.col(c);
+    const double before = column.norm();
+    for (int k = 0; k < 2 && c > 0; ++k) {
+      const auto others = U.leftCols(c);
+      add_multiple(column, -1.0, others, multiply_transposed(others, column));
+    }
+    const double left = column.norm();
+    if (left > kLostDigits * before) U.col(c) = column / left;
+    else U.col(c).setZero();
+  }
 }
 
 double clip(double value, double most) { return std::min(most, std::max(-most, value)); }
@@ -655,6 +681,107 @@ VectorXd LowRankPosterior::means_at_observations() const {
     if (knows(i)) out[i] = mean[at(i).row];
   }
   return out;
+}
+
+// With U'U = I and weights w, once w0, s = w - w0, a row's mean is
+//   phi'w0 + (U'phi)'(U's) + (phi - U U'phi)'(s - U U's).
+// Where U is what the rows are long along, the last part is small: no more than |phi - U U'phi| |s - U U's|. What is
+// kept serves while the basis only grows, rows come and the weights move.
+bool LowRankPosterior::outlined() const {
+  return outline_.lineage == lineage_.token && 2 * outline_.rows_at_start > rows_ &&
+         4 * outline_.directions.rows() > 3 * rank();
+}
+
+// The directions by subspace iterations on the precision.
+void LowRankPosterior::outline() const {
+  const Index r = rank();
+  MatrixXd M = MatrixXd::Zero(r, r);
+  for (Index i = 0; i < r; ++i) M.row(i).head(i + 1) = Eigen::Map<const VectorXd>(precision_.row(i), i + 1).transpose();
+  MatrixXd U = M.leftCols(kDirections);
+  for (int k = 0; k < kOutlineSteps; ++k) {
+    make_orthonormal(U);
+    U = product(M, crossprod(M, U));
+  }
+  make_orthonormal(U);
+  outline_ = Outline{lineage_.token, 0, rows_, std::move(U), MatrixXd(), weights(), VectorXd(), VectorXd()};
+  follow_outline();
+}
+
+// The rows that have come since.
+void LowRankPosterior::follow_outline() const {
+  Outline& old = outline_;
+  const Index first = old.rows, count = rows_ - first;
+  if (count == 0) return;
+  gpb::make_room(old.along, rows_, kDirections);
+  for (VectorXd* v : {&old.mean, &old.across}) {
+    if (v->size() < rows_) v->conservativeResize(old.along.rows());
+  }
+  const MatrixXd along = product(features_.block(first, 0, count, old.directions.rows()), old.directions);
+  old.along.block(first, 0, count, kDirections) = along;
+  old.across.segment(first, count) =
+      (variance_.segment(first, count) - along.rowwise().squaredNorm()).cwiseMax(0.0).cwiseSqrt();
+  old.mean.segment(first, count) = multiply(features_.block(first, 0, count, old.weights.size()), old.weights);
+  old.rows = rows_;
+}
+
+// By the outline, rows that can have the largest mean.
+std::vector<Index> LowRankPosterior::rows_of_largest_means(double offset) const {
+  follow_outline();
+  const Outline& old = outline_;
+  VectorXd step = weights();
+  const double length = std::max(step.norm(), old.weights.norm());
+  step.head(old.weights.size()) -= old.weights;
+  const VectorXd along = crossprod(old.directions, step.head(old.directions.rows()));
+  step.head(old.directions.rows()) -= multiply(old.directions, along);
+  VectorXd mean(rows_);
+  product_sweep(old.along.data(), old.along.rows(), rows_, kDirections, along.data(), 1.0, old.mean.data(),
+                mean.data());
+  const double scale = variance_.head(rows_).maxCoeff();
+  const double rounding = kRoundedSums * (std::sqrt(scale) * length + std::abs(offset));
+  const double hidden = std::sqrt(resolution_.head(rows_).maxCoeff() + kRoundedSums * scale);
+  const double across = step.norm();
+  const auto reach = [&](Index row) { return across * (old.across[row] + hidden) + rounding; };
+  double least = -kInf;
+  for (Index row = 0; row < rows_; ++row) {
+    if (count_[static_cast<std::size_t>(row)] > 0) least = std::max(least, mean[row] - reach(row));
+  }
+  std::vector<Index> out;
+  for (Index row = 0; row < rows_; ++row) {
+    if (count_[static_cast<std::size_t>(row)] > 0 && !(mean[row] + reach(row) < least)) out.push_back(row);
+  }
+  return out;
+}
+
+// -Inf for those that cannot have the largest; the others to the last bit as means_at_rows() has them.
+VectorXd LowRankPosterior::largest_means_at_rows(double offset) const {
+  if (rank() < kOutlinedRank || rows_ < kOutlinedRows) return means_at_rows();
+  if (!outlined()) outline();
+  const std::vector<Index> rows = rows_of_largest_means(offset);
+  const auto n = static_cast<Index>(rows.size());
+  if (kFewLeft * n > rows_) {
+    outline_.weights = weights();
+    outline_.mean.head(rows_) = means_at_rows();
+    return outline_.mean.head(rows_);
+  }
+  MatrixXd features(n, rank());
+  for (Index q = 0; q < rank(); ++q) {
+    for (Index k = 0; k < n; ++k) features(k, q) = features_(rows[static_cast<std::size_t>(k)], q);
+  }
+  const VectorXd zero = VectorXd::Zero(n);
+  VectorXd some(n), mean = VectorXd::Constant(rows_, -kInf);
+  product_sweep(features.data(), n, n, rank(), weights().data(), 1.0, zero.data(), some.data());
+  for (Index k = 0; k < n; ++k) mean[rows[static_cast<std::size_t>(k)]] = some[k];
+  return mean;
+}
+
+Index LowRankPosterior::best_observation(double offset) const {
+  const VectorXd mean = largest_means_at_rows(offset);
+  Index best = -1;
+  for (Index i = 0; i < size(); ++i) {
+    if (!knows(i)) continue;
+    if (best < 0 || mean[at(i).row] + offset > mean[at(best).row] + offset) best = i;
+  }
+  return best;
 }
 
 // In the notation of Motion, the largest move in sds of then is the root of

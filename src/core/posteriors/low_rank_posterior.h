@@ -113,6 +113,9 @@ class LowRankPosterior {
   VectorXd predict_mean(const Points& X) const;  // by the basis, as are gradients and paths
   // Means at the observations, O(t r): no kernel needed. (0 where one was taken back.)
   VectorXd means_at_observations() const;
+  // The first observation with the largest mean + offset (-1: there is none): a part of the coordinates
+  // rules most of them out.
+  Index best_observation(double offset) const;
   MatrixXd covariance(const Points& X) const;
   MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
   double mean_and_gradient(const VectorXd& x, VectorXd& dmean) const;
@@ -243,6 +246,11 @@ class LowRankPosterior {
   MatrixXd coupled_covariance(const Points& X, const MatrixXd& phi, const MatrixXd& half) const;
   const VectorXd& dual() const;
   VectorXd means_at_rows() const;
+  bool outlined() const;
+  void outline() const;
+  void follow_outline() const;
+  std::vector<Index> rows_of_largest_means(double offset) const;
+  VectorXd largest_means_at_rows(double offset) const;
   double residual_squares() const;
   double coupling() const;
   VectorXd feature_row(Index row) const { return features_.row(row).head(rank()).transpose(); }
@@ -288,6 +296,18 @@ class LowRankPosterior {
   };
   Reference reference_;
   Index measured_at_ = 0;  // observations at that time
+
+  // Means at the rows by the weights of some time ago, and what has changed since in a few directions, along which
+  // the rows are long; see rows_of_largest_means().
+  struct Outline {
+    std::shared_ptr<const char> lineage;  // the rows and their coordinates are those since then
+    Index rows = 0, rows_at_start = 0;
+    MatrixXd directions;       // U
+    MatrixXd along;            // U'phi, a row each, with room to spare
+    VectorXd weights, mean;    // w0, phi'w0
+    VectorXd across;           // as long as phi - U U'phi can be
+  };
+  mutable Outline outline_;
 
   Index updates_ = 0;  // since the last refit
   Index drops_ = 0;

@@ -593,7 +593,19 @@ double OpenPosterior::largest_mean_at(const std::vector<const Place*>& places,
   return mean;
 }
 
+// The entry that the low-rank engine knows by this number; none has one before its own place.
+Index OpenPosterior::slot_of(Index number) const {
+  Index slot = number;
+  while (entries_[static_cast<std::size_t>(slot)].at != number) ++slot;
+  return slot;
+}
+
 Index OpenPosterior::best_slot() const {
+  const VectorXd& prior = prior_mean_.values();
+  if (low_ && !sites_ && prior.size() == 1) {
+    const Index best = low_->best_observation(prior[0]);
+    return best < 0 ? -1 : slot_of(best);
+  }
   const VectorXd mean = means_at_observations();
   Index best = -1;
   for (std::size_t k = 0; k < entries_.size(); ++k) {

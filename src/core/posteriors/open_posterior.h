@@ -95,6 +95,7 @@ class OpenPosterior final : public Posterior {
     return std::exp(entry.scale_then - log_scale_) / entry.weight;
   }
   void enter(Entry& entry);
+  Index slot_of(Index number) const;
   void enter_dense(Entry& entry) const;
   const DensePosterior& settled() const;
   // `answer` of the engine that serves.

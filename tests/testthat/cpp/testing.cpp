@@ -126,6 +126,14 @@ void cpp_testing_lowrank_change(SEXP pointer, const std::string& change, double 
   if (change == "order") posterior->put_in_order();
 }
 
+// The best observation, which looks at few means, and all of them.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_lowrank_best_observation(SEXP pointer, double offset) {
+  const LowRankPtr posterior(pointer);
+  return Rcpp::List::create(Rcpp::Named("best") = static_cast<double>(posterior->best_observation(offset) + 1),
+                            Rcpp::Named("means") = posterior->means_at_observations());
+}
+
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_testing_lowrank_state(SEXP pointer) {
   const LowRankPtr posterior(pointer);
