@@ -114,6 +114,7 @@ bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed 
   check_absent(weights, "weights")
   found <- if (has_rule(bandit)) rival_best(bandit, contexts)
            else core(cpp_bandit_best(bandit$handle, contexts, NaN))
+  if (is_beside_failure(bandit, found, contexts, fixed)) found <- best_that_succeeded(bandit, contexts, context)
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
   # Before the first reward nothing can be said in its units.
@@ -124,6 +125,39 @@ bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed 
             else if (!has_likelihood(config)) posterior_at(bandit, places, context)
             else in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), level = 0.95)
   cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(belief, given_names(config)))
+}
+
+# Is a place nearer, as the kernel correlates, to something that failed than to all that succeeded? Only where failures
+# are doubted: their neighbours may have the best mean.
+is_beside_failure <- function(bandit, found, contexts, fixed) {
+  config <- bandit$config
+  if (!identical(config$failures, "doubt") || !is.null(fixed)) return(FALSE)
+  status <- status_of(bandit, seq_len(table_size(bandit$queries)))
+  if (!any(status == "failed") || !any(status == "known")) return(FALSE)
+  tabulated <- if (is_tabulated_space(config)) {
+    cbind(subset_places(all_places(config$domain), found$arm + 1L)$inputs, config$contexts[contexts$row + 1L, ])
+  }
+  at <- inputs_of_kernel(config, or_else(tabulated, found$inputs), found$arm)
+  kernel <- current_config(bandit)$kernel
+  largest <- function(of) max(correlations_with(kernel, known_inputs(bandit, which(status == of)), at))
+  largest("failed") > largest("known")
+}
+
+# Of points with one, but for the factor that all have.
+correlations_with <- function(kernel, x, one) {
+  blocks <- split(seq_len(nrow(x)), (seq_len(nrow(x)) - 1) %/% 100)
+  variance <- lapply(blocks, function(rows) diag(kernel_gram(kernel, x[rows, , drop = FALSE])))
+  drop(kernel_gram(kernel, x, one)) / sqrt(unlist(variance))
+}
+
+best_that_succeeded <- function(bandit, contexts, context) {
+  domain <- bandit$config$domain
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+  places <- logged_places(bandit, ids)
+  places <- subset_places(places, which(!lies_outside(domain, places)))
+  best <- best_row(posterior_at(bandit, places, context)$mean, bandit$config)
+  found <- places_in_log(bandit$config, subset_places(places, best), contexts)
+  found[c("arm", "inputs")]
 }
 
 # What is believed of the recommended place, under our own names.

@@ -159,7 +159,8 @@
 #'   known, whatever that comes to be (nothing as long as none is), in the posterior and in refits; `"doubt"`: the same, with the noise variance of
 #'   a value that may lie anywhere between the worst and the best that are known (\eqn{\lambda + (v_{max} - v_{min})^2 / 12}{lambda + (v_max - v_min)^2 / 12}, \eqn{v}
 #'   the rewards as the model has them, see [scale_outputs()]), so that one failure among good neighbours is taken for an accident and
-#'   several together for a bad place. No theorem covers the last two. Not with `constraints`.
+#'   several together for a bad place; `$best()` (without `fixed`) is then no place that the kernel correlates more with a failure than with all that succeeded, but the best
+#'   mean among these. No theorem covers the last two. Not with `constraints`.
 #' @param outcomes `NULL`: one reward, which is maximised; or a named list that says what each outcome of an experiment is for, see [outcomes].
 #' @param limits `NULL`, or limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`: the same as `outcomes` with an objective named `reward` besides.
 #' @param belief `NULL`, or where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.

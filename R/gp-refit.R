@@ -236,10 +236,13 @@ warn_refit <- function(bandit, error) {
 
 # Inputs of some queries as the kernel sees them (a matrix counts arms from 1).
 known_inputs <- function(bandit, ids) {
-  config <- bandit$config
   places <- logged_places(bandit, ids)
-  number <- if (has_matrix(config$kernel)) places$arm + 1L
-  x <- cbind(places$inputs, places$contexts, number)
+  inputs_of_kernel(bandit$config, cbind(places$inputs, places$contexts), places$arm)
+}
+
+inputs_of_kernel <- function(config, inputs, arm) {
+  number <- if (has_matrix(config$kernel)) arm + 1L
+  x <- cbind(inputs, number)
   colnames(x) <- c(input_names(config), if (!is.null(number)) "arm")
   x
 }

@@ -41,11 +41,8 @@ open_search_in <- function(store, bandit, search) {
   inside <- as.environment(ours)
   in_store(inside, {
     if (table_size(inside$queries) == 0) {
-      told <- search$known$reward
-      told[is.na(told)] <- worst_reward(told, config)
       if (has_outcomes(config)) add_outcomes_in_order(ours, search$known)
-      else if (length(told) && !anyNA(told)) bandit_add(inside, search$known$x, NULL, told, NULL, NULL,
-                                                        store_time(inside), NULL)
+      else add_in_order(ours, search$known)
       if (nrow(search$points)) offer_points(inside, search$points)
     }
     sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),

@@ -213,6 +213,41 @@ test_that("a search's bandit knows what failed, and has its doubts", {
   expect_equal(known$doubted_to, replace(rep(NA_real_, 16), c(1, 4, 14), min(told$reward, na.rm = TRUE)))
 })
 
+test_that("where failures are doubted, what is recommended is no neighbour of theirs", {
+  nearest <- function(b, at) {
+    told <- b$history()
+    told$status[which.min(abs(told$x - at))]
+  }
+  beside <- 0
+  for (seed in 1:6) {
+    set.seed(seed)
+    x <- c(stats::runif(7, 0, 0.7), 0.72, stats::runif(2, 0.72, 1))
+    data <- data.frame(x = x, reward = ifelse(x > 0.7, NA, x^2), status = ifelse(x > 0.7, "failed", "known"))
+    b <- auto_bandit(list(x = c(0, 1)), data, design = 0, kernel = kernel_se(0.3), noise_var = 1e-4, refit = NULL)
+    grid <- seq(0, 1, length.out = 1001)
+    beside <- beside + (nearest(b, grid[which.max(b$posterior(matrix(grid))$mean)]) == "failed")
+    best <- b$best()
+    expect_equal(nearest(b, best$x), "known")
+    known <- data[data$status == "known", ]
+    expect_gte(best$mean + 1e-9, max(b$posterior(matrix(known$x))$mean))
+    expect_equal(best$mean, b$posterior(matrix(best$x))$mean)
+  }
+  # (The case that the test is about.)
+  expect_gt(beside, 0)
+  # Arms, in contexts, with a kernel whose variances differ: one that failed here and succeeded elsewhere.
+  k <- kernel_linear() + kernel_se(0.3)
+  b <- gp_bandit(matrix(c(0.1, 0.5, 0.9), dimnames = list(NULL, "x")), k, 0.01, policy_ei(), failures = "doubt",
+                 contexts = c("u"))
+  b$add(arm = c(1, 2, 3, 3), reward = c(0.1, 0.5, 2, 2.1), context = matrix(c(0, 0, 1, 1)))
+  expect_equal(b$best(context = 0)$arm, 3)
+  b$suggest(context = 0)
+  b$add(arm = 3, context = matrix(0))
+  b$fail(c(5, 6))
+  expect_true(b$history()$arm[6] == 3)
+  expect_equal(b$best(context = 0)$arm == 3, FALSE)
+  expect_equal(b$best(context = 1)$arm, 3)
+})
+
 test_that("failures are avoided after files, refits and restarts too, and in stores", {
   file <- tempfile()
   make <- function(...) {
