@@ -6,7 +6,7 @@
 #
 # The whole suite of issue 29: cases=suite seeds=1:30 for each of evaluations=20, 50, 100 (hours); packages smoof (BBOB), and rpart, nnet, e1071 with mlbench (learners)
 # where they are installed: cases that need one that is not are left out, and named. Method `mlr3mbo` (packages mlr3mbo, mlr3learners, DiceKriging, rgenoud, ranger):
-# mlr3mbo's default surrogate of the same evaluations. `name@d`: a case in d inputs (flat, bowl, one, clean, learner, outliers, failing:
+# mlr3mbo's default surrogate of the same evaluations. `name@d`: a case in d inputs (flat, bowl, one, clean, learner, outliers, failing, edge:
 # 2 to 9). `report` ends with the aims: truth within 2 sd in .90, beyond 3 sd in .03; of each case .85 and .06.
 #
 # Every search is a line of the file `out` (appended; searches that it has are not made again). `z`: (promise - truth) / sd; `loss`: the
@@ -38,6 +38,19 @@ learner_like <- function(d, noise, outliers = 0, failures = 0) {
     truth(p) + stats::rnorm(1, sd = noise)
   }
   list(space = unit_box(d), truth = truth, noise = noise, reading = reading)
+}
+
+# Nothing comes of points beyond an edge across the first input. (A promise there is broken for certain.)
+behind_an_edge <- function(case) {
+  edge <- stats::runif(1, 0.35, 0.65)
+  free <- case$truth
+  case$truth <- function(p) if (p[[1]] > edge) Inf else free(p)
+  case$reading <- function(p) {
+    if (p[[1]] > edge) stop("diverged")
+    free(p) + stats::rnorm(1, sd = case$noise)
+  }
+  case$as_played <- function(frame) transform(frame, x1 = x1 * edge)
+  case
 }
 
 # A BBOB function in units of its sd over the box, with noise of so much of that; seeds go through functions 1 to 24, then through instances.
@@ -155,7 +168,8 @@ sized <- list(
   clean = function(d) list(space = unit_box(d), truth = bowl_of(d), noise = 0),
   learner = function(d) learner_like(d, 0.01),
   outliers = function(d) learner_like(d, 0.01, outliers = 1 / 30),
-  failing = function(d) learner_like(d, 0.01, failures = 1 / 10)
+  failing = function(d) learner_like(d, 0.01, failures = 1 / 10),
+  edge = function(d) behind_an_edge(learner_like(d, 0.01))
 )
 
 # The case of a name, with its random parts by R's generator.
