@@ -62,6 +62,7 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   kept <- !(nothing & status %in% c("withdrawn", "lost", if (!unknown) c("pending", "partial")))
   initial <- initial[kept, , drop = FALSE]
   values <- values[kept, , drop = FALSE]
+  if (nrow(initial) == 0) return(check_initial_outcomes(NULL, domain, names = names))
   x <- read_inputs(domain, initial[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
   # What was known of an experiment that is over is all that ever will be.

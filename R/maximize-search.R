@@ -345,6 +345,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
     stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
+  if (nrow(initial) == 0) return(check_initial(NULL, domain))
   x <- read_inputs(domain, initial[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
   reward <- initial$reward
@@ -372,7 +373,7 @@ says_something <- function(data, unknown) {
 }
 
 status_column <- function(data) {
-  if (is.null(data$status)) rep(NA_character_, nrow(data)) else as.character(data$status)
+  if (is.null(data[["status"]])) rep(NA_character_, nrow(data)) else as.character(data[["status"]])
 }
 
 has_failed <- function(data) {

@@ -158,3 +158,19 @@ test_that("maximize_bandit: 20 inputs, whole numbers, constants, wide logarithms
   wide <- maximize_bandit(function(p) -log10(p[["c"]])^2, box_domain(c(c = 1e-10), c(c = 1e10), log = TRUE), 25)
   expect_lt(abs(log10(wide$par)), 0.2)
 })
+
+test_that("data without rows, and histories that say nothing, are as none", {
+  line <- list(u = c(0, 1))
+  none <- data.frame(u = numeric(), reward = numeric())
+  expect_identical(nrow(auto_bandit(line, none)$history()), 0L)
+  found <- maximize_bandit(function(x) x[["u"]], line, 2, initial = none, progress = FALSE)
+  expect_identical(nrow(as.data.frame(found)), 2L)
+  for (outcomes in list(NULL, list(y = to_maximize(), g = at_most(1)))) {
+    old <- auto_bandit(line, outcomes = outcomes)
+    expect_identical(nrow(auto_bandit(line, old$history(), outcomes = outcomes)$history()), 0L)
+    old$suggest(2)
+    old$withdraw(1:2)
+    expect_identical(nrow(auto_bandit(line, old$history(), outcomes = outcomes)$history()), 0L)
+  }
+  expect_error(auto_bandit(line, data.frame(v = numeric(), reward = numeric())), "data", class = "gpbandits_error")
+})
