@@ -2,10 +2,10 @@
 # column, of which its second model learns the logarithm; the score is the core's (place_of_sum()).
 
 gp_ei_learned_cost <- function(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ..., mean = 0,
-                               contexts = NULL, journal = NULL) {
+                               contexts = NULL, journal = NULL, trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(gp_ei_learned_cost)))
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, 1, mean, cost_kernel, cost_noise_var, NULL, cost_mean)
-  new_rival("ei_cost", parts$domain, 1, contexts, parts$models, journal = journal)
+  new_rival("ei_cost", parts$domain, 1, contexts, parts$models, journal = journal, trust = trust)
 }
 
 # log EI of f above its largest mean at a place played, less the mean of log cost.

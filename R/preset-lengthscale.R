@@ -34,7 +34,7 @@
 #' @param rate growth of the information gain, a function of \eqn{n}; `NULL`: \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d)) log(n + 1)} for Matern kernels.
 #' @param norm_growth \eqn{b}, a function of the round.
 #' @param rounds candidates that come after so many rounds do not come: \eqn{T}.
-#' @param mean,contexts,journal see [gp_bandit()].
+#' @param mean,contexts,journal,trust see [gp_bandit()]; a journal needs `trust = TRUE`: `growth` and what goes with it are functions.
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig
@@ -50,30 +50,30 @@
 #' @export
 lb_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth = NULL, rate = NULL, rounds = 1000,
                       mean = 0,
-                      contexts = NULL, journal = NULL) {
+                      contexts = NULL, journal = NULL, trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(lb_gp_ucb)))
   check_delta(delta)
-  settings <- scale_settings(domain, kernel, contexts, growth, function(d) function(t) max(exp(4 / d), sqrt(t)), rounds)
+  settings <- scale_settings(domain, kernel, contexts, growth, five_at_first, rounds)
   settings$rate <- if (!is.null(rate)) check_function(rate) else default_rate(kernel, settings$d)
   settings[c("R", "delta")] <- list(check_bound(R), delta)
   widths <- function(i) width_gp_ts(B * exp(i / 2), R, delta)
   check_bound(B)
-  new_scale_rival("lb_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal)
+  new_scale_rival("lb_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust)
 }
 
 #' @rdname lb_gp_ucb
 #' @export
 a_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth = NULL, norm_growth = function(t) 1,
                      rounds = 1000, mean = 0,
-                     contexts = NULL, journal = NULL) {
+                     contexts = NULL, journal = NULL, trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(a_gp_ucb)))
   check_delta(delta)
-  settings <- scale_settings(domain, kernel, contexts, growth, function(d) function(t) t^(1 / (4 * d)), rounds)
-  settings$norm_growth <- check_function(norm_growth)
+  settings <- scale_settings(domain, kernel, contexts, growth, sublinear_growth, rounds)
+  settings$norm_growth <- if (missing(norm_growth)) no_growth else check_function(norm_growth)
   check_bound(B)
   check_bound(R)
   widths <- function(i) width_igp(B * exp(i / 2), R, delta / ((i + 1) * (i + 2)))
-  new_scale_rival("a_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal)
+  new_scale_rival("a_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust)
 }
 
 scale_phases <- paste0("scale", 0:99)
@@ -106,12 +106,26 @@ scales_at <- function(settings, t) {
   min(1 + floor(settings$d * log(g) + 1e-9), length(scale_phases))
 }
 
+# What these functions are made in is written down with them: nothing but their numbers.
+five_at_first <- function(d) {
+  force(d)
+  function(t) max(exp(4 / d), sqrt(t))
+}
+
+sublinear_growth <- function(d) {
+  force(d)
+  function(t) t^(1 / (4 * d))
+}
+
+no_growth <- function(t) 1
+
 default_rate <- function(kernel, d) {
+  force(d)
   nu <- kernel_smoothness(kernel)
   if (is.infinite(nu)) function(n) log(n + 1)^(d + 1) else function(n) n^(d / (2 * nu + d)) * log(n + 1)
 }
 
-new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal) {
+new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust) {
   models <- lapply(seq_len(settings$scales) - 1, function(i) {
     shorter <- kernel
     shorter$lengthscale <- kernel$lengthscale * exp(-i / settings$d)
@@ -120,7 +134,7 @@ new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, setti
   size <- prod(rep_len(kernel$lengthscale, settings$d))
   settings$volume <- size * exp(-(seq_along(models) - 1))
   settings$norm <- vapply(models, function(model) model$width$B, 0)
-  new_rival(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0)
+  new_rival(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0, trust = trust)
 }
 
 # ---- the choice ---------------------------------------------------------------

@@ -37,7 +37,8 @@
 #' b$best()
 #' @export
 rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 10, ..., width = width_constant(sqrt(2)),
-                  variance_width = width, variance_noise = NULL, mean = 0, contexts = NULL, journal = NULL) {
+                  variance_width = width, variance_noise = NULL, mean = 0, contexts = NULL, journal = NULL,
+                  trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(rahbo)))
   check_class(variance_kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
   alpha <- check_number(alpha, lower = 0)
@@ -46,7 +47,8 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
   if (is.null(variance_noise)) variance_noise <- 2 * f$models[[1]]$noise_var^2 / (repeats - 1)
   rho <- gp_rival_parts(domain, variance_kernel, variance_noise, check_rival_width(variance_width, "variance_width"), 0,
                         f$models[[1]]$noise_var, NULL, NULL, NULL, 0, least = 0)
-  new_rival("rahbo", f$domain, 0, contexts, c(f$models, rho$models), journal = journal, least = 0)
+  new_rival("rahbo", f$domain, 0, contexts, c(f$models, rho$models), journal = journal, least = 0,
+            trust = trust)
 }
 
 # Ids of queries whose rewards are known, place by place.

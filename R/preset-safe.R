@@ -130,7 +130,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
                       constraint_noise_var, constraint_width, constraint_mean)
   noise <- if (of_data) list(bound = noise_bound, R = if (!missing(R)) R, delta = delta)
   new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, journal, contexts,
-                 accuracy, by, noise, refit, stop_if_refuted)
+                 accuracy, by, noise, refit, stop_if_refuted, trust)
 }
 
 # ---- in the core ----------------------------------------------------------------
@@ -276,7 +276,7 @@ check_seed_places <- function(seed) {
 check_tolerance_of_stage <- function(accuracy) check_number(accuracy, "accuracy", lower = 0, open_lower = TRUE)
 
 new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, contexts, accuracy, by, noise, refit,
-                           stop_if_refuted) {
+                           stop_if_refuted, trust) {
   safety <- parts$safety$models
   size <- length(safety)
   if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
@@ -292,7 +292,7 @@ new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, con
   }
   models <- parts$models
   if (!is.null(refit)) models <- lapply(models, function(one) c(one, list(refit = refit)))
-  new_rival(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0)
+  new_rival(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0, trust = trust)
 }
 
 # What takes time or memory of the order of their number squared.

@@ -53,7 +53,8 @@
 rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
                    constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
                    tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
-                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL) {
+                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL,
+                   trust = FALSE) {
   check_dots_empty(..., allowed = names(formals(rival_admmbo)))
   if (!is.null(refit)) check_class(refit, "bandit_refit", hint = "refit_every()")
   parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
@@ -61,7 +62,7 @@ rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations =
   models <- lapply(parts$models, function(one) c(one, list(refit = refit)))
   evaluations <- rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
                        constraint = check_evaluations(constraint_evaluations, "constraint_evaluations"))
-  new_rival("admmbo", parts$domain, parts$count, models = models, journal = journal)
+  new_rival("admmbo", parts$domain, parts$count, models = models, journal = journal, trust = trust)
 }
 
 check_evaluations <- function(x, arg) {

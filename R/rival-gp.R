@@ -79,18 +79,18 @@
 #' @export
 rival_ckb <- function(domain, kernel, noise_var, step, bound, ..., width = width_constant(2), count = 1, mean = 0,
                 constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                constraint_mean = 0, contexts = NULL, journal = NULL) {
+                constraint_mean = 0, contexts = NULL, journal = NULL, trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(rival_ckb)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  new_rival("ckb", parts$domain, parts$count, contexts, parts$models, journal = journal)
+  new_rival("ckb", parts$domain, parts$count, contexts, parts$models, journal = journal, trust = trust)
 }
 
 #' @rdname rival_ckb
 #' @export
 rival_epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_constant(2), count = 1, mean = 0,
                  constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                 constraint_mean = 0, contexts = NULL, journal = NULL, outcomes = NULL) {
+                 constraint_mean = 0, contexts = NULL, journal = NULL, outcomes = NULL, trust = FALSE) {
   if (!is.null(outcomes)) {
     known <- c("count", "constraint_kernels", "constraint_noise_var", "constraint_width", "constraint_mean")
     twice <- intersect(known, names(match.call()))
@@ -98,13 +98,13 @@ rival_epbo <- function(domain, kernel, noise_var, penalty, ..., width = width_co
       stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome says it of itself")
     }
     policy <- new_policy("exact_penalty")
-    return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes),
-                  domain, kernel, noise_var, ...))
+    return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
+                       trust = trust), domain, kernel, noise_var, ...))
   }
   check_rival_dots(..., allowed = names(formals(rival_epbo)))
   parts <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), count, mean, constraint_kernels,
                           constraint_noise_var, constraint_width, constraint_mean)
-  new_rival("epbo", parts$domain, parts$count, contexts, parts$models, journal = journal)
+  new_rival("epbo", parts$domain, parts$count, contexts, parts$models, journal = journal, trust = trust)
 }
 
 # ---- settings -----------------------------------------------------------------

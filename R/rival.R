@@ -187,6 +187,7 @@ check_rival_dots <- function(..., allowed, no_contexts = NULL) {
 new_rival <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(), journal = NULL,
                       least = 1, trust = FALSE) {
   settings <- checked_settings(rival_rules[[rule]], frame)
+  check_flag(trust)
   check_free_names(names_in_domain(domain), "domain")
   contexts <- check_contexts(contexts, domain)
   domain <- labels_beside(domain, contexts$names)
@@ -202,7 +203,7 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), fra
   make_ready(frame)
   # Ties are counted in units of f's prior.
   if (length(models)) frame$config$scale <- bandit_facts(models_of(frame)[[1]])$prior_scale
-  if (!is.null(journal)) start_journal(rival, journal, check_flag(trust))
+  if (!is.null(journal)) start_journal(rival, journal, trust)
   rival
 }
 

@@ -116,3 +116,36 @@ test_that("several inputs, boxes and contexts run, and bad settings are refused"
   expect_error(a_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, norm_growth = 3), class = "gpbandits_error")
   expect_error(a_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, refit = 3), class = "gpbandits_error")
 })
+
+test_that("rules whose settings hold functions have a journal where that is trusted, and go on from it", {
+  x <- 0:10 / 10
+  own <- kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2 / 0.18))
+  made <- list(
+    function(...) lb_gp_ucb(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
+    function(...) a_gp_ucb(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
+    function(...) rival_ckb(x, own, 0.01, step = 0.1, bound = 1, ...),
+    function(...) rival_epbo(x, kernel_se(0.3), 0.01, penalty = function(t) sqrt(t), ...),
+    function(...) rival_admmbo(x, own, 0.01, ...),
+    function(...) rahbo(x, own, 0.01, 1, kernel_se(0.3), ...),
+    function(...) gp_ei(x, own, 0.01, cost = "learned", ...),
+    function(...) safe_opt(x, own, 0.01, -2, 3, by = "data", lipschitz = 3, noise_bound = 0.1, ...)
+  )
+  for (make in made) {
+    path <- tempfile()
+    expect_error(make(journal = path), "trust = TRUE", class = "gpbandits_error")
+    expect_error(make(trust = 3), "trust", class = "gpbandits_error")
+    set.seed(1)
+    b <- make(journal = path, trust = TRUE)
+    for (t in 1:4) {
+      id <- b$suggest()$id
+      if (b$config$constraints$count > 0 && b$config$rule != "safe_opt") b$observe(id, sin(id), constraints = id / 9)
+      else b$observe(id, sin(id))
+    }
+    again <- open_bandit(path, trust = TRUE)
+    expect_identical(again$history(), b$history())
+    set.seed(2)
+    theirs <- again$suggest()
+    set.seed(2)
+    expect_identical(b$copy()$suggest(), theirs)
+  }
+})
