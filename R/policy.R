@@ -72,6 +72,7 @@
 #' policy_ei()
 #' policy_mes()
 #' policy_function(function(mean, sd, round) mean + log(1 + round) * sd, "log-UCB")
+#' @aliases repeats
 #' @name policies
 NULL
 

@@ -29,6 +29,7 @@
 #'   rows are *all* points that attain it) and `source` (a reference).
 #' @section Errors: a `gpbandits_error` if the name is unknown or the dimension
 #'   is not one the function has.
+#' @aliases test_function
 #' @seealso [bandit_problem()].
 #' @references Dixon, L. C. W. and Szego, G. P. (1978). The global optimization
 #'   problem: an introduction. In *Towards Global Optimisation 2*, 1-15.

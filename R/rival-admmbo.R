@@ -42,6 +42,7 @@
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
 #'   ADMM, Journal of Machine Learning Research 20(123).
+#' @aliases admmbo
 #' @seealso [rival_ckb()], [rival_oco()].
 #' @examples
 #' problem <- problem_small_feasible(grid = 21)

@@ -56,7 +56,7 @@
 #'   all, or a list (numbers: a vector) of one per constraint. `NULL`: those of \eqn{f}.
 #' @param outcomes what each outcome is for, one of them to be made large or small, others with limits; see [outcomes].
 #' @return An object of reference class `BanditRival`; of `rival_epbo(outcomes = )` a [GPBandit][gp_bandit].
-#' @aliases BanditRival BanditRival-class config_ucb
+#' @aliases BanditRival BanditRival-class config_ucb ckb epbo
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic and
 #'   Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson

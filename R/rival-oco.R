@@ -32,6 +32,7 @@
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Cao and Liu (2018), Online convex optimization with time-varying constraints and bandit feedback, IEEE
 #'   Transactions on Automatic Control 64; as used by Shi and Eryilmaz (2022).
+#' @aliases bandit_oco
 #' @seealso [rival_ckb()], [rival_admmbo()].
 #' @examples
 #' problem <- problem_small_feasible(grid = NULL)

@@ -63,6 +63,7 @@
 #' b <- gp_bandit(x, kernel, noise_var = 0.015, policy_ucb(width_constant(2)),
 #'                changes = change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7)))
 #' run_bandit(b, problem, 300)
+#' @aliases changes_function
 #' @name changes
 NULL
 

@@ -219,6 +219,16 @@ test_that("every help page and every article has its place on the site", {
   expect_identical(setdiff(articles, listed), character())
 })
 
+test_that("?name finds the page of every name that was given up", {
+  skip_without_sources()
+  pages <- unlist(lapply(list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE), readLines))
+  gone <- c("test_function", "kernel_ucb", "gp_pi", "gp_bts", "asy_ts", "sw_gp_ucb", "r_gp_ucb", "wgp_ucb", "tv_gp_ucb", "et_gp_ucb",
+            "gp_ei_cost", "config_ucb", "ckb", "epbo", "bandit_oco", "admmbo", "stage_opt", "safe_set", "resume_bandit",
+            "calibrate_threshold", "repeats", "changes_function")
+  expect_identical(setdiff(gone, sub("^.alias[{](.*)[}]$", "\\1", pages)), character())
+  expect_identical(intersect(gone, getNamespaceExports("gpbandits")), character())
+})
+
 test_that("the tools for language models work by hand", {
   home <- tempfile()
   dir.create(home)
