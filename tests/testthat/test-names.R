@@ -94,6 +94,21 @@ test_that("arms are found again within rounding, and only within it", {
                class = "gpbandits_error")
 })
 
+test_that("a data.frame without rows is no points, as a matrix without rows is", {
+  none <- data.frame(temp = numeric(), A = numeric())
+  b <- two_inputs()
+  b$add(x = c(90, 6), reward = 1)
+  expect_identical(b$posterior(none), b$posterior(matrix(0, 0, 2)))
+  expect_identical(predict(b, none), b$posterior(none))
+  b$add(x = none, reward = numeric())
+  expect_identical(nrow(b$history()), 1L)
+  fit <- gp_regression(data.frame(A = 1:3, temp = 4:6), 1:3, kernel_se(1), 0.1)
+  expect_identical(dim(predict(fit, none)), c(0L, 2L))
+  expect_identical(dim(kernel_gram(kernel_se(1), none, cbind(temp = 1:3, A = 1))), c(0L, 3L))
+  for (empty in list(none, data.frame(), numeric())) expect_error(finite_domain(empty), "`x` must", class = "gpbandits_error")
+  expect_error(b$posterior(data.frame(A = character(), temp = character())), "`x` must", class = "gpbandits_error")
+})
+
 test_that("names of arms serve wherever an arm is asked for", {
   materials <- data.frame(material = c("steel", "wood", "glass"), hard = c(3, 1, 2))
   b <- gp_ucb(materials, kernel_se(1), 0.1, mean = c(wood = 1, glass = 2, steel = 3))
