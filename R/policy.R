@@ -66,7 +66,6 @@
 #'   \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
 #' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract: a sublinear expected regret under the prior); Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024) <https://arxiv.org/abs/2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
 #'   Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
-#' @aliases repeats
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
 #' policy_ts(width_constant(1))

@@ -34,7 +34,6 @@
 #' @references Dixon, L. C. W. and Szego, G. P. (1978). The global optimization
 #'   problem: an introduction. In *Towards Global Optimisation 2*, 1-15.
 #'   North-Holland. Each object's `source` names the function's own reference.
-#' @aliases test_function
 #' @examples
 #' branin <- benchmark_function("branin")
 #' branin$f(branin$optimiser)

@@ -44,7 +44,6 @@
 #'   ADMM, Journal of Machine Learning Research 20(123).
 #' @aliases admmbo
 #' @seealso [rival_ckb()], [rival_oco()].
-#' @aliases admmbo
 #' @examples
 #' problem <- problem_small_feasible(grid = 21)
 #' set.seed(1)

@@ -34,7 +34,6 @@
 #'   Transactions on Automatic Control 64; as used by Shi and Eryilmaz (2022).
 #' @aliases bandit_oco
 #' @seealso [rival_ckb()], [rival_admmbo()].
-#' @aliases bandit_oco
 #' @examples
 #' problem <- problem_small_feasible(grid = NULL)
 #' set.seed(1)

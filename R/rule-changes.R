@@ -54,7 +54,6 @@
 #'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many rounds and for the drifting
 #'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371> for weights.
 #' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
-#' @aliases changes_function
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)

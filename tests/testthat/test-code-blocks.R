@@ -205,16 +205,6 @@ test_that("the tour ends with every article", {
   }
 })
 
-test_that("pages that have gone by another name are found by the old one", {
-  skip_without_sources()
-  pages <- unlist(lapply(list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE), readLines))
-  old <- c("test_function", "kernel_ucb", "gp_pi", "gp_bts", "asy_ts", "sw_gp_ucb", "r_gp_ucb", "wgp_ucb", "tv_gp_ucb",
-           "et_gp_ucb", "gp_ei_cost", "config_ucb", "ckb", "epbo", "bandit_oco", "admmbo", "stage_opt", "safe_set",
-           "resume_bandit", "calibrate_threshold", "repeats", "changes_function")
-  expect_identical(setdiff(sprintf("\\alias{%s}", old), pages), character())
-  expect_identical(intersect(old, getNamespaceExports("gpbandits")), character())
-})
-
 # (The site's build would list what is forgotten under "Further pages".)
 test_that("every help page and every article has its place on the site", {
   skip_without_sources()
