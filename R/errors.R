@@ -304,7 +304,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
       stop_argument(arg, "a data.frame with columns that are not numeric", allowed)
     }
     x <- as.matrix(x)
-    if (!length(x)) storage.mode(x) <- "double"       # as.matrix() makes logical ones of those without rows
+    if (!nrow(x) && ncol(x)) storage.mode(x) <- "double"  # as.matrix() makes logical ones of those without rows
   }
   if (!is_number(x) || length(dim(x)) > 2) stop_argument(arg, describe(x), allowed)
   if (length(dim(x)) == 1) x <- stats::setNames(as.vector(x), names(x))
