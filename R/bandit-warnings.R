@@ -10,14 +10,18 @@ warn_once <- function(bandit, kind, ...) {
 
 # Without random numbers and without news the next choice is the one before.
 warn_of_repeats <- function(bandit, n) {
-  if (compares_queries(bandit$config)) return(invisible())
   config <- bandit$config
-  if (trait(config$pending, "noticed") || trait(config$policy, "random") || has_rule(bandit) || explores(config)) {
+  if (trait(config$pending, "noticed") || trait(config$policy, "random") || trait(config$policy, "pairs") ||
+      has_rule(bandit) || explores(config)) {
     return(invisible())
   }
-  warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n,
-            " times: under pending_ignore() a query is not ",
-            "known before its reward. With `pending = pending_hallucinate()` the points of a batch differ.")
+  why <- if (compares_queries(config)) {
+    "nothing is known of a query before it is compared. policy_duel() and policy_ts() ask for different ones."
+  } else {
+    paste("under pending_ignore() a query is not known before its reward. With `pending = pending_hallucinate()`",
+          "the points of a batch differ.")
+  }
+  warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n, " times: ", why)
 }
 
 # Rewards in units of the prior's sd (noise included) from its mean: some of them out of all reach, or the first three

@@ -247,3 +247,14 @@ test_that("a log with half a ranking teaches nothing, one with a stranger in it 
   }
   for (bad in c("2,3,99]", "2,null,1]", "2,3,-1]")) expect_error(forged("2,3,1]", bad)$posterior(), class = "gpbandits_error")
 })
+
+test_that("a tray of one place is not asked for in silence", {
+  x <- 0:4 / 4
+  for (rewards in list(rewards_rankings(), rewards_duels())) {
+    b <- gp_bandit(x, kernel_se(0.3), policy = policy_ei(), rewards = rewards)
+    expect_warning(asked <- b$suggest(3), "policy_ts\\(\\)", class = "gpbandits_repeats")
+    expect_identical(length(unique(asked$arm)), 1L)
+    b <- gp_bandit(x, kernel_se(0.3), policy = policy_duel(2), rewards = rewards)
+    expect_warning(b$suggest(2), NA)
+  }
+})
