@@ -99,9 +99,11 @@ as_gain <- function(gain, arg = "gain") {
 
 # A gain as the core takes it.
 resolve_gain <- function(gain, config) {
-  if (trait(gain, "counts_arms") && !can_count(config$domain)) {
-    stop_argument("gain", sprintf("gain_%s() on %s", gain$type, describe_domain(config$domain)),
-                  "gain_realised(), gain_rate(), a number or a function where there are not finitely many arms")
+  if (trait(gain, "counts_arms") && !is_tabulated_space(config)) {
+    where <- if (!can_count(config$domain)) paste("on", describe_domain(config$domain))
+             else "in contexts without a table (or with more than 50,000 pairs)"
+    stop_argument("gain", sprintf("gain_%s() %s", gain$type, where),
+                  "gain_realised(), gain_rate(), a number or a function where there are not finitely many arms and contexts")
   }
   trait(gain, "resolved")(unclass(gain), config)
 }

@@ -89,3 +89,15 @@ test_that("the bandit's own information gain is that of the points its variance 
     expect_equal(b$information_gain(), ref_information_gain(K, known, 0.1), tolerance = tol$engine)
   }
 })
+
+test_that("gains over the arms say that they need finitely many of them, in known contexts", {
+  for (gain in list(gain_greedy(), gain_spectral())) {
+    policy <- policy_ucb(width_igp(1, 1, gain = gain))
+    expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy, contexts = 1), "`gain` must be .*not gain_.*[(][)] in cont",
+                 class = "gpbandits_error")
+    expect_error(gp_bandit(list(a = c(0, 1)), kernel_se(1), 0.1, policy), "`gain` must be .*not gain_.*[(][)] on a box",
+                 class = "gpbandits_error")
+    b <- gp_bandit(1:3, kernel_se(1), 0.1, policy, contexts = cbind(z = c(0, 0.5)))
+    expect_identical(b$suggest(context = 0.5)$id, 1L)
+  }
+})
