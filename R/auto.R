@@ -20,7 +20,7 @@
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
-#' @param failures `"doubt"` (with several outcomes `"avoid"`), `"avoid"` or `"forget"`: see [gp_bandit()].
+#' @param failures `"doubt"`, `"avoid"` or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
 #'   Lengthscales begin at the ranges of those that are listed, else of those in `data`, else at 1: contexts not known
@@ -60,7 +60,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                         refit = if (is.null(related)) default_refit(domain) else related_refit(),
                         prior_noise = default_prior_noise, prior_lengthscale = "auto",
                         transform = c("auto", "none", "power"),
-                        failures = if (is.null(outcomes) && is.null(limits)) "doubt" else "avoid", contexts = NULL,
+                        failures = c("doubt", "avoid", "forget"), contexts = NULL,
                         belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL,
                         limits = NULL) {
   domain <- as_domain(domain)

@@ -233,7 +233,7 @@ check_probability <- function(feasible) check_number(feasible, "feasible", lower
                                                      open_upper = TRUE)
 
 # The recommended place of a bandit with several outcomes.
-best_of_outcomes <- function(bandit, contexts, context, feasible, weights) {
+best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed) {
   config <- bandit$config
   wanted <- objectives(config)
   if (!is.null(weights)) return(best_of_front(bandit, context, feasible, weights))
@@ -243,6 +243,9 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights) {
                    "`$best(weights = )` weighs them.", argument = "weights")
   }
   found <- core(cpp_bandit_best(bandit$handle, contexts, feasible))
+  if (is_beside_failure(bandit, found, contexts, fixed)) {
+    found <- best_that_succeeded(bandit, contexts, context, feasible)
+  }
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   out <- cbind(frame, outcomes_at(bandit, places_found(config, found),
                                   if (length(config$context_names)) frame[config$context_names]))

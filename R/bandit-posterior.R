@@ -110,11 +110,13 @@ bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed 
   config <- bandit$config
   feasible <- check_probability(feasible)
   contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)
-  if (has_outcomes(config)) return(best_of_outcomes(bandit, contexts, context, feasible, weights))
+  if (has_outcomes(config)) return(best_of_outcomes(bandit, contexts, context, feasible, weights, fixed))
   check_absent(weights, "weights")
   found <- if (has_rule(bandit)) rival_best(bandit, contexts)
            else core(cpp_bandit_best(bandit$handle, contexts, NaN))
-  if (is_beside_failure(bandit, found, contexts, fixed)) found <- best_that_succeeded(bandit, contexts, context)
+  if (is_beside_failure(bandit, found, contexts, fixed)) {
+    found <- best_that_succeeded(bandit, contexts, context)
+  }
   frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
   # Before the first reward nothing can be said in its units.
@@ -133,14 +135,15 @@ is_beside_failure <- function(bandit, found, contexts, fixed) {
   config <- bandit$config
   if (!identical(config$failures, "doubt") || !is.null(fixed)) return(FALSE)
   status <- status_of(bandit, seq_len(table_size(bandit$queries)))
-  if (!any(status == "failed") || !any(status == "known")) return(FALSE)
+  succeeded <- status %in% c("known", "partial")
+  if (!any(status == "failed") || !any(succeeded)) return(FALSE)
   tabulated <- if (is_tabulated_space(config)) {
     cbind(subset_places(all_places(config$domain), found$arm + 1L)$inputs, config$contexts[contexts$row + 1L, ])
   }
   at <- inputs_of_kernel(config, or_else(tabulated, found$inputs), found$arm)
   kernel <- current_config(bandit)$kernel
-  largest <- function(of) max(correlations_with(kernel, known_inputs(bandit, which(status == of)), at))
-  largest("failed") > largest("known")
+  largest <- function(of) max(correlations_with(kernel, known_inputs(bandit, which(of)), at))
+  largest(status == "failed") > largest(succeeded)
 }
 
 # Of points with one, but for the factor that all have.
@@ -150,12 +153,18 @@ correlations_with <- function(kernel, x, one) {
   drop(kernel_gram(kernel, x, one)) / sqrt(unlist(variance))
 }
 
-best_that_succeeded <- function(bandit, contexts, context) {
-  domain <- bandit$config$domain
-  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+# Of several outcomes: where the limits hold with probability `feasible`, if they do so anywhere.
+best_that_succeeded <- function(bandit, contexts, context, feasible) {
+  config <- bandit$config
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("known", "partial"))
   places <- logged_places(bandit, ids)
-  places <- subset_places(places, which(!lies_outside(domain, places)))
-  best <- best_row(posterior_at(bandit, places, context)$mean, bandit$config)
+  places <- subset_places(places, which(!lies_outside(config$domain, places)))
+  belief <- posterior_at(bandit, places, context)
+  best <- if (!has_outcomes(config)) best_row(belief$mean, config) else {
+    allowed <- belief$feasible >= feasible
+    value <- belief[[paste0(objectives(config), "_mean")]] * objective_signs(config)
+    which.max(if (any(allowed)) ifelse(allowed, value, -Inf) else belief$feasible)
+  }
   found <- places_in_log(bandit$config, subset_places(places, best), contexts)
   found[c("arm", "inputs")]
 }

@@ -9,7 +9,7 @@
 #' that stops with an error, or returns `NA` or something that is not one
 #' finite number, is recorded (column `status` of the history) and avoided: the bandit takes it for the worst reward seen so far,
 #' with the noise of a value that may lie anywhere between the worst and the best (`failures = "doubt"` of [gp_bandit()]): one failure among good points is taken for
-#' an accident, several together for a bad region. (With several outcomes: for the worst of each, with the bandit's own noise.)
+#' an accident, several together for a bad region. With several outcomes: for the worst of each.
 #' An objective that cannot take one point (it wants more arguments, or none) stops the search at its first call.
 #' Where none of the first evaluations succeeds (ten that fail for one reason, or as many as the design has) the search
 #' ends early, with a
@@ -221,7 +221,7 @@ check_alone_with_store <- function(store, others) {
 
 # The bandit behind maximize_bandit() and auto_bandit().
 scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., failures = if (length(outcomes) > 1) "avoid" else "doubt", outcomes = NULL,
+                          transform, ..., failures = "doubt", outcomes = NULL,
                           context_sides = NULL) {
   if ("outputs" %in% ...names()) {
     stop_argument("outputs", "given to maximize_bandit() or auto_bandit()",

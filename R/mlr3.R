@@ -11,7 +11,7 @@
 #' towards it), then batches of points of a bandit with the default kernel of the space, refitted as it goes. Rewards
 #' are scaled as
 #' there. bbotk decides when it ends, and recommends the best point seen. Values that are `NA` count as the worst so
-#' far, of one target with a failure's doubt as in [maximize_bandit()].
+#' far, with a failure's doubt as in [maximize_bandit()].
 #' Transformations are applied by bbotk: the space is searched on its own scale.
 #'
 #' With several targets (`OptimInstanceBatchMultiCrit`, `TuningInstanceBatchMultiCrit`) the policy is
@@ -124,21 +124,26 @@ optimize_instance <- function(inst, settings, keep) {
   for (rows in split(seq_len(missing), (seq_len(missing) - 1) %/% settings$batch_size)) {
     values <- rbind(values, evaluate_batch(inst, design[rows, , drop = FALSE]))
   }
-  if (nrow(values)) add_batch(bandit, rbind(known$x, design), rewards_told(values, NULL, inst, bandit))
+  add_batch(bandit, rbind(known$x, design), rewards_told(values, inst, bandit))
   repeat {
     asked <- bandit$suggest(settings$batch_size, fixed = settings$fixed)
     found <- evaluate_batch(inst, asked[domain$names])
-    tell_batch(bandit, asked$id, rewards_told(found, values, inst, bandit))
-    values <- rbind(values, found)
+    tell_batch(bandit, asked$id, rewards_told(found, inst, bandit))
   }
 }
 
+# What is no number has failed.
 tell_batch <- function(bandit, id, rewards) {
-  if (is.data.frame(rewards)) bandit$observe(cbind(id = id, rewards)) else observe_evaluated(bandit, id, rewards)
+  if (!is.matrix(rewards)) return(observe_evaluated(bandit, id, rewards))
+  for (k in seq_along(id)) tell_values(as.environment(bandit), id[k], rewards[k, ])
 }
 
 add_batch <- function(bandit, x, rewards) {
-  if (is.data.frame(rewards)) bandit$add(x, reward = rewards) else add_evaluated(bandit, x, rewards)
+  if (NROW(rewards) == 0) return(invisible())
+  if (!is.matrix(rewards)) return(add_evaluated(bandit, x, rewards))
+  failed <- rowSums(!is.na(rewards)) == 0
+  add_outcomes_in_order(bandit, list(x = x, values = rewards, failed = failed, broken = is.na(rewards) & !failed,
+                                     under_way = is.na(rewards) & FALSE))
 }
 
 # What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
@@ -147,10 +152,9 @@ tell_rest <- function(bandit, domain, inst) {
   open <- which(status == "pending")
   if (length(open)) bandit$withdraw(open)
   done <- earlier_evaluations(inst, domain)
-  told <- seq_len(nrow(done$values)) <= sum(status %in% c("known", "failed"))
+  told <- seq_len(nrow(done$values)) <= sum(status %in% c("known", "partial", "failed"))
   if (any(!told)) {
-    rewards <- rewards_told(done$values[!told, , drop = FALSE], done$values[told, , drop = FALSE], inst, bandit)
-    add_batch(bandit, done$x[!told, , drop = FALSE], rewards)
+    add_batch(bandit, done$x[!told, , drop = FALSE], rewards_told(done$values[!told, , drop = FALSE], inst, bandit))
   }
 }
 
@@ -191,24 +195,13 @@ target_values <- function(inst, data) {
   matrix(as.double(unlist(values)), nrow(values), length(values))
 }
 
-# What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a column each, as they are, and what
-# failed as bad as the worst so far, those of `before` among them.
-rewards_told <- function(values, before, inst, bandit) {
-  signs <- inst$objective_multiplicator[inst$archive$cols_y]
-  if (length(signs) == 1) return(signs[[1]] * values[, 1])
-  seen <- rbind(before, values)
-  costs <- vapply(seq_along(signs), function(k) {
-    without_failures(signs[[k]] * values[, k], signs[[k]] * seen[, k])
-  }, numeric(nrow(values)))
-  told <- as.data.frame(matrix(costs, nrow(values)) * rep(signs, each = nrow(values)))
-  stats::setNames(told, outcome_names(bandit$config))
-}
-
-without_failures <- function(cost, seen) {
-  failed <- !is.finite(cost)
-  seen <- seen[is.finite(seen)]
-  cost[failed] <- if (length(seen)) max(seen) else 0
-  cost
+# What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a matrix of them as they are. NA
+# has failed.
+rewards_told <- function(values, inst, bandit) {
+  values[!is.finite(values)] <- NA
+  if (ncol(values) == 1) return(inst$objective_multiplicator[[inst$archive$cols_y]] * values[, 1])
+  colnames(values) <- outcome_names(bandit$config)
+  values
 }
 
 # What the instance has evaluated before: bbotk's columns as the space has them.
@@ -282,7 +275,7 @@ work_on_instance <- function(inst, settings) {
 }
 
 archive_reader <- function(domain, settings, inst) {
-  list2env(list(bandit = instance_bandit(domain, settings, inst), ids = integer(), open = character(), values = NULL),
+  list2env(list(bandit = instance_bandit(domain, settings, inst), ids = integer(), open = character()),
            parent = emptyenv())
 }
 
@@ -300,7 +293,6 @@ tell_archive <- function(told, data, domain, inst) {
   if (nrow(ended) == 0) return(invisible())
   values <- target_values(inst, ended)
   values[ended$state == "failed", ] <- NA
-  tell_batch(told$bandit, unname(told$ids[ended$keys]), rewards_told(values, told$values, inst, told$bandit))
-  told$values <- rbind(told$values, values)
+  tell_batch(told$bandit, unname(told$ids[ended$keys]), rewards_told(values, inst, told$bandit))
   told$open <- setdiff(told$open, ended$keys)
 }

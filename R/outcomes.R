@@ -27,7 +27,7 @@
 #'
 #' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the value is not known yet (`status` is `"partial"`
 #'   until all are). `$observe(id, c(yield = 61))`: some outcomes of one query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come.
-#'   `$fail(id)` under `failures = "avoid"`: every outcome that is not known counts as its worst value so far: the least of what is to be large, the largest of what is to be small or at
+#'   `$fail(id)` under `failures = "avoid"` or `"doubt"`: every outcome that is not known counts as its worst value so far: the least of what is to be large, the largest of what is to be small or at
 #'   most something; of `between()` and `watched()` nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
 #' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits hold. `$best(feasible = 0.95)`: the largest mean of the objective where
 #'   that is at least so much; where it nowhere is, the most probable place, with a warning of class `gpbandits_infeasible`.

@@ -3,8 +3,7 @@
 test_that("a worker's bandit knows what all workers have begun and ended, once", {
   space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
   inst <- list(objective_multiplicator = c(y = -1), archive = list(cols_y = "y"))
-  told <- list2env(list(bandit = auto_bandit(space, direction = "minimize", design = 0), ids = integer(), open = character(),
-                        values = NULL))
+  told <- list2env(list(bandit = auto_bandit(space, direction = "minimize", design = 0), ids = integer(), open = character()))
   archive <- data.frame(keys = c("q", "r", "s", "t"), state = c("queued", "running", "finished", "failed"),
                         x = c(0.1, 0.2, 0.3, 0.4), k = c("a", "a", "b", "b"), z = c(NA, NA, 1, 2), y = c(NA, NA, 5, NA))
   tell <- function() gpbandits:::tell_archive(told, archive, space, inst)
@@ -30,13 +29,14 @@ test_that("of several targets it knows each, with its own sign", {
   space <- search_space(x = param_real(0, 1))
   inst <- list(objective_multiplicator = c(a = -1, b = 1), archive = list(cols_y = c("a", "b")))
   told <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()), design = 0),
-                        ids = integer(), open = character(), values = NULL))
+                        ids = integer(), open = character()))
   archive <- data.frame(keys = c("r", "s", "t"), state = c("running", "finished", "failed"), x = c(0.2, 0.3, 0.4),
                         a = c(NA, 5, NA), b = c(NA, 2, NA))
   gpbandits:::tell_archive(told, archive, space, inst)
   archive[1, c("state", "a", "b")] <- list("finished", 6, NA)
   gpbandits:::tell_archive(told, archive, space, inst)
-  expect_equal(told$bandit$history()[c("a", "b")], data.frame(a = c(6, 5, 5), b = c(2, 2, 2)), ignore_attr = TRUE)
+  expect_equal(told$bandit$history()[c("a", "b")], data.frame(a = c(6, 5, NA), b = c(NA, 2, NA)), ignore_attr = TRUE)
+  expect_equal(told$bandit$history()$status, c("known", "known", "failed"))
 })
 
 # A server of the test's own; the tests after it are left out where there is none.

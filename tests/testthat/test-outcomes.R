@@ -423,20 +423,46 @@ test_that("bad outcomes are refused and change nothing", {
   expect_identical(b$history()$status, "known")
 })
 
-test_that("what failed counts as the worst of each outcome, and is avoided", {
-  b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), failures = "avoid", pending = pending_hallucinate(),
-                 outcomes = list(f = to_maximize(), g = at_most(1), h = watched()))
-  b$add(arm = c(1, 5), reward = data.frame(f = c(1, 2), g = c(0.5, 0.8), h = c(3, 4)))
-  q <- b$suggest()
-  b$fail(q$id)
-  with_values <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = list(f = to_maximize(), g = at_most(1), h = watched()))
-  with_values$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 1), g = c(0.5, 0.8, 0.8), h = c(3, 4, NA)))
-  expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
-  expect_identical(b$history()$status[3], "failed")
-  # A result that comes after all replaces what stood for it.
-  b$observe(q$id, c(f = 5, g = 0))
-  with_values$amend(3, c(f = 5, g = 0))
-  expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
+test_that("what failed counts as the worst of each outcome, and is avoided, with doubt or without", {
+  for (failures in c("avoid", "doubt")) {
+    b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), failures = failures, pending = pending_hallucinate(),
+                   outcomes = list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = watched()))
+    b$add(arm = c(1, 5), reward = data.frame(f = c(1, 2), g = c(0.5, 0.8), h = c(3, 4)))
+    q <- b$suggest()
+    b$fail(q$id)
+    roles <- list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = watched())
+    with_values <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
+    own <- if (failures == "doubt") data.frame(f = c(NA, NA, 0.01 + 1 / 12), g = c(NA, NA, 0.02 + 0.3^2 / 12), h = NA_real_)
+    with_values$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 1), g = c(0.5, 0.8, 0.8), h = c(3, 4, NA)), noise_var = own)
+    expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
+    expect_identical(b$history()$status[3], "failed")
+    # A result that comes after all replaces what stood for it.
+    b$observe(q$id, c(f = 5, g = 0))
+    told <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
+    told$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 5), g = c(0.5, 0.8, 0), h = c(3, 4, NA)))
+    expect_equal(b$posterior(), told$posterior(), tolerance = 1e-10)
+  }
+})
+
+test_that("with limits, too, no neighbour of failures is recommended where these are doubted", {
+  x <- c(0.1, 0.3, 0.5, 0.68, 0.76, 0.9)
+  told <- function(failures, bound) {
+    b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.4), 1e-3, policy_ei(), failures = failures,
+                   outcomes = list(f = to_maximize(), g = at_most(bound)))
+    b$add(matrix(x[1:4]), reward = data.frame(f = 3 * x[1:4]^2, g = x[1:4]))
+    b$add(matrix(x[5:6]))
+    b$fail(5:6)
+    b
+  }
+  b <- told("doubt", 2)
+  grid <- b$posterior(matrix(seq(0, 1, length.out = 201)))
+  top <- seq(0, 1, length.out = 201)[which.max(ifelse(grid$feasible > 0.95, grid$f_mean, -Inf))]
+  expect_gt(top, 0.72)  # (the case that the test is about)
+  best <- b$best()
+  expect_equal(best$x, 0.68)
+  expect_equal(best$f_mean, b$posterior(matrix(0.68))$f_mean)
+  # Where the limit does not hold at the best of them, another.
+  expect_lt(told("doubt", 0.6)$best(feasible = 0.5)$x, 0.61)
 })
 
 test_that("stores carry outcomes: value by value, from several replicas", {
