@@ -185,7 +185,8 @@ with_equalities_as_shares <- function(apart, where) {
     keep[k] <- FALSE
     reach <- c(sum(set$lower), sum(set$upper))
     if (set$total < reach[1] || set$total > reach[2]) {
-      stop_argument("where", texts[k], sprintf("an equality that can hold: this sum is from %g to %g", reach[1], reach[2]))
+      stop_argument("where", texts[k],
+                    sprintf("an equality that can hold: this sum is from %g to %g", reach[1], reach[2]))
     }
     do.call(check_shares, set, quote = TRUE)
     apart$params[set$names] <- share_params(set)
