@@ -101,6 +101,7 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   likelihood  NULL where noise is Gaussian, else the core's settings of the likelihood;
 #   noise       does it need the bandit's noise_var?
 #   response    a function of f: the expected reward;
+#   sampling    how they are drawn, given f: a function of the rewards and noise_var, see new_sampling();
 #   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
 #   compares    are rewards comparisons of queries?
 #   ranks       of several at once?
@@ -109,7 +110,7 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   parameters  what refits fit besides: NULL, or `names` of settings, `ranges(rewards, first)` (rows of
 #               extra_range()), and `set(rewards, values)`
 #   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
-rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, outcome = NULL,
+rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, sampling = NULL, outcome = NULL,
                        compares = FALSE, ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
                        refits = TRUE, refits_mean = FALSE)
 
@@ -125,14 +126,16 @@ rewards_entries <- list(
                                                     direction_words(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
                   response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
-                  outcome = function(rewards) check_successes, has_norm_bound = TRUE, refits_mean = TRUE)
+                  sampling = function(rewards) sampling_of_successes, outcome = function(rewards) check_successes,
+                  has_norm_bound = TRUE, refits_mean = TRUE)
   ),
   counts = list(
     settings = alist(direction = check_direction(direction), approximation = check_approximation(approximation)),
     later = "approximation",
     traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
-                  outcome = function(rewards) check_event_counts, has_norm_bound = TRUE,
+                  sampling = function(rewards) sampling_of_counts, outcome = function(rewards) check_event_counts,
+                  has_norm_bound = TRUE,
                   refits_mean = TRUE)
   ),
   ordinal = list(
@@ -144,6 +147,7 @@ rewards_entries <- list(
                   response = function(rewards) function(f) {
                     1 + rowSums(stats::plogis(outer(as.vector(f), rewards$cuts, "-")))
                   },
+                  sampling = function(rewards) sampling_of_levels,
                   parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
                   outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
   ),
@@ -169,7 +173,7 @@ rewards_entries <- list(
     traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df),
                   noise = TRUE,
                   likelihood = function(rewards) list(kind = "robust", df = rewards$df),
-                  response = function(rewards) identity,
+                  response = function(rewards) identity, sampling = function(rewards) sampling_of_outliers,
                   outcome = function(rewards) check_reading, concave = FALSE, refits = FALSE)
   )
 )

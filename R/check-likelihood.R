@@ -1,0 +1,184 @@
+# check_model() where rewards are no readings with Gaussian noise. What is left out is taken out of the posterior as its
+# site put it in: with f's mean and sd at a place, and l' and w the sums of the slopes and of the weights of what is
+# left out there,
+#   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'
+# (the cavity: without another fit), and z by the distribution function, at random within the steps of a discrete one.
+
+# What a rule for rewards says of one of them, given f: `log_p(y, size, f)`, `below(y, size, f)` (the distribution
+# function), `discrete` (are they whole numbers?), `weight(y, size, f)` (of its site; NULL: minus the curvature of
+# log_p), `constant(y, size)` (log scores of each by a constant that is fitted to the others). `noise_var`: of readings.
+new_sampling <- function(log_p, below, constant, discrete = TRUE, weight = NULL) {
+  list(log_p = log_p, below = below, constant = constant, discrete = discrete, weight = weight)
+}
+
+sampling_of_successes <- function(rewards, noise_var) {
+  chance <- trait(rewards, "response")
+  new_sampling(function(y, size, f) stats::dbinom(y, size, chance(f), log = TRUE),
+               function(y, size, f) stats::pbinom(y, size, chance(f)),
+               function(y, size) stats::dbinom(y, size, (sum(y) - y + 0.5) / (sum(size) - size + 1), log = TRUE))
+}
+
+sampling_of_counts <- function(rewards, noise_var) {
+  new_sampling(function(y, size, f) stats::dpois(y, size * exp(f), log = TRUE),
+               function(y, size, f) stats::ppois(y, size * exp(f)),
+               function(y, size) stats::dpois(y, size * (sum(y) - y + 0.5) / (sum(size) - size), log = TRUE))
+}
+
+sampling_of_levels <- function(rewards, noise_var) {
+  ends <- c(-Inf, rewards$cuts, Inf)
+  # (By the smaller tail, which has the digits.)
+  log_p <- function(y, size, f) {
+    upper <- ends[y + 1] - f
+    lower <- ends[y] - f
+    above <- lower > 0
+    stats::plogis(ifelse(above, -lower, upper), log.p = TRUE) +
+      log1p(-exp(stats::plogis(ifelse(above, -upper, lower), log.p = TRUE) -
+                   stats::plogis(ifelse(above, -lower, upper), log.p = TRUE)))
+  }
+  constant <- function(y, size) {
+    count <- tabulate(y, length(ends) - 1)
+    log((count[y] - 1 + 0.5) / (length(y) - 1 + 0.5 * length(count)))
+  }
+  new_sampling(log_p, function(y, size, f) stats::plogis(ends[y + 1] - f), constant)
+}
+
+# (The weight of a step towards the mode, as the core has it: minus the curvature may be negative.)
+sampling_of_outliers <- function(rewards, noise_var) {
+  df <- rewards$df
+  sd <- sqrt(noise_var)
+  constant <- function(y, size) {
+    vapply(seq_along(y), function(i) stats::dnorm(y[i], mean(y[-i]), stats::sd(y[-i]), log = TRUE), 0)
+  }
+  new_sampling(function(y, size, f) stats::dt((y - f) / sd, df, log = TRUE) - log(sd),
+               function(y, size, f) stats::pt((y - f) / sd, df), constant, discrete = FALSE,
+               weight = function(y, size, f) (df + 1) / (df + (y - f)^2 / noise_var) / noise_var)
+}
+
+slope_of_reward <- function(sampling, y, size, f, h = 1e-4) {
+  (sampling$log_p(y, size, f + h) - sampling$log_p(y, size, f - h)) / (2 * h)
+}
+
+weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
+  if (!is.null(sampling$weight)) return(sampling$weight(y, size, f))
+  curvature <- (sampling$log_p(y, size, f + h) - 2 * sampling$log_p(y, size, f) + sampling$log_p(y, size, f - h)) / h^2
+  pmax(0, -curvature)
+}
+
+# ---- the rewards and what the model says: see checked_data() -------------------------------
+
+# A list like that of bandit_checked(), with `left_out(by)` in the place of what a covariance would say.
+likelihood_checked <- function(bandit, config) {
+  if (compares_queries(config)) {
+    stop_argument("object", paste("a bandit whose rewards are", trait(config$rewards, "title")),
+                  "one whose rewards are of one place each")
+  }
+  known <- core(cpp_bandit_known(bandit$handle, 1L))
+  lasting <- trait(or_else(config$changes, change_never()), "lasting")
+  if (is.finite(lasting)) known <- lapply(known, utils::tail, lasting)
+  check_enough(sum(is_told(bandit, known$id, 1L)))
+  at <- in_scale_of_rewards(posterior_where_played(bandit, known$id), config, scale = "latent")
+  sampling <- sampling_of(config)
+  uniform <- uniforms_of(known$id)
+  x <- known_inputs(bandit, known$id)
+  place <- query_frame(bandit, known$id)[-1]
+  response <- trait(config$rewards, "response")
+  prior <- known_prior_mean(bandit, known$id, config$mean)
+  as_readings <- function(target, weight) list(y = target - prior, noise = 1 / weight, x = x,
+                                               gram = function() kernel_gram(config$kernel, x))
+  left_out <- function(by) {
+    left <- without_sites(sites_of(sampling, known, at, is_variational(config$rewards)), at, by, as_readings, prior)
+    left_out_predicted(left, sampling, known, uniform)
+  }
+  none <- rep(0, length(known$id))
+  list(id = known$id, place = place, reward = known$value, rate = known$value / known$size, noise = none + 1,
+       prior = none, x = x, counts = is_told(bandit, known$id, 1L), left_out = left_out, said = said_of_sites(bandit, known, uniform), fitted = is_fitted(bandit),
+       user = function(mean, sd) on_response(data.frame(mean = mean, sd = sd), response))
+}
+
+sampling_of <- function(config) trait(config$rewards, "sampling")(config$rewards, config$noise_var)
+
+# Where a reward is within its step: the same for all who look, whatever R's generator has done.
+uniforms_of <- function(ids) {
+  preserve_rng({
+    set.seed(1, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+    stats::runif(max(ids))[ids]
+  })
+}
+
+# Slope and weight of each reward at the posterior mean; under expectations these expected.
+sites_of <- function(sampling, known, at, variational) {
+  nodes <- if (variational) fine_rule else list(at = 0, weight = 1)
+  f <- outer(at$sd, nodes$at) + at$mean
+  over <- function(of) drop(matrix(of(sampling, known$value, known$size, f), nrow(f)) %*% nodes$weight)
+  list(mean = at$mean, slope = over(slope_of_reward), weight = over(weight_of_reward))
+}
+
+# f without what is left out, and (`about`) with the one reward again. `as_readings(target, weight)`: rewards as readings
+# of f, see left_out_dense(), by which rows are solved whose digits are lost.
+without_sites <- function(sites, at, by, as_readings, prior) {
+  readings <- as_readings(sites$mean + sites$slope / pmax(sites$weight, 1e-12), pmax(sites$weight, 1e-12))
+  group <- if (by == "place") place_groups(readings) else seq_along(sites$mean)
+  together <- function(part) drop(rowsum(part, group))[group]
+  rest <- 1 - at$sd^2 * together(sites$weight)
+  variance <- at$sd^2 / rest
+  mean <- at$mean - variance * together(sites$slope)
+  doubtful <- which(rest < 1e-6)
+  if (length(doubtful)) {
+    exact <- left_out_dense(readings, by, group[doubtful])
+    mean[doubtful] <- exact$mean + prior[doubtful]
+    variance[doubtful] <- exact$variance
+  }
+  tilted <- 1 / (1 / variance + sites$weight)
+  about <- list(mean = tilted * (mean / variance + sites$weight * sites$mean + sites$slope), sd = sqrt(tilted))
+  list(mean = mean, variance = variance, about = about)
+}
+
+# A row for each reward, as left_out_by() has one for each group.
+left_out_predicted <- function(left, sampling, known, uniform) {
+  rows <- seq_along(known$id)
+  sd <- sqrt(left$variance)
+  list(group = rows, first = rows, mean = left$mean, variance = left$variance,
+       z = quantile_of_reward(sampling, known, left$mean, sd, uniform),
+       density = log_predictive(sampling, known, left$mean, sd, left$about),
+       constant = sampling$constant(known$value, known$size))
+}
+
+# Log densities of rewards, where f is normal.
+log_predictive <- function(sampling, known, mean, sd, about) {
+  f <- outer(about$sd, fine_rule$at) + about$mean
+  log_ratio <- stats::dnorm(f, mean, sd, log = TRUE) - stats::dnorm(f, about$mean, about$sd, log = TRUE)
+  log_sum(matrix(sampling$log_p(known$value, known$size, f), nrow(f)) + log_ratio, fine_rule$weight)
+}
+
+# The normal quantile of the distribution function at a reward, at random within its step. (The trapezium rule: of what
+# is a step in f, too.)
+quantile_of_reward <- function(sampling, known, mean, sd, uniform) {
+  nodes <- seq(-8, 8, by = 0.05)
+  weight <- stats::dnorm(nodes) / sum(stats::dnorm(nodes))
+  below <- function(y) {
+    blocks <- split(seq_along(y), (seq_along(y) - 1) %/% 1000)
+    unlist(lapply(blocks, function(rows) {
+      f <- outer(sd[rows], nodes) + mean[rows]
+      drop(matrix(sampling$below(y[rows], known$size[rows], f), length(rows)) %*% weight)
+    }), use.names = FALSE)
+  }
+  upper <- below(known$value)
+  lower <- if (sampling$discrete) below(known$value - 1) else upper
+  stats::qnorm(pmin(pmax(lower + uniform * (upper - lower), 1e-15), 1 - 1e-15))
+}
+
+# z of rewards by what was known of f when their queries were made: independent and standard normal under the model, but
+# for the likelihood's approximation.
+said_of_sites <- function(bandit, known, uniform) {
+  told <- rows_said_of(bandit, known)
+  z <- rep(NA_real_, length(told$rows))
+  for (k in unique(told$before)) {
+    here <- told$before == k
+    at <- told$rows[here]
+    config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
+    belief <- data.frame(mean = bandit$queries$mean[known$id[at]], sd = bandit$queries$sd[known$id[at]])
+    belief <- in_scale_of_rewards(belief, config, scale = "latent")
+    z[here] <- quantile_of_reward(sampling_of(config), lapply(known, `[`, at), belief$mean, belief$sd, uniform[at])
+  }
+  z[is.finite(z)]
+}
