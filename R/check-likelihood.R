@@ -91,7 +91,8 @@ likelihood_checked <- function(bandit, config) {
   }
   none <- rep(0, length(known$id))
   list(id = known$id, place = place, reward = known$value, rate = known$value / known$size, noise = none + 1,
-       prior = none, x = x, counts = is_told(bandit, known$id, 1L), left_out = left_out, said = said_of_sites(bandit, known, uniform), fitted = is_fitted(bandit),
+       prior = none, x = x, counts = is_told(bandit, known$id, 1L), left_out = left_out,
+       said = said_of_sites(bandit, known, uniform), fitted = is_fitted(bandit),
        user = function(mean, sd) on_response(data.frame(mean = mean, sd = sd), response))
 }
 
@@ -113,8 +114,8 @@ sites_of <- function(sampling, known, at, variational) {
   list(mean = at$mean, slope = over(slope_of_reward), weight = over(weight_of_reward))
 }
 
-# f without what is left out, and (`about`) with the one reward again. `as_readings(target, weight)`: rewards as readings
-# of f, see left_out_dense(), by which rows are solved whose digits are lost.
+# f without what is left out, and (`about`) with the one reward again. `as_readings(target, weight)`: rewards as
+# readings of f, see left_out_dense(), by which rows are solved whose digits are lost.
 without_sites <- function(sites, at, by, as_readings, prior) {
   readings <- as_readings(sites$mean + sites$slope / pmax(sites$weight, 1e-12), pmax(sites$weight, 1e-12))
   group <- if (by == "place") place_groups(readings) else seq_along(sites$mean)
