@@ -20,6 +20,11 @@ outcome_values <- function(config, values, count, arg = "reward") {
   } else {
     given <- if (length(names) == 1) stats::setNames(list(values), names)
   }
+  strange <- setdiff(names(given), c(names, ""))
+  if (length(strange)) {
+    quoted_names <- dQuote(readable(utils::head(strange, 4)), FALSE)
+    stop_argument(arg, paste("one with", paste(quoted_names, collapse = ", ")), allowed)
+  }
   known <- length(given) > 0 && !is.null(names(given)) && all(names(given) %in% names) && !anyDuplicated(names(given))
   if (!known) stop_argument(arg, describe(values), allowed)
   out <- matrix(NA_real_, count, length(names), dimnames = list(NULL, names))

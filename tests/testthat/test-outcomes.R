@@ -465,6 +465,16 @@ test_that("with limits, too, no neighbour of failures is recommended where these
   expect_lt(told("doubt", 0.6)$best(feasible = 0.5)$x, 0.61)
 })
 
+test_that("an outcome that there is not is named", {
+  b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = list(f = to_maximize(), g = at_most(1)))
+  b$suggest()
+  for (call in list(quote(b$observe(1, c(yeild = 3))), quote(b$add(arm = 1, reward = data.frame(f = 1, yeild = 3))),
+                    quote(b$observe(1, list(f = 1, yeild = 2))))) {
+    expect_error(eval(call), "\"yeild\"", class = "gpbandits_error")
+  }
+  expect_identical(b$history()$status, "pending")
+})
+
 test_that("stores carry outcomes: value by value, from several replicas", {
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
