@@ -198,7 +198,6 @@ Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, 
 RcppExport SEXP _gpbandits_cpp_bandit_drawn_maxima(SEXP handleSEXP, SEXP contextSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
     Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
@@ -222,7 +221,6 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws);
 RcppExport SEXP _gpbandits_cpp_joint_maxima(SEXP jointSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type joint(jointSEXP);
     Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_joint_maxima(joint, draws));
@@ -433,7 +431,6 @@ Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::M
 RcppExport SEXP _gpbandits_cpp_bandit_drawn_values(SEXP handleSEXP, SEXP outcomeSEXP, SEXP pointsSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
@@ -460,7 +457,6 @@ Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context,
 RcppExport SEXP _gpbandits_cpp_bandit_proposals(SEXP handleSEXP, SEXP contextSEXP, SEXP countSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
     Rcpp::traits::input_parameter< int >::type count(countSEXP);
@@ -473,7 +469,6 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
 RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP contextSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
     Rcpp::traits::input_parameter< double >::type scale(scaleSEXP);
@@ -574,7 +569,6 @@ END_RCPP
 void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
 RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
     Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
     Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
@@ -869,7 +863,6 @@ Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, doub
 RcppExport SEXP _gpbandits_cpp_regression_draw(SEXP pointerSEXP, SEXP xSEXP, SEXP countSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< double >::type count(countSEXP);

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 // ---- a bandit's settings ------------------------------------------------------------------------
 
@@ -420,7 +421,7 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
 }
 
 // The maximum and the value at the recommended place, in joint draws: a row each.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
@@ -445,7 +446,7 @@ SEXP cpp_bandit_joint_maxima(SEXP handle, const Rcpp::List& context) {
   return Rcpp::XPtr<gpb::JointMaxima>(found.release(), true);
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
   const Rcpp::XPtr<gpb::JointMaxima> maxima(joint);
   gpb::RRng seeds;
@@ -802,7 +803,7 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
 }
 
 // Functions drawn from what is known of an outcome (0-based), at any points as above: a column each.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::MatrixXd& points, int draws) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
@@ -841,7 +842,7 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
 }
 
 // The arms (0-based) of `count` choices that could be made now. Nothing is asked by them.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
@@ -856,7 +857,7 @@ Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context,
 
 // Joint draws over all arms in a context, one per column, from the posterior with covariance
 // scaled by scale^2.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
@@ -958,17 +959,19 @@ namespace {
 // Calls back at most every 50 ms: interrupts, and the progress bar.
 class Pulse {
  public:
-  explicit Pulse(const Rcpp::Nullable<Rcpp::Function>& progress) : progress_(progress) {}
+  explicit Pulse(const Rcpp::Nullable<Rcpp::Function>& progress) {
+    if (progress.isNotNull()) progress_.emplace(Rcpp::Function(progress.get()), nullptr);
+  }
   void beat(double done) {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(40)) return;
     last_ = now;
     gpb::check_interrupt();
-    if (progress_.isNotNull()) Rcpp::Function(progress_.get())(done);
+    if (progress_) (*progress_)(done);
   }
 
  private:
-  Rcpp::Nullable<Rcpp::Function> progress_;
+  std::optional<gpb::RFunction> progress_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
@@ -979,14 +982,9 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
   draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
   draws.contexts = gpb::contexts_from_list(list["contexts"]);
   if (!Rf_isNull(list["delay_at"])) {
-    const Rcpp::Function f = list["delay_at"];
+    const gpb::RFunction f{Rcpp::Function(list["delay_at"]), nullptr};
     draws.delay_at = [f](const gpb::Query& query, gpb::Index round) {
-      // f draws random numbers and puts R's generator back as it finds it in R.
-      PutRNGstate();
-      const double delay = Rcpp::as<double>(f(static_cast<int>(query.place.arm), query.place.x,
-                                              static_cast<double>(round + 1)));
-      GetRNGstate();
-      return delay;
+      return Rcpp::as<double>(f(static_cast<int>(query.place.arm), query.place.x, static_cast<double>(round + 1)));
     };
   }
   return draws;
@@ -1000,13 +998,13 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth)
                                                    Rcpp::as<std::vector<int>>(truth["period"]),
                                                    Rcpp::as<Eigen::MatrixXd>(truth["constraints"]));
   }
-  const Rcpp::Function f = truth["f"];
+  const gpb::RFunction f{Rcpp::Function(truth["f"]), nullptr};
   const auto arm_of = [](const gpb::Place& place) {
     return place.arm < 0 ? NA_INTEGER : static_cast<int>(place.arm);
   };
   gpb::FunctionEnvironment::Constraints constraints;
   if (!Rf_isNull(truth["g"])) {
-    const Rcpp::Function g = truth["g"];
+    const gpb::RFunction g{Rcpp::Function(truth["g"]), nullptr};
     constraints = [g, arm_of](const gpb::Place& place) {
       return Rcpp::as<Eigen::VectorXd>(g(arm_of(place), place.x));
     };
@@ -1044,7 +1042,7 @@ void cpp_run_receive(SEXP run_handle) {
   in_progress->run.receive();
 }
 
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
   gpb::RRng rng;

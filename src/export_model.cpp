@@ -189,7 +189,7 @@ Eigen::MatrixXd cpp_regression_covariance(SEXP pointer, const Eigen::MatrixXd& x
 }
 
 // Zero-mean prior: joint draws of f, one per column.
-// [[Rcpp::export]]
+// [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, double count) {
   gpb::RRng rng;
   return RegressionPtr(pointer)->posterior.draw(x, rng, static_cast<gpb::Index>(count));

@@ -2,6 +2,7 @@
 #ifndef GPB_R_FUNCTION_H
 #define GPB_R_FUNCTION_H
 
+#include "r_rng.h"
 #include "r_values.h"
 
 #include <memory>
@@ -58,6 +59,7 @@ class RFunction {
   }
   template <typename... Arguments>
   SEXP operator()(const Arguments&... arguments) const {
+    RRng::give_back();
     return Rcpp::Function(held_->get())(arguments...);
   }
   // What it returns has to be numbers. (Where assertions are on Rcpp ends R if they are words.)

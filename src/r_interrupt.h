@@ -3,12 +3,13 @@
 #ifndef GPB_R_INTERRUPT_H
 #define GPB_R_INTERRUPT_H
 
-#include <Rcpp/Lightest>
+#include "r_rng.h"
 
 namespace gpb {
 
 // Leaves by a C++ exception, so destructors run; R's own condition goes on from there.
 inline void check_interrupt() {
+  RRng::give_back();
   Rcpp::unwindProtect([] {
     R_CheckUserInterrupt();
     return R_NilValue;

@@ -1,32 +1,48 @@
 // R's own generator behind the core's Rng, so that set.seed() and R's parallel
-// streams work. It reads R's state at its first draw and gives it back at its end.
+// streams work.
 #ifndef GPB_R_RNG_H
 #define GPB_R_RNG_H
 
 #include <Rcpp/Lightest>
 #include <R_ext/Random.h>
 
-#include <optional>
-
 #include "base/types.h"
 
 namespace gpb {
 
+// R's generator has its state in R, or for a while in C, where draws move it on. R code that runs in that while reads the
+// old state: a function of the user's that draws, or any finalizer that does as much as look (RSQLite's does). Then numbers
+// would come twice. So the state is given back before any R code is called: there are as many of it as of R, one a process.
 class RRng : public Rng {
  public:
-  double uniform() override { return begin(), unif_rand(); }
-  double normal() override { return begin(), norm_rand(); }
+  RRng() = default;
+  ~RRng() override { give_back(); }
+  RRng(const RRng&) = delete;
+  RRng& operator=(const RRng&) = delete;
+  double uniform() override { return take(), unif_rand(); }
+  double normal() override { return take(), norm_rand(); }
   // R_unif_index rejects, as sample() does: no index is favoured by rounding.
   Index index(Index n) override {
-    return begin(), static_cast<Index>(R_unif_index(static_cast<double>(n)));
+    return take(), static_cast<Index>(R_unif_index(static_cast<double>(n)));
+  }
+
+  // To be called before R is.
+  static void give_back() {
+    if (!taken()) return;
+    taken() = false;
+    PutRNGstate();
   }
 
  private:
-  void begin() {
-    if (!state_) state_.emplace();
+  static void take() {
+    if (taken()) return;
+    GetRNGstate();
+    taken() = true;
   }
-
-  std::optional<Rcpp::RNGScope> state_;
+  static bool& taken() {
+    static bool is_taken = false;
+    return is_taken;
+  }
 };
 
 }  // namespace gpb

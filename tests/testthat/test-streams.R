@@ -51,3 +51,64 @@ test_that("bad seeds and counts are refused", {
   expect_error(replication_seeds(1.5, 2), class = "gpbandits_error")
   expect_error(replication_seeds(1, 0), class = "gpbandits_error")
 })
+
+test_that("R code that runs within a run finds the generator as it stands, and leaves it where it says", {
+  seen <- list()
+  f <- function(x) {
+    seen <<- c(seen, list(get(".Random.seed", envir = globalenv())))
+    runif(nrow(x))
+  }
+  box <- box_domain(0, 1)
+  b <- gp_bandit(box, kernel_se(0.3), 0.01, policy_uniform())
+  set.seed(5)
+  run_bandit(b, bandit_problem(box, f, noise_gaussian(0.1), optimum = 1), 20)
+  seen <- tail(seen, 20)
+  x <- b$history()[[2]]
+  for (t in 1:19) {
+    assign(".Random.seed", seen[[t]], envir = globalenv())
+    runif(1)
+    expect_identical(runif(1), x[t + 1])
+    expect_identical(get(".Random.seed", envir = globalenv()), seen[[t + 1]])
+  }
+})
+
+test_that("a finalizer that looks at the generator changes nothing", {
+  box <- box_domain(0, 1)
+  life <- function(collect) {
+    looked <- 0
+    f <- function(x) {
+      guard <- new.env()
+      reg.finalizer(guard, function(e) {
+        RNGkind()
+        looked <<- looked + 1
+      })
+      rm(guard)
+      if (collect) gc()
+      x[, 1]
+    }
+    b <- gp_bandit(box, kernel_se(0.3), 0.01, policy_ts(width_constant(1)))
+    set.seed(6)
+    run_bandit(b, bandit_problem(box, f, noise_gaussian(0.1), optimum = 1), 12)
+    if (collect) expect_gt(looked, 10)
+    list(b$history(), runif(1))
+  }
+  expect_identical(life(TRUE), life(FALSE))
+})
+
+test_that("a score of one's own may draw random numbers", {
+  arms <- matrix(seq(0, 1, length.out = 7))
+  life <- function() {
+    drawn <- numeric()
+    b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy_function(function(mean, sd, round) {
+      drawn <<- c(drawn, z <- rnorm(length(mean)))
+      mean + z * sd
+    }))
+    set.seed(7)
+    run_bandit(b, bandit_problem(arms, function(x) x[, 1], noise_gaussian(0.1), optimum = 1), 12)
+    c(drawn, rnorm(5))
+  }
+  z <- life()
+  expect_length(z, 7 * 12 + 5)
+  expect_length(unique(z), length(z))
+  expect_identical(life(), z)
+})
