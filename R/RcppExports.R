@@ -357,6 +357,10 @@ cpp_golden_points <- function(n, d) {
     .Call(`_gpbandits_cpp_golden_points`, n, d)
 }
 
+cpp_climb <- function(u, told) {
+    .Call(`_gpbandits_cpp_climb`, u, told)
+}
+
 cpp_columns <- function(x, names, rows) {
     .Call(`_gpbandits_cpp_columns`, x, names, rows)
 }

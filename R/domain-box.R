@@ -207,6 +207,13 @@ spread_places.box_domain <- function(domain, count) {
 }
 
 #' @export
+maximise_over.box_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
+  rows <- list(count = 1L, box = domain, settle = function(row, inputs) nearest_places(domain, inputs),
+               find = function(places) list(row = rep(1L, place_total(places)), inputs = places$inputs))
+  maximise_in_rows(rows, value, limits, effort, from)
+}
+
+#' @export
 to_model_inputs.box_domain <- function(domain, x) {
   x[, domain$log] <- log(x[, domain$log])
   x

@@ -1,12 +1,20 @@
-# The one maximiser of a function over inputs that are continuous. It works in slices: what is fixed in a slice
-# (the row of a product; whole-number inputs that take few values together) is tried value by value, and the inputs
-# that are free in it are searched in their unit cube: spread candidates, climbs from the best of them that are far
-# apart, then closer and closer looks around the best point.
+# The maximiser of functions of R's over inputs that are continuous: a problem's own optimum, a belief's mode, what a
+# rule in R scores by. It works in slices: what is fixed in a slice (the row of a product, the levels of a search space,
+# whole-number inputs that take few values together) is tried value by value, and the inputs that are free in it are
+# searched in their unit cube: spread candidates, climbs from the best of them that are far apart, then closer and
+# closer looks around the best point. Climbs are the core's (src/core/base/climb_by_values.h).
+#
+# It stands beside the searches of bandits (src/core/spaces) because it has to do what they need not. Their scores cost
+# microseconds and have slopes, and a place that is nearly the best will do; here a call costs what R takes, so that
+# many points are asked about at once, and what is found is the truth that regret is measured against. Whole numbers are
+# tried one by one, where a bandit relaxes them: a function of the user's may not know 2.5. Limits are met to 1e-10 by
+# multipliers, which asks for them at every step, where a bandit takes them as linear to ask R seldom, and ends some
+# 1e-6 from the best. What a space itself excludes is excluded to the last bit by both, on a straight line back.
 
 # How hard to look. `candidates`: per free input, at most `most` (more where there are many slices); `starts`: climbs
 # by gradients, for functions that are smooth and cheap; `cloud`, `half_widths`, `repeats`: points per input of a
 # closer look, how far they lie from the best one, and how often each look is repeated while it helps; `slack`:
-# so large a share of a limit's size counts as 0.
+# so large a share of a limit's size counts as 0. (What a search space itself excludes cannot be played: no slack.)
 effort_of_run <- list(candidates = 1000, most = 10000, starts = 20, cloud = 100, half_widths = c(0.1, 0.02),
                       repeats = 10, slack = 1e-8)
 
@@ -18,39 +26,36 @@ effort_of_round <- list(candidates = 250, most = Inf, starts = 0, cloud = 40,
 kMostSlices <- 64
 kMostWhole <- 20000
 
-#' @export
-maximise_over.box_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
-  maximise_in_slices(domain, matrix(0, 1, 0), domain, value, limits, effort, from)
-}
-
-# `rows`: those of a product, one without columns for a box.
-maximise_in_slices <- function(domain, rows, box, value, limits, effort, from) {
-  search <- new_search_space(domain, rows, box, value, limits, effort)
+# `rows`: what is searched, a list of `count`, how many rows there are (one for a box); `box`, the inputs that move in
+# each; `settle(row, inputs)`, the places next to inputs of the box in these rows (1, 2, ...), with `excess` where
+# something is excluded beforehand; `find(places)`, the `row` (NA: none) and `inputs` of places.
+maximise_in_rows <- function(rows, value, limits, effort, from) {
+  search <- new_search_of_rows(rows, value, limits, effort)
   found <- assess(search, first_points(search, from))
   search <- with_units(search, found)
+  search$inside <- pick(found, which(is_feasible(search, found)))
   best <- best_point(search, found)
   for (start in linkage_starts(found, search_score(search, found), effort$starts)) {
     best <- better_of(search, best, climb(search, pick(found, start)))
   }
   if (!best$feasible) best <- look_closer(search, best)
   best <- look_closer(search, best)
-  list(places = places_at(search, best), value = best$value, feasible = best$feasible)
+  list(places = settled_points(search, best)$places, value = best$value, feasible = best$feasible)
 }
 
 # ---- slices and points --------------------------------------------------------
 
 # Points are a list: `slice`, numbers; `u`, a row of the free inputs' unit cube each; once assessed also `value`
-# and `g` (the limits' values, a column each).
-new_search_space <- function(domain, rows, box, value, limits, effort) {
+# and `g` (what is excluded beforehand, then the limits' values, a column each).
+new_search_of_rows <- function(rows, value, limits, effort) {
+  box <- rows$box
   bounds <- unname(input_ranges(box))
-  whole <- whole_slices(box, nrow(rows))
+  whole <- whole_slices(box, rows$count)
   fixed <- as.integer(colnames(whole))
   free <- setdiff(seq_along(box$names), fixed)
-  row <- rep(seq_len(nrow(rows)), each = nrow(whole))
-  list(box = box, value = value, limits = limits, effort = effort, f_unit = 1, g_unit = 1,
-       arm = if (is.null(arm_count(domain))) rep(NA_integer_, length(row)) else row - 1L,
-       row = unname(rows[row, , drop = FALSE]),
-       whole = unname(whole[rep(seq_len(nrow(whole)), nrow(rows)), , drop = FALSE]),
+  list(rows = rows, value = value, limits = limits, effort = effort, f_unit = 1, g_unit = 1,
+       row = rep(seq_len(rows$count), each = nrow(whole)),
+       whole = unname(whole[rep(seq_len(nrow(whole)), rows$count), , drop = FALSE]),
        fixed = fixed, free = free, smooth = which(!box$integer[free]), lower = bounds[1, free],
        side = bounds[2, free] - bounds[1, free])
 }
@@ -68,20 +73,20 @@ whole_slices <- function(box, rows) {
   as.matrix(expand.grid(stats::setNames(values, at), KEEP.OUT.ATTRS = FALSE))
 }
 
-# The nearest places that may be played.
-places_at <- function(search, points) {
+# The nearest places, and what they exceed that is known beforehand, a column each.
+settled_points <- function(search, points) {
   n <- length(points$slice)
-  inputs <- matrix(0, n, length(search$box$names))
+  inputs <- matrix(0, n, length(search$rows$box$names))
   inputs[, search$fixed] <- search$whole[points$slice, ]
   inputs[, search$free] <- rep(search$lower, each = n) + points$u * rep(search$side, each = n)
-  list(arm = search$arm[points$slice],
-       inputs = cbind(search$row[points$slice, , drop = FALSE], nearest_places(search$box, inputs)$inputs))
+  found <- search$rows$settle(search$row[points$slice], inputs)
+  list(places = found[c("arm", "inputs")], excess = or_else(found$excess, matrix(0, n, 0)))
 }
 
 # Candidates over all slices, and the places `from`.
 first_points <- function(search, from) {
   effort <- search$effort
-  slices <- length(search$arm)
+  slices <- length(search$row)
   d <- length(search$free)
   if (d == 0) return(list(slice = seq_len(slices), u = matrix(0, slices, 0)))
   total <- min(effort$candidates * d, effort$most)
@@ -92,10 +97,10 @@ first_points <- function(search, from) {
 
 points_of <- function(search, places) {
   if (is.null(places) || place_total(places) == 0) return(NULL)
-  inputs <- places$inputs[, ncol(search$row) + seq_along(search$box$names), drop = FALSE]
-  # Rows may share their inputs: their numbers tell them apart.
-  slice <- match_rows(cbind(places$arm, inputs[, search$fixed]), cbind(search$arm, search$whole))
-  u <- (inputs[, search$free, drop = FALSE] - rep(search$lower, each = length(slice))) /
+  found <- search$rows$find(places)
+  # (Rows may share their inputs: their numbers tell them apart.)
+  slice <- match_rows(cbind(found$row, found$inputs[, search$fixed]), cbind(search$row, search$whole))
+  u <- (found$inputs[, search$free, drop = FALSE] - rep(search$lower, each = length(slice))) /
     rep(search$side, each = length(slice))
   pick(list(slice = slice, u = pmin(pmax(u, 0), 1)), which(!is.na(slice)))
 }
@@ -113,9 +118,13 @@ pick <- function(points, rows) {
 # ---- how good points are ------------------------------------------------------
 
 assess <- function(search, points) {
-  places <- places_at(search, points)
-  points$value <- search$value(places)
-  points$g <- if (is.null(search$limits)) matrix(0, length(points$value), 0) else search$limits(places)
+  settled <- settled_points(search, points)
+  points$value <- search$value(settled$places)
+  with_limits(search, points, settled)
+}
+
+with_limits <- function(search, points, settled = settled_points(search, points)) {
+  points$g <- cbind(settled$excess, if (!is.null(search$limits)) search$limits(settled$places))
   points
 }
 
@@ -123,6 +132,8 @@ assess <- function(search, points) {
 with_units <- function(search, found) {
   search$f_unit <- unit_of(diff(range(found$value)))
   search$g_unit <- vapply(seq_len(ncol(found$g)), function(j) unit_of(max(abs(found$g[, j]))), 0)
+  known <- ncol(settled_points(search, pick(found, 1))$excess)
+  search$slack <- c(numeric(known), rep(search$effort$slack, ncol(found$g) - known))
   search
 }
 
@@ -132,7 +143,7 @@ unit_of <- function(spread) if (is.finite(spread) && spread > 0) spread else 1
 scaled_limits <- function(search, g) g / rep(search$g_unit, each = nrow(g))
 
 is_feasible <- function(search, points) {
-  rowSums(scaled_limits(search, points$g) > search$effort$slack) == 0
+  rowSums(scaled_limits(search, points$g) > rep(search$slack, each = nrow(points$g))) == 0
 }
 
 total_excess <- function(g) rowSums(pmax(g, 0))
@@ -181,60 +192,44 @@ linkage_starts <- function(points, score, count) {
   starts
 }
 
-# One point moved uphill over the inputs that are not whole numbers.
+# One point moved uphill over the inputs that are not whole numbers; it never gets worse.
 climb <- function(search, point) {
+  start <- best_point(search, point)
   smooth <- search$smooth
-  if (length(smooth) > 0) {
-    at <- function(v) {
-      u <- point$u[rep(1, nrow(v)), , drop = FALSE]
-      u[, smooth] <- v
-      places_at(search, list(slice = rep(point$slice, nrow(v)), u = u))
-    }
-    minus_f <- function(v) -search$value(at(v)) / search$f_unit
-    g <- if (!is.null(search$limits)) function(v) scaled_limits(search, search$limits(at(v)))
-    point$u[, smooth] <- if (is.null(g)) minimise_in_cube(point$u[, smooth], minus_f)
-                         else minimise_constrained(point$u[, smooth], minus_f, g, length(search$g_unit))
+  if (length(smooth) == 0) return(start)
+  end <- pick(point, 1)
+  end$u[, smooth] <- core(cpp_climb(point$u[, smooth], function(v) {
+    u <- point$u[rep(1, nrow(v)), , drop = FALSE]
+    u[, smooth] <- v
+    found <- assess(search, list(slice = rep(point$slice, nrow(v)), u = u))
+    cbind(found$value / search$f_unit, scaled_limits(search, found$g))
+  }))
+  end <- best_point(search, assess(search, end))
+  better_of(search, start, if (end$feasible) end else back_within(search, start, end))
+}
+
+# From a point outside of the limits towards one within them, where there is one in its slice, to the first that is.
+back_within <- function(search, start, outside) {
+  inside <- if (start$feasible) start else nearest_inside(search, outside)
+  if (is.null(inside)) return(outside)
+  # Close to the end for what is just outside.
+  shares <- c(0:31 / 32, 1 - 2^-(6:45))
+  for (turn in 1:8) {
+    way <- outside$u - inside$u
+    if (max(abs(way)) < 1e-13) break
+    u <- inside$u[rep(1, length(shares)), , drop = FALSE] + shares %o% drop(way)
+    last <- max(which(is_feasible(search, with_limits(search, list(slice = rep(inside$slice, nrow(u)), u = u)))))
+    inside$u[] <- u[last, ]
+    if (last < nrow(u)) outside$u[] <- u[last + 1, ]
   }
-  best_point(search, assess(search, point))
+  best_point(search, assess(search, pick(inside, 1)))
 }
 
-# Central differences in the unit cube (one-sided steps are shortened at its
-# faces), all 2d points in one call of the vectorised function.
-cube_gradient <- function(fn, u, step = 1e-5) {
-  d <- length(u)
-  high <- pmin(u + step, 1)
-  low <- pmax(u - step, 0)
-  points <- matrix(u, 2 * d, d, byrow = TRUE)
-  points[cbind(seq_len(d), seq_len(d))] <- high
-  points[cbind(d + seq_len(d), seq_len(d))] <- low
-  value <- fn(points)
-  (value[seq_len(d)] - value[d + seq_len(d)]) / (high - low)
-}
-
-# L-BFGS-B in the unit cube on a function that is vectorised over rows; minimises.
-minimise_in_cube <- function(u, fn) {
-  stats::optim(u, function(v) fn(matrix(v, 1)), function(v) cube_gradient(fn, v),
-               method = "L-BFGS-B", lower = 0, upper = 1,
-               control = list(factr = 10, maxit = 500))$par
-}
-
-# Augmented Lagrangian for m inequalities (Rockafellar 1974): minimise
-# f + sum_j (max(0, lambda_j + rho g_j)^2 - lambda_j^2) / (2 rho), then
-# lambda_j <- max(0, lambda_j + rho g_j).
-minimise_constrained <- function(u, f, g, m) {
-  lambda <- numeric(m)
-  rho <- 10
-  for (outer in 1:15) {
-    u <- minimise_in_cube(u, function(v) {
-      shifted <- pmax(rep(lambda, each = nrow(v)) + rho * g(v), 0)
-      f(v) + rowSums(shifted^2) / (2 * rho)
-    })
-    at_u <- drop(g(matrix(u, 1)))
-    lambda <- pmax(lambda + rho * at_u, 0)
-    if (max(pmin(lambda, abs(at_u)), at_u) < 1e-10) break
-    rho <- min(3 * rho, 1e5)
-  }
-  u
+nearest_inside <- function(search, point) {
+  same <- which(search$inside$slice == point$slice)
+  if (length(same) == 0) return(NULL)
+  away <- search$inside$u[same, , drop = FALSE] - rep(point$u, each = length(same))
+  pick(search$inside, same[which.min(rowSums(away^2))])
 }
 
 # ---- closer looks -------------------------------------------------------------
@@ -261,14 +256,14 @@ look_closer <- function(search, best) {
 neighbours <- function(search, point, cloud) {
   u <- pmin(pmax(cloud + rep(point$u, each = nrow(cloud)), 0), 1)
   for (j in setdiff(seq_along(search$free), search$smooth)) u <- rbind(u, whole_steps(search, point$u, j))
-  others <- setdiff(seq_along(search$arm), point$slice)
+  others <- setdiff(seq_along(search$row), point$slice)
   list(slice = c(rep(point$slice, nrow(u)), others), u = rbind(u, point$u[rep(1, length(others)), , drop = FALSE]))
 }
 
 # One down and one up in a whole-number input.
 whole_steps <- function(search, u, j) {
   at <- search$lower[j] + u[, j] * search$side[j]
-  moved <- if (search$box$log[search$free[j]]) log(pmax(round(exp(at)) + c(-1, 1), 1)) else round(at) + c(-1, 1)
+  moved <- if (search$rows$box$log[search$free[j]]) log(pmax(round(exp(at)) + c(-1, 1), 1)) else round(at) + c(-1, 1)
   out <- u[c(1, 1), , drop = FALSE]
   out[, j] <- pmin(pmax((moved - search$lower[j]) / search$side[j], 0), 1)
   out

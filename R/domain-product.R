@@ -158,7 +158,10 @@ spread_places.product_domain <- function(domain, count) {
 
 #' @export
 maximise_over.product_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
-  maximise_in_slices(domain, domain$rows$x, domain$box, value, limits, effort, from)
+  rows <- list(count = arm_count(domain), box = domain$box,
+               settle = function(row, inputs) row_places(domain, row - 1L, nearest_places(domain$box, inputs)$inputs),
+               find = function(places) list(row = places$arm + 1L, inputs = box_part(domain, places$inputs)))
+  maximise_in_rows(rows, value, limits, effort, from)
 }
 
 #' @export

@@ -165,24 +165,27 @@ nearest_places.search_domain <- function(domain, inputs) {
 
 # ---- the largest value ------------------------------------------------------------------
 
-# Combinations of levels are the rows of a product with the numbers' box, inputs that do not exist and
-# constraints come in by what is maximised. Where there are many combinations: those of the best of many points,
-# then the neighbours of the best, for as long as that helps.
+# Combinations of levels are rows. Where there are many of them: those of the best of many points, then the neighbours
+# of the best, for as long as that helps.
 #' @export
 maximise_over.search_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   rules <- search_rules(domain)
-  rows <- level_rows(domain)
-  if (!is.null(rows)) return(maximise_over_rows(rules, rows, value, limits, effort, from))
+  look <- function(levels, from) maximise_in_rows(rows_of_levels(rules, levels), value, limits, effort, from)
+  levels <- level_rows(domain)
+  if (!is.null(levels)) {
+    best <- look(levels, from)
+    if (best$feasible || is.null(domain$where)) return(best)
+    # So little can be played that the search has not met it.
+    return(look(levels, unnumbered(rbind(from$inputs, search_candidates(rules)))))
+  }
   places <- unnumbered(rbind(from$inputs, search_candidates(rules)))
   values <- value(places)
   excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
   top <- utils::head(order(excess > 0, excess, -values), kMostLevelRows / 2)
-  rows <- places$inputs[top, which(domain$categorical), drop = FALSE]
-  rows <- rows[!duplicated(rows), , drop = FALSE]
-  best <- maximise_over_rows(rules, rows, value, limits, effort, subset_places(places, top))
+  levels <- places$inputs[top, which(domain$categorical), drop = FALSE]
+  best <- look(levels[!duplicated(levels), , drop = FALSE], subset_places(places, top))
   repeat {
-    near <- neighbouring_rows(domain, best$places$inputs[1, which(domain$categorical)])
-    found <- maximise_over_rows(rules, near, value, limits, effort, best$places)
+    found <- look(neighbouring_rows(domain, best$places$inputs[1, which(domain$categorical)]), best$places)
     if (!is_better(found, best)) return(best)
     best <- found
   }
@@ -207,40 +210,26 @@ neighbouring_rows <- function(domain, levels) {
   rows
 }
 
-maximise_over_rows <- function(rules, rows, value, limits, effort, from) {
+# For maximise_in_rows(): a row of `levels` (codes) each, with the numbers' box. Inputs that do not exist and
+# constraints come in where places are settled.
+rows_of_levels <- function(rules, levels) {
   domain <- rules$domain
-  inner <- product_of_levels(domain, rows)
-  settle <- function(places) settle_points(rules, model_of_product(domain, places$inputs))
-  f <- function(places) value(unnumbered(settle(places)$inputs))
-  g <- if (!is.null(domain$where) || !is.null(limits)) function(places) {
-    found <- settle(places)
-    cbind(found$excess, if (!is.null(limits)) limits(unnumbered(found$inputs)))
-  }
-  best <- maximise_over(inner, f, g, effort, places_of_product(domain, rows, from))
-  list(places = unnumbered(settle(best$places)$inputs), value = best$value, feasible = best$feasible)
-}
-
-# Levels (rows of codes) and the numbers' box, whichever there are.
-product_of_levels <- function(domain, rows) {
+  coded <- which(domain$categorical)
   numbers <- which(!domain$categorical)
-  if (length(numbers) == 0) return(finite_domain(rows))
   box <- domain$box
-  box <- new_box(box$names[numbers], box$lower[numbers], box$upper[numbers], box$integer[numbers], box$log[numbers])
-  if (ncol(rows) == 0) return(box)
-  colnames(rows) <- domain$names[domain$categorical]
-  product_domain(rows, box)
-}
-
-# The product's inputs, levels first, in the space's order; and back.
-model_of_product <- function(domain, inputs) {
-  inputs[, order(c(which(domain$categorical), which(!domain$categorical))), drop = FALSE]
-}
-
-places_of_product <- function(domain, rows, from) {
-  if (is.null(from)) return(NULL)
-  inputs <- from$inputs[, c(which(domain$categorical), which(!domain$categorical)), drop = FALSE]
-  arm <- rep(NA_integer_, nrow(inputs))
-  if (ncol(rows)) arm <- match_rows(inputs[, seq_len(ncol(rows)), drop = FALSE], rows) - 1L
-  known <- ncol(rows) == 0 | !is.na(arm)
-  subset_places(list(arm = arm, inputs = inputs), which(known))
+  rows_at <- function(places) match_rows(places$inputs[, coded, drop = FALSE], levels)
+  list(count = nrow(levels),
+       box = new_box(box$names[numbers], box$lower[numbers], box$upper[numbers], box$integer[numbers],
+                     box$log[numbers]),
+       settle = function(row, inputs) {
+         u <- matrix(0, length(row), length(domain$names))
+         u[, coded] <- levels[row, ]
+         u[, numbers] <- inputs
+         found <- settle_points(rules, u)
+         c(unnumbered(found$inputs), list(excess = found$excess))
+       },
+       find = function(places) {
+         list(row = if (length(coded)) rows_at(places) else rep(1L, place_total(places)),
+              inputs = places$inputs[, numbers, drop = FALSE])
+       })
 }

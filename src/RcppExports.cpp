@@ -1076,6 +1076,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_climb
+Eigen::VectorXd cpp_climb(const Eigen::VectorXd& u, const Rcpp::Function& told);
+RcppExport SEXP _gpbandits_cpp_climb(SEXP uSEXP, SEXP toldSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type u(uSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type told(toldSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_climb(u, told));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_columns
 Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names, SEXP rows);
 RcppExport SEXP _gpbandits_cpp_columns(SEXP xSEXP, SEXP namesSEXP, SEXP rowsSEXP) {
@@ -1398,6 +1409,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
+    {"_gpbandits_cpp_climb", (DL_FUNC) &_gpbandits_cpp_climb, 2},
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},

@@ -1,5 +1,6 @@
 // What R calls of kernels, regressions and designs, and how what it gives reaches the core: vectors and matrices,
 // settings, the minimiser.
+#include "base/climb_by_values.h"
 #include "base/golden_points.h"
 #include "events/changes.h"
 #include "fitting/average.h"
@@ -538,6 +539,14 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
 
+// Where a climb from a point of the unit cube ends, see climb_by_values(). `told`: a function of points, a row each.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_climb(const Eigen::VectorXd& u, const Rcpp::Function& told) {
+  const gpb::RFunction f(told, nullptr);
+  const auto ask = [&f](const gpb::MatrixXd& points) { return f.numbers<gpb::MatrixXd>(points); };
+  return gpb::climb_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
+}
+
 // A matrix's columns as a list, each without names: all its rows, or those with these numbers
 // (1-based, or NA).
 // [[Rcpp::export(rng = false)]]
@@ -825,6 +834,7 @@ struct Call {
   std::exception_ptr failure;
 
   void evaluate(int n, const double* at) {
+    if (failure) return;
     const Eigen::Map<const VectorXd> asked(at, n);
     if (x.size() == n && x == asked) return;
     x = asked;

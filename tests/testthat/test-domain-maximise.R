@@ -109,6 +109,65 @@ test_that("a product whose rows are one is the box, and whose box is nearly a po
   expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$places$arm, maximise_over(rows, function(p) wavy(p$inputs))$places$arm)
 })
 
+test_that("a climb asks for a value and its slopes at once, and ends at the best that its limits allow", {
+  asked <- integer()
+  climbed <- function(u, f) cpp_climb(u, function(points) {
+    asked <<- c(asked, nrow(points))
+    f(points)
+  })
+  # To the face x = 1.
+  expect_equal(climbed(c(0.2, 0.9), function(u) cbind(u[, 1] - (u[, 2] - 0.3)^2)), c(1, 0.3), tolerance = 1e-7)
+  expect_setequal(asked, 5L)
+  # Lagrange: x - 0.9 = 2 (y - 0.8) and x + y = 1; a second limit, which holds anyway, changes nothing.
+  f <- function(u) -(u[, 1] - 0.9)^2 - 2 * (u[, 2] - 0.8)^2
+  expect_equal(climbed(c(0.1, 0.1), function(u) cbind(f(u), u[, 1] + u[, 2] - 1)), c(1.3, 1.7) / 3, tolerance = 1e-6)
+  end <- climbed(c(0.1, 0.1), function(u) cbind(f(u), u[, 1] + u[, 2] - 1, u[, 1] - 0.7))
+  expect_equal(end, c(1.3, 1.7) / 3, tolerance = 1e-6)
+  expect_lt(sum(end) - 1, 1e-9)
+  expect_equal(f(t(end)), f(t(c(1.3, 1.7) / 3)), tolerance = 1e-9)
+  expect_setequal(asked, c(5L, 1L))
+  expect_error(cpp_climb(c(0.1, 0.1), function(u) matrix(0, 1, 1)), "something else than it asked")
+})
+
+test_that("an error within a function ends the search at once, as it is", {
+  calls <- 0
+  broken <- function(places) {
+    calls <<- calls + 1
+    if (calls > 3) stop_gpbandits("enough")
+    rowSums(sin(3 * places$inputs))
+  }
+  expect_error(maximise_over(box_domain(c(0, 0), c(1, 1)), broken), "enough", class = "gpbandits_error")
+  expect_identical(calls, 4)
+})
+
+test_that("what a space excludes is excluded to the last bit, and no more", {
+  best <- function(space, f, ...) {
+    found <- maximise_over(space, function(places) f(user_inputs(space, places)), ...)
+    rules <- search_rules(space)
+    expect_true(settled_places(rules, found$places$inputs[, seq_along(space$names), drop = FALSE])$feasible)
+    found$value
+  }
+  whole <- search_space(n = param_integer(1, 8), x = param_real(0, 1), where = ~ n < 5)
+  expect_equal(best(whole, function(q) q$n + q$x), 5)
+  levels <- search_space(n = param_integer(1, 8), f = param_factor(c("a", "b")), where = ~ n < 5)
+  expect_equal(best(levels, function(q) q$n + (q$f == "b") / 2), 4.5)
+  disc <- search_space(a = param_real(-1, 1), b = param_real(-1, 1), where = ~ a^2 + b^2 <= 0.5)
+  expect_equal(best(disc, function(q) q$a + q$b), 1, tolerance = 1e-9)
+  corner <- search_space(a = param_real(0, 1), b = param_real(0, 1), k = param_factor(c("u", "v")),
+                         where = list(~ a + b <= 1, ~ ifelse(k == "u", a, b) <= 0.4))
+  expect_equal(best(corner, function(q) q$a + 2 * q$b + 0.1 * (q$k == "v")), 2, tolerance = 1e-9)
+  # One ten-thousandth of the square: the first look misses it.
+  narrow <- search_space(a = param_real(0, 1), b = param_real(0, 1),
+                         where = list(~ abs(a - 0.317) <= 0.005, ~ abs(b - 0.713) <= 0.005))
+  expect_equal(best(narrow, function(q) q$a - q$b), 0.322 - 0.708, tolerance = 1e-9)
+  # A limit of the problem beside it.
+  limited <- function(places) cbind(places$inputs[, 2] - 0.25)
+  expect_equal(best(disc, function(q) q$a + q$b, limits = limited), 0.25 + sqrt(0.5 - 0.25^2), tolerance = 1e-7)
+  mode <- prepared_belief(belief_normal(n = c(8, 1)), whole)
+  expect_equal(mode$mode$inputs[1], 4)
+  expect_equal(mode$top, -8)
+})
+
 test_that("the low-discrepancy sequence is the generalised golden ratio's", {
   for (d in 1:4) {
     phi <- stats::uniroot(function(p) p^(d + 1) - p - 1, c(1, 2), tol = 1e-15)$root

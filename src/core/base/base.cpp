@@ -1,6 +1,7 @@
 #include "base/golden_points.h"
 #include "base/arm_set.h"
 #include "base/checksum.h"
+#include "base/climb_by_values.h"
 #include "base/place.h"
 #include "base/json.h"
 #include "base/vectors.h"
@@ -612,6 +613,86 @@ std::string json_string(const std::string& utf8) {
     }
   }
   return out + "\"";
+}
+
+// ---- climbs by values ---------------------------------------------------------------------------
+
+namespace {
+
+constexpr double kDifference = 1e-5;  // between points of the unit cube
+constexpr int kOuter = 15;
+constexpr double kExceeded = 1e-10;
+
+// What falls where the value rises: f = -value, and for each limit g with its multiplier lambda
+// (max(0, lambda + rho g)^2 - lambda^2) / (2 rho).
+class Lagrangian {
+ public:
+  explicit Lagrangian(const ValuesAndLimits& ask) : ask_(ask) {}
+
+  // A step on and a step back along each input, shorter at the cube's faces.
+  double at(const VectorXd& u, VectorXd& gradient) {
+    const Index d = u.size();
+    MatrixXd points = as_rows(u, 2 * d + 1);
+    for (Index i = 0; i < d; ++i) {
+      points(1 + i, i) = std::min(u[i] + kDifference, 1.0);
+      points(1 + d + i, i) = std::max(u[i] - kDifference, 0.0);
+    }
+    const MatrixXd told = asked(points);
+    if (lambda_.size() == 0) lambda_ = VectorXd::Zero(told.cols() - 1);
+    gradient.resize(d);
+    for (Index i = 0; i < d; ++i) {
+      gradient[i] = (fall(told, 1 + i) - fall(told, 1 + d + i)) / (points(1 + i, i) - points(1 + d + i, i));
+    }
+    return fall(told, 0);
+  }
+
+  bool limited() const { return lambda_.size() > 0; }
+
+  // New multipliers; are the limits kept?
+  bool settles(const VectorXd& u) {
+    const MatrixXd told = asked(as_rows(u));
+    double worst = -kInf;
+    for (Index j = 0; j < lambda_.size(); ++j) {
+      const double g = told(0, 1 + j);
+      lambda_[j] = std::max(lambda_[j] + rho_ * g, 0.0);
+      worst = std::max({worst, g, std::min(lambda_[j], std::abs(g))});
+    }
+    rho_ = std::min(3.0 * rho_, 1e5);
+    return worst < kExceeded;
+  }
+
+ private:
+  MatrixXd asked(const MatrixXd& points) const {
+    MatrixXd told = ask_(points);
+    if (told.rows() != points.rows() || told.cols() < 1) {
+      throw std::invalid_argument("a climb is told something else than it asked");
+    }
+    return told;
+  }
+  double fall(const MatrixXd& told, Index i) const {
+    double squares = 0.0;
+    for (Index j = 0; j < lambda_.size(); ++j) {
+      const double over = std::max(lambda_[j] + rho_ * told(i, 1 + j), 0.0);
+      squares += over * over;
+    }
+    return squares / (2.0 * rho_) - told(i, 0);
+  }
+
+  const ValuesAndLimits& ask_;
+  VectorXd lambda_;
+  double rho_ = 10.0;
+};
+
+}  // namespace
+
+VectorXd climb_by_values(VectorXd u, const ValuesAndLimits& ask, const BoxMinimizer& minimize) {
+  Lagrangian lagrangian(ask);
+  const Objective f = [&](const VectorXd& x, VectorXd& gradient) { return lagrangian.at(x, gradient); };
+  for (int outer = 0; outer < kOuter; ++outer) {
+    minimize(u, f);
+    if (!lagrangian.limited() || lagrangian.settles(u)) break;
+  }
+  return u;
 }
 
 }  // namespace gpb
