@@ -381,6 +381,10 @@ cpp_shares <- function(setting, x, spread) {
     .Call(`_gpbandits_cpp_shares`, setting, x, spread)
 }
 
+cpp_share_exchanges <- function(setting, x) {
+    .Call(`_gpbandits_cpp_share_exchanges`, setting, x)
+}
+
 cpp_listen_here <- function() {
     .Call(`_gpbandits_cpp_listen_here`)
 }

@@ -13,14 +13,15 @@
 
 # How hard to look. `candidates`: per free input, at most `most` (more where there are many slices); `starts`: climbs
 # by gradients, for functions that are smooth and cheap; `cloud`, `half_widths`, `repeats`: points per input of a
-# closer look, how far they lie from the best one, and how often each look is repeated while it helps; `slack`:
-# so large a share of a limit's size counts as 0. (What a search space itself excludes cannot be played: no slack.)
+# closer look, how far they lie from the best one, and how often each look is repeated while it helps; `closest`: so
+# far in go further looks, where the last one helped; `slack`: so large a share of a limit's size counts as 0. (What a
+# search space itself excludes cannot be played: no slack.)
 effort_of_run <- list(candidates = 1000, most = 10000, starts = 20, cloud = 100, half_widths = c(0.1, 0.02),
-                      repeats = 10, slack = 1e-8)
+                      repeats = 10, closest = 1e-6, slack = 1e-8)
 
 # Once for every query, where a value costs a posterior and may have kinks and jumps: no gradients.
 effort_of_round <- list(candidates = 250, most = Inf, starts = 0, cloud = 40,
-                        half_widths = c(0.1, 0.03, 0.01, 0.003, 0.001), repeats = 1, slack = 0)
+                        half_widths = c(0.1, 0.03, 0.01, 0.003, 0.001), repeats = 1, closest = Inf, slack = 0)
 
 # Whole-number inputs are fixed in slices where there are not more than so many, or, if nothing else is free, so many.
 kMostSlices <- 64
@@ -28,7 +29,8 @@ kMostWhole <- 20000
 
 # `rows`: what is searched, a list of `count`, how many rows there are (one for a box); `box`, the inputs that move in
 # each; `settle(row, inputs)`, the places next to inputs of the box in these rows (1, 2, ...), with `excess` where
-# something is excluded beforehand; `find(places)`, the `row` (NA: none) and `inputs` of places.
+# something is excluded beforehand; `find(places)`, the `row` (NA: none) and `inputs` of places; perhaps
+# `beside(place)`, inputs to try beside a place, in its row.
 maximise_in_rows <- function(rows, value, limits, effort, from) {
   search <- new_search_of_rows(rows, value, limits, effort)
   found <- assess(search, first_points(search, from))
@@ -83,6 +85,13 @@ settled_points <- function(search, points) {
   list(places = found[c("arm", "inputs")], excess = or_else(found$excess, matrix(0, n, 0)))
 }
 
+# The free inputs' unit cube, from inputs of the box.
+cube_of <- function(search, inputs) {
+  n <- nrow(inputs)
+  u <- (inputs[, search$free, drop = FALSE] - rep(search$lower, each = n)) / rep(search$side, each = n)
+  pmin(pmax(u, 0), 1)
+}
+
 # Candidates over all slices, and the places `from`.
 first_points <- function(search, from) {
   effort <- search$effort
@@ -100,9 +109,7 @@ points_of <- function(search, places) {
   found <- search$rows$find(places)
   # (Rows may share their inputs: their numbers tell them apart.)
   slice <- match_rows(cbind(found$row, found$inputs[, search$fixed]), cbind(search$row, search$whole))
-  u <- (found$inputs[, search$free, drop = FALSE] - rep(search$lower, each = length(slice))) /
-    rep(search$side, each = length(slice))
-  pick(list(slice = slice, u = pmin(pmax(u, 0), 1)), which(!is.na(slice)))
+  pick(list(slice = slice, u = cube_of(search, found$inputs)), which(!is.na(slice)))
 }
 
 bind_points <- function(a, b) {
@@ -234,27 +241,43 @@ nearest_inside <- function(search, point) {
 
 # ---- closer looks -------------------------------------------------------------
 
-# A funnel's many small hills hide its top from the first search: look again
-# around the best point for as long as that helps.
+# A funnel's many small hills hide its top from the first search: look again around the best point for as long as that
+# helps. Where the last look did, closer ones do, too: nothing else climbs over whole numbers.
 look_closer <- function(search, best) {
   effort <- search$effort
   d <- length(search$free)
   if (d == 0) return(best)
   cloud <- 2 * golden_points(effort$cloud * d, d) - 1
-  for (half_width in effort$half_widths) for (turn in seq_len(effort$repeats)) {
-    before <- best
-    near <- assess(search, neighbours(search, best, half_width * cloud))
-    found <- if (effort$starts == 0) best_point(search, near)
-             else climb(search, pick(near, which.max(search_score(search, near))))
-    best <- better_of(search, best, found)
-    if (best$value - before$value <= 1e-9 * abs(before$value)) break
+  half_widths <- effort$half_widths
+  while (length(half_widths)) {
+    found <- look_within(search, best, half_widths[1] * cloud)
+    half_widths <- if (length(half_widths) > 1) half_widths[-1]
+                   else if (gains(found, best) && half_widths > effort$closest) half_widths / 5
+    best <- found
   }
   best
 }
 
-# Points around one in its slice, at the next whole numbers, and the same point in all other slices.
+look_within <- function(search, best, cloud) {
+  effort <- search$effort
+  for (turn in seq_len(effort$repeats)) {
+    before <- best
+    near <- assess(search, neighbours(search, best, cloud))
+    found <- if (effort$starts == 0) best_point(search, near)
+             else climb(search, pick(near, which.max(search_score(search, near))))
+    best <- better_of(search, best, found)
+    if (!gains(best, before)) break
+  }
+  best
+}
+
+gains <- function(best, before) best$value - before$value > 1e-9 * abs(before$value)
+
+# Points around one in its slice, at the next whole numbers, with other shares, and the same point in all other slices.
 neighbours <- function(search, point, cloud) {
   u <- pmin(pmax(cloud + rep(point$u, each = nrow(cloud)), 0), 1)
+  beside <- search$rows$beside
+  if (!is.null(beside)) u <- rbind(u, cube_of(search, beside(settled_points(search, point)$places)))
   for (j in setdiff(seq_along(search$free), search$smooth)) u <- rbind(u, whole_steps(search, point$u, j))
   others <- setdiff(seq_along(search$row), point$slice)
   list(slice = c(rep(point$slice, nrow(u)), others), u = rbind(u, point$u[rep(1, length(others)), , drop = FALSE]))

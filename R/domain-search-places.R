@@ -231,5 +231,6 @@ rows_of_levels <- function(rules, levels) {
        find = function(places) {
          list(row = if (length(coded)) rows_at(places) else rep(1L, place_total(places)),
               inputs = places$inputs[, numbers, drop = FALSE])
-       })
+       },
+       beside = if (has_shares(domain)) function(place) share_exchanges(domain, place$inputs)[, numbers, drop = FALSE])
 }

@@ -134,6 +134,13 @@ shares_of_points <- function(domain, x, u = NULL) {
   x
 }
 
+# Points beside one (model inputs, with indicators or without) that have other shares above 0, a row each, as searches
+# of bandits try them.
+share_exchanges <- function(domain, inputs) {
+  x <- inputs[seq_along(domain$names)]
+  do.call(rbind, lapply(sets_for_core(domain), function(one) core(cpp_share_exchanges(one, x))))
+}
+
 # So much of the total is rounding.
 share_rounding <- 1e-8
 

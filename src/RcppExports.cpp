@@ -1144,6 +1144,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_share_exchanges
+Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::VectorXd& x);
+RcppExport SEXP _gpbandits_cpp_share_exchanges(SEXP settingSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type setting(settingSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_share_exchanges(setting, x));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_listen_here
 Rcpp::List cpp_listen_here();
 RcppExport SEXP _gpbandits_cpp_listen_here() {
@@ -1415,6 +1426,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
+    {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},

@@ -661,6 +661,12 @@ Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool sp
   return x;
 }
 
+// Points whose shares are exchanged for others, a row each, see Shares::exchanges(); none where all shares may be above 0.
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::VectorXd& x) {
+  return gpb::make_shares(gpb::RSettings(setting)).exchanges(x);
+}
+
 // ---- Eigen's vectors and matrices ---------------------------------------------------------------
 
 namespace Rcpp {

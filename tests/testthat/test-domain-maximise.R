@@ -51,6 +51,9 @@ test_that("on a box with whole and logarithmic inputs it is brute force's", {
   large <- box_domain(c(0, 0, 0), c(1000, 1000, 1), integer = c(TRUE, TRUE, FALSE))
   far <- function(x) -abs(x[, 1] - 617) / 50 - abs(x[, 2] - 13.4) / 50 - (x[, 3] - 0.3)^2
   expect_equal(found_on(large, far)$value, -0.4 / 50, tolerance = 1e-6)
+  # A ridge across both: the best is many steps away.
+  ridge <- function(x) -abs(x[, 1] + x[, 2] - 900) / 5 - abs(x[, 2] - 13.4) / 50 - (x[, 3] - 0.3)^2
+  expect_equal(found_on(large, ridge)$value, -0.4 / 50, tolerance = 1e-6)
 })
 
 test_that("on a product it is the best of all rows, each with its own hills", {
@@ -107,6 +110,31 @@ test_that("a product whose rows are one is the box, and whose box is nearly a po
   rows <- finite_domain(cbind(1:9 / 3, 9:1 / 5))
   thin <- product_domain(rows, list(z = c(0, 1e-12)))
   expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$places$arm, maximise_over(rows, function(p) wavy(p$inputs))$places$arm)
+})
+
+test_that("shares of which some are none: the best of every set of them, as grids find it", {
+  skip_on_cran()
+  # Some sets do best with less than they may have.
+  linear <- c(0.3, 0.9, 0.2, 0.8, 0.5, 0.1)
+  square <- outer(1:6, 1:6, function(i, j) sin(3 * i + 5 * j) + sin(5 * i + 3 * j)) / 2
+  f <- function(x) drop(x %*% linear) + rowSums((x %*% square) * x)
+  for (most in 1:3) {
+    space <- search_space(mix = param_shares(letters[1:6], most = most, lower = 0.05))
+    grid <- do.call(rbind, lapply(seq_len(most), function(k) {
+      u <- as.matrix(expand.grid(rep(list(seq(0.05, 0.95, by = 0.01)), k - 1)))
+      u <- if (k == 1) matrix(1) else cbind(u, 1 - rowSums(u))
+      u <- u[u[, k] >= 0.05 - 1e-9, , drop = FALSE]
+      do.call(rbind, lapply(utils::combn(6, k, simplify = FALSE), function(at) {
+        x <- matrix(0, nrow(u), 6)
+        x[, at] <- u
+        x
+      }))
+    }))
+    # (Second derivatives along the grid's directions are below 8: half a cell adds less than 1e-3.)
+    found <- maximise_over(space, function(places) f(places$inputs[, 1:6, drop = FALSE]))$value
+    expect_gte(found, max(f(grid)) - 1e-9)
+    expect_lt(found, max(f(grid)) + 1e-3)
+  }
 })
 
 test_that("a climb asks for a value and its slopes at once, and ends at the best that its limits allow", {
