@@ -122,7 +122,7 @@ subset_contexts <- function(contexts, rows) {
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain
-  if (is.null(arm_count(domain))) stop_argument("arms", describe(arms), paste("NULL on", describe_domain(domain)))
+  if (!has_numbers(domain)) stop_argument("arms", describe(arms), paste("NULL on", describe_domain(domain)))
   if (has_rule(bandit)) stop_argument("arms", describe(arms), paste("NULL for", rule_of(bandit)$title))
   chosen <- check_arms(arms, domain, "arms")
   if (length(chosen) == 0) stop_argument("arms", describe(arms), "at least one arm")

@@ -199,7 +199,7 @@ scaled_outcomes_at <- function(bandit, places, context) {
   seen <- contexts_of_places(bandit, context, count)
   if (is_tabulated_space(config) &&
       !anyNA(places$arm)) return(core(cpp_bandit_arm_outcomes(bandit$handle, places$arm, seen$row)))
-  strangers <- !is.null(arm_count(config$domain)) && anyNA(places$arm)
+  strangers <- has_numbers(config$domain) && anyNA(places$arm)
   if (strangers && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1,
                               NA))) {
     stop_argument("x", "a point that is no arm",

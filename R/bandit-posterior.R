@@ -62,7 +62,7 @@ tabulated_posterior <- function(bandit, arm, context) {
 # inputs and the prior mean a constant.
 predicted_posterior <- function(bandit, places, contexts) {
   config <- current_config(bandit)
-  strangers <- !is.null(arm_count(config$domain)) && anyNA(places$arm)
+  strangers <- has_numbers(config$domain) && anyNA(places$arm)
   if (strangers && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
     stop_argument("x", "a point that is no arm",
                   "arms only, where the kernel is given as a matrix or the prior mean differs by arm")

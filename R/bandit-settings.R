@@ -70,17 +70,16 @@ core_model <- function(config, common) {
   common$weight <- config$weight
   means <- common$space$prior_mean
   if (length(config$mean) == 1) common$space$prior_mean <- rep(config$mean, length(means))
-  common$related <- core_related(config, common$space)
+  common$related <- core_related(config)
   common
 }
 
 # Rows of earlier campaigns as the core takes them: the inputs that the kernel sees, the arm's number where the space
 # has them numbered (it means nothing here), the campaign's.
-core_related <- function(config, space) {
+core_related <- function(config) {
   related <- config$related
   if (is.null(related)) return(NULL)
-  numbered <- space$kind %in% c("table", "open") || isTRUE(space$numbered)
-  list(inputs = unname(cbind(related$inputs, if (numbered) 0, related$campaign)), values = related$values,
-       noise_var = related$noise_var, mean = config$campaigns$mean,
+  list(inputs = unname(cbind(related$inputs, if (has_numbers(config$domain)) 0, related$campaign)),
+       values = related$values, noise_var = related$noise_var, mean = config$campaigns$mean,
        covariance = campaigns_covariance(related, config$campaigns))
 }

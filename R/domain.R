@@ -13,6 +13,9 @@ place_count <- function(domain) UseMethod("place_count")
 # How many arms, or rows, places are numbered by; NULL where they have no numbers.
 arm_count <- function(domain) UseMethod("arm_count")
 
+# Have places numbers?
+has_numbers <- function(domain) !is.null(arm_count(domain))
+
 # What the arms, or rows, are called; NULL where they have no names.
 arm_labels <- function(domain) UseMethod("arm_labels")
 
@@ -242,8 +245,15 @@ no_places <- function(domain) list(arm = integer(), inputs = matrix(0, 0, length
 # Places as the kernel sees them: inputs, contexts (a row each), and the number of the arm where arms have
 # numbers (-1 for a point that is none).
 kernel_points <- function(domain, places, contexts = NULL) {
-  number <- if (!is.null(arm_count(domain))) ifelse(is.na(places$arm), -1, places$arm)
+  number <- if (has_numbers(domain)) ifelse(is.na(places$arm), -1, places$arm)
   unname(cbind(places$inputs, contexts, number))
+}
+
+# And back: the places (without their contexts) at points of the kernel.
+places_of_points <- function(domain, points) {
+  arm <- if (has_numbers(domain)) points[, ncol(points)]
+  if (is.null(arm)) arm <- rep(NA_integer_, nrow(points))
+  list(arm = replace(arm, which(arm < 0), NA), inputs = points[, seq_along(model_names(domain)), drop = FALSE])
 }
 
 # Every one of some places in every context (rows; or NULL), the places fastest, as the kernel sees them.

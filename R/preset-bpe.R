@@ -117,7 +117,7 @@ largest_prior <- function(places, domain, kernel, noise_var) {
 
 bpe_places <- function(domain) {
   if (can_count(domain)) return(all_places(domain))
-  if (!is.null(arm_count(domain))) stop_argument("domain", describe_domain(domain), "arms or a box")
+  if (has_numbers(domain)) stop_argument("domain", describe_domain(domain), "arms or a box")
   spread_places(domain, min(1000, 250 * length(domain$names)))
 }
 

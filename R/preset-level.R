@@ -85,8 +85,8 @@ labelled_intervals <- function(bandit, context) {
 # Columns that say which places the intervals are about.
 interval_places <- function(domain, found) {
   if (ncol(found$inputs) == 0) return(list(arm = seq_along(found$lower)))
-  arm <- if (is.null(arm_count(domain))) NA_integer_ else found$inputs[, ncol(found$inputs)]
-  place_labels(domain, arm, found$inputs[, seq_along(domain$names), drop = FALSE])
+  places <- places_of_points(domain, found$inputs)
+  place_labels(domain, places$arm, places$inputs)
 }
 
 warn_refuted <- function(times) {

@@ -279,7 +279,7 @@ new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, con
                            stop_if_refuted, trust) {
   safety <- parts$safety$models
   size <- length(safety)
-  if (core_space_kind(parts$domain, list()) == "box" && !is.null(arm_count(parts$domain))) {
+  if (has_numbers(parts$domain) && !can_count(parts$domain)) {
     stop_argument("domain", describe_domain(parts$domain), "arms or a box")
   }
   check_few_places(parts$domain, 4000)
@@ -304,8 +304,8 @@ check_few_places <- function(domain, most) {
 
 check_seed <- function(seed, domain) {
   if (missing(seed)) stop_argument("seed", "missing", "arms or points that are known to be safe")
-  places <- if (is.null(arm_count(domain))) find_places(domain, seed, arg = "seed")
-            else subset_places(all_places(domain), check_arms(seed, domain, "seed") + 1L)
+  places <- if (has_numbers(domain)) subset_places(all_places(domain), check_arms(seed, domain, "seed") + 1L)
+            else find_places(domain, seed, arg = "seed")
   if (place_total(places) == 0) stop_argument("seed", describe(seed), "at least one place")
   places
 }

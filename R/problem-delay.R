@@ -67,7 +67,7 @@ takes_input <- function(f) {
   length(arguments) >= 2 && names(arguments)[2] != "..." && identical(arguments[[2]], quote(expr = ))
 }
 
-depends_on_input <- function(delay) identical(delay$type, "function of the input")
+depends_on_input <- function(delay) !is.null(delay) && takes_input(delay$draw)
 
 new_delay <- function(type, parameters, draw) new_part("bandit_delay")
 

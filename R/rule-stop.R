@@ -65,13 +65,15 @@ new_stop <- function(kind) new_part("bandit_stop", kind, parent.frame())
 
 # What a stop rule states of itself: `certify`: the function that asks it; `of_intervals`: it goes by labels;
 # `by_rewards`: it goes by rewards alone, whatever chooses the places; `in_units`: it speaks of a gap in units of the
-# reward.
-stop_traits <- list(title = NULL, certify = NULL, of_intervals = FALSE, by_rewards = FALSE, in_units = TRUE)
+# reward; `by_looks`: intervals that hold at fixed looks do for it, where it is told them.
+stop_traits <- list(title = NULL, certify = NULL, of_intervals = FALSE, by_rewards = FALSE, in_units = TRUE,
+                    by_looks = FALSE)
 
 stop_entries <- list(
   gap = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width),
                               at = check_stop_rounds(at)),
-             traits = list(title = "gap between upper and lower bounds", certify = function(rule) certify_gap)),
+             traits = list(title = "gap between upper and lower bounds", by_looks = TRUE,
+                           certify = function(rule) certify_gap)),
   prb = list(settings = alist(tolerance = check_tolerance(tolerance), delta = check_delta(delta),
                               draws = if (!is.null(draws)) check_count(draws, lower = 16, upper = 1e7)),
              traits = list(title = "probabilistic regret bound", certify = function(rule) certify_prb)),
@@ -104,7 +106,7 @@ check_stop_rounds <- function(at) {
 check_looks <- function(rule, config, arg) {
   width <- if (is.null(rule$width)) config$policy$width else rule$width
   looks <- if (!is.null(width)) trait(width, "looks")
-  if (rule$kind != "gap" || is.null(looks)) return(invisible())
+  if (!trait(rule, "by_looks") || is.null(looks)) return(invisible())
   if (is.null(rule$at) || length(rule$at) > looks) {
     stop_argument(arg, sprintf("stop_gap() with %s of %g look(s), at %s", trait(width, "title"), looks,
                                if (is.null(rule$at)) "every round" else sprintf("%d rounds", length(rule$at))),

@@ -427,7 +427,7 @@ as_width <- function(width, arg = "width") {
 
 # Of a box only.
 resolve_on_net <- function(width, config) {
-  if (core_space_kind(config$domain, config) != "box" || !is.null(arm_count(config$domain))) {
+  if (core_space_kind(config$domain, config) != "box" || has_numbers(config$domain)) {
     stop_argument("width", sprintf("width_srinivas_box() on %s", describe_domain(config$domain)),
                   "a width for such a domain: width_srinivas_box() is for a box")
   }

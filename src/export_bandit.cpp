@@ -97,7 +97,9 @@ FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
     out.constraints = make_constraints(*settings.part("constraints"));
   }
   if (settings.has("clip")) out.clip = settings.number("clip");
-  if (settings.has("likelihood")) out.ranks = settings.part("likelihood")->text("kind") == "rankings";
+  if (settings.has("likelihood")) {
+    out.ranks = make_likelihood(*settings.part("likelihood"), settings.number("noise_var"))->ranks();
+  }
   out.doubted = settings.has("doubted");
   if (settings.has("failures")) {
     const VectorXd signs = settings.numbers("failures");

@@ -96,6 +96,24 @@ test_that("labels are right to within the accuracy on draws from the prior, and 
   expect_gt(stats::binom.test(sum(wrong), runs, 0.1, "greater")$p.value, tol$p_value)
 })
 
+test_that("levels of a search space are of its places, with inputs that need not exist, and of a product's rows", {
+  space <- search_space(p = param_logical(), al = param_real(0, 1, when = ~ p), x = param_real(0, 1))
+  product <- product_domain(c(5, 7), list(u = c(0, 1)))
+  for (domain in list(space, product)) {
+    b <- gp_lse(domain, default_kernel(domain), 0.01, 0.2, 0.1, width = width_constant(2))
+    set.seed(1)
+    b$observe(b$suggest()$id, 0.5)
+    found <- b$levels()
+    if (!is.null(found$p)) expect_identical(is.na(found$al), !found$p)
+    now <- b$posterior(found[domain$names])
+    # The first round knew nothing.
+    expect_equal(found$lower, pmax(-2, now$mean - 2 * now$sd), tolerance = tol$engine)
+    expect_equal(found$upper, pmin(2, now$mean + 2 * now$sd), tolerance = tol$engine)
+  }
+  expect_setequal(found$arm, 1:2)
+  expect_identical(found$x1, c(5, 7)[found$arm])
+})
+
 test_that("on a box the union counts the candidates, and labels are right at these", {
   b <- gp_lse(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, 0.2, 0.3)
   at <- b$levels()$x
