@@ -389,7 +389,9 @@ mixed_kinds <- function(models, alone, evidence) {
     model
   })
   all <- c(weighed(models, stats::plogis(evidence)), weighed(alone, stats::plogis(-evidence)))
-  Filter(function(model) model$weight > 1e-3, all)
+  kept <- Filter(function(model) model$weight > 1e-3, all)
+  # (Without those of no weight the others have all of it.)
+  weighed(kept, 1 / sum(vapply(kept, `[[`, 0, "weight")))
 }
 
 # By how much the logarithm of what models foretell of each of this campaign's values from all else that is known is

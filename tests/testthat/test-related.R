@@ -156,7 +156,30 @@ test_that("the evidence for earlier campaigns is the Bayes factor of correlation
   alone <- list(list(weight = 1, campaigns = list(correlation = 0)))
   mixed <- gpbandits:::mixed_kinds(found$models, alone, found$evidence)
   expect_equal(mixed[[length(mixed)]]$weight, 1 / (1 + exp(found$evidence)), tolerance = 1e-8)
-  expect_equal(sum(vapply(mixed, `[[`, 0, "weight")), 1, tolerance = 1e-8)
+  weights <- function(models) vapply(models, `[[`, 0, "weight")
+  expect_equal(sum(weights(mixed)), 1, tolerance = 1e-12)
+  # What has next to no weight is left out, and the others have all of it.
+  some <- lapply(c(0.995, 0.0045, 0.0005), function(weight) list(weight = weight))
+  told <- stats::plogis(5) * c(0.995, 0.0045)
+  wanted <- c(told, stats::plogis(-5)) / sum(told, stats::plogis(-5))
+  expect_equal(weights(gpbandits:::mixed_kinds(some, alone, 5)), wanted, tolerance = 1e-12)
+})
+
+test_that("after every refit the models have all of the weight, and a copy goes on", {
+  set.seed(4)
+  old <- data.frame(x = runif(30), y = runif(30))
+  old$reward <- 100 - 200 * (old$x - 0.6)^2 - 100 * (old$y - 0.3)^2 + rnorm(30, 0, 0.5)
+  set.seed(1)
+  b <- auto_bandit(box, related = list(may = old))
+  expect_no_warning(for (i in 1:8) {
+    q <- b$suggest()
+    b$observe(q$id, -4 * (q$x - 0.6)^2 - 2 * (q$y - 0.3)^2 + rnorm(1, 0, 0.01))
+  })
+  fits <- inside(b)$refits
+  expect_equal(vapply(fits, function(fit) sum(vapply(fit$models, `[[`, 0, "weight")), 0), rep(1, length(fits)),
+               tolerance = 1e-12)
+  copy <- b$copy()
+  expect_identical(copy$best(), b$best())
 })
 
 test_that("a campaign that tells nothing leaves every choice as it is without, bit by bit", {
