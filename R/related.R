@@ -317,7 +317,7 @@ tried_correlations <- function(related, likeliest = NULL) {
   }
   all <- unique(all)
   # (Of those that make a covariance.)
-  all[rowSums((all %*% solve(related$correlation)) * all) < 1 - 1e-3, , drop = FALSE]
+  all[share_of(related, all) < 1 - 1e-3, , drop = FALSE]
 }
 
 log_prior_of_correlations <- function(rho) {
@@ -472,11 +472,24 @@ related_parts <- function(config, current, x, y, own_noise, mean) {
 
 # What is believed of correlations and scale, on average.
 related_now <- function(related, current) {
-  if (is.null(current$models)) return(list(scale = 1, correlation = rep(0.5, length(related$name))))
+  if (is.null(current$models)) return(list(scale = 1, correlation = first_correlation(related)))
   weight <- vapply(current$models, `[[`, 0, "weight")
   over <- function(of) drop(matrix(unlist(lapply(current$models, of)), ncol = length(weight)) %*% weight)
   list(scale = exp(over(function(model) log(model$campaigns$scale))),
        correlation = over(function(model) model$campaigns$correlation))
+}
+
+# Before anything is known: .5 with each, or as much of that as campaigns that contradict each other leave room for.
+first_correlation <- function(related) {
+  rho <- rep(0.5, length(related$name))
+  rho * min(1, sqrt(0.9 / share_of(related, rho)))
+}
+
+# The share of this campaign's prior variance that the others, were they known everywhere, would tell; together they
+# make a covariance where it is below 1. For correlations, or several rows of them.
+share_of <- function(related, rho) {
+  rho <- matrix(rho, ncol = ncol(related$correlation))
+  rowSums((rho %*% solve(related$correlation)) * rho)
 }
 
 filled_noise <- function(own_noise, noise_var) ifelse(is.na(own_noise), noise_var, own_noise)
@@ -612,13 +625,9 @@ related_design_left <- function(bandit, left, certain) {
   as.numeric(played + 0.5 <= (1 - told) * (played + asked + 1))
 }
 
-# The share of this campaign's prior variance that earlier campaigns, were they known everywhere, would tell.
+# share_of(), averaged over the models.
 share_told <- function(config) {
-  inverse <- solve(config$related$correlation)
-  each <- vapply(config$models, function(model) {
-    rho <- model$campaigns$correlation
-    drop(rho %*% inverse %*% rho)
-  }, 0)
+  each <- vapply(config$models, function(model) share_of(config$related, model$campaigns$correlation), 0)
   sum(model_weights(config) * each)
 }
 

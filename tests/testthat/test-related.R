@@ -319,6 +319,22 @@ test_that("the design goes on in the share of rounds that earlier campaigns leav
   expect_equal(gpbandits:::share_told(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)
 })
 
+test_that("campaigns that contradict each other are earlier campaigns, too", {
+  old <- function(seed, sign, noise = 0.5) {
+    set.seed(seed)
+    data <- data.frame(x = runif(30), y = runif(30))
+    data$reward <- sign * (100 - 200 * (data$x - 0.6)^2 - 100 * (data$y - 0.3)^2) + rnorm(30, 0, noise)
+    data
+  }
+  b <- auto_bandit(box, related = list(upside = old(1, -1), right = old(2, 1)))
+  expect_lt(inside(b)$config$related$correlation[1, 2], 0)
+  one <- old(4, 1)
+  b <- auto_bandit(box, related = list(may = one, june = transform(one, reward = -reward)))
+  set.seed(1)
+  expect_no_warning(play(b, 5, function(x) -4 * (x[, 1] - 0.6)^2 - 2 * (x[, 2] - 0.3)^2))
+  expect_true(all(summary(b)$related$correlation * c(1, -1) > 0))
+})
+
 test_that("of thousands of rows those are kept that say most", {
   many <- old_data(3000, 9, f = f)
   rows <- gpbandits:::pivot_rows(kernel_matern(2.5, 0.3), as.matrix(many[c("x", "y")]), rep(1, 3000), 0.1, 40)
