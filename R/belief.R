@@ -239,9 +239,7 @@ moved_by_belief <- function(domain, places, parts) {
     if (is.null(levels)) {
       bounds <- ranges[, at]
       if (log[at]) bounds <- exp(bounds)
-      ends <- stats::pnorm(bounds, parts[[name]][[1]], parts[[name]][[2]])
-      x <- stats::qnorm(stats::runif(n, ends[1], ends[2]), parts[[name]][[1]], parts[[name]][[2]])
-      x <- clamped(x, bounds[1], bounds[2])
+      x <- normal_between(n, parts[[name]][[1]], parts[[name]][[2]], bounds)
       inputs[, at] <- if (log[at]) log(x) else x
     } else {
       codes <- seq(ranges[1, at], ranges[2, at], length.out = length(levels))
@@ -249,4 +247,18 @@ moved_by_belief <- function(domain, places, parts) {
     }
   }
   nearest_places(domain, utils::head(inputs, 256))
+}
+
+# Normal numbers within bounds, however far from the mean these are: by logarithms of the lower tail, turned round where
+# the bounds lie above the mean.
+normal_between <- function(n, mean, sd, bounds) {
+  z <- (bounds - mean) / sd
+  turned <- sum(z) > 0
+  if (turned) z <- -rev(z)
+  ends <- stats::pnorm(z, log.p = TRUE)
+  u <- stats::runif(n)
+  # (So far off that not even the logarithm is finite, all of it is at the nearer bound.)
+  z <- if (ends[2] == -Inf) rep(z[2], n)
+       else stats::qnorm(ends[2] + log(u + (1 - u) * exp(ends[1] - ends[2])), log.p = TRUE)
+  clamped(mean + sd * (if (turned) -z else z), bounds[1], bounds[2])
 }

@@ -106,6 +106,28 @@ test_that("half of the design is drawn from it, its mode first, and the search g
   expect_identical(from_json(as_json(b))$history(), b$history())
 })
 
+test_that("a belief far off the space draws the design at the side that is nearer to it", {
+  for (mean in c(-400, 500, 1e6)) for (sd in c(5, 0.05)) {
+    set.seed(1)
+    b <- auto_bandit(list(temp = c(20, 80), b = c(0, 1)), belief = belief_normal(temp = c(mean, sd)), design = 8)
+    expect_lt(max(abs(b$suggest(4)$temp - if (mean > 0) 80 else 20)), 2)
+  }
+  # Draws are those of the normal within its bounds.
+  set.seed(2)
+  for (bounds in list(c(-1, 2), c(4, 5), c(-9, -6), c(30, 31), c(-Inf, 1))) {
+    drawn <- gpbandits:::normal_between(2000, 3, 2, 3 + 2 * bounds)
+    z <- (drawn - 3) / 2
+    if (sum(bounds) > 0) {
+      z <- -z
+      bounds <- -rev(bounds)
+    }
+    top <- pnorm(bounds[2], log.p = TRUE)
+    p <- (exp(pnorm(z, log.p = TRUE) - top) - exp(pnorm(bounds[1], log.p = TRUE) - top)) /
+      (1 - exp(pnorm(bounds[1], log.p = TRUE) - top))
+    expect_gt(suppressWarnings(ks.test(p, "punif"))$p.value, 1e-3)
+  }
+})
+
 test_that("all doors take it, and say what is wrong", {
   f <- function(x) (x[["a"]] - 0.6)^2
   set.seed(4)
