@@ -46,7 +46,7 @@
 #' @param outcome of a bandit with several [outcomes] the name of the one whose model is checked; `NULL`: the first objective.
 #' @param ... not used.
 #' @return A list of class `bandit_check`: `rewards` (their number), `held` (how many lie within their 95% interval), `largest` (the largest \eqn{|z|} of one left out), `tests` (a
-#'   data.frame `test`, `statistic`, `p`), `log_score` and `constant_score` (mean log density, or log probability, of the rewards left out, and that of a normal distribution fitted to the others),
+#'   data.frame `test`, `statistic`, `p`), `log_score` and `constant_score` (mean log density, or log probability, of the rewards left out, and that of a normal distribution fitted to the others, `NA` where that has no spread: of two places or one),
 #'   `verdict` (`"nothing against the model"`, a note, or what speaks against it), `advice`, and `data`: as `as.data.frame()`, a row for each group left out or, by
 #'   context, each reward in it: `id` (the first reward's), place, `reward`, `mean`, `sd` (of the function without it, in the units of the rewards), `z` and
 #'   `pit`, \eqn{\Phi(z)}{Phi(z)}.
@@ -527,12 +527,14 @@ short_number <- function(x) {
 describe_check <- function(check) {
   largest <- check$tests[check$tests$test == "largest", ]
   order <- check$tests$statistic[check$tests$test == "order"]
-  sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s (constant %s): %s",
+  # (Of two places each is one alone without the other: no spread, so no constant to hold against.)
+  constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
+  sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
           check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d places", check$groups),
           if (is.na(largest$p)) check$largest else largest$statistic,
           if (is.na(largest$p)) "" else sprintf(" (p %s)", short_number(largest$p)),
           if (is.na(order)) "" else sprintf(", order %s", short_number(order)), short_number(check$log_score),
-          short_number(check$constant_score), check$verdict)
+          constant, check$verdict)
 }
 
 check_entry_of_model <- list(settings = alist(

@@ -232,3 +232,14 @@ test_that("pictures are drawn from the check, and bad input is refused", {
   }
   expect_identical(check_model(late)$rewards, 4L)
 })
+
+test_that("rewards at two places, or one, are a check that can be printed: without a constant to hold against", {
+  for (arm in list(c(1, 1, 2), c(1, 1, 1))) {
+    b <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.3), 0.1, policy_ucb(2))
+    b$add(arm = arm, reward = c(0.2, 0.3, 0.1))
+    check <- check_model(b)
+    expect_identical(is.na(check$constant_score), TRUE)
+    expect_output(print(check), "log score -?[.0-9]+: nothing against the model")
+    expect_output(print(summary(b)), "nothing against")
+  }
+})
