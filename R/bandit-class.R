@@ -52,15 +52,15 @@ GPBandit <- setRefClass("GPBandit",
     },
     posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
       "A data.frame of posterior mean and sd at points or arms (all arms by default)."
-      bandit_posterior(own_fields(), x, context, arm, ...)
+      bandit_posterior(looked_at(own_fields()), x, context, arm, ...)
     },
     draw = function(n = 1, context = NULL, ...) {
       "Joint draws from the posterior over all arms, one per column."
-      bandit_draw(own_fields(), n, context, ...)
+      bandit_draw(looked_at(own_fields()), n, context, ...)
     },
     certificate = function(rule = NULL, context = NULL, ...) {
       "How large the regret can still be, with what probability, on what assumptions."
-      bandit_certificate(own_fields(), rule, context, ...)
+      bandit_certificate(looked_at(own_fields()), rule, context, ...)
     },
     levels = function(context = NULL, ...) {
       "Which arms are above the level, below it, or not known yet."
@@ -72,11 +72,11 @@ GPBandit <- setRefClass("GPBandit",
     },
     best = function(context = NULL, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
       "The recommended point: largest posterior mean, of those where limits hold with probability `feasible`."
-      bandit_best(own_fields(), context, feasible, weights, fixed, ...)
+      bandit_best(looked_at(own_fields()), context, feasible, weights, fixed, ...)
     },
     front = function(context = NULL, feasible = 0.5, ...) {
       "The places that no other beats in all objectives."
-      bandit_front(own_fields(), context, feasible, ...)
+      bandit_front(looked_at(own_fields()), context, feasible, ...)
     },
     history = function(draws = NULL) {
       "A data.frame, one row per query."

@@ -113,7 +113,7 @@ NULL
 #' @export
 print.GPBandit <- function(x, ...) {
   check_bandit(x)
-  print_bandit(x)
+  print_bandit(looked_at(x))
   invisible(x)
 }
 
@@ -123,6 +123,7 @@ print.GPBandit <- function(x, ...) {
 summary.GPBandit <- function(object, ...) {
   check_bandit(object)
   check_dots_empty(...)
+  object <- looked_at(object)
   facts <- bandit_facts(object)
   history <- own_history(as.environment(object))
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
@@ -168,7 +169,7 @@ print.summary_gp_bandit <- function(x, ...) {
 predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = c("newdata", "context", "arm"))
-  bandit_posterior(object, newdata, context, arm, arg = "newdata")
+  bandit_posterior(looked_at(frame_of(object)), newdata, context, arm, arg = "newdata")
 }
 
 #' @rdname bandit-methods

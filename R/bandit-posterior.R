@@ -70,6 +70,24 @@ predicted_posterior <- function(bandit, places, contexts) {
   cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
 }
 
+# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that nobody
+# gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would begin its
+# next query with. The bandit itself stays as it is, and so do its choices.
+looked_at <- function(bandit) {
+  if (!is_unfitted(frame_of(bandit))) return(bandit)
+  twin <- bandit_copy(frame_of(bandit))
+  refit_if_due(as.environment(twin))
+  if (isS4(bandit)) twin else as.environment(twin)
+}
+
+is_unfitted <- function(bandit) {
+  config <- bandit$config
+  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) || has_rule(bandit)) return(FALSE)
+  if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
+  known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("known", "partial"))
+  known >= config$refit$minimum && is_refit_due(bandit, 1)
+}
+
 bandit_draw <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
   n <- check_count(n)

@@ -40,6 +40,7 @@ input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
   bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
   check_bandit(bandit, "x")
+  bandit <- looked_at(bandit)
   points <- check_count(points, lower = 16)
   draws <- check_count(draws, lower = 0, upper = 10000)
   check_has_posterior(bandit)

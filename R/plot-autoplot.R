@@ -32,6 +32,7 @@ autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
+  object <- looked_at(object)
   if (type %in% c("front", "feasible")) {
     found <- found_by_bandit(object, type, width, resolution)
     picture <- ggplot_outcomes(found, view_of_outcomes(found, type, NULL, or_else(width, 2), resolution), type)

@@ -94,6 +94,7 @@ plot.GPBandit <- function(x, context = NULL, truth = NULL,
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
+  x <- looked_at(x)
   if (type %in% c("front", "feasible")) return(invisible(plot_outcomes_of_bandit(x, type, width, resolution)))
   if (goes_through_best(type, x$config)) {
     return(invisible(plot_through_best(x, type, view_context(x, context), width, resolution, frame)))

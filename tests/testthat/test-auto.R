@@ -515,3 +515,43 @@ test_that("several outcomes: rows outside are known, and on no front", {
   expect_true(all(bandit$front()$x <= 1))
   expect_true(bandit$suggest()$x <= 1)
 })
+
+test_that("before the first refit a look goes by the refit that is due, and leaves everything as it is", {
+  box <- list(x = c(0, 1), y = c(0, 1))
+  set.seed(6)
+  data <- data.frame(x = runif(12), y = runif(12), reward = rnorm(12, 0.25, 0.02))
+  at <- data.frame(x = c(0.2, 0.7), y = c(0.5, 0.1))
+  looks <- function(b) {
+    list(b$posterior(at), predict(b, at), b$best(), summary(b)$best, as.data.frame(check_model(b))[c("mean", "sd")],
+         input_importance(b, points = 64, draws = 0))
+  }
+  b <- auto_bandit(box, data = data)
+  before <- as_json(b)
+  seed <- .Random.seed
+  early <- looks(b)
+  expect_identical(.Random.seed, seed)
+  expect_identical(as_json(b), before)
+  # Asked and taken back: the refit has been, and the rewards are the same.
+  other <- b$copy()
+  set.seed(7)
+  q <- b$suggest()
+  b$withdraw(q$id)
+  expect_identical(looks(b), early)
+  set.seed(7)
+  expect_identical(other$suggest(), q)
+  # A design that is told all at once: nothing but noise, and that is what is said of it.
+  few <- auto_bandit(box)
+  q <- few$suggest(10)
+  few$observe(q$id, rnorm(10, 0.25, 0.02))
+  best <- few$best()
+  expect_lt(abs(best$mean - 0.25), 3 * best$sd)
+  expect_output(print(few), "average over")
+  # Parameters that the user gave are the user's.
+  own <- gp_bandit(box, kernel_se(0.3), 0.01, policy_ucb(2), refit = refit_every(2))
+  own$add(at, reward = c(1, 2))
+  own$add(data[1:6, 1:2], reward = data$reward[1:6])
+  plain <- gp_bandit(box, kernel_se(0.3), 0.01, policy_ucb(2))
+  plain$add(at, reward = c(1, 2))
+  plain$add(data[1:6, 1:2], reward = data$reward[1:6])
+  expect_identical(own$posterior(at), plain$posterior(at))
+})
