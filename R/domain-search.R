@@ -481,11 +481,11 @@ slice_of.search_domain <- function(domain, values) {
   slice <- domain
   slice$box$lower[at] <- slice$box$upper[at] <- codes
   slice$pinned <- replace(rep(NA_real_, length(domain$names)), at, codes)
-  rules <- search_rules(slice)
-  rules$required <- length(domain$names) + which(domain$conditional %in% at)
   if (!all(vapply(sets_for_core(slice), reach_total, NA))) {
     stop_argument("fixed", value_words(values), "shares with which the others can reach their total")
   }
+  rules <- search_rules(slice)
+  rules$required <- length(domain$names) + which(domain$conditional %in% at)
   candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
     if (!identical(e$argument, "where")) stop(e)
     stop_argument("fixed", value_words(values), paste("values with which some point satisfies `where`, and exists",

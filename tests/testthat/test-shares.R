@@ -140,6 +140,10 @@ test_that("fixed shares that leave the others short, or over, are refused in the
     q <- b$suggest(fixed = list(b = 0.5, c = 0.3))
     expect_equal(sort(unlist(q[c("a", "b", "c")], use.names = FALSE)), c(0.2, 0.3, 0.5), tolerance = 1e-12)
   }
+  limited <- auto_bandit(search_space(m = param_shares(c("a", "b", "c")), temp = c(0, 1), where = ~ a <= 2 * b))
+  for (fixed in list(list(a = 0.9, b = 0.5), list(a = 0.4, b = 0.3, c = 0.1))) {
+    expect_error(limited$suggest(fixed = fixed), short, class = "gpbandits_error")
+  }
   two <- alike(lower = 0.2, upper = 0.6, most = 2)
   expect_error(two$suggest(fixed = list(a = 0.3, b = 0.3)), short, class = "gpbandits_error")
   expect_equal(two$suggest(fixed = list(a = 0.45, b = 0))$c, 0.55, tolerance = 1e-12)
