@@ -977,14 +977,14 @@ class Pulse {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-gpb::RunDraws draws_from_list(const Rcpp::List& list) {
+gpb::RunDraws draws_from_list(const Rcpp::List& list, gpb::HandleFunctions* handle) {
   gpb::RunDraws draws;
   draws.noise = Rcpp::as<Eigen::VectorXd>(list["noise"]);
   draws.constraint_noise = Rcpp::as<Eigen::MatrixXd>(list["constraint_noise"]);
   draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
   draws.contexts = gpb::contexts_from_list(list["contexts"]);
   if (!Rf_isNull(list["delay_at"])) {
-    const gpb::RFunction f{Rcpp::Function(list["delay_at"]), nullptr};
+    const gpb::RFunction f{Rcpp::Function(list["delay_at"]), handle};
     draws.delay_at = [f](const gpb::Query& query, gpb::Index round) {
       return Rcpp::as<double>(f(static_cast<int>(query.place.arm), query.place.x, static_cast<double>(round + 1)));
     };
@@ -994,19 +994,19 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list) {
 
 // A table of true means, or an R function of the place's arm (0-based, NA without one), its
 // inputs and the round (1-based).
-std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth) {
+std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth, gpb::HandleFunctions* handle) {
   if (truth.containsElementNamed("table")) {
     return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
                                                    Rcpp::as<std::vector<int>>(truth["period"]),
                                                    Rcpp::as<Eigen::MatrixXd>(truth["constraints"]));
   }
-  const gpb::RFunction f{Rcpp::Function(truth["f"]), nullptr};
+  const gpb::RFunction f{Rcpp::Function(truth["f"]), handle};
   const auto arm_of = [](const gpb::Place& place) {
     return place.arm < 0 ? NA_INTEGER : static_cast<int>(place.arm);
   };
   gpb::FunctionEnvironment::Constraints constraints;
   if (!Rf_isNull(truth["g"])) {
-    const gpb::RFunction g{Rcpp::Function(truth["g"]), nullptr};
+    const gpb::RFunction g{Rcpp::Function(truth["g"]), handle};
     constraints = [g, arm_of](const gpb::Place& place) {
       return Rcpp::as<Eigen::VectorXd>(g(arm_of(place), place.x));
     };
@@ -1023,18 +1023,28 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth)
 
 // A run in progress: kept by R between the stretches that it is played in.
 struct RunInProgress {
-  RunInProgress(SEXP bandit, const Rcpp::List& truth, const Rcpp::List& draws)
+  RunInProgress(SEXP bandit, const Rcpp::List& truth, const Rcpp::List& draws, gpb::HandleFunctions* functions)
       : handle(bandit),
-        environment(environment_from_list(truth)),
-        run(*BanditHandle(bandit), *environment, draws_from_list(draws)) {}
-  Rcpp::RObject handle;
+        environment(environment_from_list(truth, functions)),
+        run(*BanditHandle(bandit), *environment, draws_from_list(draws, functions)) {}
+  SEXP handle;
   std::unique_ptr<gpb::Environment> environment;
   gpb::Run run;
 };
 
+// The pointer keeps the bandit's handle and the truth's functions, for these see the frame that the pointer is in:
+// held by the core, no bandit that was ever played here would be freed.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws) {
-  return Rcpp::XPtr<RunInProgress>(new RunInProgress(handle, truth, draws), true);
+  gpb::HandleFunctions functions;
+  auto run = std::make_unique<RunInProgress>(handle, truth, draws, &functions);
+  const Rcpp::Shield<SEXP> kept(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(kept, 0, handle);
+  SET_VECTOR_ELT(kept, 1, functions.list());
+  const Rcpp::XPtr<RunInProgress> out(run.get(), true, R_NilValue, kept);
+  run.release();
+  functions.let_go();
+  return out;
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -198,3 +198,46 @@ test_that("one round is a run, and rounds may be given as an integer", {
   expect_identical(nrow(as.data.frame(run)), 1L)
   expect_identical(summary(run)$rounds, run$rounds)
 })
+
+# Of `times` bandits that `live(watch)` has played, each handed to `watch`, those that are not freed.
+kept_in_memory <- function(live, times = 3) {
+  alive <- 0
+  watch <- function(bandit) {
+    alive <<- alive + 1
+    reg.finalizer(as.environment(bandit), function(e) alive <<- alive - 1)
+    bandit
+  }
+  for (k in seq_len(times)) live(watch)
+  for (k in 1:3) gc()
+  alive
+}
+
+test_that("a bandit that was played is freed, whatever functions of R's were asked", {
+  box <- box_domain(0, 1)
+  truth <- function(x) sin(5 * x[, 1])
+  on_box <- function(policy = policy_ucb(width_constant(2)), ...) gp_bandit(box, run_kernel, 0.01, policy, ...)
+  of_box <- function(...) bandit_problem(box, truth, noise_gaussian(0.1), optimum = 2, ...)
+  problem <- of_box()
+  lives <- list(
+    truth = function(watch) run_bandit(watch(on_box()), problem, 3),
+    delay = function(watch) run_bandit(watch(on_box()), of_box(delay = delay_function(function(n, x) rep(1, n))), 3),
+    limits = function(watch) {
+      run_bandit(watch(rival_ckb(box, run_kernel, 0.01, step = 0.1, bound = 1)),
+                 of_box(constraints = function(x) cos(3 * x[, 1])), 3)
+    },
+    score = function(watch) run_bandit(watch(on_box(policy_function(function(mean, sd, round) mean + sd))), problem, 3),
+    stop = function(watch) run_bandit(watch(on_box()), problem, 3, stop_when = function(bandit) FALSE),
+    compare = function(watch) {
+      compare_bandits(list(a = function(problem) watch(on_box())), function(replication) problem, 3, 1, seed = 1)
+    },
+    failing = function(watch) {
+      fails <- FALSE
+      failing <- bandit_problem(box, function(x) if (fails) stop("no truth") else x[, 1], noise_gaussian(0.1), optimum = 2)
+      fails <- TRUE
+      expect_error(run_bandit(watch(on_box()), failing, 3), "no truth")
+    },
+    search = function(watch) watch(maximize_bandit(function(x) -x[["x"]]^2, list(x = c(-1, 1)), 6)$bandit)
+  )
+  # (The last one may be in a register, or a cache of R's.)
+  for (name in names(lives)) expect_lte(kept_in_memory(lives[[name]]), 1, label = paste("bandits kept by", name))
+})
