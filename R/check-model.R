@@ -490,21 +490,27 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
 }
 
 # Rewards (at most a tenth) without which all others are as the model says, found one by one; none if there is no such
-# set. Leaving one out for good takes a row and a column out of A^-1.
+# set. Leaving one out for good takes its part in the others' precision away, a matrix of rank one.
 outlying <- function(data) {
   n <- length(data$y)
   if (!is.null(data$left_out) || n > 1000) return(integer())
-  left <- seq_len(n)
   precision <- chol2inv(chol(data$gram() + diag(data$noise, n)))
+  # Of the precision P of those that are left only P y and the diagonal are needed.
+  weighted <- drop(precision %*% data$y)
+  own <- diag(precision)
+  left <- rep(TRUE, n)
+  columns <- matrix(0, n, 0)
   for (k in seq_len(max(1, n %/% 10) + 1)) {
-    z <- drop(precision %*% data$y[left]) / sqrt(diag(precision))
-    if (max(abs(z)) < far_left_out) break
+    z <- ifelse(left, weighted / sqrt(own), 0)
     worst <- which.max(abs(z))
-    precision <- precision[-worst, -worst, drop = FALSE] -
-      tcrossprod(precision[-worst, worst]) / precision[worst, worst]
-    left <- left[-worst]
+    if (abs(z[worst]) < far_left_out) break
+    column <- drop(precision[, worst] - columns %*% columns[worst, ]) / sqrt(own[worst])
+    left[worst] <- FALSE
+    weighted <- weighted - column * z[worst]
+    own <- ifelse(left, own - column^2, own)
+    columns <- cbind(columns, column)
   }
-  out <- setdiff(seq_len(n), left)
+  out <- which(!left)
   if (length(out) > max(1, n %/% 10)) integer() else out
 }
 

@@ -243,3 +243,24 @@ test_that("rewards at two places, or one, are a check that can be printed: witho
     expect_output(print(summary(b)), "nothing against")
   }
 })
+
+test_that("the rewards that lie far out are those that refits without them, one by one, would leave out", {
+  set.seed(11)
+  n <- 60
+  x <- runif(n)
+  gram <- exp(-outer(x, x, "-")^2 / 0.08)
+  noise <- rep(0.01, n)
+  y <- drop(t(chol(gram + 1e-8 * diag(n))) %*% rnorm(n)) + rnorm(n, sd = 0.1)
+  far <- c(5, 17, 18, 40)
+  y[far] <- y[far] + c(3, -2, 1.5, 4)
+  left <- seq_len(n)
+  repeat {
+    inverse <- solve(gram[left, left] + diag(noise[left]))
+    z <- drop(inverse %*% y[left]) / sqrt(diag(inverse))
+    if (max(abs(z)) < 3.3) break
+    left <- left[-which.max(abs(z))]
+  }
+  found <- gpbandits:::outlying(list(y = y, gram = function() gram, noise = noise))
+  expect_identical(found, setdiff(seq_len(n), left))
+  expect_true(all(far %in% found))
+})
