@@ -221,8 +221,8 @@ cpp_logged_inputs <- function(queries, ids) {
     .Call(`_gpbandits_cpp_logged_inputs`, queries, ids)
 }
 
-cpp_plain_rewards <- function(queries, id, reward) {
-    .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward)
+cpp_plain_rewards <- function(queries, id, reward, before) {
+    .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward, before)
 }
 
 cpp_note_ordinary <- function(handle, config, note) {

@@ -100,7 +100,9 @@ design_left <- function(bandit, contexts, certain = FALSE) {
   if (left > 0 && is_related(bandit$config)) related_design_left(bandit, left, certain) else left
 }
 
-explored_queries <- function(bandit) sum(table_column(bandit$queries, "action") == match("explore", action_names))
+explored_queries <- function(bandit) {
+  forgotten_of(bandit)$explored + sum(table_column(bandit$queries, "action") == match("explore", action_names))
+}
 
 ask_design <- function(bandit, contexts, time) {
   places <- next_of_design(bandit, contexts, seq_along(contexts$row))

@@ -12,6 +12,7 @@ check_whole <- function(bandit) {
     upgrade_format(bandit)
     check_table(bandit$queries, query_columns(bandit$config), "queries")
     check_table(bandit$events, event_columns(), "events")
+    check_checkpoint_event(bandit)
     check_logged_inputs(bandit$config, cpp_logged_inputs(bandit$queries, seq_len(table_size(bandit$queries))))
     check_refits(bandit)
     if (has_rule(bandit)) check_rival_log(bandit)

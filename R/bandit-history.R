@@ -1,7 +1,8 @@
+# `ids`: rows of the log, here and below.
 query_frame <- function(bandit, ids) {
   queries <- bandit$queries
   columns <- place_columns(bandit, queries$arm[ids], queries$context[ids], cpp_logged_inputs(queries, ids))
-  cpp_frame(c(list(id = as.integer(ids)), columns))
+  cpp_frame(c(list(id = as.integer(ids) + ids_before(bandit)), columns))
 }
 
 # Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log:
@@ -40,7 +41,11 @@ beliefs_at_choice <- function(bandit, ids) {
 # The history of some queries; columns of the log are picked, never the whole log converted.
 bandit_history <- function(bandit, ids = NULL) {
   heal(bandit)
-  if (is.null(ids)) ids <- seq_len(table_size(bandit$queries))
+  if (is.null(ids)) {
+    forgotten <- forgotten_of(bandit)
+    ids <- seq_len(table_size(bandit$queries) - forgotten$sums) + forgotten$sums
+    if (forgotten$rounds > 0) return(structure(bandit_history(bandit, ids), forgotten = forgotten$rounds))
+  }
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
   values <- value_columns(bandit$config)

@@ -12,11 +12,15 @@
 #'   * `queries`: an object of arrays, one number a query, the first query first: `arm` (from 0, `null` on a box) and `context` (from 0) or the model's
 #'     inputs `in.1`, ... (logarithms of logarithmic inputs, levels by number), `action` (1 policy, 2 explore, 3 given), `segment`, and, as they were at the choice, in the
 #'     model's units, `mean`, `sd`, `width`;
-#'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail), `id` of
-#'     the query, `reward`, `time`, `noise_var`, `size` (of how many readings it is the mean), `spread`
+#'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail, 10
+#'     arms, 11 checkpoint), `id` of
+#'     the query (its place among `queries`), `reward`, `time`, `noise_var`, `size` (of how many readings it is the mean), `spread`
 #'     (the sum of their squares about it), `other` (the query that it was compared with), `outcome` (the number of the one
 #'     that it is about, the first objective first; `null` for all, or where there is one), constraint values `g1`, ..., and `arms`, the eligible ones where not all were
-#'     (`"1-3,7"`; `"|2=0.5"`: the second model input was fixed);
+#'     (`"1-3,7"`; `"|2=0.5"`: the second model input was fixed). A
+#'     checkpoint, the first event of a bandit that has forgotten rounds ([compact_log()]), has their number as `size`, as `other` the
+#'     number of the queries that stand for them (the first ones, with their numbers, means and spreads of rewards), as
+#'     `spread` how many were explored, as `reward` the last query that was asked before all their rewards were known;
 #'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one.
 #'
 #'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.

@@ -34,7 +34,10 @@ constraint_names <- function(config, letter) {
 # NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `outcome`: the
 # number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be
 # played at
-# a query, arms and inputs that were fixed, as the core writes it; NA for everything.
+# a query, arms and inputs that were fixed, as the core writes it; NA for everything. Of a checkpoint
+# (R/compact-forget.R) `size` is the number of rounds before, `other` that of the sums that follow, `spread` how many
+# rounds were explored, `reward` the last query that was asked before all that is forgotten was known (NA: none that is
+# kept), `time` the latest.
 event_columns <- function() {
   list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),
        spread = double(), other = integer(), outcome = integer(), arms = character())
@@ -47,7 +50,7 @@ later_event_columns <- c("size", "spread", "other")
 told_columns <- c("noise_var", "size", "spread", "other")
 
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,
-                withdraw = 8L, fail = 9L, arms = 10L)
+                withdraw = 8L, fail = 9L, arms = 10L, checkpoint = 11L)
 
 action_names <- c("policy", "explore", "given")
 # Events that bring parameters, an entry of the bandit's `refits` each.

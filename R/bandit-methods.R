@@ -6,6 +6,7 @@ bandit_story <- function(bandit) {
   size <- table_size(bandit$queries)
   status <- status_of(bandit, seq_len(size))
   pending <- sum(status == "pending")
+  forgotten <- forgotten_of(bandit)$rounds
   lines <- c(
     sprintf("%s over %s", if (has_posterior(bandit)) "Gaussian-process bandit" else "Bandit",
             describe_domain(config$domain)),
@@ -15,8 +16,9 @@ bandit_story <- function(bandit) {
       describe_prior(config)
     },
     if (!is.null(config$outcomes)) sprintf("  outcomes   %s", describe_outcomes(config)),
-    sprintf("  rounds     %d (%d pending%s)%s", size, pending,
+    sprintf("  rounds     %d (%d pending%s%s)%s", facts$rounds, pending,
             if (any(status == "partial")) sprintf(", %d partly known", sum(status == "partial")) else "",
+            if (forgotten > 0) sprintf(", the first %d forgotten", forgotten) else "",
             if (facts$segment > 1) sprintf(", segment %d", facts$segment) else "")
   )
   if (trait(config$pending, "noticed")) {

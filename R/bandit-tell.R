@@ -30,8 +30,9 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     return(observe_several(bandit, id, if (!missing(reward)) reward, time, noise_var))
   }
   if (is.null(constraints) && is.null(noise_var) && constraint_count(bandit$config) == 0 &&
-        !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward)) {
+        !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward, ids_before(bandit))) {
     count <- length(id)
+    id <- id - ids_before(bandit)
     time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
     warn_of_prior(bandit, reward, bandit$queries$arm[id])
     return(tell(bandit, "reward", id, reward, no_columns(count), time, told_beside(count)))
@@ -141,7 +142,8 @@ check_conditions_told <- function(bandit, id, data) {
     if (all(agrees)) next
     bad <- which(!agrees)[1]
     stop_argument("id", sprintf("a data.frame with %s = %s for query %g, which was asked at %s", name,
-                                told_words(data[[name]][bad]), id[bad], told_words(queries[[name]][bad])),
+                                told_words(data[[name]][bad]), id[bad] + ids_before(bandit),
+                                told_words(queries[[name]][bad])),
                   paste("a data.frame whose inputs, arms and contexts are those of its queries (what was tried",
                         "elsewhere is told by `$add()`, and the query given up by `$withdraw()`)"))
   }
@@ -182,10 +184,10 @@ check_rewards <- function(reward, count) {
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }
 
-# Ids of distinct queries.
+# Ids of distinct queries; returned are the rows that the log has them in.
 check_ids <- function(bandit, id) {
   id <- check_numbers(id, "id")
-  rounds <- table_size(bandit$queries)
+  rounds <- all_rounds(bandit)
   bad <- id != round(id) | id < 1 | id > rounds
   if (any(bad)) {
     stop_argument("id", sprintf("%g", id[bad][1]),
@@ -195,7 +197,14 @@ check_ids <- function(bandit, id) {
   if (length(id) > 1 && anyDuplicated(id)) {
     stop_argument("id", sprintf("%g twice", id[anyDuplicated(id)]), "distinct ids")
   }
-  id
+  forgotten <- forgotten_of(bandit)
+  gone <- id <= forgotten$rounds
+  if (any(gone)) {
+    stop_argument("id", sprintf("%.0f, which was forgotten", id[gone][1]),
+                  sprintf("the id of a query after %d (compact_log(keep = ) has forgotten the others)",
+                          forgotten$rounds))
+  }
+  id - forgotten$before
 }
 
 # Which of the rewards are news: the same value again changes nothing, another one is refused. (What was given up as
@@ -211,7 +220,8 @@ check_untold <- function(bandit, id, reward, constraints, beside = NULL) {
   if (any(told) && !is.null(beside)) same <- same & same_numbers(last_beside(bandit, id)$size, beside$size)
   other <- which(told & !same)
   if (length(other)) {
-    stop_argument("id", sprintf("%g, whose reward is already known (to be %s; `$amend()` changes it)", id[other[1]],
+    stop_argument("id", sprintf("%.0f, whose reward is already known (to be %s; `$amend()` changes it)",
+                                id[other[1]] + ids_before(bandit),
                                 format(bandit$queries$reward[id[other[1]]])),
                   "the id of a pending query")
   }
@@ -224,7 +234,8 @@ check_status <- function(bandit, id, allowed, words) {
   status <- status_of(bandit, id)
   bad <- !status %in% allowed
   if (any(bad)) {
-    stop_argument("id", sprintf("%g, which is %s", id[bad][1], status[bad][1]), paste("the id of", words))
+    stop_argument("id", sprintf("%.0f, which is %s", id[bad][1] + ids_before(bandit), status[bad][1]),
+                  paste("the id of", words))
   }
 }
 

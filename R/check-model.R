@@ -108,6 +108,7 @@ regression_checked <- function(object) {
 # `k`: which of the outcomes.
 bandit_checked <- function(bandit, k = 1L) {
   if (has_rule(bandit)) return(rule_checked(bandit))
+  check_remembers(bandit, "object", "the check")
   heal(bandit)
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())

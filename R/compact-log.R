@@ -24,14 +24,46 @@
 #' The database keeps the room for later rows (`VACUUM` gives it back to the disk). **A journal** is written anew beside the file, which it
 #' then replaces in one step; no other bandit may hold it meanwhile.
 #'
+#' **Shorter still** is a log whose old rounds are forgotten: `keep`, see "Rounds forgotten".
+#'
 #' **What rounds cost.** A query with its reward (100 arms, 1,000 rounds; measured): 1.1 KB of memory, 45 bytes in a file of [saveRDS()], 230 in a journal (155 after
 #' `compact_log()`), 420 in a SQLite store asked in batches by a worker (340 after). Inputs of open domains and contexts are 8 bytes each in memory and about 20 as text.
 #' Refits are what makes a log long: each is a line of text (kilobytes where models are averaged), and a new posterior from all the rewards when the log is opened; the
 #' checkpoint has one.
 #'
+#' @section Rounds forgotten: without `keep` every query stays, and a bandit grows with each. `compact_log(x, keep = n)` forgets all but the last `n` of
+#'   them (and all from the first pending one on), so that a life that calls it now and then has flat memory and a log of one length. In their
+#'   place stand the sums of each place (arm and context) that has rewards among them: their number \eqn{n_k}{n_k}, their mean
+#'   \eqn{\bar y_k}{ybar_k} and \eqn{\sum (y - \bar y_k)^2}{sum (y - ybar_k)^2}. With Gaussian noise of one variance
+#'   \eqn{\lambda}{lambda} that is all that a posterior depends on: \eqn{n_k} rewards at a place are one of the noise
+#'   \eqn{\lambda / n_k}{lambda / n_k},
+#'   \deqn{\mu = m + K_{*}(K + \Lambda)^{-1}(\bar y - m), \quad \Lambda = \mathrm{diag}(\lambda / n_k), \quad
+#'     \log\det(I + K_t/\lambda) = \log\det(I + N^{1/2} K N^{1/2}/\lambda), \quad N = \mathrm{diag}(n_k),}{mu = m + K* (K +
+#'     Lambda)^-1 (ybar - m), Lambda = diag(lambda / n_k), log det(I + K_t / lambda) = log det(I + N^(1/2) K N^(1/2) / lambda), N = diag(n_k),}
+#'   the right-hand sides over the places alone; the likelihood that [refit_every()] maximises needs the third sum, too. Numbers of rounds (ids, \eqn{t} in
+#'   widths and policies, what is left of a design, when the next refit is due) go on as before.
+#'
+#'   *The same choices follow*, up to rounding: means and standard deviations of the bandit that kept all, to some 1e-14 (on the low-rank
+#'   engine to `accuracy`). Refits climb the same likelihood, and end as near to its top as fits end (of many rewards their starts are tried on
+#'   some, which are others then). Thompson sampling and what else draws f draws from the same posterior, but
+#'   the same random numbers give another draw, since its root is another one. Before anything is replaced the shorter log is played
+#'   and compared: rounds, number of rewards, information, mean and sd where it played.
+#'
+#'   *Lost*, besides what is named above: the queries themselves. `$history()` begins with the first that is kept (its attribute `forgotten` says how many
+#'   came before; `print()` and `summary()` say so, too). `$observe()`, `$amend()`, `$withdraw()` and `$fail()` of a forgotten id are
+#'   errors. There is no [check_model()] any more, and no [stop_stalled()]; certificates take it that rewards came when they
+#'   liked; `$history(draws = )` has `NA` for queries that were asked before all that is forgotten was known.
+#'
+#'   *Kept besides*: what came after the last refit, which says when the next is due (everything, where [refit_every()] has not had its first).
+#'
+#'   *Refused*, with the reason: all that is refused without `keep`; stores, where others know queries by their numbers; journals of searches; boxes,
+#'   products and open contexts; `rewards`, `outputs` and `failures`, where rewards count one by one; [pending_censor()] and [width_sdf()];
+#'   [policy_repeats()] and policies that go by what they did before ([safe_opt()]'s phases); rewards to be forgotten that were told with a noise of their own, or several for one id.
+#'
 #' @param x a [bandit_store()], the path of a journal, or a bandit (a [GPBandit][gp_bandit]; where it has a journal or is in a store, that is compacted too).
 #' @param trust of a journal, as for [open_bandit()].
-#' @return Numbers of events, invisibly: `before` and `after`.
+#' @param keep how many of the last queries stay; `Inf`: all. See "Rounds forgotten".
+#' @return Numbers of events, invisibly: `before` and `after`; with a finite `keep` also how many rounds are `forgotten` in all.
 #' @section Errors: a `gpbandits_error` that names the argument; nothing has changed then. Refused, with the reason, where events say more than what
 #'   was known in the end: with `changes`, `constraints`, several `outcomes`, comparisons ([rewards_duels()]), added arms, policies that keep running
 #'   intervals, and algorithms whose rule is written in R.
@@ -41,20 +73,25 @@
 #' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
 #' print(compact_log(b))
 #' nrow(b$history())
+#' compact_log(b, keep = 3)
+#' b$history()
+#' b
 #' @export
-compact_log <- function(x, trust = FALSE) {
+compact_log <- function(x, trust = FALSE, keep = Inf) {
   check_flag(trust)
+  keep <- check_count(keep, lower = 0, infinite = TRUE)
   if (missing(x)) stop_argument("x", "missing", compactable)
-  if (is_bandit(x)) return(invisible(compact_bandit(frame_of(x))))
-  if (inherits(x, "bandit_store")) return(invisible(compact_bandit(frame_of(open_stored(x)))))
+  if (is_bandit(x)) return(invisible(compact_bandit(frame_of(x), keep)))
+  if (inherits(x, "bandit_store")) return(invisible(compact_bandit(frame_of(open_stored(x)), keep)))
   if (!is.character(x)) stop_argument("x", describe(x), compactable)
-  invisible(compact_bandit(frame_of(open_journal(x, NULL, FALSE, trust))))
+  invisible(compact_bandit(frame_of(open_journal(x, NULL, FALSE, trust)), keep))
 }
 
 compactable <- "a bandit, a store (bandit_store()), or the path of a journal"
 
-compact_bandit <- function(bandit) {
+compact_bandit <- function(bandit, keep = Inf) {
   check_idle(bandit)
+  if (is.finite(keep)) return(forget_rounds(bandit, keep))
   if (is_stored(bandit)) return(in_store(bandit, compact_here(bandit)))
   compact_here(bandit)
 }
@@ -80,7 +117,8 @@ why_not_compact <- function(bandit) {
   if (has_outcomes(config)) return("with several outcomes, of which each has its own events")
   if (trait(config$policy, "intervals")) return("whose policy keeps the intervals of all rounds")
   if (any(vapply(bandit$refits, is_growth, NA))) return("that was given further arms")
-  if (any(!is.na(table_column(bandit$events, "other")))) return("whose rewards are comparisons with other queries")
+  other <- table_column(bandit$events, "other")[table_column(bandit$events, "kind") != event_kind[["checkpoint"]]]
+  if (any(!is.na(other))) return("whose rewards are comparisons with other queries")
   NULL
 }
 
@@ -156,8 +194,9 @@ replace_log <- function(bandit, new) {
   durable <- if (inherits(log, "bandit_file_journal")) function() replace_journal(bandit, new)
              else if (is_stored(bandit)) function() replace_stored(bandit, new)
              else if (!is.null(log)) function() keep_change(log, bandit)
-  commit(bandit, list(), fields = list(events = table_of(new$events), refits = new$refits, handle = NULL),
-         durable = durable)
+  fields <- list(events = table_of(new$events), refits = new$refits, handle = NULL)
+  if (!is.null(new$queries)) fields$queries <- table_of(new$queries)
+  commit(bandit, list(), fields = fields, durable = durable)
 }
 
 # A query whose event was made of two stands in a checkpoint: nothing says what was known when it, and those before it,
@@ -166,7 +205,8 @@ before_checkpoint <- function(bandit, ids) {
   events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(bandit$events, name))
   given <- events$id[events$kind == event_kind[["given"]]]
   made <- given[bandit$queries$action[given] != match("given", action_names)]
-  ids <= max(0L, made)
+  forgotten <- forgotten_of(bandit)
+  ids <= max(forgotten$sums, forgotten$late - forgotten$before, made)
 }
 
 replace_journal <- function(bandit, new) {
@@ -177,9 +217,9 @@ replace_journal <- function(bandit, new) {
   header <- header_parts(contents$lines)
   if (!is.null(bandit$journal$rng)) header[3] <- paste(bandit$journal$rng, collapse = ",")
   parts <- unlist(strsplit(contents$lines[-1], ";", fixed = TRUE))
+  queries <- or_else(new$queries, table_columns(bandit$queries))
   lines <- paste(c(
-    rows_as_text("q", lapply(stats::setNames(nm = names(journal_query_columns(config))),
-                             function(name) table_column(bandit$queries, name))),
+    rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", new$events[names(journal_event_columns(config))]),
     arms_as_text(new$events),
     vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),

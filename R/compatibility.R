@@ -21,6 +21,7 @@
 #'   Journals and stores hold text and numbers; functions of your own (a kernel, a width, a policy) are only in them with `trust = TRUE`, and need R and the packages that they call.
 #'   JSON holds no functions at all: it is what to keep for many years.
 #'   [compact_log()] writes events like any other: a file that it made shorter is read by whatever read it before.
+#'   (With `keep` it writes a kind of event that there was not at first: versions from before that call such a file damaged.)
 #'
 #' @section What stays callable: names, arguments and columns of exported functions. What is to go is deprecated in one release, where it works as before and warns,
 #'   once in a session, with a condition of class `gpbandits_deprecated` that names what to write instead, and is removed a year and one release later at the earliest. New arguments have

@@ -147,7 +147,9 @@ refit_if_due <- function(bandit) {
   if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
   heal(bandit)
   known <- lapply(seq_len(outcome_count(bandit$config)), function(k) core(cpp_bandit_known(bandit$handle, k)))
-  enough <- vapply(known, function(one) length(one$id) >= rule$minimum, NA)
+  sums <- forgotten_of(bandit)$sums
+  rewards <- function(one) length(one$id) + sum(one$size[one$id <= sums] - 1)
+  enough <- vapply(known, function(one) rewards(one) >= rule$minimum, NA)
   if (!any(enough)) return(rescale_if_due(bandit))
   current <- refitted_parameters(bandit)
   fit <- if (enough[1]) fitted_parameters(bandit, known[[1]], current) else current
@@ -230,7 +232,7 @@ refitted <- function(question, average, current, fits_mean) {
 }
 
 warn_refit <- function(bandit, error) {
-  warning("refit after round ", table_size(bandit$queries), " failed, the parameters stay: ",
+  warning("refit after round ", all_rounds(bandit), " failed, the parameters stay: ",
           message_of(error), call. = FALSE)
 }
 

@@ -177,7 +177,7 @@ view_positions <- function(view, domain) {
 }
 
 view_title <- function(bandit, view) {
-  rounds <- table_size(bandit$queries)
+  rounds <- all_rounds(bandit)
   title <- sprintf("%s after %d %s", trait(bandit$config$policy, "short"), rounds,
                    if (rounds == 1) "query" else "queries")
   if (is.null(view$context)) return(title)

@@ -17,9 +17,9 @@ with_propensity <- function(history, bandit, draws = NULL) {
   force(history)                                          # which looks at the bandit as a whole
   if (!is.null(draws)) draws <- check_count(draws, lower = 0, upper = 1e5)
   if (has_rule(bandit) || !is_randomised(bandit$config)) return(history)
-  there <- !can_count(bandit$config$domain) ||
-    identical(table_column(bandit$queries, "arm")[history$id] + 1L, history$arm)
-  history[[beside("propensity", given_names(bandit$config))]] <- if (there) propensities(bandit, history$id,
+  ids <- history$id - ids_before(bandit)
+  there <- !can_count(bandit$config$domain) || identical(table_column(bandit$queries, "arm")[ids] + 1L, history$arm)
+  history[[beside("propensity", given_names(bandit$config))]] <- if (there) propensities(bandit, ids,
                                                                                          draws) else rep(NA_real_,
                                                                                                          nrow(history))
   history
@@ -70,7 +70,7 @@ drawn_again <- function(bandit, ids, draws) {
   eligible <- eligible_at(bandit, ids)
   preserve_rng({
     vapply(seq_along(ids), function(k) {
-      set.seed(ids[k])                                    # whichever queries are asked about
+      set.seed(ids[k] + ids_before(bandit))                                    # whichever queries are asked about
       replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
       context <- subset_contexts(log$contexts, ids[k])
       arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])

@@ -190,7 +190,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
     return(answer)
   }
   if (!length(known_ids(bandit))) return(FALSE)
-  if (!is.null(rule$at) && !table_size(bandit$queries) %in% rule$at) return(FALSE)
+  if (!is.null(rule$at) && !all_rounds(bandit) %in% rule$at) return(FALSE)
   stop_certificate(rule, bandit, NULL)$certified
 }
 
@@ -397,6 +397,7 @@ clip_story <- function(width) {
 has_own_noise <- function(bandit) {
   events <- bandit$events
   own <- !is.na(table_column(events, "noise_var")) | !is.na(table_column(events, "size"))
+  own <- own & table_column(events, "id") > forgotten_of(bandit)$sums
   any(status_of(bandit, table_column(events, "id")[own]) == "known")
 }
 
@@ -529,7 +530,7 @@ most_draws <- function(rule, domain) {
 certify_prb <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   maxima <- drawn_maxima(bandit, contexts)
-  t <- table_size(bandit$queries)
+  t <- all_rounds(bandit)
   found <- on_a_side_stream(failure_interval(
     function(n) shortfalls(bandit, contexts, n, maxima), rule$tolerance, rule$delta / 2,
     rule$delta / 2 * max(1, t)^-1.1 / 11, most_draws(rule, bandit$config$domain)
@@ -695,6 +696,7 @@ certify_levels <- function(rule, bandit, context) {
 # ---- rewards alone -------------------------------------------------------------
 
 certify_stalled <- function(rule, bandit, context) {
+  check_remembers(bandit, "rule", "stop_stalled()")
   known <- known_ids(bandit)
   reward <- bandit$queries$reward[known]
   best <- best_row(reward, bandit$config)

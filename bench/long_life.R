@@ -1,10 +1,11 @@
 # A very long life: decisions over 1,000 arms with 20 features, one at a time through $suggest() and $observe(): time and memory per
 # block of decisions, and what a round costs in memory, in an RDS file, in a journal and in a store.
-#   Rscript bench/long_life.R [rounds=1e6] [blocks=10] [kept=2000]
-# `kept`: rounds of the journal and of the store, which wait for the disk at each event. Results: bench/results/long_life.md.
+#   Rscript bench/long_life.R [rounds=1e6] [blocks=10] [kept=2000] [keep=0]
+# `kept`: rounds of the journal and of the store, which wait for the disk at each event. `keep`: where it is above 0, all
+# but so many queries are forgotten after each block (compact_log(keep = )). Results: bench/results/long_life.md.
 library(gpbandits)
 source("bench/shared/script.R")
-args <- lapply(arguments(rounds = "1e6", blocks = "10", kept = "2000"), numbers)
+args <- lapply(arguments(rounds = "1e6", blocks = "10", kept = "2000", keep = "0"), numbers)
 
 set.seed(1)
 features <- matrix(rnorm(1000 * 20), 1000) / sqrt(20)
@@ -30,13 +31,19 @@ held <- function() {
 bandit <- new_life()
 live(bandit, 1000)
 start <- held()
-cat("| rounds | microseconds of processor a decision | process, MB more than at first |\n|---|---|---|\n")
+cat("| rounds | microseconds of processor a decision | process, MB more than at first | when rounds are forgotten |\n",
+    "|---|---|---|---|\n", sep = "")
 size <- args$rounds / args$blocks
 for (block in seq_len(args$blocks)) {
   before <- processor()
   live(bandit, size)
   spent <- processor() - before
-  cat(sprintf("| %.0f | %.0f | %.1f |\n", block * size, 1e6 * spent / size, held() - start))
+  most <- held() - start
+  before <- processor()
+  if (args$keep > 0) compact_log(bandit, keep = args$keep)
+  spent <- spent + processor() - before
+  cat(sprintf("| %.0f | %.0f | %.1f | %s |\n", block * size, 1e6 * spent / size, most,
+              if (args$keep > 0) sprintf("%.1f", held() - start) else "-"))
 }
 memory <- 1024^2 * (held() - start) / args$rounds
 file <- tempfile(fileext = ".rds")

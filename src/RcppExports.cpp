@@ -657,14 +657,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_plain_rewards
-bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward);
-RcppExport SEXP _gpbandits_cpp_plain_rewards(SEXP queriesSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward, double before);
+RcppExport SEXP _gpbandits_cpp_plain_rewards(SEXP queriesSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP beforeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type queries(queriesSEXP);
     Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
     Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_plain_rewards(queries, id, reward));
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_plain_rewards(queries, id, reward, before));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1386,7 +1387,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
-    {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 3},
+    {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 4},
     {"_gpbandits_cpp_note_ordinary", (DL_FUNC) &_gpbandits_cpp_note_ordinary, 3},
     {"_gpbandits_cpp_ask_ordinary", (DL_FUNC) &_gpbandits_cpp_ask_ordinary, 2},
     {"_gpbandits_cpp_tell_ordinary", (DL_FUNC) &_gpbandits_cpp_tell_ordinary, 3},

@@ -698,6 +698,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
     bandit->replay(event, asks ? log.query(bandit->space(), e, bandit->phases()) : Query());
   }
+  if (bandit->fold().lacks_sums()) throw std::invalid_argument("a checkpoint that is not whole");
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -887,7 +888,7 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
                             _["pending_information"] = bandit->pending_information(),
-                            _["rounds"] = static_cast<int>(bandit->fold().rounds()),
+                            _["rounds"] = static_cast<int>(bandit->fold().all_rounds()),
                             _["segment"] = bandit->fold().segment(),
                             _["clock"] = bandit->fold().latest_time(),
                             _["refutations"] = static_cast<int>(bandit->refutations()));

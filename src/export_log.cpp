@@ -800,7 +800,7 @@ Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& i
 
 namespace {
 
-// A reward of a pending query, told once: numbers that R's checks need not look at again.
+// A reward of a pending query (`id`: its number in the log), told once: numbers that R need not look at again.
 bool plain_reward(double id, double reward, const int* status, R_xlen_t rounds) {
   return std::abs(reward) <= gpb::kLargest && id >= 1 && id <= static_cast<double>(rounds) &&
          id == std::floor(id) &&
@@ -810,9 +810,9 @@ bool plain_reward(double id, double reward, const int* status, R_xlen_t rounds) 
 }  // namespace
 
 // Are these rewards of distinct pending queries, in the order of their ids, with nothing amiss?
-// Where not, the checks in R find out what it is.
+// Where not, the checks in R find out what it is. `before`: what the log's numbers lack to the ids.
 // [[Rcpp::export(rng = false)]]
-bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward) {
+bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward, double before) {
   const auto plain = [](SEXP x) {
     return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_isObject(x);
   };
@@ -822,7 +822,7 @@ bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward) {
   if (TYPEOF(status) != INTSXP || Rf_xlength(status) < rounds) return false;
   const Rcpp::NumericVector ids(id), rewards(reward);
   for (R_xlen_t k = 0; k < ids.size(); ++k) {
-    if (!plain_reward(ids[k], rewards[k], INTEGER(status), rounds)) return false;
+    if (!plain_reward(ids[k] - before, rewards[k], INTEGER(status), rounds)) return false;
     if (k > 0 && ids[k] <= ids[k - 1]) return false;
   }
   return ids.size() > 0;
@@ -918,8 +918,8 @@ void cpp_note_ordinary(SEXP handle, SEXP config, SEXP note) {
   static_cast<HeldBandit*>(R_ExternalPtrAddr(handle))->note.set(handle, noted);
 }
 
-// One query, if it is an ordinary one: its row as a data.frame, or its id where R knows how to show places. Else FALSE,
-// or NULL where nobody has noted whether it is one; the words of an error where the core fails.
+// One query, if it is an ordinary one: its row as a data.frame, or its number in the log where R knows how to show
+// places. Else FALSE, or NULL where nobody has noted whether it is one; the words of an error where the core fails.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_ask_ordinary(SEXP frame, SEXP context) {
   const Ordinary ordinary(frame);
@@ -939,9 +939,10 @@ SEXP cpp_ask_ordinary(SEXP frame, SEXP context) {
     return Rf_mkString(e.what());
   }
   const SEXP shown = VECTOR_ELT(ordinary.note, 0);
-  const gpb::Index id = bandit->fold().rounds();
-  if (Rf_isNull(shown)) return Rf_ScalarInteger(static_cast<int>(id));
-  return framed_arm(shown, id, static_cast<int>(bandit->fold().query(id).place.arm) + 1, asked.values);
+  const gpb::Fold& fold = bandit->fold();
+  const gpb::Index row = fold.rounds();
+  if (Rf_isNull(shown)) return Rf_ScalarInteger(static_cast<int>(row));
+  return framed_arm(shown, fold.all_rounds(), static_cast<int>(fold.query(row).place.arm) + 1, asked.values);
 }
 
 // Rewards of pending queries, if that is all there is to them and the prior allows them: TRUE. Else as
@@ -951,21 +952,25 @@ SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward) {
   const Ordinary ordinary(frame);
   if (ordinary.is != Ordinary::Is::yes) return ordinary.answer();
   const SEXP queries = binding(frame, Rf_install("queries"));
-  if (!cpp_plain_rewards(queries, id, reward)) return Rf_ScalarLogical(FALSE);
-  const Rcpp::NumericVector ids(id), rewards(reward);
   BanditHandle bandit(ordinary.handle);
+  const auto before = static_cast<double>(bandit->fold().forgotten().before());
+  if (!cpp_plain_rewards(queries, id, reward, before)) return Rf_ScalarLogical(FALSE);
+  std::vector<double> ids = Rcpp::as<std::vector<double>>(id);
+  for (double& one : ids) one -= before;
+  const Rcpp::NumericVector rewards(reward);
   const bool numbered = !Blanks(queries).have(Rf_install("arm"));
   const SEXP arm = numbered ? whole(binding(queries, Rf_install("arm")), size_of(queries)) : R_NilValue;
-  for (R_xlen_t k = 0; k < ids.size(); ++k) {
-    const int played = numbered ? INTEGER(arm)[static_cast<R_xlen_t>(ids[k]) - 1] : NA_INTEGER;
+  for (R_xlen_t k = 0; k < rewards.size(); ++k) {
+    const auto row = static_cast<R_xlen_t>(ids[static_cast<std::size_t>(k)]) - 1;
+    const int played = numbered ? INTEGER(arm)[row] : NA_INTEGER;
     if (!prior_allows(ordinary.note, *bandit, played, rewards[k])) return Rf_ScalarLogical(FALSE);
   }
   try {
     {
       BanditChange change(ordinary.handle);
-      for (R_xlen_t k = 0; k < ids.size(); ++k) {
+      for (R_xlen_t k = 0; k < rewards.size(); ++k) {
         change->set_clock(gpb::kNaN);
-        change->observe(static_cast<gpb::Index>(ids[k]), rewards[k]);
+        change->observe(static_cast<gpb::Index>(ids[static_cast<std::size_t>(k)]), rewards[k]);
       }
     }
     follow(bandit, frame, R_NilValue, R_NilValue, true, false);

@@ -184,7 +184,7 @@ void Bandit::relocate() {
 WidthState Bandit::width_state(Index outcome) const {
   WidthState state;
   state.t = static_cast<double>(1 + fold_.history());
-  state.rounds = static_cast<double>(fold_.rounds());
+  state.rounds = static_cast<double>(fold_.all_rounds());
   state.arms = space().arms();
   state.noise_var = beliefs(outcome).noise_var;
   state.log_det = quantities_[static_cast<std::size_t>(outcome)].variance().log_det();
@@ -348,7 +348,7 @@ void Bandit::set_outcome_widths(Round& round) const {
 
 Round Bandit::round(const Context& context) const {
   Round round;
-  round.number = static_cast<double>(fold_.rounds() + 1);
+  round.number = static_cast<double>(fold_.all_rounds() + 1);
   round.largest_phase = fold_.largest_phase();
   round.mean = &mean();
   round.variance = first().is_curved() ? &curved() : &variance();
@@ -616,7 +616,22 @@ void Bandit::hand_over_events() {
   if (events_.capacity() > 64) events_.shrink_to_fit();  // those of a replay
 }
 
+namespace {
+
+// As the log has it: rounds beside `size`, their sums beside `other`.
+Forgotten forgotten_by(const Event& event) {
+  const double rounds = event.told.size;
+  if (event.id != 0 || !(rounds >= 1.0 && rounds <= kLargest) || rounds != std::floor(rounds)) {
+    throw std::invalid_argument("a checkpoint of no rounds");
+  }
+  return {static_cast<Index>(std::min(rounds, 1e15)), event.told.other};
+}
+
+}  // namespace
+
 bool Bandit::apply(Event event, Query* query) {
+  const bool sums_up = event.kind == EventKind::given && !std::isnan(event.reward);
+  if (fold_.lacks_sums() && !sums_up) throw std::invalid_argument("a checkpoint that is not whole");
   bool alarm = false;
   const auto reward = [&] { alarm = fold_.reward(event.id, event.reward, event.g, event.told); };
   switch (event.kind) {
@@ -644,6 +659,9 @@ bool Bandit::apply(Event event, Query* query) {
       break;
     case EventKind::epoch:
       fold_.end_epoch();
+      break;
+    case EventKind::checkpoint:
+      fold_.begin_after(forgotten_by(event));
       break;
     case EventKind::refit:
     case EventKind::arms:

@@ -200,11 +200,35 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   if (!q.in_play || cell.echo) return false;
   if (!late) {
     ++column(outcome).known;
-    if (told.own_noise()) column(outcome).own_noise.push_back(id);
+    if (is_sum(id)) note_sum(told);
+    else if (told.own_noise()) column(outcome).own_noise.push_back(id);
     tell_learned(id, outcome, known_value(q, outcome));
     if (note_extremes(column(outcome), known_value(q, outcome))) tell_failures(outcome);
   }
   return rules_.changes && raises_alarm(q, id);
+}
+
+// (The log's numbers are those of R, whose integers end at 2^31.)
+void Fold::begin_after(const Forgotten& forgotten) {
+  if (rounds() > 0 || forgotten_.rounds > 0) throw std::invalid_argument("a checkpoint among the events of a log");
+  const bool counts = forgotten.sums >= 0 && forgotten.rounds >= std::max<Index>(1, forgotten.sums);
+  if (!counts || forgotten.rounds > 0x7fffffff) throw std::invalid_argument("a checkpoint of no rounds");
+  const bool sums_say_all = outcomes() == 1 && columns_[0].failures == 0 && !rules_.changes && !rules_.constraints &&
+                            !rules_.ranks && !rules_.pending->has_stand_in() && rules_.clip == kInf;
+  if (!sums_say_all) throw std::invalid_argument("a checkpoint where rewards cannot be summed up");
+  forgotten_ = forgotten;
+  withdrawn_ = forgotten.rounds;  // but for those that the sums tell of
+}
+
+void Fold::note_sum(const Told& told) {
+  const double size = told.times();
+  const bool whole = told.size >= 1.0 && size == std::floor(size);  // NaN is none
+  if (!std::isnan(told.noise_var) || !(told.spread >= 0.0) || !whole) {
+    throw std::invalid_argument("a checkpoint with a sum that is none");
+  }
+  if (size > static_cast<double>(withdrawn_)) throw std::invalid_argument("a checkpoint of more rewards than rounds");
+  withdrawn_ -= static_cast<Index>(size);
+  columns_[0].known += static_cast<Index>(size) - 1;
 }
 
 // Has the other query told of this comparison?
@@ -283,6 +307,7 @@ void Fold::amend(Index id, double reward, const Told& told) {
   if (cell.status != Status::known && cell.status != Status::lost) {
     throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
   }
+  if (is_sum(id)) throw std::invalid_argument("query " + std::to_string(id) + " stands for several");
   check_reward(reward);
   check_told(told);
   if (rules_.ranks && told.other != cell.told->other) throw std::invalid_argument("a query stays in its ranking");

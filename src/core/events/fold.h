@@ -31,7 +31,8 @@ enum class EventKind : int {
   amend = 7,     // a known reward was wrong
   withdraw = 8,  // a pending query will never be answered
   fail = 9,      // ... and was tried
-  arms = 10      // there are more of them, after the others
+  arms = 10,     // there are more of them, after the others
+  checkpoint = 11  // earlier rounds are forgotten, see Forgotten
 };
 
 // Whole queries, where an event is about no single outcome.
@@ -127,6 +128,13 @@ struct Change {
   Told told = Told();  // beside the value
 };
 
+// Rounds that a log begins after. In their place stand its first queries, `sums`: one for each place with rewards, with
+// their mean, number and spread, which is all that a Gaussian reading's place in a posterior depends on.
+struct Forgotten {
+  Index rounds = 0, sums = 0;
+  Index before() const { return rounds - sums; }  // what a query's number in the log lacks to its round
+};
+
 // What change rules want to know of places, which the fold does not.
 class PlaceFacts {
  public:
@@ -176,6 +184,8 @@ class Fold {
   void withdraw(Index id, Index outcome, Status status);
   void restart();
   void end_epoch();
+  // The log begins after some rounds.
+  void begin_after(const Forgotten& forgotten);
   // Where queries were made, in a space whose places have other numbers.
   template <class PlaceOf>
   void relocate(PlaceOf place_of) {
@@ -191,6 +201,11 @@ class Fold {
   const std::vector<Query>& queries() const { return queries_; }
   const Query& query(Index id) const { return queries_[checked(id)]; }
   Index rounds() const { return static_cast<Index>(queries_.size()); }
+  const Forgotten& forgotten() const { return forgotten_; }
+  bool is_sum(Index id) const { return id <= forgotten_.sums; }
+  bool lacks_sums() const { return rounds() < forgotten_.sums; }
+  // Forgotten ones too.
+  Index all_rounds() const { return rounds() + forgotten_.before(); }
   int segment() const { return segment_; }
   int largest_phase() const { return largest_phase_; }  // of all queries, see Score::phase
   const VectorXd& multipliers() const { return kappa_; }
@@ -198,7 +213,7 @@ class Fold {
   // The latest time so far; NaN if there was none.
   double latest_time() const { return latest_; }
   // Queries since the restart or fresh epoch that were not withdrawn.
-  Index history() const { return rounds() - first_known_ - withdrawn_; }
+  Index history() const { return all_rounds() - first_known_ - withdrawn_; }
   Index first_known() const { return first_known_; }  // 0-based
   // Rewards known since the restart or fresh epoch, and the ids of those with a noise of their own.
   Index known_rewards(Index outcome = 0) const { return column(outcome).known; }
@@ -254,6 +269,7 @@ class Fold {
   void seek_extremes(Index outcome);
   void tell_failures(Index outcome);
   bool any_known() const;
+  void note_sum(const Told& told);
   MatrixXd history_table() const;
 
   FoldRules rules_;
@@ -261,6 +277,7 @@ class Fold {
   std::vector<Change> changes_;
   std::vector<Query> queries_;
   std::set<Index> awaited_;
+  Forgotten forgotten_;
   int segment_ = 1, largest_phase_ = 0;
   Index first_of_segment_ = 0;
   Index first_known_ = 0;  // since the restart or fresh epoch
