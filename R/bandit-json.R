@@ -14,7 +14,7 @@
 #'     model's units, `mean`, `sd`, `width`;
 #'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail, 10
 #'     arms, 11 checkpoint), `id` of
-#'     the query (its place among `queries`), `reward`, `time`, `noise_var`, `size` (of how many readings it is the mean), `spread`
+#'     the query (its place among `queries`), `reward`, `time`, `noise_var` (of an amendment `null` leaves it as it was, 0 is the bandit's own again), `size` (of how many readings it is the mean), `spread`
 #'     (the sum of their squares about it), `other` (the query that it was compared with), `outcome` (the number of the one
 #'     that it is about, the first objective first; `null` for all, or where there is one), constraint values `g1`, ..., and `arms`, the eligible ones where not all were
 #'     (`"1-3,7"`; `"|2=0.5"`: the second model input was fixed). A

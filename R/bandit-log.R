@@ -29,8 +29,8 @@ constraint_names <- function(config, letter) {
   paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
 }
 
-# `noise_var`: of the reward, where that is its own; `size`: of how many readings it is the mean (or trials, or
-# exposure),
+# `noise_var`: of the reward, where that is its own (of an amendment: NA as it was, 0 the bandit's own again); `size`:
+# of how many readings it is the mean (or trials, or exposure),
 # NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `outcome`: the
 # number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be
 # played at

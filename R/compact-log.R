@@ -147,12 +147,14 @@ checkpoint_of <- function(bandit) {
   list(events = Map(function(own, all) c(own, all[later])[order], rows, events), refits = bandit$refits[fits$which])
 }
 
-# Noise as it was told with the reward, size and spread as they were told last.
+# Size and spread as they were told last, and noise as it was told last: an amendment that has none leaves it alone, 0
+# is the usual one.
 beside_in_the_end <- function(events, beside, known) {
   valued <- which(!is.na(events$reward) & events$kind %in% event_kind[c("reward", "given", "amend")])
-  first <- valued[match(known, events$id[valued])]
+  noisy <- rev(valued[!(events$kind[valued] == event_kind[["amend"]] & is.na(events$noise_var[valued]))])
   last <- rev(valued)[match(known, rev(events$id[valued]))]
-  beside$noise_var[known] <- events$noise_var[first]
+  told <- events$noise_var[noisy[match(known, events$id[noisy])]]
+  beside$noise_var[known] <- ifelse(told %in% 0, NA, told)
   for (name in c("size", "spread")) beside[[name]][known] <- events[[name]][last]
   beside
 }

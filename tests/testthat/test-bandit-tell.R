@@ -406,3 +406,29 @@ test_that("in that one call, too, what cannot be told is refused, and a function
   for (k in 1:2) expect_error(again$suggest(), "no", class = "gpbandits_error")
   expect_identical(nrow(again$history()), 2L)
 })
+
+# (Races over folds tell so.)
+test_that("an amendment may bring a noise variance, or the bandit's own again, and leaves it alone otherwise", {
+  at <- matrix(c(0.1, 0.5, 0.9))
+  told <- function(noise_var, ...) {
+    b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ei())
+    b$add(0.2, reward = 1, noise_var = noise_var)
+    b$add(0.7, reward = 2)
+    for (noise in c(...)) tell(as.environment(b), "amend", 1, 0.5, beside = told_beside(1, noise_var = noise))
+    b$amend(1, 0.4)
+    expect_equal(b$copy()$posterior(at), b$posterior(at), tolerance = tol$replay)
+    b$posterior(at)
+  }
+  plain <- function(noise_var) {
+    b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ei())
+    b$add(0.2, reward = 0.4, noise_var = noise_var)
+    b$add(0.7, reward = 2)
+    b$posterior(at)
+  }
+  expect_equal(told(NA_real_, 3), plain(3))
+  expect_equal(told(2, 3), plain(3))
+  expect_equal(told(2, NA_real_), plain(2))
+  expect_equal(told(2, 0), plain(NA_real_))
+  expect_equal(told(NA_real_, 3, 0, 0.5), plain(0.5))
+  expect_error(told(NA_real_, -1), class = "gpbandits_error")
+})

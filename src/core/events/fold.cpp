@@ -63,6 +63,9 @@ void check_reward(double reward) {
   }
 }
 
+// An amendment with noise variance 0 says that the reward has the usual one now.
+bool is_back_to_usual(const Told& told) { return told.noise_var == 0.0; }
+
 void check_told(const Told& told) {
   const auto positive = [](double x) { return std::isnan(x) || (x > 0.0 && x <= kLargest); };
   if (!positive(told.noise_var)) {
@@ -299,7 +302,7 @@ bool Fold::raises_alarm(const Query& q, Index id) {
   return rules_.changes->alarmed(arrival);
 }
 
-// What a change rule has made of the old value, it keeps.
+// What a change rule has made of the old value, it keeps. An amendment without a noise variance leaves that alone.
 void Fold::amend(Index id, double reward, const Told& told) {
   const Index outcome = told.about();
   Cell& cell = told_cell(id, outcome);
@@ -309,11 +312,12 @@ void Fold::amend(Index id, double reward, const Told& told) {
   }
   if (is_sum(id)) throw std::invalid_argument("query " + std::to_string(id) + " stands for several");
   check_reward(reward);
-  check_told(told);
+  Told now = told;
+  if (is_back_to_usual(told)) now.noise_var = kNaN;
+  else if (std::isnan(told.noise_var)) now.noise_var = cell.told->noise_var;
+  check_told(now);
   if (rules_.ranks && told.other != cell.told->other) throw std::invalid_argument("a query stays in its ranking");
   cell.reward = reward;
-  Told now = told;
-  now.noise_var = cell.told->noise_var;
   cell.told = now;
   if (rules_.ranks) return settle_ranking(id);
   if (!q.in_play || cell.echo || cell.status != Status::known) return;
