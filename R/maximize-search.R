@@ -216,9 +216,9 @@ check_signature <- function(objective, error, beside = NULL) {
   }
 }
 
-evaluation_line <- function(search) {
+evaluation_line <- function(search, at = nrow(search$history)) {
   config <- search$bandit$config
-  row <- search$history[nrow(search$history), ]
+  row <- search$history[at, ]
   if (has_outcomes(config)) return(outcomes_line(search, row))
   best <- search$history$reward[best_row(search$history$reward, config)]
   sprintf("%*d of %d: %s%s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations),
@@ -268,6 +268,7 @@ settle <- function(search) {
   asked <- which(search$origin > 0)
   asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
   observe_evaluated(bandit, search$origin[asked], reward[asked], told_noise(search, asked))
+  amend_settings(search)
 }
 
 # Tells a bandit of evaluations: what is no number has failed. `noise_var`: NULL, or one for each.

@@ -14,12 +14,19 @@
 #' * *Guard*: no stop while one fold decides. \eqn{v} is never below the sd of the differences seen, nor (from two complete settings on) below the
 #'   pooled one: where one fold stands out, \eqn{v} grows and the race goes on. While one setting is complete, differences that are all equal say nothing.
 #'
-#' A stopped setting is told to the bandit as \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, \eqn{\hat b}{b} the fold effects among the complete settings, with the noise variance
-#' `noise_var` + \eqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K)}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K)}: it is neither failed nor the worst. It is never recommended for its own readings, nor `best_seen`. A
-#' setting one of whose folds fails has failed.
+#' *Waiting.* That a setting was not stopped is no reason to go on with it: after two folds it waits. The next fold goes to the waiting setting with the largest posterior mean
+#' plus one sd, if that is above the best posterior mean of a complete setting, else to a new setting. While none is complete a setting is evaluated on all folds. When too few evaluations are left to complete a new setting, they go to waiting ones that can be completed. What waits in the end is `"unfinished"`.
 #'
-#' With several workers folds of one setting run side by side where all of them are needed in any case; otherwise every worker has a setting of its own; in a store
-#' ([work_on()]) always.
+#' What a setting on some folds is worth is told to the bandit with its own noise variance, `noise_var` and what is due to the folds that were not seen, and told anew when further folds
+#' have moved it by a tenth of its sd (events of kind 7). A fold that is hard for one setting is hard for those beside it: \eqn{b_k}{b_k} is a Gaussian process over settings with
+#' the bandit's kernel plus a common part, \eqn{f(s)} free, variances by restricted likelihood; unseen folds are predicted from what others say of them. It is neither failed nor the worst, and
+#' never recommended for its own readings, nor `best_seen`. A setting one of whose folds fails has failed.
+#'
+#' With several workers folds of one setting run side by side where all of them are needed in any case; otherwise every worker has a setting of its own.
+#'
+#' In a store ([work_on()]) and in [tune_gp_bandit()] a setting is raced to its end before the next one, nothing waits, and a stopped one is told as
+#' \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, \eqn{\hat b}{b} the fold effects among the complete settings, with the noise variance
+#' `noise_var` + \eqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K)}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K)}.
 #' @param folds \eqn{K}, a whole number >= 3.
 #' @param alpha the probability, in (0, 1), with which a setting may be stopped that would have won.
 #' @param burn_in so many folds are evaluated before the exact rule is asked: a whole number >= 2 and < `folds` (by
@@ -27,13 +34,13 @@
 #' @return An object of class `bandit_race`. A search with one has in its result: `race`, a list with `spent` (evaluations, of one fold each), `settings`,
 #'   `complete`, `stopped`, `failed`, `unfinished` (numbers of settings), `saved` (folds that stopped settings were spared) and `folds` (a data.frame, a row per evaluation:
 #'   `setting` (row of the history), `fold`, `reward`, `status`); and the history a row per setting, with the columns `folds` (how many were evaluated), `fold_var` (variance that is due to
-#'   those that were not) and the `status` `"ok"`, `"stopped"`, `"unfinished"` (the search ended before), or why it failed.
+#'   those that were not) and the `status` `"ok"`, `"stopped"`, `"unfinished"` (the search ended before; `"waiting"` while it goes on), or why it failed.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: a setting whose mean over the \eqn{K} folds is at least the incumbent's is stopped with probability at most \eqn{\alpha} by the exact rule, for independent
 #'   normal differences of one variance and an incumbent that was itself not raced (derived here: \eqn{(\bar d_K - \bar d_k)/(v\sqrt{1/k - 1/K})}{(mean_K - mean_k) / (v sqrt(1 / k - 1 / K))} has Student's
 #'   distribution). The pooled rule's probability is approximate, and it takes errors \eqn{e}{e} of one variance in all settings and folds. No rule can guard
 #'   against a fold that was not seen: a setting that loses on nine folds of ten by 1 and would win by 20 on the last is stopped before that one comes, in up to 70% of the orders.
-#'   In simulations (test-race.R in the sources): no more than \eqn{\alpha} of the winners.
+#'   In simulations (test-race.R in the sources): no more than \eqn{\alpha} of the winners. Nothing is said of settings that wait: what the model does not put first may be better all the same.
 #' @section Elsewhere: not in [tnr("gp_bandit")][mlr3-doors]: mlr3tuning evaluates a setting on all folds at once, and keeps what it has of each for itself.
 #' @seealso [maximize_bandit()].
 #' @examples

@@ -105,6 +105,80 @@ test_that("winners are stopped no more often than alpha says, and folds are save
   expect_lte(mean(stopped), 0.05)
 })
 
+# ---- what settings are worth ----------------------------------------------------------
+
+# Settings x folds, seen on two folds each, the first on all.
+some_folds <- function(size, folds = 6) {
+  table <- matrix(rnorm(size * folds), size)
+  for (s in 2:size) table[s, sample.int(folds, folds - 2)] <- NA
+  table
+}
+
+test_that("what settings are worth is universal kriging of all cells, by dense algebra", {
+  set.seed(11)
+  for (case in 1:4) {
+    size <- 7
+    table <- some_folds(size)
+    correlation <- kernel_gram(kernel_matern(0.5), sort(runif(size)))
+    model <- fold_models[c(1, 5, 6, 9)[case], ]
+    cell <- expand.grid(s = seq_len(size), k = seq_len(6))
+    cells <- outer(cell$k, cell$k, "==") * (model$common + (1 - model$noise) * correlation[cell$s, cell$s]) +
+      diag(model$noise, nrow(cell))
+    F <- diag(size)[cell$s, ]
+    seen <- which(!is.na(table))
+    A <- cells[seen, seen]
+    G <- F[seen, ]
+    f <- solve(t(G) %*% solve(A, G), t(G) %*% solve(A, table[seen]))
+    left <- table[seen] - G %*% f
+    free <- length(seen) - size
+    scale <- sum(left * solve(A, left)) / free
+    # The error of a mean over all folds is a contrast of cells: its variance given the best predictor.
+    M <- t(F) / 6
+    weights <- cells[, seen] %*% solve(A)
+    open <- F - weights %*% G
+    predictor <- weights %*% table[seen] + open %*% f
+    error <- cells - weights %*% cells[seen, ] + open %*% solve(t(G) %*% solve(A, G)) %*% t(open)
+    fit <- fit_folds(table, correlation, model)
+    worth <- predict_folds(fit, table)
+    expect_equal(worth$mean, as.vector(M %*% predictor), tolerance = 1e-6)
+    expect_equal(worth$var, scale * diag(M %*% error %*% t(M)), tolerance = 1e-6)
+    # The restricted likelihood is that of contrasts without the f(s).
+    contrasts <- qr.Q(qr(G), complete = TRUE)[, -seq_len(size)]
+    inner <- t(contrasts) %*% A %*% contrasts
+    # (Up to log|G'G| / 2, which no model changes.)
+    volume <- as.numeric(determinant(inner)$modulus) + as.numeric(determinant(t(G) %*% G)$modulus)
+    expect_equal(fit$likelihood, -(volume + free * log(scale)) / 2, tolerance = 1e-5)
+  }
+})
+
+test_that("folds are compared beside the settings that they were seen at: worth is nearer than by common effects, and its variance is true", {
+  skip_on_cran()
+  set.seed(12)
+  found <- do.call(rbind, replicate(150, simplify = FALSE, {
+    at <- sort(runif(14))
+    correlation <- kernel_gram(kernel_se(0.2), at)
+    root <- t(chol(correlation + diag(1e-8, 14)))
+    folds <- root %*% matrix(rnorm(140, sd = 0.5), 14) + rep(rnorm(10), each = 14) + rnorm(140, sd = 0.1)
+    whole <- rnorm(14) + folds
+    table <- whole
+    for (s in setdiff(1:14, c(3, 8, 12))) table[s, sample.int(10, 8)] <- NA
+    complete <- table[c(3, 8, 12), ]
+    worth <- worth_of_settings(table, correlation)
+    common <- vapply(1:14, function(s) worth_on_folds(table[s, ], complete)$mean, 0)
+    data.frame(local = worth$mean - rowMeans(whole), common = common - rowMeans(whole), var = worth$var)[-c(3, 8, 12), ]
+  }))
+  expect_lt(mean(found$local^2), 0.6 * mean(found$common^2))
+  ratio <- mean(found$local^2 / found$var)
+  expect_gt(ratio, 0.7)
+  expect_lt(ratio, 1.4)
+  # Complete settings are what they are.
+  table <- some_folds(5)
+  expect_equal(worth_of_settings(table, diag(5))[1, ], data.frame(mean = mean(table[1, ]), var = 0))
+  # Nothing is known of folds before two were seen of one setting.
+  once <- matrix(c(1, NA, NA, NA, 2, NA), 2, byrow = TRUE)
+  expect_equal(worth_of_settings(once, diag(2)), data.frame(mean = c(1, 2), var = NA_real_))
+})
+
 # Folds differ more than settings do.
 hard <- c(0, 2, -1, 0.5, -1.5)
 noisy <- function(p, fold) -(p[["x"]] - 2.2)^2 + hard[fold] + rnorm(1, sd = 0.05)
@@ -145,19 +219,62 @@ test_that("a search over folds finds what the mean over all folds has, with fewe
   expect_s3_class(plot(found, "progress")$progress, "data.frame")
 })
 
+# By query; NA: the bandit's own.
+noise_told_last <- function(bandit) {
+  events <- as.environment(bandit)$events
+  kind <- table_column(events, "kind")
+  told <- which(kind %in% event_kind[c("reward", "given", "amend")])
+  last <- vapply(split(table_column(events, "noise_var")[told], table_column(events, "id")[told]), utils::tail, 0, 1)
+  ifelse(last == 0, NA, last)
+}
+
 test_that("what a stopped setting told has its own noise in the bandit, and the bandit replays", {
   set.seed(5)
   found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5))
   stopped <- which(found$history$status == "stopped")
   expect_gt(length(stopped), 0)
   events <- as.environment(found$bandit)$events
-  own <- table_column(events, "noise_var")
-  expect_equal(sum(!is.na(own)), sum(found$history$status %in% c("stopped", "unfinished")))
-  expect_true(all(own[!is.na(own)] > sort(found$history$fold_var[stopped])[1]))
+  expect_equal(!is.na(noise_told_last(found$bandit)), found$history$status != "ok", ignore_attr = TRUE)
+  part <- found$history$status != "ok"
+  expect_true(all(noise_told_last(found$bandit)[part] > 0.8 * found$history$fold_var[part]))
+  # What the bandit takes for a setting's reward is what the history says, up to a tenth of the sd of what is not known.
+  off <- abs(found$bandit$history()$reward - found$history$reward)
+  expect_true(all(off <= 0.1 * sqrt(found$history$fold_var) + 1e-12))
+  # A log without the values of between believes the same.
+  short <- found$bandit$copy()
+  events <- compact_log(short)
+  expect_lt(events[["after"]], events[["before"]])
+  at <- matrix(seq(1, 3, length.out = 9))
+  expect_equal(short$posterior(at), found$bandit$posterior(at), tolerance = tol$replay)
   at <- matrix(seq(1, 3, length.out = 9))
   expect_equal(found$bandit$copy()$posterior(at), found$bandit$posterior(at), tolerance = tol$replay)
   expect_identical(found$bandit$copy()$history(), found$bandit$history())
   expect_lt(abs(found$par[["x"]] - 2.2), 0.2)
+})
+
+test_that("a setting that two folds speak against waits, and the last evaluations complete settings", {
+  set.seed(13)
+  found <- maximize_bandit(noisy, list(x = c(1, 3)), 63, race = race_folds(5), design = 4)
+  by_setting <- split(seq_len(63), found$race$folds$setting)
+  # The first is evaluated on all folds before others begin, all others on two before anything else is done.
+  expect_equal(by_setting[["1"]], 1:5, ignore_attr = TRUE)
+  expect_true(all(vapply(by_setting[lengths(by_setting) > 1], function(at) diff(at[1:2]) == 1, NA)))
+  # Later folds come when the model asks for them: some settings wait while others are evaluated.
+  expect_true(any(vapply(by_setting, function(at) any(diff(at) > 1), NA)))
+  # Who waits in the end is no better than the best complete one, as far as is known.
+  left <- found$history[found$history$status == "unfinished", ]
+  expect_lt(max(left$reward, -Inf), max(found$history$reward[found$history$status == "ok"]) + 0.1)
+  expect_true(all(left$fold_var > 0))
+  # No setting is begun that could not be completed, while there is one that can be.
+  begun <- max(vapply(by_setting, min, 0))
+  expect_lte(begun, 63)
+  seen <- character()
+  maximize_bandit(noisy, list(x = c(1, 3)), 40, race = race_folds(5), design = 3,
+                  stop_when = function(search) {
+                    seen <<- union(seen, search$history$status)
+                    FALSE
+                  })
+  expect_true("waiting" %in% seen)
 })
 
 test_that("the same seed gives the same race, with folds in a new order for each setting", {
@@ -188,6 +305,23 @@ test_that("a fold that fails is the setting's failure", {
   expect_warning(none <- maximize_bandit(function(p, fold) stop("never"), list(x = c(0, 1)), 60, race = race_folds(3)),
                  class = "gpbandits_hopeless")
   expect_null(none$par)
+})
+
+test_that("a setting that fails after it has told something counts as the worst from then on", {
+  set.seed(14)
+  calls <- list()
+  found <- maximize_bandit(function(p, fold) {
+    key <- format(p[["x"]], digits = 17)
+    calls[[key]] <<- c(calls[[key]], fold)
+    if (p[["x"]] > 2.1 && length(calls[[key]]) > 2) stop("no")
+    noisy(p, fold)
+  }, list(x = c(1, 3)), 60, race = race_folds(5), design = 4)
+  told <- found$bandit$history()
+  late <- which(is.na(found$history$reward) & told$status == "known")
+  expect_gt(length(late), 0)
+  expect_equal(told$reward[late], rep(min(found$history$reward, na.rm = TRUE), length(late)), tolerance = 0.05)
+  expect_lt(found$par[["x"]], 2.2)
+  expect_equal(found$bandit$copy()$history(), told)
 })
 
 test_that("a stop rule, a time limit and an interrupt in the middle of a setting keep what there is", {
@@ -229,17 +363,31 @@ test_that("a journal goes on in the middle of a setting as if nothing had happen
   expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 50, race = race_folds(6), journal = file), "race",
                class = "gpbandits_error")
   expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 50, journal = file), "race", class = "gpbandits_error")
-  # A process that dies within an evaluation.
-  file <- tempfile("journal")
-  calls <- 0
-  set.seed(9)
-  gone <- withRestarts(run(44, file, function(p, fold) {
-    calls <<- calls + 1
-    if (calls == 30) invokeRestart("abort_here")
-    noisy(p, fold)
-  }), abort_here = function() "gone")
-  expect_identical(gone, "gone")
-  expect_identical(run(44, file)$history, whole$history)
+  # A process that dies within an evaluation, with points known before and without.
+  for (initial in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))) {
+    run <- function(evaluations, journal = NULL, f = noisy) {
+      maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5), design = 3, journal = journal,
+                      initial = initial)
+    }
+    set.seed(9)
+    whole <- run(44, tempfile("journal"))
+    told <- function(found) table_columns(as.environment(found$bandit)$events)[c("kind", "id", "reward", "noise_var")]
+    for (dies in c(21, 30, 31, 38)) {
+      file <- tempfile("journal")
+      calls <- 0
+      set.seed(9)
+      gone <- withRestarts(run(44, file, function(p, fold) {
+        calls <<- calls + 1
+        if (calls == dies) invokeRestart("abort_here")
+        noisy(p, fold)
+      }), abort_here = function() "gone")
+      expect_identical(gone, "gone")
+      set.seed(1)
+      again <- run(44, file)
+      expect_identical(again$history, whole$history)
+      expect_identical(told(again), told(whole))
+    }
+  }
 })
 
 test_that("two workers take folds of one setting or of two, and the race is whole", {
