@@ -141,7 +141,9 @@ check_beliefs <- function(beliefs, config) {
 # (`worst` is none where rewards have no tail.)
 check_output_map <- function(map) {
   if (is.null(map)) return(invisible())
-  if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) damaged("its map of rewards is none")
+  if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) {
+    damaged("its map of rewards is none")
+  }
   numbers <- map[intersect(names(new_output_map(0, 1)), names(map))]
   single <- vapply(numbers, function(value) is.numeric(value) && length(value) == 1, NA)
   if (!all(single) || anyNA(unlist(numbers[names(numbers) != "worst"]))) damaged("its map of rewards has no numbers")

@@ -70,9 +70,9 @@ predicted_posterior <- function(bandit, places, contexts) {
   cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
 }
 
-# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that nobody
-# gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would begin its
-# next query with. The bandit itself stays as it is, and so do its choices.
+# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
+# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
+# begin its next query with. The bandit itself stays as it is, and so do its choices.
 looked_at <- function(bandit) {
   if (!is_unfitted(frame_of(bandit))) return(bandit)
   twin <- bandit_copy(frame_of(bandit))

@@ -239,12 +239,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config <- with_rules(config, constraints, changes)
   config$outputs <- check_outputs(outputs, config)
   config$failures <- check_failures(failures, config)
-  if (!is.null(rewards)) {
-    if (!is.null(outputs)) {
-      stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
-    }
-    config$rewards <- rewards
-  }
+  if (!is.null(rewards)) config$rewards <- rewards_alone(rewards, outputs)
   check_free_names(names_in_domain(config$domain), "domain")
   config$refit <- check_refit(refit, config)
   contexts <- check_contexts(contexts, config$domain)
@@ -265,6 +260,13 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
   keep_from_now_on(bandit, journal, store, trust)
+}
+
+rewards_alone <- function(rewards, outputs) {
+  if (!is.null(outputs)) {
+    stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
+  }
+  rewards
 }
 
 with_rules <- function(config, constraints, changes) {

@@ -90,7 +90,8 @@ checked_data <- function(object, outcome = NULL) {
   if (inherits(object, "bandit_maximum")) object <- check_class(object, "bandit_maximum")$bandit
   check_bandit(object, allowed = checkable)
   check_bandit_outcome(outcome, object$config)
-  bandit_checked(looked_at(frame_of(object)), if (is.null(outcome)) 1L else match(outcome, outcome_names(object$config)))
+  number <- if (is.null(outcome)) 1L else match(outcome, outcome_names(object$config))
+  bandit_checked(looked_at(frame_of(object)), number)
 }
 
 regression_checked <- function(object) {

@@ -103,7 +103,8 @@ resolve_gain <- function(gain, config) {
     where <- if (!can_count(config$domain)) paste("on", describe_domain(config$domain))
              else "in contexts without a table (or with more than 50,000 pairs)"
     stop_argument("gain", sprintf("gain_%s() %s", gain$type, where),
-                  "gain_realised(), gain_rate(), a number or a function where there are not finitely many arms and contexts")
+                  paste("gain_realised(), gain_rate(), a number or a function where there are not finitely many arms",
+                        "and contexts"))
   }
   trait(gain, "resolved")(unclass(gain), config)
 }

@@ -118,10 +118,9 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
 }
 
 # Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s
-# arguments and
-# the models of before, where climbs begin (from those of least and most noise, and with one at much noise and one at
-# next to none: the density has two
-# modes where a few readings could be noise altogether, or a rough function). NULL where the rewards are constant.
+# arguments and the models of before, where climbs begin (from those of least and most noise, and with one at much noise
+# and one at next to none: the density has two modes where a few readings could be noise altogether, or a rough
+# function). NULL where the rewards are constant.
 fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...) {
   asked <- fit_question(x, y, kernel, noise_var, mean, ...)
   if (asked$constant) return(NULL)

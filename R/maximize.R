@@ -156,17 +156,16 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
   if (!is.null(believed)) policy <- with_belief(policy, believed, evaluations / 10)
+  cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., outcomes = outcomes,
-                          contexts = if (!is.null(fidelity)) beside("fidelity", domain$names),
-                          context_sides = if (!is.null(fidelity)) stats::setNames(1, beside("fidelity", domain$names)))
+                          transform, ..., outcomes = outcomes, contexts = cheaper,
+                          context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
   if (!is.null(campaigns)) {
     relate(as.environment(bandit), campaigns)
     design <- related_design(as.environment(bandit), design, certain, believed, store)
   }
   if (!is.null(fidelity)) {
-    rules <- list(evaluations = evaluations, design = design, stop_when = stop_when, time_limit = time_limit,
-                  timeout = timeout, verbose = verbose)
+    rules <- mget(c("evaluations", "design", "stop_when", "time_limit", "timeout", "verbose"))
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {

@@ -67,7 +67,9 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
 functions_of <- function(bandit) {
   if (!has_rule(bandit)) {
     names <- if (has_outcomes(bandit$config)) outcome_names(bandit$config) else "f"
-    return(lapply(stats::setNames(seq_along(names), names), function(k) list(bandit = as.environment(bandit), outcome = k)))
+    return(lapply(stats::setNames(seq_along(names), names), function(k) {
+      list(bandit = as.environment(bandit), outcome = k)
+    }))
   }
   models <- models_of(bandit)
   # (Several posteriors of one function are one function.)

@@ -404,7 +404,8 @@ test_norms <- function(rival) {
   models <- models_of(rival)[rival$config$safety]
   vapply(models, function(model) {
     model <- as.environment(model)
-    test <- test_norm(list(bandit = model, outcome = 1L), NULL, NULL, norm_width(model$config$policy$width)$delta, NULL, NULL)
+    delta <- norm_width(model$config$policy$width)$delta
+    test <- test_norm(list(bandit = model, outcome = 1L), NULL, NULL, delta, NULL, NULL)
     test$B < test$lower
   }, NA)
 }

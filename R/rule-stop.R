@@ -467,8 +467,8 @@ shortfalls <- function(bandit, contexts, draws, maxima = drawn_maxima(bandit, co
   reward_gap(config, drawn[, 2], drawn[, 1] - drawn[, 2])
 }
 
-# A function that draws so many maxima of f, with f at the recommended point: a row each. Over not too many arms from their
-# joint covariance, factorised once; elsewhere draw by draw.
+# A function that draws so many maxima of f, with f at the recommended point: a row each. Over not too many arms from
+# their joint covariance, factorised once; elsewhere draw by draw.
 drawn_maxima <- function(bandit, contexts) {
   heal(bandit)
   joint <- core(cpp_bandit_joint_maxima(bandit$handle, contexts))

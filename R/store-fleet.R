@@ -59,7 +59,8 @@ search_design <- function(domain, count, store, believed = NULL) {
 
 drawn_for <- function(store, code) {
   check_store(store)
-  if (is.null(store$seed)) code else with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]), code)
+  if (is.null(store$seed)) return(code)
+  with_stream(parallel::nextRNGSubStream(replication_seeds(store$seed, 1)[[1]]), code)
 }
 
 # ---- workers ---------------------------------------------------------------------------

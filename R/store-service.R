@@ -205,8 +205,8 @@ timed_reply <- function(service, code) {
     code
   })
   # (R's own words for a time limit depend on the language, and may be wrapped.)
-  if (answer$status >= 400 && late()) reply_error(503, sprintf("this took longer than %g s: ask again", service$time_limit))
-  else answer
+  if (answer$status < 400 || !late()) return(answer)
+  reply_error(503, sprintf("this took longer than %g s: ask again", service$time_limit))
 }
 
 # An answer to HEAD has the headers of that to GET, and no body.

@@ -124,18 +124,18 @@ test_that("what settings are worth is universal kriging of all cells, by dense a
     cell <- expand.grid(s = seq_len(size), k = seq_len(6))
     cells <- outer(cell$k, cell$k, "==") * (model$common + (1 - model$noise) * correlation[cell$s, cell$s]) +
       diag(model$noise, nrow(cell))
-    F <- diag(size)[cell$s, ]
+    settings <- diag(size)[cell$s, ]
     seen <- which(!is.na(table))
     A <- cells[seen, seen]
-    G <- F[seen, ]
+    G <- settings[seen, ]
     f <- solve(t(G) %*% solve(A, G), t(G) %*% solve(A, table[seen]))
     left <- table[seen] - G %*% f
     free <- length(seen) - size
     scale <- sum(left * solve(A, left)) / free
     # The error of a mean over all folds is a contrast of cells: its variance given the best predictor.
-    M <- t(F) / 6
+    M <- t(settings) / 6
     weights <- cells[, seen] %*% solve(A)
-    open <- F - weights %*% G
+    open <- settings - weights %*% G
     predictor <- weights %*% table[seen] + open %*% f
     error <- cells - weights %*% cells[seen, ] + open %*% solve(t(G) %*% solve(A, G)) %*% t(open)
     fit <- fit_folds(table, correlation, model)

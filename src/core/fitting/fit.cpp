@@ -844,7 +844,7 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   VectorXd mean = readings_.mean;
   if (fit_mean_) mean = parameters[kernels] * constant_;
   const MatrixXd gram = differences(differences(kernel_->gram(readings_.X)).transpose());
-  SiteSystem system({mean, MatrixXd(), gram});
+  SiteSystem system({mean, MatrixXd(), gram, VectorXd()});
   std::unique_ptr<SiteTerms> terms;
   if (likelihood->ranks()) terms = std::make_unique<RankingTerms>(readings_.rankings);
   else terms = std::make_unique<PooledTerms>(*likelihood, readings_.data);

@@ -986,7 +986,7 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
   for (Index i = 0; i < count(); ++i) {
     if (!pinned_[static_cast<std::size_t>(i)]) (here[i] > 0.0 ? in : out).push_back(i);
   }
-  const Index room = most_ - std::count_if(here.data(), here.data() + here.size(), [](double x) { return x > 0.0; });
+  const Index room = most_ - std::count_if(here.data(), here.data() + here.size(), [](double part) { return part > 0.0; });
   std::vector<VectorXd> points;
   const auto offer = [&](const VectorXd& parts) {
     VectorXd point = x;
