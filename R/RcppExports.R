@@ -325,8 +325,8 @@ cpp_fit_varying <- function(kernel, noise_kernel, variance, readings, fit_mean, 
     .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, readings, fit_mean, problem, iterations)
 }
 
-cpp_fit_models <- function(kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit) {
-    .Call(`_gpbandits_cpp_fit_models`, kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit)
+cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior) {
+    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior)
 }
 
 cpp_information_gain <- function(K, times, noise_var) {

@@ -118,10 +118,12 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
 }
 
 # Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s
-# arguments and the models of before, where climbs begin (from those of least and most noise, and with one at much noise
-# and one at next to none: the density has two modes where a few readings could be noise altogether, or a rough
-# function). NULL where the rewards are constant.
-fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...) {
+# arguments, the smoothness that the kernel may have (NULL: its own; by which prior weights) and the models of before,
+# where climbs begin (for each smoothness from those of least and most noise, and with one at much noise and one at next
+# to none: the density has two modes where a few readings could be noise altogether, or a rough function). NULL where
+# the rewards are constant.
+fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, smoothness = NULL,
+                       smoothness_prior = NULL, ...) {
   asked <- fit_question(x, y, kernel, noise_var, mean, ...)
   if (asked$constant) return(NULL)
   object <- asked$object
@@ -129,25 +131,34 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, ...
   of_model <- function(model) log(c(kernel_parameters(model$kernel), noise_var = model$noise_var))
   middle <- 0.5 * (problem$likely_lower + problem$likely_upper)
   noise <- log(base::mean((object$y - object$mean)^2) * c(0.7, 1e-4))
-  starts <- rbind(replace(middle, length(middle), noise[1]), replace(middle, length(middle), noise[2]),
-                  do.call(rbind, lapply(earlier[unique(c(1, length(earlier)))[seq_len(min(2, length(earlier)))]],
-                                        of_model)))
-  starts <- pmin(pmax(starts, rep(problem$lower, each = nrow(starts))), rep(problem$upper, each = nrow(starts)))
+  kernels <- if (is.null(smoothness)) list(object$kernel)
+             else lapply(smoothness, with_smoothness, kernel = object$kernel)
+  starts_of <- function(kernel) {
+    same <- Filter(function(model) identical(smoothness_of(model$kernel), smoothness_of(kernel)), earlier)
+    before <- do.call(rbind, lapply(same[unique(c(1, length(same)))[seq_len(min(2, length(same)))]], of_model))
+    # (A climb on many rewards is dear: those of the other kernels go on from where they were.)
+    is_known <- length(object$y) > 150 && length(same) && !identical(smoothness_of(kernel), smoothness_of(kernels[[1]]))
+    starts <- if (is_known) before
+              else rbind(replace(middle, length(middle), noise[1]), replace(middle, length(middle), noise[2]), before)
+    starts <- pmin(pmax(starts, rep(problem$lower, each = nrow(starts))), rep(problem$upper, each = nrow(starts)))
+    matrix(starts, ncol = length(middle))
+  }
   unit <- as.numeric(grepl("correlation", names(problem$start)))
-  found <- core(cpp_fit_models(regression_kernel(object), regression_points(object, object$x, "x"),
-                               object$y - object$mean,
+  in_core <- lapply(kernels, function(kernel) regression_kernel(replace(object, "kernel", list(kernel))))
+  found <- core(cpp_fit_models(in_core, regression_points(object, object$x, "x"), object$y - object$mean,
                                as.double(object$own_noise), asked$fit_mean, problem, asked$iterations,
-                               as.integer(count),
-                               matrix(starts, ncol = length(unit)), unit))
-  model <- function(parameters, mean, weight) {
+                               as.integer(count), lapply(kernels, starts_of), unit,
+                               log(rep_len(or_else(smoothness_prior, 1), length(kernels)))))
+  model <- function(kernel, parameters, mean, weight) {
     values <- stats::setNames(exp(parameters), names(problem$start))
     count <- length(values) - 1
-    list(kernel = kernel_with_parameters(object$kernel, values[seq_len(count)]), noise_var = values[[count + 1]],
+    list(kernel = kernel_with_parameters(kernels[[kernel]], values[seq_len(count)]), noise_var = values[[count + 1]],
          mean = object$mean + mean, weight = weight)
   }
-  list(best = model(found$best, found$best_mean, 1),
-       models = lapply(seq_along(found$weight),
-                       function(k) model(found$parameters[, k], found$mean[k], found$weight[k])),
+  list(best = model(found$best_kernel, found$best, found$best_mean, 1),
+       models = lapply(seq_along(found$weight), function(k) {
+         model(found$kernel[k], found$parameters[, k], found$mean[k], found$weight[k])
+       }),
        modes = found$modes, effective = found$effective, evaluations = found$evaluations)
 }
 

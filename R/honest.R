@@ -44,7 +44,7 @@
 #'   * Few rewards (less than some five for each input that matters): the averages are then mostly priors. [input_importance()] prints that nothing can be said yet.
 #'   * A function that is not alike everywhere: a cliff, a narrow peak, a region where noise is larger. The models are stationary; `transform` bends rewards, not inputs. A peak that no evaluation was near is
 #'     in no number on this page. Of 120 searches on such functions with noise (BBOB, 50 evaluations, seeds 601 to 630) 0.82 were within 2 `sd` and 0.07 beyond 3:
-#'     most often the floor of a narrow valley is taken for noise, and the truth is better than promised.
+#'     most often the floor of a narrow valley is taken for noise, and the truth is better than promised. (`smoothness` of [refit_every()] averages over rougher models, too.)
 #'   * Outliers and failures: a heavy tail is taken for noise everywhere ([rewards_robust()], `$amend()`); failures count as the worst reward, with doubt (`failures` of [gp_bandit()]).
 #'   * Noise that depends on where: `noise_var` of single rewards, where it is known.
 #'   * The best of many: `best_seen` is the luckiest reading. Believe `value`, or repeat the point.

@@ -471,6 +471,17 @@ is_composite <- function(kernel) trait(kernel, "composite")
 
 has_matrix <- function(kernel) trait(kernel, "of_arms")
 
+# The smoothness of its Matern parts, of which all that are averaged over have the same; NULL without any.
+smoothness_of <- function(kernel) {
+  if (is_composite(kernel)) unlist(lapply(kernel$parts, smoothness_of)) else kernel$nu
+}
+
+with_smoothness <- function(kernel, nu) {
+  if (is_composite(kernel)) kernel$parts <- lapply(kernel$parts, with_smoothness, nu = nu)
+  else if (!is.null(kernel$nu)) kernel$nu <- nu
+  kernel
+}
+
 # ---- parameters -------------------------------------------------------------
 
 # All that can be fitted, natural scale, named like "se.lengthscale",

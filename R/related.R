@@ -546,7 +546,7 @@ fit_without <- function(config, current, x, y, own_noise, mean) {
   if (!alone || identical(current$kernel, config$kernel)) now$models <- NULL
   question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = or_else(mean, "fit"),
                      own_noise = own_noise), config$refit$settings)
-  found <- if (length(y)) refitted(question, or_else(config$refit$average, 1), now, is.null(mean)) else now
+  found <- if (length(y)) refitted(question, config$refit["average"], now, is.null(mean)) else now
   if (is.null(found$models)) found$models <- list(c(found[c("kernel", "noise_var", "mean")], list(weight = 1)))
   found$models <- lapply(found$models, alone_model, related = config$related)
   found

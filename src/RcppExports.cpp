@@ -966,11 +966,11 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_fit_models
-Rcpp::List cpp_fit_models(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, int models, const Eigen::MatrixXd& starts, const Eigen::VectorXd& unit);
-RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP modelsSEXP, SEXP startsSEXP, SEXP unitSEXP) {
+Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, int models, const Rcpp::List& starts, const Eigen::VectorXd& unit, const Eigen::VectorXd& log_prior);
+RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP modelsSEXP, SEXP startsSEXP, SEXP unitSEXP, SEXP log_priorSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernels(kernelsSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
@@ -978,9 +978,10 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
     Rcpp::traits::input_parameter< int >::type models(modelsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type starts(startsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type starts(startsSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type unit(unitSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernel, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit));
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type log_prior(log_priorSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1413,7 +1414,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 5},
     {"_gpbandits_cpp_varying_evidence", (DL_FUNC) &_gpbandits_cpp_varying_evidence, 6},
     {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
-    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 10},
+    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 11},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},

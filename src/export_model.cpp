@@ -378,31 +378,38 @@ Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_ker
   return out;
 }
 
-// What to average over: `parameters` (a column per model), `mean`, `weight`, and `best`, the mode's
-// parameters and mean. Rows of `starts` are places to climb from besides; `unit`: flags of the parameters that lie
-// between 0 and 1.
+// What to average over: `kernel` (which of them, from 1), `parameters` (a column per model), `mean`, `weight`, and
+// `best`, the mode's parameters, mean and kernel. Rows of `starts`, a matrix per kernel, are places to climb from
+// besides; `unit`: flags of the parameters that lie between 0 and 1.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_fit_models(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
                           const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
-                          int iterations, int models, const Eigen::MatrixXd& starts,
-                          const Eigen::VectorXd& unit) {
+                          int iterations, int models, const Rcpp::List& starts, const Eigen::VectorXd& unit,
+                          const Eigen::VectorXd& log_prior) {
   const auto minimizers = [iterations](double tolerance) {
     return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
   };
+  std::vector<gpb::AveragedKernel> averaged;
+  for (R_xlen_t k = 0; k < kernels.size(); ++k) {
+    averaged.push_back({gpb::kernel_from_list(kernels[k]), Rcpp::as<Eigen::MatrixXd>(starts[k]), log_prior[k]});
+  }
   const gpb::ModelAverage found = gpb::average_models(
-      *gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
-      {problem_from_list(problem), starts, unit, models}, minimizers, iterations);
+      averaged, {x, y, own_noise}, fit_mean, {problem_from_list(problem), unit, models}, minimizers, iterations);
   Eigen::MatrixXd parameters(unit.size(), static_cast<Eigen::Index>(found.models.size()));
   Eigen::VectorXd mean(parameters.cols()), weight(parameters.cols());
+  Rcpp::IntegerVector kernel(static_cast<int>(parameters.cols()));
   for (Eigen::Index k = 0; k < parameters.cols(); ++k) {
     const gpb::WeighedModel& one = found.models[static_cast<std::size_t>(k)];
     parameters.col(k) = one.parameters;
     mean[k] = one.mean;
     weight[k] = one.weight;
+    kernel[k] = static_cast<int>(one.kernel) + 1;
   }
-  return Rcpp::List::create(Rcpp::Named("parameters") = parameters, Rcpp::Named("mean") = mean,
-                            Rcpp::Named("weight") = weight, Rcpp::Named("best") = found.best.parameters,
+  return Rcpp::List::create(Rcpp::Named("kernel") = kernel, Rcpp::Named("parameters") = parameters,
+                            Rcpp::Named("mean") = mean, Rcpp::Named("weight") = weight,
+                            Rcpp::Named("best") = found.best.parameters,
                             Rcpp::Named("best_mean") = found.best.mean,
+                            Rcpp::Named("best_kernel") = static_cast<int>(found.best_kernel) + 1,
                             Rcpp::Named("modes") = static_cast<double>(found.modes),
                             Rcpp::Named("effective") = found.effective,
                             Rcpp::Named("evaluations") = static_cast<double>(found.best.evaluations));

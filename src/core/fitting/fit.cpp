@@ -561,6 +561,8 @@ struct Hill {
   double log_det = 0.0;       // of that factor
   double density = -kInf;     // the posterior's at the top
 
+  // But for a constant.
+  double log_evidence() const { return density - log_det; }
   VectorXd point(VectorXd normal) const {
     solve_lower_transposed(precision_factor, normal);
     return top + normal;
@@ -577,31 +579,42 @@ struct Hill {
   }
 };
 
+// One kernel's part in an average.
 class Averager {
  public:
-  Averager(MarginalLikelihood& likelihood, const AverageProblem& problem,
+  struct Draw {
+    Index kernel;
+    VectorXd parameters;
+    double mean, mean_sd, log_weight;
+  };
+
+  Averager(const AveragedKernel& kernel, const Readings& readings, bool fit_mean, const AverageProblem& problem,
            const Fit::Minimizers& minimizers, Index max_iterations)
-      : problem_(problem),
-        fit_(likelihood, problem.fit, minimizers, max_iterations),
+      : likelihood_(*kernel.kernel, readings, fit_mean),
+        fit_mean_(fit_mean),
+        log_prior_(kernel.log_prior),
+        fit_(likelihood_, problem.fit, minimizers, max_iterations),
         coordinates_(fit_.problem(), problem.unit) {}
 
   void climb(const std::vector<VectorXd>& points) {
     for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.climb(point)));
   }
   Fit& fit() { return fit_; }
-  ModelAverage average(bool fit_mean, Index observations);
+  // At the mode that was found.
+  double objective() { return fit_.best().objective + log_prior_; }
+  Index evaluations() const { return likelihood_.evaluations(); }
+  // The distinct modes that were climbed to, by evidence: density times volume.
+  std::vector<Hill> hills();
+  // Equally many of each hill, each weighed by the density over that of all this kernel's hills together.
+  std::vector<Draw> draws(Index kernel, const std::vector<Hill>& hills, Index each);
 
  private:
-  struct Draw {
-    VectorXd parameters;
-    double mean, mean_sd, log_weight, order;
-  };
   double density(const VectorXd& z, VectorXd* slopes);
   bool make_hill(const VectorXd& top, Hill& hill);
-  std::vector<Hill> hills();
-  std::vector<Draw> draws(const std::vector<Hill>& hills, Index count, bool fit_mean);
 
-  const AverageProblem& problem_;
+  MarginalLikelihood likelihood_;
+  bool fit_mean_;
+  double log_prior_;
   Fit fit_;
   Coordinates coordinates_;
   std::vector<VectorXd> ends_;
@@ -612,7 +625,7 @@ double Averager::density(const VectorXd& z, VectorXd* slopes) {
   if (!coordinates_.inside(parameters)) return -kInf;
   VectorXd by_parameter;
   const double value = fit_.density(parameters, slopes ? &by_parameter : nullptr) +
-                       coordinates_.log_jacobian(parameters);
+                       coordinates_.log_jacobian(parameters) + log_prior_;
   if (slopes) *slopes = coordinates_.slopes(by_parameter, parameters);
   return std::isfinite(value) ? value : -kInf;
 }
@@ -654,100 +667,133 @@ bool Averager::make_hill(const VectorXd& top, Hill& hill) {
 }
 
 std::vector<Hill> Averager::hills() {
-  std::vector<Hill> all, out;
+  std::vector<Hill> out;
+  if (coordinates_.size() == 0) return out;
   for (const VectorXd& end : ends_) {
     const auto same = [&](const Hill& other) { return largest_size(other.top - end) < kSame; };
-    if (std::any_of(all.begin(), all.end(), same)) continue;
+    if (std::any_of(out.begin(), out.end(), same)) continue;
     Hill hill;
-    if (make_hill(end, hill)) all.push_back(std::move(hill));
+    if (make_hill(end, hill)) out.push_back(std::move(hill));
   }
-  // By evidence: density times volume.
-  std::stable_sort(all.begin(), all.end(), [](const Hill& a, const Hill& b) {
-    return a.density - a.log_det > b.density - b.log_det;
-  });
-  for (Hill& hill : all) {
-    const bool counts = out.empty() || hill.density - hill.log_det >
-                                           out[0].density - out[0].log_det - kHopeless;
-    if (counts && static_cast<Index>(out.size()) < kMostModes) out.push_back(std::move(hill));
-  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Hill& a, const Hill& b) { return a.log_evidence() > b.log_evidence(); });
   return out;
 }
 
-// Equally many of each hill, each weighed by the density over that of all hills together.
-std::vector<Averager::Draw> Averager::draws(const std::vector<Hill>& hills, Index count,
-                                            bool fit_mean) {
+std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Hill>& hills, Index each) {
   std::vector<Draw> out;
-  const auto kinds = static_cast<Index>(hills.size());
-  const Index each = std::max<Index>(1, count / kinds), d = coordinates_.size();
+  const Index d = coordinates_.size();
   const MatrixXd cube = golden_points(each, std::max<Index>(d, 1));
-  for (Index h = 0; h < kinds; ++h) {
+  for (const Hill& from : hills) {
     for (Index i = 0; i < each; ++i) {
       VectorXd normal(d);
       for (Index c = 0; c < d; ++c) {
         normal[c] = normal_quantile(std::min(std::max(cube(i, c), 1e-6), 1.0 - 1e-6));
       }
-      const VectorXd z = hills[static_cast<std::size_t>(h)].point(normal);
+      const VectorXd z = from.point(normal);
       const double posterior = density(z, nullptr);
       if (!(posterior > -kInf)) continue;
       double top = -kInf;
       for (const Hill& hill : hills) top = std::max(top, hill.log_density(z));
       double sum = 0.0;
       for (const Hill& hill : hills) sum += std::exp(hill.log_density(z) - top);
-      const Evidence& known = fit_.likelihood();
-      const double spread = fit_mean ? 1.0 / std::sqrt(known.mean_precision()) : 0.0;
-      const VectorXd parameters = coordinates_.parameters(z);
-      out.push_back({parameters, known.mean(), spread, posterior - top - std::log(sum),
-                     parameters[parameters.size() - 1]});
+      const double spread = fit_mean_ ? 1.0 / std::sqrt(likelihood_.mean_precision()) : 0.0;
+      out.push_back({kernel, coordinates_.parameters(z), likelihood_.mean(), spread,
+                     posterior - top - std::log(sum)});
     }
   }
   return out;
 }
 
-ModelAverage Averager::average(bool fit_mean, Index observations) {
-  ModelAverage out;
-  const std::vector<Hill> found = hills();
-  out.modes = static_cast<Index>(found.size());
-  out.best = fit_.best();
-  const double each = std::pow(static_cast<double>(observations), 3.0);
-  const auto wanted = static_cast<Index>(std::min(kFlops / each, 1e6));
-  const Index count = std::max(kFewestDraws, std::min(kMostDraws, wanted));
-  std::vector<Draw> drawn;
-  if (!found.empty() && coordinates_.size() > 0) drawn = draws(found, count, fit_mean);
-  if (drawn.empty()) {
-    out.models.push_back({out.best.parameters, out.best.mean, 1.0});
-    return out;
+using HillsOfKernels = std::vector<std::vector<Hill>>;
+
+// Of all kernels' hills those of the most evidence; how many are left.
+Index keep_likely(HillsOfKernels& hills) {
+  std::vector<double> evidence;
+  for (const auto& some : hills) {
+    for (const Hill& hill : some) evidence.push_back(hill.log_evidence());
   }
-  double top = -kInf, sum = 0.0, squares = 0.0;
-  for (const Draw& draw : drawn) top = std::max(top, draw.log_weight);
-  for (Draw& draw : drawn) {
-    draw.log_weight = std::exp(draw.log_weight - top);
-    sum += draw.log_weight;
-    squares += draw.log_weight * draw.log_weight;
+  if (evidence.empty()) return 0;
+  std::sort(evidence.begin(), evidence.end(), std::greater<double>());
+  Index kept = 0;
+  for (auto& some : hills) {
+    const auto counts = [&](const Hill& hill) { return hill.log_evidence() > evidence[0] - kHopeless; };
+    auto end = std::stable_partition(some.begin(), some.end(), counts);
+    if (end - some.begin() > kMostModes) end = some.begin() + kMostModes;
+    some.erase(end, some.end());
+    kept += static_cast<Index>(some.size());
   }
-  out.effective = sum * sum / squares;
-  // In the order of their noise, one at the middle of each part of the weight.
-  std::stable_sort(drawn.begin(), drawn.end(),
-                   [](const Draw& a, const Draw& b) { return a.order < b.order; });
-  const double part = sum / static_cast<double>(problem_.models);
+  return kept;
+}
+
+// By kernel and in the order of their noise, one at the middle of each part of the weight (`sum` in all).
+std::vector<WeighedModel> evenly(std::vector<Averager::Draw>& drawn, double sum, Index wanted) {
+  std::vector<WeighedModel> out;
+  std::stable_sort(drawn.begin(), drawn.end(), [](const Averager::Draw& a, const Averager::Draw& b) {
+    if (a.kernel != b.kernel) return a.kernel < b.kernel;
+    return a.parameters[a.parameters.size() - 1] < b.parameters[b.parameters.size() - 1];
+  });
+  const double part = sum / static_cast<double>(wanted);
   double passed = 0.0, next = 0.5 * part;
   Index taken = 0;
-  for (const Draw& draw : drawn) {
+  for (const Averager::Draw& draw : drawn) {
     passed += draw.log_weight;
     Index times = 0;
-    while (next < passed && taken < problem_.models) {
+    while (next < passed && taken < wanted) {
       next += part;
       ++times;
       ++taken;
     }
     if (times == 0) continue;
-    out.models.push_back({draw.parameters, draw.mean, static_cast<double>(times)});
+    out.push_back({draw.kernel, draw.parameters, draw.mean, static_cast<double>(times)});
     // Where the mean is not known either, it is as far off as one of evenly many quantiles.
-    const double u = 0.6180339887498949 * static_cast<double>(out.models.size());
+    const double u = 0.6180339887498949 * static_cast<double>(out.size());
     if (draw.mean_sd > 0.0) {
-      out.models.back().mean += draw.mean_sd * normal_quantile(0.02 + 0.96 * (u - std::floor(u)));
+      out.back().mean += draw.mean_sd * normal_quantile(0.02 + 0.96 * (u - std::floor(u)));
     }
   }
-  for (WeighedModel& one : out.models) one.weight /= static_cast<double>(taken);
+  for (WeighedModel& one : out) one.weight /= static_cast<double>(taken);
+  return out;
+}
+
+using Averagers = std::vector<std::unique_ptr<Averager>>;
+
+ModelAverage average(const Averagers& kernels, Index observations, Index wanted) {
+  ModelAverage out;
+  HillsOfKernels hills;
+  double most = -kInf;
+  for (const auto& one : kernels) {
+    hills.push_back(one->hills());
+    const Index number = static_cast<Index>(hills.size()) - 1;
+    if (number > 0 && !(one->objective() > most)) continue;
+    most = one->objective();
+    out.best = one->fit().best();
+    out.best_kernel = number;
+  }
+  out.modes = keep_likely(hills);
+  const double cost = std::pow(static_cast<double>(observations), 3.0);
+  const auto affordable = static_cast<Index>(std::min(kFlops / cost, 1e6));
+  const Index count = std::max(kFewestDraws, std::min(kMostDraws, affordable));
+  const Index each = std::max<Index>(1, count / std::max<Index>(1, out.modes));
+  std::vector<Averager::Draw> drawn;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    for (Averager::Draw& draw : kernels[k]->draws(static_cast<Index>(k), hills[k], each)) {
+      drawn.push_back(std::move(draw));
+    }
+  }
+  if (drawn.empty()) {
+    out.models.push_back({out.best_kernel, out.best.parameters, out.best.mean, 1.0});
+    return out;
+  }
+  double top = -kInf, sum = 0.0, squares = 0.0;
+  for (const Averager::Draw& draw : drawn) top = std::max(top, draw.log_weight);
+  for (Averager::Draw& draw : drawn) {
+    draw.log_weight = std::exp(draw.log_weight - top);
+    sum += draw.log_weight;
+    squares += draw.log_weight * draw.log_weight;
+  }
+  out.effective = sum * sum / squares;
+  out.models = evenly(drawn, sum, wanted);
   return out;
 }
 
@@ -764,30 +810,51 @@ std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
 
 }  // namespace
 
-ModelAverage average_models(const Kernel& kernel, const Readings& readings, bool fit_mean,
-                            const AverageProblem& problem, const Fit::Minimizers& minimizers,
+ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Readings& readings,
+                            bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
                             Index max_iterations) {
   AverageProblem own = problem;
   // (The scale is averaged over like everything else.)
   own.fit.single_variance = false;
-  MarginalLikelihood likelihood(kernel, readings, fit_mean);
-  Averager averager(likelihood, own, minimizers, max_iterations);
-  std::vector<VectorXd> starts;
-  for (Index i = 0; i < own.starts.rows(); ++i) starts.push_back(row_of(own.starts, i));
-  if (readings.X.rows() <= kMostExplored) {
-    averager.climb(averager.fit().explore());
-    averager.climb(starts);
-  } else {
-    // Some of the points are enough to find the right hills.
-    MarginalLikelihood part(kernel, part_of(readings), fit_mean);
-    Fit fit(part, own.fit, minimizers, max_iterations);
-    std::vector<VectorXd> ends = fit.explore();
-    for (const VectorXd& start : starts) ends.push_back(fit.climb(start));
-    ends.push_back(fit.problem().start);
-    averager.climb(distinct(ends));
+  const bool all = readings.X.rows() <= kMostExplored;
+  // Of many, some of the points are enough to find the right hills.
+  const Readings some = all ? Readings{} : part_of(readings);
+  Averagers averagers;
+  VectorXd first_end;
+  double best_of_some = -kInf;
+  Index evaluations = 0;
+  for (const AveragedKernel& one : kernels) {
+    averagers.push_back(std::make_unique<Averager>(one, readings, fit_mean, own, minimizers,
+                                                   max_iterations));
+    Averager& averager = *averagers.back();
+    const bool is_first = averagers.size() == 1;
+    std::vector<VectorXd> starts;
+    // (The others' modes are about where the first kernel's are.)
+    if (!is_first) starts.push_back(first_end);
+    for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
+    if (all) {
+      if (is_first) averager.climb(averager.fit().explore());
+      averager.climb(starts);
+    } else {
+      MarginalLikelihood part(*one.kernel, some, fit_mean);
+      Fit fit(part, own.fit, minimizers, max_iterations);
+      std::vector<VectorXd> ends;
+      if (is_first) ends = fit.explore();
+      for (const VectorXd& start : starts) {
+        ends.push_back(fit.climb(start));
+        // (What is unlikely by some of the points is so by all of them, and more.)
+        if (fit.best().objective < best_of_some - kHopeless) break;
+      }
+      if (is_first) ends.push_back(fit.problem().start);
+      if (fit.best().objective < best_of_some - kHopeless) continue;
+      best_of_some = std::max(best_of_some, fit.best().objective);
+      averager.climb(distinct(ends));
+    }
+    if (is_first) first_end = averager.fit().best().parameters;
   }
-  ModelAverage out = averager.average(fit_mean, readings.X.rows());
-  out.best.evaluations = likelihood.evaluations();
+  ModelAverage out = average(averagers, readings.X.rows(), own.models);
+  for (const auto& one : averagers) evaluations += one->evaluations();
+  out.best.evaluations = evaluations;
   return out;
 }
 
