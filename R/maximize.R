@@ -186,6 +186,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
 
 check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers,
                                   time_limit) {
+  if (!is.null(store)) check_no_waiting(race, "in a store")
   if (length(outcomes) > 1) {
     check_one_outcome_for(list(race = race, fidelity = fidelity,
                                stop_when = if (!is.function(stop_when)) stop_when))

@@ -2,10 +2,13 @@
 # `search$settings`: an environment per setting that was begun, by its origin: `point`, `order` of the folds, `reward`
 # (NA: not known), `taken` (folds that were given to a worker), `state`, `row` (of the history, once it has one).
 # `search$looks`: a list per evaluation that has ended.
-# States: "racing" (its first folds are needed whatever others say), "waiting" (it was not stopped by them, and goes on
-# when the model puts it first), "complete", "stopped", "failed", and "unfinished" when the search has ended.
+# States: "racing" (its next folds are needed whatever others say), "waiting" (where settings wait: it was not stopped by
+# its first folds, and goes on when the model puts it first), "complete", "stopped", "failed", and "unfinished" when the
+# search has ended.
 
 is_race <- function(search) !is.null(search$race)
+
+settings_wait <- function(search) is_race(search) && isTRUE(search$race$wait)
 
 begin_race <- function(search, race) {
   search$race <- race
@@ -59,11 +62,16 @@ next_fold <- function(search, busy) {
   list(origin = setting$origin, attempts = 0, point = setting$point, fold = fold)
 }
 
-# Before there is an incumbent every fold is needed, then those before a setting waits.
+# Before there is an incumbent every fold is needed; then those before a setting waits, or those before the first look
+# and one more at a time.
 needs_fold <- function(search, setting) {
   if (setting$state != "racing") return(FALSE)
   complete <- length(settings_that(search, "complete"))
-  sum(setting$taken) < if (complete == 0) search$race$folds else waits_after
+  known <- sum(!is.na(setting$reward))
+  needed <- if (complete == 0) search$race$folds
+            else if (settings_wait(search)) waits_after
+            else max(first_look(search$race, complete), known + 1)
+  sum(setting$taken) < min(needed, search$race$folds)
 }
 
 # Of the settings that wait the most promising one by the model's mean and one sd, if that is above the best mean of
@@ -95,7 +103,7 @@ expected_of <- function(search, settings, sds = 0) {
 take_fold <- function(search, note) {
   journal_note(search$bandit, "fold", note)
   add_fold(search, note)
-  value_settings(search)
+  if (settings_wait(search)) value_settings(search)
   setting <- setting_of(search, note$origin)
   if (search$verbose && !setting$state %in% c("racing", "waiting")) message(evaluation_line(search, setting$row))
 }
@@ -114,7 +122,7 @@ add_fold <- function(search, note) {
   } else if (is_out_of_race(search$race, sign * setting$reward, complete_folds(search))) {
     enter_state(search, setting, "stopped")
   }
-  if (length(settings_that(search, "complete")) == 0) return(invisible())
+  if (!settings_wait(search) || length(settings_that(search, "complete")) == 0) return(invisible())
   for (one in settings_that(search, "racing")) {
     if (sum(!is.na(one$reward)) >= waits_after) enter_state(search, one, "waiting")
   }
@@ -131,9 +139,18 @@ enter_state <- function(search, setting, state, status = state) {
   own <- beside(c("status", "folds", "fold_var"), search$bandit$config$domain$names)
   search$history[setting$row, own] <- list(status, sum(!is.na(setting$reward)), NA_real_)
   search$history$reward[setting$row] <- NA_real_
+  if (!settings_wait(search) && state != "failed") value_at_its_end(search, setting)
 }
 
-# Rewards of the history: what all settings that have a row there are worth by now.
+# Where none waits a setting is worth what its folds say beside the complete ones, once for all.
+value_at_its_end <- function(search, setting) {
+  sign <- output_sign(search$bandit$config)
+  worth <- worth_on_folds(sign * setting$reward, complete_folds(search))
+  search$history$reward[setting$row] <- sign * worth$mean
+  search$history[setting$row, beside("fold_var", search$bandit$config$domain$names)] <- worth$var
+}
+
+# Where settings wait: rewards of the history, what all that have a row there are worth by now.
 value_settings <- function(search) {
   settings <- Filter(function(one) one$state != "failed" && any(!is.na(one$reward)), search$settings)
   rows <- lapply(settings, `[[`, "row")
@@ -154,7 +171,7 @@ end_race <- function(search) {
   for (setting in c(settings_that(search, "racing"), settings_that(search, "waiting"))) {
     if (any(!is.na(setting$reward))) enter_state(search, setting, "unfinished")
   }
-  value_settings(search)
+  if (settings_wait(search)) value_settings(search)
 }
 
 # A journal's settings and folds, in their order.
@@ -169,6 +186,7 @@ resume_race <- function(search, notes) {
   }
   begun <- vapply(search$settings, `[[`, 0, "origin")
   for (id in setdiff(asked_queries(search$bandit), begun)) begin_setting(search, query_task(id, search$bandit))
+  if (!settings_wait(search)) return(invisible())
   value_settings(search)
   # What was told of settings on some folds stands until the next fold: the kernel may have been fitted anew since.
   bandit <- as.environment(search$bandit)
@@ -183,7 +201,7 @@ resume_race <- function(search, notes) {
 # What the bandit knows of settings by now is not what it was told: those whose worth has moved by a tenth of its sd
 # are told anew.
 amend_settings <- function(search) {
-  if (!is_race(search)) return(invisible())
+  if (!settings_wait(search)) return(invisible())
   bandit <- as.environment(search$bandit)
   ids <- queries_of(search)
   reward <- search$history$reward

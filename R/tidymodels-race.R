@@ -3,6 +3,7 @@
 # data.frame of all evaluations on one resample.
 
 check_race_of <- function(resamples, race) {
+  check_no_waiting(race, "in tune_gp_bandit()")
   if (is.null(race) || NROW(resamples) == race$folds) return(invisible())
   stop_argument("race", sprintf("one over %g folds", race$folds),
                 sprintf("race_folds(%d): there are so many resamples", as.integer(NROW(resamples))))

@@ -1,16 +1,16 @@
 # Model fits until a loss is reached: races of a bandit (race_folds()), a search on all folds, and finetune's race
 # (tune_race_anova's rule on a Latin hypercube), on the same ten folds of simulated data, for three learners.
-#   Rscript bench/race.R [seeds=1:10] [settings=30] [finetune=FALSE]
+#   Rscript bench/race.R [seeds=1:10] [settings=30] [wait=FALSE] [finetune=FALSE]
 # The plain search tries `settings` settings on ten folds each; what it has found in the end is the loss to be reached.
 # finetune's rule is run on as many settings as it is published (and with finetune=TRUE for the learner "tree" by finetune itself, which
 # needs packages finetune, lme4, rsample, parsnip and tune, and takes a minute per seed): after three folds, and after each further one, a setting is dropped whose mean difference to the
 # best (of a linear model with effects of settings and folds; folds random in finetune) is above zero with Wald's 95% interval.
 # A winner wrongly dropped: a setting stopped whose mean over all ten folds is below the incumbent's when it was stopped.
 # A race with half of the plain search's budget is run besides: what it ends with is compared with what the plain search ends with.
-# Results: bench/results/race.md.
+# `wait`: race_folds(wait = ). Results: bench/results/race.md.
 library(gpbandits)
 source("bench/shared/script.R")
-args <- lapply(arguments(seeds = "1:10", settings = "30", finetune = "FALSE"), numbers)
+args <- lapply(arguments(seeds = "1:10", settings = "30", wait = "FALSE", finetune = "FALSE"), numbers)
 folds <- 10
 
 friedman <- function(n) {
@@ -83,7 +83,8 @@ plain_search <- function(task, seed) {
 
 raced_search <- function(task, seed, fits = folds * args$settings) {
   set.seed(seed)
-  found <- minimize_bandit(function(p, fold) task$loss(p, fold), task$space, fits, race = race_folds(folds), progress = FALSE)
+  found <- minimize_bandit(function(p, fold) task$loss(p, fold), task$space, fits, race = race_folds(folds, wait = args$wait),
+                           progress = FALSE)
   looks <- found$race$folds
   complete <- which(found$history$status == "ok")
   ended <- vapply(complete, function(s) max(which(looks$setting == s)), 0)

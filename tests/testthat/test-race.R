@@ -219,6 +219,21 @@ test_that("a search over folds finds what the mean over all folds has, with fewe
   expect_s3_class(plot(found, "progress")$progress, "data.frame")
 })
 
+test_that("what a stopped setting told has its own noise in the bandit, and the bandit replays", {
+  set.seed(5)
+  found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5))
+  stopped <- which(found$history$status == "stopped")
+  expect_gt(length(stopped), 0)
+  events <- as.environment(found$bandit)$events
+  own <- table_column(events, "noise_var")
+  expect_equal(sum(!is.na(own)), sum(found$history$status %in% c("stopped", "unfinished")))
+  expect_true(all(own[!is.na(own)] > sort(found$history$fold_var[stopped])[1]))
+  at <- matrix(seq(1, 3, length.out = 9))
+  expect_equal(found$bandit$copy()$posterior(at), found$bandit$posterior(at), tolerance = tol$replay)
+  expect_identical(found$bandit$copy()$history(), found$bandit$history())
+  expect_lt(abs(found$par[["x"]] - 2.2), 0.2)
+})
+
 # By query; NA: the bandit's own.
 noise_told_last <- function(bandit) {
   events <- as.environment(bandit)$events
@@ -228,12 +243,10 @@ noise_told_last <- function(bandit) {
   ifelse(last == 0, NA, last)
 }
 
-test_that("what a stopped setting told has its own noise in the bandit, and the bandit replays", {
+test_that("where settings wait the bandit knows by now what they are worth, with that noise, and replays", {
   set.seed(5)
-  found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5))
-  stopped <- which(found$history$status == "stopped")
-  expect_gt(length(stopped), 0)
-  events <- as.environment(found$bandit)$events
+  found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE))
+  expect_gt(sum(found$history$status == "unfinished"), 0)
   expect_equal(!is.na(noise_told_last(found$bandit)), found$history$status != "ok", ignore_attr = TRUE)
   part <- found$history$status != "ok"
   expect_true(all(noise_told_last(found$bandit)[part] > 0.8 * found$history$fold_var[part]))
@@ -254,7 +267,7 @@ test_that("what a stopped setting told has its own noise in the bandit, and the 
 
 test_that("a setting that two folds speak against waits, and the last evaluations complete settings", {
   set.seed(13)
-  found <- maximize_bandit(noisy, list(x = c(1, 3)), 63, race = race_folds(5), design = 4)
+  found <- maximize_bandit(noisy, list(x = c(1, 3)), 63, race = race_folds(5, wait = TRUE), design = 4)
   by_setting <- split(seq_len(63), found$race$folds$setting)
   # The first is evaluated on all folds before others begin, all others on two before anything else is done.
   expect_equal(by_setting[["1"]], 1:5, ignore_attr = TRUE)
@@ -269,7 +282,7 @@ test_that("a setting that two folds speak against waits, and the last evaluation
   begun <- max(vapply(by_setting, min, 0))
   expect_lte(begun, 63)
   seen <- character()
-  maximize_bandit(noisy, list(x = c(1, 3)), 40, race = race_folds(5), design = 3,
+  maximize_bandit(noisy, list(x = c(1, 3)), 40, race = race_folds(5, wait = TRUE), design = 3,
                   stop_when = function(search) {
                     seen <<- union(seen, search$history$status)
                     FALSE
@@ -315,7 +328,7 @@ test_that("a setting that fails after it has told something counts as the worst 
     calls[[key]] <<- c(calls[[key]], fold)
     if (p[["x"]] > 2.1 && length(calls[[key]]) > 2) stop("no")
     noisy(p, fold)
-  }, list(x = c(1, 3)), 60, race = race_folds(5), design = 4)
+  }, list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE), design = 4)
   told <- found$bandit$history()
   late <- which(is.na(found$history$reward) & told$status == "known")
   expect_gt(length(late), 0)
@@ -363,10 +376,21 @@ test_that("a journal goes on in the middle of a setting as if nothing had happen
   expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 50, race = race_folds(6), journal = file), "race",
                class = "gpbandits_error")
   expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 50, journal = file), "race", class = "gpbandits_error")
-  # A process that dies within an evaluation, with points known before and without.
+  # A process that dies within an evaluation.
+  file <- tempfile("journal")
+  calls <- 0
+  set.seed(9)
+  gone <- withRestarts(run(44, file, function(p, fold) {
+    calls <<- calls + 1
+    if (calls == 30) invokeRestart("abort_here")
+    noisy(p, fold)
+  }), abort_here = function() "gone")
+  expect_identical(gone, "gone")
+  expect_identical(run(44, file)$history, whole$history)
+  # The same where settings wait, with points known before and without.
   for (initial in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))) {
     run <- function(evaluations, journal = NULL, f = noisy) {
-      maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5), design = 3, journal = journal,
+      maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5, wait = TRUE), design = 3, journal = journal,
                       initial = initial)
     }
     set.seed(9)
@@ -482,4 +506,12 @@ test_that("a worker that dies within a setting leaves its folds to the next, and
   expect_true(all(grepl("^fold 3: ", failing$history$status[is.na(failing$history$reward)])))
   tamper(place, "UPDATE gpb_fold SET fold = 77 WHERE fold = 1 AND query = 1")
   expect_match(refused(race_in(place, 60)), "gpb_fold")
+})
+
+test_that("where a setting is raced to its end none can wait", {
+  expect_error(race_folds(5, wait = NA), "wait", class = "gpbandits_error")
+  expect_output(print(race_folds(5, wait = TRUE)), "settings wait")
+  waiting <- race_folds(5, wait = TRUE)
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 40, race = waiting, store = tempfile()), "race",
+               class = "gpbandits_error")
 })
