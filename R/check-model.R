@@ -389,6 +389,7 @@ left_out_frame <- function(data, left) {
 }
 
 # Mean log density of what was left out, in the rewards' units, and that of a normal distribution fitted to the others.
+# (Of very many rewards some cannot be left out exactly enough: both go by those that can.)
 log_scores <- function(data, left) {
   if (!is.null(left$constant)) {
     return(list(log_score = mean(left$density[data$counts]), constant_score = mean(left$constant[data$counts])))
@@ -398,9 +399,11 @@ log_scores <- function(data, left) {
   value <- left$value + data$prior[left$first]
   n <- length(value)
   others <- (sum(value) - value) / (n - 1)
-  spread <- vapply(seq_len(n), function(i) if (n > 2) stats::sd(value[-i]) else NA_real_, 0)
-  list(log_score = mean(density) + jacobian,
-       constant_score = mean(stats::dnorm(value, others, spread, log = TRUE)) + jacobian)
+  squares <- sum((value - mean(value))^2) - n / (n - 1) * (value - mean(value))^2
+  spread <- if (n > 2) sqrt(pmax(squares, 0) / (n - 2)) else NA_real_
+  constant <- stats::dnorm(value, others, spread, log = TRUE)
+  known <- !is.na(density)
+  list(log_score = mean(density[known]) + jacobian, constant_score = mean(constant[known]) + jacobian)
 }
 
 # ---- tests -------------------------------------------------------------------------------
@@ -526,6 +529,7 @@ late_only <- function(z) {
 }
 
 short_number <- function(x) {
+  if (is.na(x)) return("NA")
   plain <- x == 0 || abs(x) >= 1e-4
   text <- if (plain) format(signif(x, 2), scientific = FALSE) else formatC(x, format = "e", digits = 0)
   sub("^(-?)0[.]", "\\1.", text)

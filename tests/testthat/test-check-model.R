@@ -264,3 +264,19 @@ test_that("the rewards that lie far out are those that refits without them, one 
   expect_identical(found, setdiff(seq_len(n), left))
   expect_true(all(far %in% found))
 })
+
+test_that("log scores go by what could be left out, and the constant is fitted to the others", {
+  set.seed(12)
+  n <- 9
+  value <- rnorm(n, 3)
+  left <- list(value = value, mean = rnorm(n), variance = runif(n), noise = rep(0.2, n), first = seq_len(n))
+  data <- list(prior = rep(0.5, n), slope = rep(2, n))
+  constant <- vapply(seq_len(n), function(i) dnorm(value[i], mean(value[-i]), sd(value[-i]), log = TRUE), 0)
+  ours <- dnorm(value, left$mean, sqrt(left$variance + 0.2), log = TRUE)
+  expect_equal(gpbandits:::log_scores(data, left), list(log_score = mean(ours) + log(2), constant_score = mean(constant) + log(2)))
+  # Of many rewards the ones whose place is known to the last digit without them are not left out.
+  left$mean[c(2, 7)] <- left$variance[c(2, 7)] <- NA
+  expect_equal(gpbandits:::log_scores(data, left),
+               list(log_score = mean(ours[-c(2, 7)]) + log(2), constant_score = mean(constant[-c(2, 7)]) + log(2)))
+  expect_identical(gpbandits:::short_number(NA_real_), "NA")
+})
