@@ -89,8 +89,8 @@ why_not_forget <- function(bandit) {
   if (!is.null(policy$repeats)) return("with policy_repeats(), which looks back at the first of its repeats")
   if (trait(policy, "pairs")) return("whose policy asks for pairs of queries")
   if (length(phase_names(config))) return("whose policy goes by what it did before (phases)")
-  if (!is.null(policy$width) && identical(policy$width$kind, "sdf")) {
-    return("with width_sdf(), which looks at each of the last queries")
+  if (!is.null(policy$width) && trait(policy$width, "looks_back")) {
+    return(sprintf("with %s, which looks at each of the last queries", trait(policy$width, "title")))
   }
   journal <- bandit$journal
   if (inherits(journal, "bandit_file_journal") && has_notes(journal)) {

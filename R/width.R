@@ -164,11 +164,12 @@ new_width <- function(type) new_part("bandit_width", type, parent.frame())
 #                   sizes of weights, not of the rewards themselves (NA: it claims nothing anyway);
 #   curved          it multiplies the sd of a posterior of its own, see GlmWidth in the core;
 #   any_rewards     it makes sense of rewards whose noise is not Gaussian;
+#   looks_back      at the last queries, one by one;
 #   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
 #   allows          the settings of a bandit that its theorem is about, and others' are not;
 #   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
 width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, looks = NULL,
-                     on_net = FALSE, corruptible = FALSE, any_rewards = FALSE, curved = FALSE,
+                     on_net = FALSE, corruptible = FALSE, any_rewards = FALSE, curved = FALSE, looks_back = FALSE,
                      claim = function(width) claim_nothing, allows = NULL,
                      title = function(width) sprintf("width_%s()", width$type),
                      resolved = function(width) function(width, config) width)
@@ -235,15 +236,17 @@ width_entries <- list(
              traits = list(any_rewards = TRUE, curved = TRUE, claim = function(width) claim_glm)),
   sdf = list(settings = alist(base = check_base(base, "sdf"), B_y = check_bound(B_y),
                               over = check_choice(over, c("window", "pending"))),
-             traits = list(drawn = function(width) trait(width$base, "drawn"),
+             traits = list(drawn = function(width) trait(width$base, "drawn"), looks_back = TRUE,
                            counts_arms = function(width) trait(width$base, "counts_arms"))),
   ec = list(settings = alist(base = check_base(base, "ec"), epsilon = check_bound(epsilon)),
             traits = list(drawn = function(width) trait(width$base, "drawn"),
                           counts_arms = function(width) trait(width$base, "counts_arms"),
+                          looks_back = function(width) trait(width$base, "looks_back"),
                           model_error = function(width) width$epsilon)),
   corrupt = list(settings = alist(base = check_corruptible(base), total = check_bound(total)),
                  traits = list(counts_arms = function(width) trait(width$base, "counts_arms"),
                                looks = function(width) trait(width$base, "looks"),
+                               looks_back = function(width) trait(width$base, "looks_back"),
                                claim = function(width) claim_corrupt)),
   clip = list(settings = alist(B = check_bound(B), b = check_positive(b),
                                bias = check_bound(bias), delta = check_delta(delta)),

@@ -386,3 +386,13 @@ test_that("damaged checkpoints are refused", {
   expect_identical(from_json(text)$history(), bandit$history())
   expect_error(from_json(sub('"size":[34', '"size":[20', text, fixed = TRUE)), class = "gpbandits_error")
 })
+
+test_that("widths that look at each of the last queries have all of them, within other widths too", {
+  sdf <- width_sdf(width_constant(1), over = "pending")
+  for (width in list(sdf, width_ec(sdf, 0.1))) {
+    b <- gp_ucb(1:6, kernel_se(2), 0.1, width = width, pending = pending_hallucinate())
+    b$add(arm = rep(1:6, 3), reward = sin(1:18))
+    expect_error(compact_log(b, keep = 5), "last queries", class = "gpbandits_error")
+    expect_identical(nrow(b$history()), 18L)
+  }
+})
