@@ -2,9 +2,9 @@
 # `search$settings`: an environment per setting that was begun, by its origin: `point`, `order` of the folds, `reward`
 # (NA: not known), `taken` (folds that were given to a worker), `state`, `row` (of the history, once it has one).
 # `search$looks`: a list per evaluation that has ended.
-# States: "racing" (its next folds are needed whatever others say), "waiting" (where settings wait: it was not stopped by
-# its first folds, and goes on when the model puts it first), "complete", "stopped", "failed", and "unfinished" when the
-# search has ended.
+# States: "racing" (its next folds are needed whatever others say), "waiting" (where settings wait: it was not stopped
+# by its first folds, and goes on when the model puts it first), "complete", "stopped", "failed", and "unfinished" when
+# the search has ended.
 
 is_race <- function(search) !is.null(search$race)
 

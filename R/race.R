@@ -59,7 +59,8 @@ race_folds <- function(folds, alpha = 0.05, burn_in = 3, wait = FALSE) {
 }
 
 race_entry <- list(settings = alist(folds = check_fold_count(folds), alpha = check_alpha(alpha),
-                                    burn_in = check_burn_in(burn_in, folds), wait = if (!is.null(wait)) check_flag(wait)),
+                                    burn_in = check_burn_in(burn_in, folds),
+                                    wait = if (!is.null(wait)) check_flag(wait)),
                    later = "wait")
 
 check_alpha <- function(alpha) check_number(alpha, "alpha", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
