@@ -624,28 +624,33 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code) {
 
 // Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set (0-based numbers)
 // whose covariance is `gram`: each one's distance from its mean given those before, in units of its sd. Conditioning on one reading
-// is an update of rank one, so that all cost as many d^2 as there are rewards.
+// is an update of rank one, of the upper triangle and of as many places as may still be asked for: all but those at the end whose last
+// reward has come.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y,
                                     Rcpp::NumericVector noise) {
-  const R_xlen_t d = gram.nrow();
-  std::vector<double> covariance(gram.begin(), gram.end());
-  std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
-  Rcpp::NumericVector out(y.size());
-  std::vector<double> row(static_cast<std::size_t>(d));
+  const Eigen::Index d = gram.nrow();
+  Eigen::MatrixXd covariance = Eigen::Map<const Eigen::MatrixXd>(gram.begin(), d, d);
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(d);
+  std::vector<R_xlen_t> last(static_cast<std::size_t>(d), -1);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    const R_xlen_t p = place[k];
-    if (p < 0 || p >= d) throw std::invalid_argument("a place that does not exist");
-    const double* at = &covariance[static_cast<std::size_t>(p * d)];
-    const double spread = std::max(at[p], 0.0) + noise[k];
-    const double surprise = y[k] - mean[static_cast<std::size_t>(p)];
+    if (place[k] < 0 || place[k] >= d) throw std::invalid_argument("a place that does not exist");
+    last[static_cast<std::size_t>(place[k])] = k;
+  }
+  Eigen::Index ahead = d;
+  Rcpp::NumericVector out(y.size());
+  Eigen::VectorXd row(d);
+  for (R_xlen_t k = 0; k < y.size(); ++k) {
+    const Eigen::Index p = place[k];
+    const double spread = std::max(covariance(p, p), 0.0) + noise[k];
+    const double surprise = y[k] - mean[p];
     out[k] = surprise / std::sqrt(spread);
-    row.assign(at, at + d);
-    for (R_xlen_t j = 0; j < d; ++j) {
-      const double gain = row[static_cast<std::size_t>(j)] / spread;
-      mean[static_cast<std::size_t>(j)] += gain * surprise;
-      double* column = &covariance[static_cast<std::size_t>(j * d)];
-      for (R_xlen_t i = 0; i < d; ++i) column[i] -= gain * row[static_cast<std::size_t>(i)];
+    while (ahead > 0 && last[static_cast<std::size_t>(ahead - 1)] <= k) --ahead;
+    for (Eigen::Index j = 0; j < ahead; ++j) row[j] = j <= p ? covariance(j, p) : covariance(p, j);
+    for (Eigen::Index j = 0; j < ahead; ++j) {
+      const double gain = row[j] / spread;
+      mean[j] += gain * surprise;
+      covariance.col(j).head(j + 1) -= gain * row.head(j + 1);
     }
     if (k % 64 == 0) gpb::check_interrupt();
   }

@@ -119,7 +119,7 @@ test_that("surprises are those of each reward on the ones before it, whatever th
     K <- ref_kernel_se(0.3)(x)
     A <- K[arms[order], arms[order]] + diag(0.04, 30)
     expected <- drop(forwardsolve(t(chol(A)), y[order]))
-    # Twelve arms, thirty rewards: rank-one updates; the same told at places of their own: the factor.
+    # Twelve arms, thirty rewards: rank-one updates; ten rewards, each at a place of its own, below: the factor.
     expect_equal(gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(b))), expected, tolerance = 1e-8)
   }
   wide <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.04, policy_uniform())
@@ -247,10 +247,11 @@ test_that("rewards at two places, or one, are a check that can be printed: witho
 test_that("the rewards that lie far out are those that refits without them, one by one, would leave out", {
   set.seed(11)
   n <- 60
-  x <- runif(n)
+  # Some places are read twice or three times, each reading with its own noise.
+  x <- runif(50)[c(1:50, 3, 17, 17, 20:26)]
   gram <- exp(-outer(x, x, "-")^2 / 0.08)
-  noise <- rep(0.01, n)
-  y <- drop(t(chol(gram + 1e-8 * diag(n))) %*% rnorm(n)) + rnorm(n, sd = 0.1)
+  noise <- runif(n, 0.005, 0.02)
+  y <- drop(t(chol(gram + 1e-8 * diag(n))) %*% rnorm(n)) + rnorm(n, sd = sqrt(noise))
   far <- c(5, 17, 18, 40)
   y[far] <- y[far] + c(3, -2, 1.5, 4)
   left <- seq_len(n)
@@ -260,8 +261,15 @@ test_that("the rewards that lie far out are those that refits without them, one 
     if (max(abs(z)) < 3.3) break
     left <- left[-which.max(abs(z))]
   }
-  found <- gpbandits:::outlying(list(y = y, gram = function() gram, noise = noise))
+  data <- list(y = y, x = matrix(x), noise = noise, gram = function() gram, gram_at = function(rows) gram[rows, rows])
+  found <- gpbandits:::outlying(data)
   expect_identical(found, setdiff(seq_len(n), left))
+  expect_identical(gpbandits:::outlying(c(data, dense = TRUE)), found)
+  precision <- solve(gram + diag(noise))
+  known <- gpbandits:::precision_of_rewards(data)
+  expect_equal(vapply(seq_len(n), known$column, y), precision, tolerance = 1e-8)
+  expect_equal(known$own, diag(precision), tolerance = 1e-8)
+  expect_equal(known$weighted, drop(precision %*% y), tolerance = 1e-8)
   expect_true(all(far %in% found))
 })
 
