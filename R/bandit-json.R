@@ -77,7 +77,10 @@ json_format <- "gpbandits bandit"
 json_version <- 1L
 
 check_plain_settings <- function(config) {
-  code <- Filter(function(name) has_code(config[[name]]), names(config))
+  # (A belief is kept with the policy that goes by it.)
+  settings <- c(config, list(belief = config$policy$belief))
+  settings$policy$belief <- NULL
+  code <- Filter(function(name) has_code(settings[[name]]), names(settings))
   if (length(code)) {
     stop_argument("bandit", sprintf("one with functions or formulas of the user's among its settings (`%s`)", code[1]),
                   "one whose settings are data (JSON carries no code)",

@@ -252,10 +252,7 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
     stop_argument(arg, describe(noise_var),
                   sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }
-  known <- !is.na(noise_var)
-  checked <- check_numbers(noise_var[known], arg, lower = 0, open_lower = TRUE, upper = largest_number)
-  noise_var[known] <- checked
-  rep_len(as.double(noise_var), count)
+  rep_len(check_numbers(as.double(noise_var), arg, lower = 0, open_lower = TRUE, upper = largest_number, na = TRUE), count)
 }
 
 bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {

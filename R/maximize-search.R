@@ -207,8 +207,10 @@ check_signature <- function(objective, error, beside = NULL) {
   missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
   said <- vapply(required, missing_words, "")
   unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
+  takes_too_few <- !is.null(beside) && startsWith(error, unused)
   if (error %in% said || startsWith(error, unused)) {
-    stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
+    stop_argument("objective", if (takes_too_few) "one that takes no second argument"
+                               else sprintf("one that stops at its first call with: %s", error),
                   sprintf("a function of one point (a vector or list with the names of the inputs)%s",
                           if (is.null(beside)) "" else paste(" and of", beside)),
                   try = if (is.null(beside)) paste("function(point) f(point[[1]], point[[2]]),",

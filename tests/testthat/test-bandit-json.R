@@ -135,6 +135,9 @@ test_that("functions of the user's are refused with the reason", {
                  where = auto_bandit(search_space(a = param_real(0, 1), b = param_real(0, 1),
                                                   where = function(d) d$a < d$b)))
   for (b in makers) expect_error(as_json(b), "carries no code.*trust = TRUE", class = "gpbandits_error")
+  expect_error(as_json(makers$policy), "`policy`", class = "gpbandits_error")
+  believing <- auto_bandit(box_domain(c(a = 0), c(a = 1)), belief = function(x) -(x[, 1] - 0.3)^2)
+  expect_error(as_json(believing), "`belief`", class = "gpbandits_error")
   expect_error(as_json(1), "`bandit`", class = "gpbandits_error")
 })
 
