@@ -210,7 +210,7 @@ cheat_sheet <- function() {
 volcano_picture <- function() {
   source("vignettes/figures.R", local = TRUE)
   file.copy("build/volcano.png", file.path(figures, "volcano.png"), overwrite = TRUE)
-  draw_in_few_colours(file.path(figures, "volcano.png"), 64)
+  draw_in_few_colours(file.path(figures, "volcano.png"), 32)
 }
 
 if (!"badges" %in% commandArgs(TRUE)) {

@@ -158,7 +158,7 @@ class Ordinal : public Likelihood {
     return std::make_shared<Ordinal>(cuts);
   }
   MatrixXd parameter_slopes(double f, const Data& data) const override {
-    return cut_slopes(f, data) * cuts_by_parameters();
+    return product(cut_slopes(f, data), cuts_by_parameters());
   }
   void pool(double value, double size, double weight, Data& data) const override {
     const Index level = static_cast<Index>(std::llround(value));
