@@ -209,28 +209,61 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   x <- known_inputs(bandit, known$id)
   outputs <- config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
-  map <- if (!is.null(outputs)) fit_output_map(outputs, known_rewards(bandit, outcome))
+  maps <- if (is.null(outputs)) list(NULL)
+          else maps_to_compare(outputs, known_rewards(bandit, outcome), current$output_map, is_related(config))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
-  scaled <- through_map(map, known, current$noise_var)
-  y <- scaled$value
-  if (!identical(prior, "fit")) y <- y - known_prior_mean(bandit, known$id, current$mean)
-  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = prior,
-                     own_noise = scaled$noise_var), config$refit$settings)
+  prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
+  seen <- lapply(maps, function(map) {
+    scaled <- through_map(map, known, current$noise_var)
+    y <- scaled$value - or_else(prior_mean, 0)
+    question <- c(list(x = x, y = y, kernel = current$kernel, noise_var = current$noise_var, mean = prior,
+                       own_noise = scaled$noise_var), config$refit$settings)
+    list(map = map, question = question, log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
+  })
   tryCatch({
-    mean <- if (!identical(prior, "fit")) 0
-    found <- if (is_related(config)) related_fit(config, current, x, y, scaled$noise_var, mean,
-                                                 middle_slope(map, known$value))
-             else preserve_rng(refitted(question, config$refit, current, is.null(mean)))
-    if (identical(config$refit$noise, "varying")) {
-      found <- preserve_rng(with_varying_noise(found, x, y, scaled$noise_var, is.null(mean), config$refit$settings))
+    fits_mean <- is.null(prior_mean)
+    fit_to <- function(data) {
+      y <- data$question$y
+      own <- data$question$own_noise
+      found <- if (is_related(config)) related_fit(config, current, x, y, own, if (!fits_mean) 0,
+                                                   middle_slope(data$map, known$value))
+               else preserve_rng(refitted(data$question, config$refit, current, fits_mean))
+      if (identical(config$refit$noise, "varying")) {
+        found <- preserve_rng(with_varying_noise(found, x, y, own, fits_mean, config$refit$settings))
+      }
+      c(found, if (!is.null(data$map)) list(output_map = data$map))
     }
-    c(found, if (!is.null(map)) list(output_map = map))
+    found <- fit_to(seen[[1]])
+    if (length(seen) == 2 && is_likelier(seen[[2]], seen[[1]], found, fits_mean)) found <- fit_to(seen[[2]])
+    found
   }, error = function(e) {
     stop_if_time_limit(e)
     warn_refit(bandit, e)
     current
   })
+}
+
+# Are the rewards likelier under the other map than under the one with which `fit` was found? Both as densities of the
+# rewards themselves; the other model is climbed to from that fit, a tenth of a refit's time.
+is_likelier <- function(other, data, fit, fits_mean) {
+  mean <- function(one) if (fits_mean) one$mean else 0
+  question <- other$question
+  question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
+  climbed <- tryCatch(preserve_rng(do.call(gp_fit, question, quote = TRUE)), error = function(e) {
+    stop_if_time_limit(e)
+    NULL
+  })
+  if (is.null(climbed)) return(FALSE)
+  of <- function(data, fit) {
+    q <- data$question
+    regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, mean(fit),
+                                if (!all(is.na(q$own_noise))) q$own_noise)
+    as.numeric(stats::logLik(regression)) + data$log_slope
+  }
+  bent <- function(data) data$map$lambda != 1
+  gained <- of(other, climbed) - of(data, fit)
+  isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
 }
 
 # Each mean of several readings as so many values of the same mean and spread: to the likelihood they are the readings

@@ -12,8 +12,10 @@
 #' A reward \eqn{y} is seen as
 #' \deqn{v = \frac{\tau(\psi_\lambda(z) / b) - m}{d}, \qquad z = \pm\frac{y - c}{s}}{v = (tau(psi(z) / b) - m) / d, z = (y - c) / s,}
 #' \eqn{c} the median of the rewards, \eqn{s} 1.4826 times their median absolute deviation (its 80% quantile where more than half are equal; minus
-#' for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power transform: with `"auto"` \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} of the largest
-#' normal likelihood if it beats \eqn{\lambda = 1}{lambda = 1} (none) by 2 at least, from 8 rewards on; with `"power"` always; \eqn{b} is the
+#' for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power transform, \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} that of the largest normal likelihood, or
+#' none (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit, where the log density of the rewards under the model, the
+#' map's slopes counted, is larger by 2 at least with it than without (each with its own hyperparameters; the other kind's are climbed to from those of the kind in force); before the first one,
+#' and beside [related] campaigns, where the normal likelihood is. \eqn{b} is the
 #' spread of what it gives, measured like \eqn{s}. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
 #' \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what
 #' comes out.
@@ -192,11 +194,26 @@ robust_spread <- function(reward) {
   if (abs(reward[1]) > 0) abs(reward[1]) else 1
 }
 
+# The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
+# other is not. The first is of the kind in force.
+maps_to_compare <- function(outputs, reward, current, is_related) {
+  map <- fit_output_map(outputs, reward)
+  # (Earlier campaigns have maps of their own: theirs is the normal likelihood's choice, too.)
+  if (outputs$transform != "auto" || is.infinite(map$tail) || is_related) return(list(map))
+  other <- fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward)
+  if (other$lambda == map$lambda) return(list(map))
+  in_force <- !is.null(current) && is_settled(current) && is.finite(current$tail) && (current$lambda == 1) == (other$lambda == 1)
+  if (in_force) list(other, map) else list(map, other)
+}
+
+# By so much in log likelihood a bent map must be better than one that is not.
+bending_pays <- 2
+
 # Yeo and Johnson's power of the largest normal likelihood; 1 where it does not pay.
 power_for <- function(z, always) {
   if (length(z) < bent_outputs || length(unique(z)) < 4) return(1)
   found <- stats::optimize(function(lambda) power_likelihood(z, lambda), c(0, 2), maximum = TRUE)
-  if (always || found$objective > power_likelihood(z, 1) + 2) found$maximum else 1
+  if (always || found$objective > power_likelihood(z, 1) + bending_pays) found$maximum else 1
 }
 
 power_likelihood <- function(z, lambda) {
@@ -219,6 +236,17 @@ through_map <- function(map, known, usual) {
   doubted <- which(!is.na(known$doubted_to))
   out$noise_var[doubted] <- usual + (value(known$doubted_to[doubted]) - out$value[doubted])^2 / 12
   out
+}
+
+# By how much a map stretches what is known of each reward: its slope or, where a reward may be anywhere between its
+# value and another, the mean slope from there to here.
+whole_slopes <- function(map, scaled, known) {
+  slope <- scaled$slope
+  wide <- which(!is.na(known$doubted_to) & known$doubted_to != known$value)
+  if (is.null(map) || length(wide) == 0) return(slope)
+  to <- known$doubted_to[wide]
+  slope[wide] <- (map_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
+  slope
 }
 
 # Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).

@@ -218,6 +218,63 @@ test_that("a power is taken where the likelihood is larger by 2 and not elsewher
   expect_false(fit_output_map(scale_outputs(transform = "power"), normal)$lambda == 1)
 })
 
+test_that("a refit takes the map under which the model makes the rewards themselves likelier", {
+  # The same rewards of a search, most of them near the top: their distribution is skewed, whatever the function.
+  set.seed(4)
+  x <- c(runif(12), rbeta(28, 12, 12))
+  bowl <- -8 * (x - 0.5)^2
+  even <- bowl + rnorm(40, sd = 0.1)
+  grown <- exp(4 * (bowl + rnorm(40, sd = 0.1)))
+  log_evidence <- function(y, map) {
+    v <- gpbandits:::map_outputs(map, y)
+    h <- 1e-6
+    slope <- abs(gpbandits:::map_outputs(map, y + h) - gpbandits:::map_outputs(map, y - h)) / (2 * h)
+    of <- function(p) {
+      A <- exp(p[1]) * ref_kernel_matern(2.5, exp(p[2]))(x) + diag(exp(p[3]), length(x))
+      R <- chol(A)
+      r <- backsolve(R, v - p[4], transpose = TRUE)
+      -sum(r^2) / 2 - sum(log(diag(R))) - length(x) / 2 * log(2 * pi)
+    }
+    best <- max(vapply(c(-4, -1), function(noise) {
+      optim(c(0, log(0.4), noise, mean(v)), of, control = list(fnscale = -1, maxit = 2000))$value
+    }, 0))
+    best + sum(log(slope))
+  }
+  lambda <- function(y, transform, average) {
+    b <- gp_bandit(box_domain(c(x = 0), c(x = 1)), kernel_matern(2.5, 0.4), 0.1, policy_mean(), mean = 0,
+                   outputs = scale_outputs(transform = transform), refit = refit_every(1, mean = "fit", average = average))
+    b$add(x = matrix(x), reward = y)
+    b$suggest()
+    map <- gpbandits:::current_config(as.environment(b))$output_map
+    expect_identical(gpbandits:::current_config(as.environment(from_json(as_json(b))))$output_map, map)
+    map
+  }
+  for (average in c(1, 10)) {
+    for (y in list(even, grown)) {
+      bent <- lambda(y, "power", average)
+      straight <- lambda(y, "none", average)
+      chosen <- lambda(y, "auto", average)
+      gain <- log_evidence(y, bent) - log_evidence(y, straight)
+      expect_gt(abs(gain - 2), 1)                     # (so that the reference's own climbs decide nothing)
+      expect_identical(chosen, if (gain > 2) bent else straight)
+    }
+  }
+  # What decides differs from what the rewards' distribution alone would have said.
+  expect_false(fit_output_map(scale_outputs(), even)$lambda == 1)
+  expect_identical(lambda(even, "auto", 1)$lambda, 1)
+  expect_false(lambda(grown, "auto", 1)$lambda == 1)
+})
+
+test_that("a doubtful reward is stretched by the mean slope to where it may be", {
+  y <- c(1, 2, 3, 5, 8, 13, 21, 34, 55)
+  map <- fit_output_map(scale_outputs("minimize", "power"), y)
+  known <- list(value = y, noise_var = rep(NA_real_, 9), doubted_to = c(rep(NA_real_, 8), 1))
+  scaled <- gpbandits:::through_map(map, known, 0.1)
+  slope <- gpbandits:::whole_slopes(map, scaled, known)
+  expect_identical(slope[-9], scaled$slope[-9])
+  expect_equal(slope[9], (map_outputs(map, 1) - map_outputs(map, 55)) / (1 - 55))
+})
+
 # Moments of u(f) = E back(f + noise), f normal: sums over a fine grid, which are exact to many digits.
 ref_moments <- function(map, mean, sd, noise_sd) {
   e <- seq(-8, 8, length.out = 161)
