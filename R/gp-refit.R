@@ -209,17 +209,18 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   x <- known_inputs(bandit, known$id)
   outputs <- config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
-  maps <- if (is.null(outputs)) list(NULL)
-          else maps_to_compare(outputs, known_rewards(bandit, outcome), current$output_map, is_related(config))
+  maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), current$output_map, is_related(config))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
   prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
-  seen <- lapply(maps, function(map) {
+  seen <- lapply(maps, function(one) {
+    map <- one$map
     scaled <- through_map(map, known, current$noise_var)
     y <- scaled$value - or_else(prior_mean, 0)
     question <- c(list(x = x, y = y, kernel = current$kernel, noise_var = current$noise_var, mean = prior,
                        own_noise = scaled$noise_var), config$refit$settings)
-    list(map = map, question = question, log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
+    list(map = map, is_usual = one$is_usual, question = question,
+         log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
   })
   tryCatch({
     fits_mean <- is.null(prior_mean)
@@ -235,13 +236,21 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
       c(found, if (!is.null(data$map)) list(output_map = data$map))
     }
     found <- fit_to(seen[[1]])
-    if (length(seen) == 2 && is_likelier(seen[[2]], seen[[1]], found, fits_mean)) found <- fit_to(seen[[2]])
+    if (length(seen) == 2 && is_other_better(seen, found, fits_mean)) found <- fit_to(seen[[2]])
     found
   }, error = function(e) {
     stop_if_time_limit(e)
     warn_refit(bandit, e)
     current
   })
+}
+
+# Of the two kinds of maps, should it be the second? Where the model (`fit`, found with the first) sees noise the rewards'
+# likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which searches
+# find more.
+is_other_better <- function(seen, fit, fits_mean) {
+  if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
+  is_likelier(seen[[2]], seen[[1]], fit, fits_mean)
 }
 
 # Are the rewards likelier under the other map than under the one with which `fit` was found? Both as densities of the

@@ -13,9 +13,9 @@
 #' \deqn{v = \frac{\tau(\psi_\lambda(z) / b) - m}{d}, \qquad z = \pm\frac{y - c}{s}}{v = (tau(psi(z) / b) - m) / d, z = (y - c) / s,}
 #' \eqn{c} the median of the rewards, \eqn{s} 1.4826 times their median absolute deviation (its 80% quantile where more than half are equal; minus
 #' for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power transform, \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} that of the largest normal likelihood, or
-#' none (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit, where the log density of the rewards under the model, the
+#' none (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit of a model that sees noise (its variance above 1e-4), where the log density of the rewards under it, the
 #' map's slopes counted, is larger by 2 at least with it than without (each with its own hyperparameters; the other kind's are climbed to from those of the kind in force); before the first one,
-#' and beside [related] campaigns, where the normal likelihood is. \eqn{b} is the
+#' where there is no noise to be bent, and beside [related] campaigns, where the normal likelihood is. \eqn{b} is the
 #' spread of what it gives, measured like \eqn{s}. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
 #' \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what
 #' comes out.
@@ -195,16 +195,26 @@ robust_spread <- function(reward) {
 }
 
 # The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
-# other is not. The first is of the kind in force.
+# other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
 maps_to_compare <- function(outputs, reward, current, is_related) {
-  map <- fit_output_map(outputs, reward)
-  # (Earlier campaigns have maps of their own: theirs is the normal likelihood's choice, too.)
-  if (outputs$transform != "auto" || is.infinite(map$tail) || is_related) return(list(map))
-  other <- fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward)
-  if (other$lambda == map$lambda) return(list(map))
-  in_force <- !is.null(current) && is_settled(current) && is.finite(current$tail) && (current$lambda == 1) == (other$lambda == 1)
-  if (in_force) list(other, map) else list(map, other)
+  if (is.null(outputs)) return(list(list(map = NULL)))
+  usual <- list(map = fit_output_map(outputs, reward), is_usual = TRUE)
+  map <- usual$map
+  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
+  if (outputs$transform != "auto" || is.infinite(map$tail) || is_related) return(list(usual))
+  other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward),
+                is_usual = FALSE)
+  if (other$map$lambda == map$lambda) return(list(usual))
+  if (is_of_kind(current, other$map)) list(other, usual) else list(usual, other)
 }
+
+# Is the map in force, if there is one that may be bent, of the same kind?
+is_of_kind <- function(current, map) {
+  !is.null(current) && is_settled(current) && is.finite(current$tail) && (current$lambda == 1) == (map$lambda == 1)
+}
+
+# A noise below a hundredth of the rewards' spread is none.
+least_bent_noise <- 1e-4
 
 # By so much in log likelihood a bent map must be better than one that is not.
 bending_pays <- 2

@@ -265,6 +265,25 @@ test_that("a refit takes the map under which the model makes the rewards themsel
   expect_false(lambda(grown, "auto", 1)$lambda == 1)
 })
 
+test_that("where the model sees no noise the rewards' distribution decides, whatever was in force", {
+  set.seed(5)
+  x <- c(runif(12), rbeta(18, 12, 12))
+  clean <- cos(6 * (x - 0.5))
+  noisy <- clean + rnorm(30, sd = 0.1)
+  b <- gp_bandit(box_domain(c(x = 0), c(x = 1)), kernel_matern(2.5, 0.4), 0.1, policy_mean(), mean = 0,
+                 outputs = scale_outputs(), refit = refit_every(1, mean = "fit"))
+  b$add(x = matrix(x), reward = noisy)
+  b$suggest()
+  lambda <- function() gpbandits:::current_config(as.environment(b))$output_map$lambda
+  expect_identical(lambda(), 1)
+  for (i in 1:30) b$amend(i, clean[i])
+  b$withdraw(31)
+  b$suggest()
+  expect_lt(gpbandits:::current_config(as.environment(b))$noise_var, 1e-4)
+  expect_identical(lambda(), fit_output_map(scale_outputs(), clean)$lambda)
+  expect_false(lambda() == 1)
+})
+
 test_that("a doubtful reward is stretched by the mean slope to where it may be", {
   y <- c(1, 2, 3, 5, 8, 13, 21, 34, 55)
   map <- fit_output_map(scale_outputs("minimize", "power"), y)
