@@ -252,7 +252,8 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
     stop_argument(arg, describe(noise_var),
                   sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
   }
-  rep_len(check_numbers(as.double(noise_var), arg, lower = 0, open_lower = TRUE, upper = largest_number, na = TRUE), count)
+  own <- check_numbers(as.double(noise_var), arg, lower = 0, open_lower = TRUE, upper = largest_number, na = TRUE)
+  rep_len(own, count)
 }
 
 bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {

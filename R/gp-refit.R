@@ -245,9 +245,9 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   })
 }
 
-# Of the two kinds of maps, should it be the second? Where the model (`fit`, found with the first) sees noise the rewards'
-# likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which searches
-# find more.
+# Of the two kinds of maps, should it be the second? Where the model (`fit`, found with the first) sees noise, the
+# rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
+# searches find more.
 is_other_better <- function(seen, fit, fits_mean) {
   if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
   is_likelier(seen[[2]], seen[[1]], fit, fits_mean)

@@ -14,7 +14,7 @@
 #' \eqn{c} the median of the rewards, \eqn{s} 1.4826 times their median absolute deviation (its 80% quantile where more than half are equal; minus
 #' for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power transform, \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} that of the largest normal likelihood, or
 #' none (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit of a model that sees noise (its variance above 1e-4), where the log density of the rewards under it, the
-#' map's slopes counted, is larger by 2 at least with it than without (each with its own hyperparameters; the other kind's are climbed to from those of the kind in force); before the first one,
+#' map's slopes counted, is larger by 2 at least with it than without (each with its own hyperparameters; those of the other map are climbed to from those of the one in force); before the first one,
 #' where there is no noise to be bent, and beside [related] campaigns, where the normal likelihood is. \eqn{b} is the
 #' spread of what it gives, measured like \eqn{s}. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
 #' \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what
