@@ -89,7 +89,7 @@ test_that("promises at the foot of a narrow valley are kept more often than by s
     at <- runif(2, 0.25, 0.75)
     truth <- function(p) sqrt(sum(c(1, 30) * (unlist(p) - at)^2))
     found <- minimize_bandit(function(p) truth(p) + rnorm(1, sd = 0.03), list(a = c(0, 1), b = c(0, 1)), 40,
-                             refit = refit, progress = FALSE)
+                             refit = refit, transform = "power", progress = FALSE)
     abs(found$value - truth(found$par)) / found$sd
   }
   far <- vapply(1:8, gap, 0, refit = averaged(smoothness_prior = c(1, 0.1, 0.1)))
@@ -101,7 +101,7 @@ test_that("promises at the foot of a narrow valley are kept more often than by s
 
 test_that("copies, files, JSON and replays of averages over smoothness go on to the bit", {
   set.seed(25)
-  b <- auto_bandit(list(a = c(0, 1), b = c(0, 1)), design = 4,
+  b <- auto_bandit(list(a = c(0, 1), b = c(0, 1)), design = 4, transform = "power",
                    refit = refit_every(2, mean = "fit", average = 10, smoothness = c(2.5, 0.5)))
   f <- function(q) abs(q$a - 0.3)^0.3 + abs(q$b - 0.6) + rnorm(nrow(q), sd = 0.01)
   play <- function(bandit, rounds) {
