@@ -316,13 +316,21 @@ place_groups <- function(data) {
   match(keys, unique(keys))
 }
 
+# What the readings of each group are together: their weight and their weighed mean; and the number of the first.
+pooled_readings <- function(data, group_of) {
+  weight <- drop(rowsum(1 / data$noise, group_of))
+  list(weight = weight, value = drop(rowsum(data$y / data$noise, group_of)) / weight,
+       first = match(seq_along(weight), group_of))
+}
+
 # For each group: value, its weight's inverse, mean and variance of f without it.
 left_out_places <- function(data, by) {
   if (isTRUE(data$dense)) return(left_out_dense(data, by))
   group_of <- if (by == "reward") seq_along(data$y) else place_groups(data)
-  weight <- drop(rowsum(1 / data$noise, group_of))
-  value <- drop(rowsum(data$y / data$noise, group_of)) / weight
-  first <- match(seq_along(weight), group_of)
+  pooled <- pooled_readings(data, group_of)
+  weight <- pooled$weight
+  value <- pooled$value
+  first <- pooled$first
   mean <- data$mean[first]
   variance <- data$sd[first]^2
   rest <- 1 - variance * weight
@@ -341,9 +349,10 @@ left_out_places <- function(data, by) {
 left_out_dense <- function(data, by, groups = NULL) {
   n <- length(data$y)
   group_of <- if (by == "reward") seq_len(n) else place_groups(data)
-  weight <- drop(rowsum(1 / data$noise, group_of))
-  value <- drop(rowsum(data$y / data$noise, group_of)) / weight
-  first <- match(seq_along(weight), group_of)
+  pooled <- pooled_readings(data, group_of)
+  weight <- pooled$weight
+  value <- pooled$value
+  first <- pooled$first
   out <- list(group = group_of, first = first, value = value, noise = 1 / weight)
   if (is.null(groups)) groups <- seq_along(weight)
   if (length(weight) > most_dense) {
@@ -526,10 +535,11 @@ outlying <- function(data) {
 # + ([i = j] - [same place] f_j) / noise_i.
 precision_of_rewards <- function(data) {
   place <- if (isTRUE(data$dense)) seq_along(data$y) else place_groups(data)
-  weight <- drop(rowsum(1 / data$noise, place))
-  value <- drop(rowsum(data$y / data$noise, place)) / weight
+  pooled <- pooled_readings(data, place)
+  weight <- pooled$weight
+  value <- pooled$value
   share <- unname(1 / (data$noise * weight[place]))
-  inverse <- chol2inv(chol(gram_of_places(data, place) + diag(1 / weight, length(weight))))
+  inverse <- chol2inv(chol(gram_of_places(data, pooled$first) + diag(1 / weight, length(weight))))
   column <- function(i) {
     within <- ifelse(place == place[i], -share * share[i] * weight[[place[i]]], 0)
     within[i] <- within[i] + 1 / data$noise[i]
@@ -539,9 +549,8 @@ precision_of_rewards <- function(data) {
        own = share^2 * diag(inverse)[place] + (1 - share) / data$noise, column = column)
 }
 
-# Covariance of the places that rewards are grouped by.
-gram_of_places <- function(data, place) {
-  first <- match(seq_len(max(place)), place)
+# Covariance of the places of these rewards.
+gram_of_places <- function(data, first) {
   if (isTRUE(data$dense)) data$gram()[first, first, drop = FALSE] else data$gram_at(first)
 }
 

@@ -256,7 +256,6 @@ is_other_better <- function(seen, fit, fits_mean) {
 # Are the rewards likelier under the other map than under the one with which `fit` was found? Both as densities of the
 # rewards themselves; the other model is climbed to from that fit, a tenth of a refit's time.
 is_likelier <- function(other, data, fit, fits_mean) {
-  mean <- function(one) if (fits_mean) one$mean else 0
   question <- other$question
   question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
   climbed <- tryCatch(preserve_rng(do.call(gp_fit, question, quote = TRUE)), error = function(e) {
@@ -264,14 +263,11 @@ is_likelier <- function(other, data, fit, fits_mean) {
     NULL
   })
   if (is.null(climbed)) return(FALSE)
-  of <- function(data, fit) {
-    q <- data$question
-    regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, mean(fit),
-                                if (!all(is.na(q$own_noise))) q$own_noise)
-    as.numeric(stats::logLik(regression)) + data$log_slope
-  }
+  q <- data$question
+  regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, if (fits_mean) fit$mean else 0,
+                              if (!all(is.na(q$own_noise))) q$own_noise)
   bent <- function(data) data$map$lambda != 1
-  gained <- of(other, climbed) - of(data, fit)
+  gained <- climbed$log_likelihood + other$log_slope - as.numeric(stats::logLik(regression)) - data$log_slope
   isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
 }
 
