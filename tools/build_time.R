@@ -30,7 +30,7 @@ slowest <- utils::head(compiled[order(-compiled$seconds), ], 10)
 # Debugging symbols, which come of -g, are no part of what R CMD check measures.
 library_file <- Sys.glob(inside("lib", "gpbandits", "libs", "*"))[1]
 system2("strip", c("-S", shQuote(library_file)))
-megabytes <- function(files) sprintf("%.2f MB", sum(file.size(files)) / 2^20)
+megabytes <- function(files) sprintf("%.3f MB", sum(file.size(files)) / 2^20)
 seconds <- function(x) sprintf("%.1f s", x)
 row <- function(...) paste0("| ", paste(..., sep = " | "), " |")
 lines <- c(

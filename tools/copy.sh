@@ -9,7 +9,7 @@ plain=
 copy=$1
 rm -rf "$copy"
 mkdir -p "$copy"
-cp -R DESCRIPTION NAMESPACE LICENSE R src inst man "$copy"
+cp -R DESCRIPTION NAMESPACE LICENSE NEWS.md R src inst man "$copy"
 find "$copy/src" \( -name "*.o" -o -name "*.so" -o -name "*.dll" \) -delete
 [ -z "$plain" ] || exit 0
 cp tests/testthat/cpp/*.cpp "$copy/src"

@@ -76,5 +76,5 @@ long_article <- function(name) {
 
 # A table that vignettes/precompute has made.
 stored_table <- function(name) {
-  read.csv(system.file("extdata", paste0(name, ".csv.gz"), package = "gpbandits"), comment.char = "#")
+  read.csv(system.file("extdata", paste0(name, ".csv.xz"), package = "gpbandits"), comment.char = "#")
 }

@@ -1,5 +1,5 @@
 # The experiments of vignettes/articles/delayed-feedback-in-full.Rmd without contexts: SVM on Pima (linear and logarithmic scale), synthetic functions,
-# and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.gz.
+# and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.xz.
 # From the package's root, with gpbandits and e1071 installed (about 20 minutes in one process):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R synthetic tables       (some parts, three minutes)

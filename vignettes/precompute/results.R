@@ -15,13 +15,13 @@ shown_with <- function(article, envir = globalenv()) {
   for (file in c("figures", file.path("shown", article))) sys.source(sprintf("vignettes/%s.R", file), envir)
 }
 
-results_file <- function(name) sprintf("inst/extdata/%s.csv.gz", name)
+results_file <- function(name) sprintf("inst/extdata/%s.csv.xz", name)
 
 # Stores a table; above it what it is, which script made it and how long that took.
 write_results <- function(name, table, about, script, seconds, digits = 15, quote = TRUE) {
   numbers <- vapply(table, is.double, NA)
   table[numbers] <- lapply(table[numbers], signif, digits)
-  file <- gzfile(results_file(name), "w", compression = 9)
+  file <- xzfile(results_file(name), "w", compression = 9)
   on.exit(close(file))
   version <- if ("gpbandits" %in% loadedNamespaces()) sprintf("gpbandits %s, ", utils::packageVersion("gpbandits")) else ""
   writeLines(c(sprintf("# %s, by vignettes/precompute/%s", about, script),
