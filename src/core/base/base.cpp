@@ -4,6 +4,7 @@
 #include "base/climb_by_values.h"
 #include "base/place.h"
 #include "base/json.h"
+#include "base/ordering.h"
 #include "base/vectors.h"
 
 #include <algorithm>
@@ -12,9 +13,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <stdexcept>
 
 namespace gpb {
+
+std::vector<std::size_t> stable_order(std::size_t n, const std::function<bool(std::size_t, std::size_t)>& earlier) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), std::cref(earlier));
+  return order;
+}
 
 // ---- vectors ------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "fitting/varying_noise.h"
 
 #include "base/golden_points.h"
+#include "base/ordering.h"
 #include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/mirror.h"
@@ -355,9 +356,7 @@ std::vector<Fit::Candidate> Fit::candidates() {
     }
     out.push_back(screen(clamped(at, lower_, upper_)));
   }
-  std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
-    return a.objective > b.objective;
-  });
+  put_in_order(out, [](const Candidate& a, const Candidate& b) { return a.objective > b.objective; });
   return out;
 }
 
@@ -675,8 +674,7 @@ std::vector<Hill> Averager::hills() {
     Hill hill;
     if (make_hill(end, hill)) out.push_back(std::move(hill));
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Hill& a, const Hill& b) { return a.log_evidence() > b.log_evidence(); });
+  put_in_order(out, [](const Hill& a, const Hill& b) { return a.log_evidence() > b.log_evidence(); });
   return out;
 }
 
@@ -729,7 +727,7 @@ Index keep_likely(HillsOfKernels& hills) {
 // By kernel and in the order of their noise, one at the middle of each part of the weight (`sum` in all).
 std::vector<WeighedModel> evenly(std::vector<Averager::Draw>& drawn, double sum, Index wanted) {
   std::vector<WeighedModel> out;
-  std::stable_sort(drawn.begin(), drawn.end(), [](const Averager::Draw& a, const Averager::Draw& b) {
+  put_in_order(drawn, [](const Averager::Draw& a, const Averager::Draw& b) {
     if (a.kernel != b.kernel) return a.kernel < b.kernel;
     return a.parameters[a.parameters.size() - 1] < b.parameters[b.parameters.size() - 1];
   });

@@ -14,6 +14,7 @@
 #include "kernels/random_features.h"
 #include "kernels/splits.h"
 
+#include "base/ordering.h"
 #include "linalg/decompositions.h"
 #include "linalg/mirror.h"
 
@@ -1039,7 +1040,7 @@ PriorPath PriorPath::waves(std::vector<Feature> features, Rng& rng) {
   const auto fewer = [](const Feature& a, const Feature& b) {
     return a.directions.size() < b.directions.size();
   };
-  std::stable_sort(features.begin(), features.end(), fewer);
+  put_in_order(features, fewer);
   PriorPath path;
   auto first = features.cbegin();
   while (first != features.cend()) {
