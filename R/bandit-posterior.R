@@ -72,13 +72,28 @@ predicted_posterior <- function(bandit, places, contexts) {
 
 # What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
 # nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices.
+# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, which is
+# no field, keeps the copy until there is news.
 looked_at <- function(bandit) {
-  if (!is_unfitted(frame_of(bandit))) return(bandit)
-  twin <- bandit_copy(frame_of(bandit))
-  refit_if_due(as.environment(twin))
+  frame <- frame_of(bandit)
+  if (!is_unfitted(frame)) {
+    if (!is.null(frame$.look)) hand_on_warnings(as.environment(frame$.look$twin), frame)
+    frame$.look <- NULL
+    return(bandit)
+  }
+  state <- table_size(frame$events)
+  if (!identical(frame$.look$state, state)) {
+    twin <- bandit_copy(frame)
+    hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
+    refit_if_due(as.environment(twin))
+    frame$.look <- list(state = state, twin = twin)
+  }
+  twin <- frame$.look$twin
   if (isS4(bandit)) twin else as.environment(twin)
 }
+
+# What was said once is not said again, and a check of the model counts the looks before it.
+hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {
   config <- bandit$config

@@ -72,7 +72,7 @@ accepted_fields <- function(path) {
 serve_slices <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()
-  bandit <- service$bandit
+  bandit <- looked_at(service$bandit)
   context <- page_context(service, query)
   domain <- bandit$config$domain
   if (!is_drawn_along_inputs(bandit$config)) return(reply(list(slices = list(leading_arms(bandit, context)))))

@@ -416,6 +416,19 @@ test_that("the doors under the page say what the bandit says", {
   expect_identical(read(door("/check"))[c("rewards", "held", "verdict")], unclass(check)[c("rewards", "held", "verdict")])
 })
 
+test_that("until the first refit the page's slices go by the refit that is due, as $best() does", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  bandit <- auto_bandit(list(x = c(0, 1)), store = store_at(sqlite_place()))
+  on.exit(let_go(bandit))
+  set.seed(3)
+  bandit$add(matrix(runif(12)), reward = rnorm(12, 0.25, 0.02))
+  answer <- gpbandits:::serve_slices(list(bandit = bandit, store = list(name = "b")), list())
+  slice <- jsonlite::parse_json(answer$body, simplifyVector = TRUE)$slices
+  expect_equal(slice$mean[[1]], bandit$posterior(data.frame(x = slice$value[[1]]))$mean)
+  expect_equal(bandit$best()$x, slice$through, tolerance = 1e-6)
+})
+
 test_that("what can be said of two is told to the page, and whom a query met", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
