@@ -43,8 +43,8 @@
 #'   arms or of a product's rows, and any rows
 #'   outside where a policy or rewards choose among the places that were played ([policy_duel()], for one).
 #' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has been asked for. Until the first one `$best()`,
-#'   `$posterior()` and all that is made of them go by the refit that is due, from as many rewards on as `refit` wants (5), made on a copy for each
-#'   look; with fewer they go by what the bandit begins with, and say little.
+#'   `$posterior()` and all that is made of them go by the refit that is due, from as many rewards on as `refit` wants (5), made on a copy,
+#'   once until there is news; with fewer they go by what the bandit begins with, and say little.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [maximize_bandit()] where the computer makes the experiments; [honest] for what its numbers mean.
