@@ -25,6 +25,10 @@ cpp_map_outputs <- function(map, x, back) {
     .Call(`_gpbandits_cpp_map_outputs`, map, x, back)
 }
 
+cpp_output_moments <- function(map, mean, sd, noise_var) {
+    .Call(`_gpbandits_cpp_output_moments`, map, mean, sd, noise_var)
+}
+
 cpp_output_slopes <- function(map, reward) {
     .Call(`_gpbandits_cpp_output_slopes`, map, reward)
 }

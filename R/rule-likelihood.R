@@ -360,6 +360,14 @@ on_response <- function(frame, response, level = NULL) {
   cbind(frame, lower = response(mean - z * sd), upper = response(mean + z * sd))
 }
 
+# Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).
+normal_rule <- function(n) {
+  jacobi <- matrix(0, n, n)
+  jacobi[cbind(1:(n - 1), 2:n)] <- jacobi[cbind(2:n, 1:(n - 1))] <- sqrt(seq_len(n - 1))
+  parts <- eigen(jacobi, symmetric = TRUE)
+  list(at = parts$values, weight = parts$vectors[1, ]^2)
+}
+
 fine_rule <- normal_rule(32)
 
 # ---- telling ----------------------------------------------------------------------

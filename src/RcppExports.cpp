@@ -77,6 +77,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_output_moments
+Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd, double noise_var);
+RcppExport SEXP _gpbandits_cpp_output_moments(SEXP mapSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_output_moments(map, mean, sd, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_output_slopes
 Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward);
 RcppExport SEXP _gpbandits_cpp_output_slopes(SEXP mapSEXP, SEXP rewardSEXP) {
@@ -1339,6 +1352,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
     {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
+    {"_gpbandits_cpp_output_moments", (DL_FUNC) &_gpbandits_cpp_output_moments, 4},
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},

@@ -2,6 +2,7 @@
 
 #include "bandit/run.h"
 #include "base/stream_random.h"
+#include "events/output_moments.h"
 #include "kernels/make_kernel.h"
 #include "linalg/floors.h"
 #include "r_interrupt.h"
@@ -266,6 +267,31 @@ Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVe
     out[k] = back ? outputs.reward(x[k]) : outputs.value(x[k]);
   }
   return out;
+}
+
+// Where values of the mean of readings are normal under a map of outputs: means and sds of the expected reward of a reading, whose
+// noise has this variance.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd,
+                              double noise_var) {
+  gpb::OutputMoments moments(gpb::make_output_map(gpb::RSettings(map)), noise_var);
+  const R_xlen_t n = mean.size();
+  Rcpp::NumericVector centre(n), spread(n);
+  double bent = 0.0, lower = gpb::kInf, upper = -gpb::kInf;
+  for (R_xlen_t k = 0; k < n; ++k) {
+    if (moments.is_linear(mean[k], std::hypot(sd[k], std::sqrt(noise_var)))) continue;
+    ++bent;
+    lower = std::min(lower, mean[k] - moments.kReach * sd[k]);
+    upper = std::max(upper, mean[k] + moments.kReach * sd[k]);
+  }
+  // (A table pays where it has fewer cells than there are nodes to ask it at.)
+  if (bent > 0.0 && moments.cells(lower, upper) < 100.0 * bent) moments.tabulate(lower, upper);
+  for (R_xlen_t k = 0; k < n; ++k) {
+    centre[k] = moments.expected_reading(mean[k], sd[k]);
+    spread[k] = moments.spread(mean[k], sd[k], centre[k]);
+    if (k % 256 == 0) gpb::check_interrupt();
+  }
+  return Rcpp::List::create(Rcpp::Named("mean") = centre, Rcpp::Named("sd") = spread);
 }
 
 // How fast values change with rewards under a map of outputs.

@@ -294,25 +294,46 @@ test_that("a doubtful reward is stretched by the mean slope to where it may be",
   expect_equal(slope[9], (map_outputs(map, 1) - map_outputs(map, 55)) / (1 - 55))
 })
 
-# Moments of u(f) = E back(f + noise), f normal: sums over a fine grid, which are exact to many digits.
+# u(f) = E back(f + noise), by the way there alone: its distance from the worst reward is the integral of the probability
+# that the reward is better than r.
+ref_expected <- function(map, f, noise_sd) {
+  reach <- range(f) + c(-8.5, 8.5) * noise_sd
+  ends <- ref_back(map, reach)
+  r <- unique(sort(c(seq(ends[1], ends[2], length.out = 3001), ref_back(map, seq(reach[1], reach[2], length.out = 3001))),
+                   decreasing = map$scale < 0))
+  v <- ref_map(map, (r[-1] + r[-length(r)]) / 2)
+  vapply(f, function(f) ends[1] + sum(pnorm((f - v) / noise_sd) * diff(r)), 0)
+}
+
 ref_moments <- function(map, mean, sd, noise_sd) {
   e <- seq(-8, 8, length.out = 161)
   weight <- dnorm(e) / sum(dnorm(e))
-  u <- vapply(mean + sd * e, function(f) sum(weight * ref_back(map, f + noise_sd * e)), 0)
+  u <- ref_expected(map, mean + sd * e, noise_sd)
   first <- sum(weight * u)
   c(first, sqrt(sum(weight * (u - first)^2)))
 }
 
-test_that("posteriors in the user's units have the moments of the expected reward", {
-  frame <- data.frame(mean = c(-1, 0, 0.7), sd = c(0.3, 0.05, 0.6))
+test_that("posteriors in the user's units have the moments of the expected reward, in the tail and beyond it, too", {
+  # (The last two lie where rewards are drawn in, and beyond the worst that there is.)
+  frame <- data.frame(mean = c(-1, 0, 0.7, -2, -3.5), sd = c(0.3, 0.05, 0.6, 0.8, 0.4))
   for (name in names(maps)) {
-    config <- list(outputs = scale_outputs(), output_map = maps[[name]], noise_var = 0.04)
-    found <- in_user_units(frame, config)
-    for (k in 1:3) {
-      expect_equal(unlist(found[k, ], use.names = FALSE), ref_moments(maps[[name]], frame$mean[k], frame$sd[k], 0.2),
-                   tolerance = 2e-5)
+    for (noise in c(0.1, 0.5)) {
+      config <- list(outputs = scale_outputs(), output_map = maps[[name]], noise_var = noise^2)
+      found <- in_user_units(frame, config)
+      # (Many at once go by a table.)
+      many <- in_user_units(frame[rep(1:5, 200), ], config)
+      expect_equal(many[1:5, ], found, tolerance = 1e-5, ignore_attr = TRUE)
+      for (k in 1:5) {
+        expected <- ref_moments(maps[[name]], frame$mean[k], frame$sd[k], noise)
+        expect_lt(max(abs(unlist(found[k, ]) - expected)), 2e-5 * max(expected[2], abs(maps[[name]]$scale) / 100))
+      }
     }
   }
+  none <- list(outputs = scale_outputs(), output_map = maps$tailed, noise_var = 0)
+  sure <- in_user_units(data.frame(mean = c(-6, -3, 0.5, NA), sd = c(0, 0, 0, 1)), none)
+  expect_equal(sure$mean, c(90, ref_back(maps$tailed, c(-3, 0.5)), NA))
+  expect_identical(sure$sd, c(0, 0, 0, 1))
+  expect_identical(in_user_units(data.frame(mean = -9, sd = 0.1), none), data.frame(mean = 90, sd = 0))
 })
 
 test_that("a bandit's posterior is that of the mapped rewards, with the map of its last refit", {

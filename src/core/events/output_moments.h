@@ -1,0 +1,187 @@
+// Rewards that are expected where a value under a map of outputs is normal: integrals over a way back that is bent,
+// steep in its tail and constant beyond its worst reward. Gauss and Legendre's rule on panels that end where the way back
+// has a kink, in the tail with the reward for coordinate; panels that no more than 2.5 sd are wide.
+#ifndef GPB_OUTPUT_MOMENTS_H
+#define GPB_OUTPUT_MOMENTS_H
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "events/output_map.h"
+
+namespace gpb {
+
+class OutputMoments {
+ public:
+  // `noise_var`: of readings, in the map's units.
+  OutputMoments(const OutputMap& map, double noise_var) : map_(map), noise_(std::sqrt(noise_var)) {
+    constant_below_ = std::isnan(map.worst) ? -kInf : map.value(map.worst);
+    bent_below_ = std::isfinite(map.tail) ? (-map.tail - map.shift) / map.spread : -kInf;
+    breaks_ = {constant_below_, bent_below_};
+    if (map.lambda != 1.0) breaks_.push_back(-map.shift / map.spread);
+    // (What noise smooths is smooth no nearer than that.)
+    wide_breaks_ = breaks_;
+    for (const double at : breaks_) {
+      wide_breaks_.push_back(at - 4.0 * noise_);
+      wide_breaks_.push_back(at + 4.0 * noise_);
+    }
+    std::sort(breaks_.begin(), breaks_.end());
+    std::sort(wide_breaks_.begin(), wide_breaks_.end());
+  }
+
+  // E reward(N(mean, sd^2)).
+  double expected(double mean, double sd) const {
+    if (!(sd > 0.0) || is_linear(mean, sd) || is_constant(mean, sd)) return map_.reward(mean);
+    double sum = 0.0;
+    over(mean, sd, breaks_, [&](double v, double weight) { sum += weight * map_.reward(v); });
+    return sum;
+  }
+  // The expected reward of a reading where the mean of readings is f: u(f).
+  double of_reading(double f) const { return expected(f, noise_); }
+  double expected_reading(double mean, double sd) const { return expected(mean, std::hypot(sd, noise_)); }
+  bool is_linear(double mean, double sd) const {
+    return map_.lambda == 1.0 && mean - kReach * sd >= std::max(constant_below_, bent_below_);
+  }
+  bool is_constant(double mean, double sd) const { return mean + kReach * sd <= constant_below_; }
+
+  // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of their changes.
+  void tabulate(double lower, double upper) {
+    from_ = lower;
+    step_ = noise_ / kCells;
+    const std::size_t n = static_cast<std::size_t>(cells(lower, upper)) + 2;
+    value_.resize(n);
+    slope_.resize(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      const double f = lower + step_ * static_cast<double>(k);
+      if (is_linear(f, noise_)) {
+        value_[k] = map_.reward(f);
+        slope_[k] = step_ * map_.scale * map_.bulk * map_.spread;
+        continue;
+      }
+      double sum = 0.0, by_noise = 0.0;
+      over(f, noise_, breaks_, [&](double v, double weight) {
+        const double term = weight * map_.reward(v);
+        sum += term;
+        by_noise += term * (v - f);
+      });
+      value_[k] = sum;
+      slope_[k] = step_ * by_noise / (noise_ * noise_);   // d E r(f + e) / df = E r(f + e) e / sd^2 (Stein)
+    }
+  }
+  double cells(double lower, double upper) const {
+    return noise_ > 0.0 ? std::ceil((upper - lower) / noise_ * kCells) : kInf;
+  }
+
+  // The sd of u(N(mean, sd^2)), whose mean is `centre`.
+  double spread(double mean, double sd, double centre) const {
+    if (is_linear(mean, std::hypot(sd, noise_))) return std::abs(map_.scale) * map_.bulk * map_.spread * sd;
+    if (!(sd > 0.0) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
+    double sum = 0.0;
+    over(mean, sd, wide_breaks_, [&](double f, double weight) {
+      const double off = (value_.empty() ? of_reading(f) : tabulated(f)) - centre;
+      sum += weight * off * off;
+    });
+    return std::sqrt(sum);
+  }
+
+  static constexpr double kReach = 9.0;
+
+ private:
+  static constexpr double kCells = 8.0;  // of the table, in an sd of the noise
+
+  double tabulated(double f) const {
+    const double at = std::clamp((f - from_) / step_, 0.0, static_cast<double>(value_.size()) - 1.001);
+    const std::size_t k = static_cast<std::size_t>(at);
+    const double t = at - static_cast<double>(k), s = 1.0 - t;
+    return s * s * ((1.0 + 2.0 * t) * value_[k] + t * slope_[k]) +
+           t * t * ((1.0 + 2.0 * s) * value_[k + 1] - s * slope_[k + 1]);
+  }
+
+  // Calls take(v, weight) for nodes of N(mean, sd^2).
+  template <class Take>
+  void over(double mean, double sd, const std::vector<double>& breaks, const Take& take) const {
+    double left = mean - kReach * sd;
+    const double right = mean + kReach * sd;
+    const Panel panel{mean, sd, 2.5 * sd};
+    const auto piece = [&](double a, double b) {
+      if (a >= constant_below_ && b <= bent_below_) in_tail(panel, undrawn(a), undrawn(b), take);
+      else on_line(panel, a, b, take);
+    };
+    for (const double at : breaks) {
+      if (at <= left) continue;
+      if (at >= right) break;
+      piece(left, at);
+      left = at;
+    }
+    piece(left, right);
+  }
+
+  struct Panel {
+    double mean, sd, widest;
+    double density(double v) const {
+      const double z = (v - mean) / sd;
+      return std::exp(-0.5 * z * z) / (sd * 2.506628274631000502);
+    }
+  };
+
+  template <class Take>
+  static void on_line(const Panel& panel, double a, double b, const Take& take) {
+    const double parts = std::ceil((b - a) / panel.widest);
+    const double half = (b - a) / parts / 2.0;
+    for (double k = 0.0; k < parts; ++k) {
+      const double middle = a + (2.0 * k + 1.0) * half;
+      gauss([&](double t, double w) {
+        const double v = middle + half * t;
+        take(v, half * w * panel.density(v));
+      });
+    }
+  }
+
+  // From reward ra to rb, both in the map's own units below -tail.
+  template <class Take>
+  void in_tail(const Panel& panel, double ra, double rb, const Take& take) const {
+    const double va = drawn(ra), vb = drawn(rb);
+    if (rb - ra > 2.0 * OutputMap::kTailRoom || vb - va > panel.widest) {
+      const double middle = ra + (rb - ra) / 2.0;
+      in_tail(panel, ra, middle, take);
+      in_tail(panel, middle, rb, take);
+      return;
+    }
+    const double half = (rb - ra) / 2.0;
+    gauss([&](double t, double w) {
+      const double r = ra + half * (1.0 + t), v = drawn(r);
+      take(v, half * w * std::exp((map_.tail + r) / OutputMap::kTailRoom) / map_.spread * panel.density(v));
+    });
+  }
+
+  // A value in the tail, and the reward in the map's own units that is drawn in to it.
+  double drawn(double r) const {
+    return (-map_.tail + OutputMap::kTailRoom * std::expm1((map_.tail + r) / OutputMap::kTailRoom) - map_.shift) / map_.spread;
+  }
+  double undrawn(double v) const {
+    const double inside = (map_.shift + map_.spread * v + map_.tail) / OutputMap::kTailRoom;
+    return -map_.tail + OutputMap::kTailRoom * std::log1p(std::max(inside, -1.0 + 1e-15));
+  }
+
+  template <class Take>
+  static void gauss(const Take& take) {
+    static constexpr std::array<double, 4> at = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+    static constexpr std::array<double, 4> weight = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
+                                                     0.1012285362903763};
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      take(-at[k], weight[k]);
+      take(at[k], weight[k]);
+    }
+  }
+
+  OutputMap map_;
+  double noise_, constant_below_, bent_below_;
+  std::vector<double> breaks_, wide_breaks_, value_, slope_;
+  double from_ = 0.0, step_ = 1.0;
+};
+
+}  // namespace gpb
+
+#endif
