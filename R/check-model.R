@@ -359,7 +359,7 @@ left_out_dense <- function(data, by, groups = NULL) {
     out$mean <- out$variance <- rep(NA_real_, length(groups))
     return(out)
   }
-  factor <- chol(data$gram()[first, first, drop = FALSE] + diag(1 / weight, length(weight)))
+  factor <- chol(covariance_at(data, first) + diag(1 / weight, length(weight)))
   precision <- chol2inv(factor)
   total <- 1 / diag(precision)
   out$mean <- (value - drop(precision %*% value) * total)[groups]
@@ -539,7 +539,7 @@ precision_of_rewards <- function(data) {
   weight <- pooled$weight
   value <- pooled$value
   share <- unname(1 / (data$noise * weight[place]))
-  inverse <- chol2inv(chol(gram_of_places(data, pooled$first) + diag(1 / weight, length(weight))))
+  inverse <- chol2inv(chol(covariance_at(data, pooled$first) + diag(1 / weight, length(weight))))
   column <- function(i) {
     within <- ifelse(place == place[i], -share * share[i] * weight[[place[i]]], 0)
     within[i] <- within[i] + 1 / data$noise[i]
@@ -549,9 +549,9 @@ precision_of_rewards <- function(data) {
        own = share^2 * diag(inverse)[place] + (1 - share) / data$noise, column = column)
 }
 
-# Covariance of the places of these rewards.
-gram_of_places <- function(data, first) {
-  if (isTRUE(data$dense)) data$gram()[first, first, drop = FALSE] else data$gram_at(first)
+# Covariance of some rewards' values of f: that of all is made only where there is no other way.
+covariance_at <- function(data, rows) {
+  if (isTRUE(data$dense) || is.null(data$gram_at)) data$gram()[rows, rows, drop = FALSE] else data$gram_at(rows)
 }
 
 # Do the residuals of the second half fail alone?
