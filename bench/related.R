@@ -88,7 +88,7 @@ report <- function() {
   all <- utils::read.csv(args$out)
   for (part in split(all, list(all$label, all$problem), drop = TRUE)) {
     none <- all[all$case == "none" & all$problem == part$problem[1], ]
-    at <- c(1, 2, 3, 4, 6, 8, 12, 16)
+    at <- c(1, 2, 3, 4, 6, 8, 12, 16, 20, 24)
     at <- at[at <= max(part$round)]
     cat("\n", part$label[1], part$problem[1], ": mean regret of $best(), ratio to none, log10 against none (standard error)\n")
     for (case in unique(part$case)) {
