@@ -72,8 +72,8 @@ predicted_posterior <- function(bandit, places, contexts) {
 
 # What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
 # nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, which is
-# no field, keeps the copy until there is news.
+# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
+# field, keeps the copy until there is news.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {
