@@ -21,7 +21,7 @@ namespace gpb {
 std::vector<std::size_t> stable_order(std::size_t n, const std::function<bool(std::size_t, std::size_t)>& earlier) {
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), std::cref(earlier));
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return earlier(a, b); });
   return order;
 }
 
