@@ -152,6 +152,7 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
     list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config),
          mean = at$mean[, k] - prior,
          sd = at$sd[, k], gram = function() faded(kernel_gram(config$kernel, x), ids, decay),
+         gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]),
          # (Some of the models have next to no noise: their rows are solved.)
          accuracy = max(bandit_facts(bandit)$error_bound, 5e-6))
   }, configs_of_models(config), seq_along(config$models))
