@@ -25,7 +25,7 @@
 #' Before the first nothing is known: means and sds are `NA`, `$best()` has no row, `$certificate()` is an error. The numbers are chosen anew at every refit and,
 #' as long as there are fewer than 4 rewards or no scale, as soon as rewards come.
 #'
-#' Posteriors are turned back by quadrature (to 1e-5 of their sd): `mean` and `sd` are those of the expected reward
+#' Posteriors are turned back by quadrature (to 1e-5 of their sd, or 1e-7 of s where that is more): `mean` and `sd` are those of the expected reward
 #' \eqn{u(f) = E\,v^{-1}(f + \epsilon)}{u(f) = E v^-1(f + e)} under the posterior of \eqn{f} (the mean and sd, scaled, where nothing is bent);
 #' from 8 rewards on nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}. Widths, and what a [policy_function()] of one outcome is given,
 #' stay those of the model.
@@ -264,7 +264,7 @@ is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)
 # The expected reward where f is `value`: noise does not average out under a bent map.
 expected_rewards <- function(map, value, noise_var) output_moments(map, value, numeric(length(value)), noise_var)$mean
 
-# Mean and sd of it where f is normal. Gauss and Legendre's rule between the map's kinks: errors of 1e-6 of the sd.
+# Mean and sd of it where f is normal, to 1e-5 of that sd (or 1e-7 of the scale).
 output_moments <- function(map, mean, sd, noise_var) {
   out <- list(mean = rep(NA_real_, length(mean)), sd = rep(NA_real_, length(mean)))
   known <- is.finite(mean) & is.finite(sd)

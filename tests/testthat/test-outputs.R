@@ -334,6 +334,12 @@ test_that("posteriors in the user's units have the moments of the expected rewar
   expect_equal(sure$mean, c(90, ref_back(maps$tailed, c(-3, 0.5)), NA))
   expect_identical(sure$sd, c(0, 0, 0, 1))
   expect_identical(in_user_units(data.frame(mean = -9, sd = 0.1), none), data.frame(mean = 90, sd = 0))
+  # Where nodes would be one number: as if it were sure.
+  for (map in maps) {
+    close <- in_user_units(data.frame(mean = c(-3, 0, 1e15), sd = c(1e-17, 1e-14, 1)), list(outputs = scale_outputs(), output_map = map, noise_var = 0))
+    expect_equal(close$mean[1:2], ref_back(map, c(-3, 0)))
+    expect_true(all(close$sd[1:2] < 1e-12))
+  }
 })
 
 test_that("a bandit's posterior is that of the mapped rewards, with the map of its last refit", {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "events/output_map.h"
@@ -33,9 +34,9 @@ class OutputMoments {
 
   // E reward(N(mean, sd^2)).
   double expected(double mean, double sd) const {
-    if (!(sd > 0.0) || is_linear(mean, sd) || is_constant(mean, sd)) return map_.reward(mean);
+    if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return map_.reward(mean);
     double sum = 0.0;
-    over(mean, sd, breaks_, [&](double v, double weight) { sum += weight * map_.reward(v); });
+    for (const Node& node : nodes(mean, sd, breaks_)) sum += node.weight * map_.reward(node.at);
     return sum;
   }
   // The expected reward of a reading where the mean of readings is f: u(f).
@@ -44,7 +45,12 @@ class OutputMoments {
   bool is_linear(double mean, double sd) const {
     return map_.lambda == 1.0 && mean - kReach * sd >= std::max(constant_below_, bent_below_);
   }
+  // (Nodes so near each other are one number.)
+  static bool is_sure(double mean, double sd) { return !(sd > 1e-12 * (1.0 + std::abs(mean))); }
   bool is_constant(double mean, double sd) const { return mean + kReach * sd <= constant_below_; }
+
+  // Does u() differ from the way back, to an sd of N(., sd^2) and six digits?
+  bool is_noisy(double sd) const { return noise_ > 1e-3 * sd; }
 
   // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of their changes.
   void tabulate(double lower, double upper) {
@@ -61,11 +67,11 @@ class OutputMoments {
         continue;
       }
       double sum = 0.0, by_noise = 0.0;
-      over(f, noise_, breaks_, [&](double v, double weight) {
-        const double term = weight * map_.reward(v);
+      for (const Node& node : nodes(f, noise_, breaks_)) {
+        const double term = node.weight * map_.reward(node.at);
         sum += term;
-        by_noise += term * (v - f);
-      });
+        by_noise += term * (node.at - f);
+      }
       value_[k] = sum;
       slope_[k] = step_ * by_noise / (noise_ * noise_);   // d E r(f + e) / df = E r(f + e) e / sd^2 (Stein)
     }
@@ -77,12 +83,13 @@ class OutputMoments {
   // The sd of u(N(mean, sd^2)), whose mean is `centre`.
   double spread(double mean, double sd, double centre) const {
     if (is_linear(mean, std::hypot(sd, noise_))) return std::abs(map_.scale) * map_.bulk * map_.spread * sd;
-    if (!(sd > 0.0) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
+    if (is_sure(mean, sd) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
     double sum = 0.0;
-    over(mean, sd, wide_breaks_, [&](double f, double weight) {
-      const double off = (value_.empty() ? of_reading(f) : tabulated(f)) - centre;
-      sum += weight * off * off;
-    });
+    for (const Node& node : nodes(mean, sd, wide_breaks_)) {
+      const double u = !is_noisy(sd) ? map_.reward(node.at) : value_.empty() ? of_reading(node.at) : tabulated(node.at);
+      const double off = u - centre;
+      sum += node.weight * off * off;
+    }
     return std::sqrt(sum);
   }
 
@@ -99,61 +106,60 @@ class OutputMoments {
            t * t * ((1.0 + 2.0 * s) * value_[k + 1] - s * slope_[k + 1]);
   }
 
-  // Calls take(v, weight) for nodes of N(mean, sd^2).
-  template <class Take>
-  void over(double mean, double sd, const std::vector<double>& breaks, const Take& take) const {
+  struct Node {
+    double at, weight;
+  };
+
+  // Those that integrate against N(mean, sd^2).
+  std::vector<Node> nodes(double mean, double sd, const std::vector<double>& breaks) const {
+    Rule rule{mean, sd, {}};
+    rule.nodes.reserve(128);
     double left = mean - kReach * sd;
     const double right = mean + kReach * sd;
-    const Panel panel{mean, sd, 2.5 * sd};
-    const auto piece = [&](double a, double b) {
-      if (a >= constant_below_ && b <= bent_below_) in_tail(panel, undrawn(a), undrawn(b), take);
-      else on_line(panel, a, b, take);
-    };
-    for (const double at : breaks) {
-      if (at <= left) continue;
-      if (at >= right) break;
-      piece(left, at);
-      left = at;
+    for (std::size_t k = 0; k <= breaks.size() && left < right; ++k) {
+      const double end = k < breaks.size() ? std::min(breaks[k], right) : right;
+      if (end <= left) continue;
+      if (left >= constant_below_ && end <= bent_below_) in_tail(rule, undrawn(left), undrawn(end));
+      else on_line(rule, left, end);
+      left = end;
     }
-    piece(left, right);
+    return std::move(rule.nodes);
   }
 
-  struct Panel {
-    double mean, sd, widest;
-    double density(double v) const {
-      const double z = (v - mean) / sd;
-      return std::exp(-0.5 * z * z) / (sd * 2.506628274631000502);
+  struct Rule {
+    double mean, sd;
+    std::vector<Node> nodes;
+    double widest() const { return 2.5 * sd; }
+    void take(double at, double weight) {
+      const double z = (at - mean) / sd;
+      nodes.push_back({at, weight * std::exp(-0.5 * z * z) / (sd * 2.506628274631000502)});
     }
   };
 
-  template <class Take>
-  static void on_line(const Panel& panel, double a, double b, const Take& take) {
-    const double parts = std::ceil((b - a) / panel.widest);
+  static void on_line(Rule& rule, double a, double b) {
+    const double parts = std::ceil((b - a) / rule.widest());
     const double half = (b - a) / parts / 2.0;
     for (double k = 0.0; k < parts; ++k) {
       const double middle = a + (2.0 * k + 1.0) * half;
-      gauss([&](double t, double w) {
-        const double v = middle + half * t;
-        take(v, half * w * panel.density(v));
-      });
+      for (std::size_t g = 0; g < kGauss.size(); ++g) rule.take(middle + half * kGauss[g], half * kGaussWeight[g]);
     }
   }
 
   // From reward ra to rb, both in the map's own units below -tail.
-  template <class Take>
-  void in_tail(const Panel& panel, double ra, double rb, const Take& take) const {
-    const double va = drawn(ra), vb = drawn(rb);
-    if (rb - ra > 2.0 * OutputMap::kTailRoom || vb - va > panel.widest) {
-      const double middle = ra + (rb - ra) / 2.0;
-      in_tail(panel, ra, middle, take);
-      in_tail(panel, middle, rb, take);
+  void in_tail(Rule& rule, double ra, double rb) const {
+    const double middle = ra + (rb - ra) / 2.0;
+    const bool is_wide = rb - ra > 2.0 * OutputMap::kTailRoom || drawn(rb) - drawn(ra) > rule.widest();
+    if (is_wide && ra < middle && middle < rb) {
+      in_tail(rule, ra, middle);
+      in_tail(rule, middle, rb);
       return;
     }
     const double half = (rb - ra) / 2.0;
-    gauss([&](double t, double w) {
-      const double r = ra + half * (1.0 + t), v = drawn(r);
-      take(v, half * w * std::exp((map_.tail + r) / OutputMap::kTailRoom) / map_.spread * panel.density(v));
-    });
+    for (std::size_t g = 0; g < kGauss.size(); ++g) {
+      const double r = ra + half * (1.0 + kGauss[g]);
+      const double slope = std::exp((map_.tail + r) / OutputMap::kTailRoom) / map_.spread;
+      rule.take(drawn(r), half * kGaussWeight[g] * slope);
+    }
   }
 
   // A value in the tail, and the reward in the map's own units that is drawn in to it.
@@ -165,16 +171,13 @@ class OutputMoments {
     return -map_.tail + OutputMap::kTailRoom * std::log1p(std::max(inside, -1.0 + 1e-15));
   }
 
-  template <class Take>
-  static void gauss(const Take& take) {
-    static constexpr std::array<double, 4> at = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
-    static constexpr std::array<double, 4> weight = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745,
-                                                     0.1012285362903763};
-    for (std::size_t k = 0; k < at.size(); ++k) {
-      take(-at[k], weight[k]);
-      take(at[k], weight[k]);
-    }
-  }
+  // Gauss and Legendre's eight nodes.
+  static constexpr std::array<double, 8> kGauss = {-0.9602898564975363, -0.7966664774136267, -0.5255324099163290,
+                                                   -0.1834346424956498, 0.1834346424956498,  0.5255324099163290,
+                                                   0.7966664774136267,  0.9602898564975363};
+  static constexpr std::array<double, 8> kGaussWeight = {0.1012285362903763, 0.2223810344533745, 0.3137066458778873,
+                                                         0.3626837833783620, 0.3626837833783620, 0.3137066458778873,
+                                                         0.2223810344533745, 0.1012285362903763};
 
   OutputMap map_;
   double noise_, constant_below_, bent_below_;
