@@ -164,7 +164,8 @@ class OutputMoments {
 
   // A value in the tail, and the reward in the map's own units that is drawn in to it.
   double drawn(double r) const {
-    return (-map_.tail + OutputMap::kTailRoom * std::expm1((map_.tail + r) / OutputMap::kTailRoom) - map_.shift) / map_.spread;
+    const double inside = OutputMap::kTailRoom * std::expm1((map_.tail + r) / OutputMap::kTailRoom);
+    return (inside - map_.tail - map_.shift) / map_.spread;
   }
   double undrawn(double v) const {
     const double inside = (map_.shift + map_.spread * v + map_.tail) / OutputMap::kTailRoom;
