@@ -84,7 +84,7 @@ likelihood_checked <- function(bandit, config) {
   response <- trait(config$rewards, "response")
   prior <- known_prior_mean(bandit, known$id, config$mean)
   as_readings <- function(target, weight) list(y = target - prior, noise = 1 / weight, x = x,
-                                               gram = function() kernel_gram(config$kernel, x))
+                                               gram_at = grams(config$kernel, x))
   left_out <- function(by) {
     left <- without_sites(sites_of(sampling, known, at, is_variational(config$rewards)), at, by, as_readings, prior)
     left_out_predicted(left, sampling, known, uniform)

@@ -78,7 +78,7 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 # A list: `id`, `place` (a data.frame, NULL for regressions), `reward` in user's units, and in the model's: `y` with
 # the prior mean taken off, `prior` (that mean), `noise`, `mean` and `sd` of f there (less the prior mean), `x`
 # (inputs as the kernel sees them), `context` (numbers of groups, or NULL), `counts` (FALSE for what only stands in
-# for a reward), `gram()` of the rewards' places, `dense`: only that gives what is left out, `accuracy` of mean and
+# for a reward), `gram_at()` of the places of some, `dense`: only that gives what is left out, `accuracy` of mean and
 # sd, `arrival` (an order), `said` (z of predictions at the choice, where innovations are not to be had), `slope` of
 # the map of outputs, `user(mean, sd)`.
 
@@ -100,8 +100,7 @@ regression_checked <- function(object) {
   list(id = seq_len(n), place = as.data.frame(object$x), reward = object$y, y = object$y - object$mean,
        prior = rep(object$mean, n),
        noise = noise_scales(object) * object$noise_var, mean = at$mean - object$mean, sd = at$sd, x = object$x,
-       counts = rep(TRUE, n), gram = function() kernel_gram(object$kernel, object$x),
-       gram_at = function(rows) kernel_gram(object$kernel, object$x[rows, , drop = FALSE]), accuracy = 0,
+       counts = rep(TRUE, n), gram_at = grams(object$kernel, object$x), accuracy = 0,
        arrival = seq_len(n), said = if (object$estimated > 0) numeric(), slope = rep(1, n),
        user = function(mean, sd) list(mean = mean, sd = sd))
 }
@@ -135,8 +134,7 @@ bandit_checked <- function(bandit, k = 1L) {
        mean = at$mean - prior, sd = at$sd, x = x,
        context = if (length(contexts)) match_frames(place[contexts], unique(place[contexts])),
        counts = counts,
-       gram = function() faded(kernel_gram(config$kernel, x), known$id, decay),
-       gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]), dense = !is.null(decay),
+       gram_at = grams(config$kernel, x, known$id, decay), dense = !is.null(decay),
        models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x,
                                                                       noise_under, decay),
        accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id, k),
@@ -151,8 +149,7 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
     prior <- known_prior_mean(bandit, ids, config$mean)
     list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config),
          mean = at$mean[, k] - prior,
-         sd = at$sd[, k], gram = function() faded(kernel_gram(config$kernel, x), ids, decay),
-         gram_at = function(rows) kernel_gram(config$kernel, x[rows, , drop = FALSE]),
+         sd = at$sd[, k], gram_at = grams(config$kernel, x, ids, decay),
          # (Some of the models have next to no noise: their rows are solved.)
          accuracy = max(bandit_facts(bandit)$error_bound, 5e-6))
   }, configs_of_models(config), seq_along(config$models))
@@ -196,6 +193,11 @@ posterior_where_played <- function(bandit, ids, k = 1L) {
 # Covariance of a function that drifts, between the rounds of its readings (spec: change_fade()).
 faded <- function(gram, ids, rate) {
   if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
+}
+
+# Covariance of f, faded, where some of the rewards were read: a function of their rows.
+grams <- function(kernel, x, ids = NULL, decay = NULL) {
+  function(rows) faded(kernel_gram(kernel, x[rows, , drop = FALSE]), ids[rows], decay)
 }
 
 # Rewards may come in another order than their queries.
@@ -360,7 +362,7 @@ left_out_dense <- function(data, by, groups = NULL) {
     out$mean <- out$variance <- rep(NA_real_, length(groups))
     return(out)
   }
-  factor <- chol(covariance_at(data, first) + diag(1 / weight, length(weight)))
+  factor <- chol(data$gram_at(first) + diag(1 / weight, length(weight)))
   precision <- chol2inv(factor)
   total <- 1 / diag(precision)
   out$mean <- (value - drop(precision %*% value) * total)[groups]
@@ -374,7 +376,7 @@ left_out_blocks <- function(data) {
   if (n > most_dense) {
     stop_argument("object", sprintf("one with %d rewards", n), sprintf("one with at most %d, by context", most_dense))
   }
-  precision <- chol2inv(chol(data$gram() + diag(data$noise, n)))
+  precision <- chol2inv(chol(data$gram_at(seq_len(n)) + diag(data$noise, n)))
   weighted <- drop(precision %*% data$y)
   mean <- variance <- numeric(n)
   for (rows in split(seq_len(n), data$context)) {
@@ -434,7 +436,7 @@ innovations <- function(data) {
     first <- rows[match(distinct, groups)]
     return(cpp_innovations(data$gram_at(first), match(groups, distinct) - 1L, y, noise))
   }
-  drop(backsolve(chol(data$gram()[rows, rows, drop = FALSE] + diag(noise, n)), y, transpose = TRUE))
+  drop(backsolve(chol(data$gram_at(rows) + diag(noise, n)), y, transpose = TRUE))
 }
 
 model_tests <- function(data, frame) {
@@ -540,7 +542,7 @@ precision_of_rewards <- function(data) {
   weight <- pooled$weight
   value <- pooled$value
   share <- unname(1 / (data$noise * weight[place]))
-  inverse <- chol2inv(chol(covariance_at(data, pooled$first) + diag(1 / weight, length(weight))))
+  inverse <- chol2inv(chol(data$gram_at(pooled$first) + diag(1 / weight, length(weight))))
   column <- function(i) {
     within <- ifelse(place == place[i], -share * share[i] * weight[[place[i]]], 0)
     within[i] <- within[i] + 1 / data$noise[i]
@@ -548,11 +550,6 @@ precision_of_rewards <- function(data) {
   }
   list(weighted = share * drop(inverse %*% value)[place] + unname(data$y - value[place]) / data$noise,
        own = share^2 * diag(inverse)[place] + (1 - share) / data$noise, column = column)
-}
-
-# Covariance of some rewards' values of f: that of all is made only where there is no other way.
-covariance_at <- function(data, rows) {
-  if (isTRUE(data$dense) || is.null(data$gram_at)) data$gram()[rows, rows, drop = FALSE] else data$gram_at(rows)
 }
 
 # Do the residuals of the second half fail alone?
