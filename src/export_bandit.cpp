@@ -279,7 +279,7 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
   Rcpp::NumericVector centre(n), spread(n);
   double bent = 0.0, lower = gpb::kInf, upper = -gpb::kInf;
   for (R_xlen_t k = 0; k < n; ++k) {
-    if (moments.is_linear(mean[k], std::hypot(sd[k], std::sqrt(noise_var))) || !moments.is_noisy(sd[k])) continue;
+    if (!moments.asks_readings(mean[k], sd[k])) continue;
     ++bent;
     lower = std::min(lower, mean[k] - moments.kReach * sd[k]);
     upper = std::max(upper, mean[k] + moments.kReach * sd[k]);

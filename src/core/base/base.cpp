@@ -18,10 +18,10 @@
 
 namespace gpb {
 
-std::vector<std::size_t> stable_order(std::size_t n, const std::function<bool(std::size_t, std::size_t)>& earlier) {
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return earlier(a, b); });
+std::vector<Index> stable_order(Index n, const std::function<bool(Index, Index)>& earlier) {
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), Index(0));
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return earlier(a, b); });
   return order;
 }
 

@@ -40,8 +40,6 @@ struct OutputMap {
                        spread > 0.0 && !std::isinf(worst);
     if (!right) throw std::invalid_argument("no map of outputs has such numbers");
   }
-
- private:
   double saturated(double r) const {
     return r < -tail ? -tail + kTailRoom * std::expm1((tail + r) / kTailRoom) : r;
   }
@@ -49,6 +47,8 @@ struct OutputMap {
     if (!(x < -tail)) return x;
     return -tail + kTailRoom * std::log1p(std::max((x + tail) / kTailRoom, -1.0));
   }
+
+ private:
   static double box_cox(double x, double power) {
     return power == 0.0 ? std::log1p(x) : std::expm1(power * std::log1p(x)) / power;
   }

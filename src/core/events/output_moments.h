@@ -51,6 +51,8 @@ class OutputMoments {
 
   // Does u() differ from the way back, to an sd of N(., sd^2) and six digits?
   bool is_noisy(double sd) const { return noise_ > 1e-3 * sd; }
+  // Does spread() ask for u()?
+  bool asks_readings(double mean, double sd) const { return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_)); }
 
   // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of their changes.
   void tabulate(double lower, double upper) {
@@ -163,13 +165,10 @@ class OutputMoments {
   }
 
   // A value in the tail, and the reward in the map's own units that is drawn in to it.
-  double drawn(double r) const {
-    const double inside = OutputMap::kTailRoom * std::expm1((map_.tail + r) / OutputMap::kTailRoom);
-    return (inside - map_.tail - map_.shift) / map_.spread;
-  }
+  // (At the tail's end, which no reward reaches: 35 times its room away.)
+  double drawn(double r) const { return (map_.saturated(r) - map_.shift) / map_.spread; }
   double undrawn(double v) const {
-    const double inside = (map_.shift + map_.spread * v + map_.tail) / OutputMap::kTailRoom;
-    return -map_.tail + OutputMap::kTailRoom * std::log1p(std::max(inside, -1.0 + 1e-15));
+    return std::max(map_.desaturated(map_.shift + map_.spread * v), -map_.tail - 35.0 * OutputMap::kTailRoom);
   }
 
   // Gauss and Legendre's eight nodes.

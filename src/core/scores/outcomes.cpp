@@ -1,5 +1,6 @@
 #include "scores/outcomes.h"
 
+#include "base/ordering.h"
 #include "linalg/floors.h"
 #include "scores/improvement.h"
 #include "scores/own_function.h"
@@ -513,10 +514,8 @@ MatrixXd nondominated(const MatrixXd& Y) {
 }
 
 MatrixXd sorted_by_last(const MatrixXd& front) {
-  std::vector<Index> order(static_cast<std::size_t>(front.rows()));
-  std::iota(order.begin(), order.end(), Index(0));
   const Index last = front.cols() - 1;
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return front(a, last) > front(b, last); });
+  const auto order = stable_order(front.rows(), [&](Index a, Index b) { return front(a, last) > front(b, last); });
   MatrixXd out(front.rows(), front.cols());
   for (std::size_t k = 0; k < order.size(); ++k) copy_row(out, static_cast<Index>(k), front, order[k]);
   return out;
