@@ -3,10 +3,7 @@
 # has all arms; what it was at some time are its first ones.
 
 bandit_add_arms <- function(bandit, x, mean, ...) {
-  if (needs_transaction(bandit)) {
-    force_arguments()
-    return(in_store(bandit, bandit_add_arms(bandit, x, mean, ...)))
-  }
+  if (needs_transaction(bandit)) return(add_arms_in(bandit, x, mean, ...))
   check_dots_empty(..., allowed = c("x", "mean"))
   check_can_grow(bandit)
   check_idle(bandit)

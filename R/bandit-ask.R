@@ -3,7 +3,7 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
     asked <- ask_ordinary(bandit, context)
     if (!is.null(asked)) return(asked)
   }
-  if (needs_transaction(bandit)) return(store_suggest(bandit, n, context, time, arms, fixed, ...))
+  if (needs_transaction(bandit)) return(suggest_in(bandit, n, context, time, arms, fixed, ...))
   check_dots_empty(...)
   if (!identical(n, 1)) n <- check_count(n, upper = 1e6)   # (the check is a twentieth of a query)
   contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
@@ -70,9 +70,12 @@ ask_queries <- function(bandit, n, contexts, time) {
 }
 
 ask <- function(bandit, contexts, time) {
-  if (has_rule(bandit)) return(rival_ask(bandit, contexts, time))
-  transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
+  kind_of(bandit)$ask(bandit, contexts, time)
 }
+
+register_bandit_kind("core", ask = function(bandit, contexts, time) {
+  transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
+})
 
 # A refit falls due before some of the queries, or a design comes first, as if they were asked one by one: all that is
 # one change.

@@ -46,6 +46,8 @@ keep_note.bandit_left_journal <- function(log, bandit, name, value) list()
 
 keep_reset.bandit_left_journal <- function(log, bandit) keep_change(log, bandit)
 
+rewrite_log.bandit_left_journal <- function(bandit, new) keep_change(bandit$journal, bandit)
+
 describe_log.bandit_left_journal <- function(log) sprintf("  journal    none (a copy; the original's is %s)", log$path)
 
 journal_note <- function(bandit, name, value) {
@@ -65,3 +67,29 @@ keep_difference <- function(bandit, draft) {
   refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
   keep_change(bandit$journal, bandit, beyond("queries"), events, refits, draft$memory)
 }
+
+# ---- changes that a store makes within a transaction ---------------------------------
+
+is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journal, "bandit_store_log")
+
+# Is this a call that has to become a transaction first?
+needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
+
+# Methods of the log take the bandit, and then what the bandit's own method takes.
+suggest_in <- function(bandit, ...) UseMethod("suggest_in", bandit$journal)
+observe_in <- function(bandit, ...) UseMethod("observe_in", bandit$journal)
+amend_in <- function(bandit, ...) UseMethod("amend_in", bandit$journal)
+withdraw_in <- function(bandit, ...) UseMethod("withdraw_in", bandit$journal)
+add_in <- function(bandit, ...) UseMethod("add_in", bandit$journal)
+add_arms_in <- function(bandit, ...) UseMethod("add_arms_in", bandit$journal)
+
+# A whole run, with a transaction for each round.
+play_in <- function(bandit, problem, rounds, draws, report, stops) UseMethod("play_in", bandit$journal)
+
+# A shorter log in place of the old one.
+rewrite_log <- function(bandit, new) UseMethod("rewrite_log", bandit$journal)
+
+# A new bandit's log begins in a store.
+begin_in <- function(store, bandit) UseMethod("begin_in")
+
+begin_in.default <- function(store, bandit) stop_argument("store", describe(store), "bandit_store(con, name)")

@@ -5,6 +5,8 @@
 # The format of a bandit's settings and log. Those from before formats had numbers count as 0.
 bandit_format <- 2L
 
+engine_names <- c("auto", "weights", "played", "lowrank", "dense")
+
 check_whole <- function(bandit) {
   as_damaged({
     check_config(bandit$config)
@@ -15,7 +17,7 @@ check_whole <- function(bandit) {
     check_checkpoint_event(bandit)
     check_logged_inputs(bandit$config, cpp_logged_inputs(bandit$queries, seq_len(table_size(bandit$queries))))
     check_refits(bandit)
-    if (has_rule(bandit)) check_rival_log(bandit)
+    kind_of(bandit)$check_log(bandit)
   })
 }
 
@@ -46,7 +48,7 @@ check_config <- function(config) {
   for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)
   if (is.null(config$rule)) {
     check_beliefs(config, config)
-    check_choice(config$engine, eval(formals(gp_bandit)$engine), "engine")
+    check_choice(config$engine, engine_names, "engine")
     if (!is.null(config$accuracy)) check_number(config$accuracy, "accuracy", lower = 0, open_lower = TRUE, upper = 1)
     for (part in intersect(c("changes", "constraints", "rewards"), names(config))) {
       if (!is.null(config[[part]])) check_class(config[[part]], paste0("bandit_", part), part)
@@ -70,9 +72,9 @@ check_config <- function(config) {
 # remembers only the rule knows, see by_rule().
 check_rival_config <- function(config) {
   rule <- config$rule
-  if (!is.character(rule) || length(rule) != 1 || !rule %in% names(rival_rules)) damaged("its rule is unknown")
+  if (!is.character(rule) || length(rule) != 1 || is.null(script_of(rule))) damaged("its rule is unknown")
   if (!identical(trait(config$policy, "rule"), rule)) damaged("its policy is not its rule's")
-  check_entry(config, rival_rules[[rule]])
+  check_entry(config, script_of(rule))
   count <- check_count(config$constraints$count, "count", lower = 0)
   models <- config$model_settings
   if (!is.list(models) || length(models) %in% seq_len(count)) damaged("it has too few models")
@@ -249,31 +251,6 @@ check_rewards_told <- function(bandit, events) {
   }
 }
 
-# A rival's log, which no fold in the core replays.
-check_rival_log <- function(rival) {
-  config <- rival$config
-  queries <- table_columns(rival$queries)
-  events <- table_columns(rival$events)
-  n <- length(queries$arm)
-  asks <- events$kind %in% event_kind[c("query", "given")]
-  if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) {
-    damaged("it has an event of an unknown kind")
-  }
-  if (!identical(events$id[asks], seq_len(n))) damaged("its queries are not in the order of their ids")
-  if (anyNA(events$id) || any(events$id < 1 | events$id > cumsum(asks))) {
-    damaged("it has an event about a query that is not there")
-  }
-  check_log_places(config, queries)
-  if (any(!queries$action %in% seq_along(action_names)) || any(!queries$phase %in% seq_along(phase_names(config)))) {
-    damaged("it has a query of an unknown kind")
-  }
-  status <- rival_status(n, events)
-  if (all(is.na(queries$status))) queries$status <- note_status(rival, status)
-  if (!identical(queries$status, status)) damaged("what became of its queries does not follow from its events")
-  rewards <- events$reward[events$kind %in% event_kind[c("reward", "amend")]]
-  if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
-}
-
 # What replaying does not look at: inputs that are no places of the domain.
 check_logged_inputs <- function(config, inputs) {
   if (is_tabulated_space(config) || !nrow(inputs)) return(invisible())
@@ -291,3 +268,6 @@ check_log_places <- function(config, queries) {
   finite <- vapply(queries[logged_inputs(config)], function(x) all(is.finite(x)), NA)
   if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that the domain does not have")
 }
+
+# (The fold's replay checks the rest.)
+register_bandit_kind("core", check_log = function(bandit) NULL)

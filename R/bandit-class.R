@@ -163,7 +163,7 @@ new_bandit <- function(config, queries = new_table(query_columns(config)), event
   without_definition(do.call(generator$new, fields), generator)
 }
 
-first_memory <- function(config) if (!is.null(config$rule)) rival_rules[[config$rule]]$begin(config)
+first_memory <- function(config) if (!is.null(config$rule)) script_of(config$rule)$begin(config)
 
 # Every object of a reference class holds the class's definition, 0.9 MB in a file: ours look it up.
 without_definition <- function(object, generator) {

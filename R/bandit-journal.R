@@ -396,3 +396,36 @@ check_same_settings <- function(theirs, ours, file, arg) {
                              paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")),
                 "a journal of this bandit")
 }
+
+rewrite_log.bandit_file_journal <- function(bandit, new) {
+  config <- bandit$config
+  path <- bandit$journal$path
+  contents <- journal_io(cpp_journal_read(path))
+  check_sole_writer(bandit, contents$end)
+  header <- header_parts(contents$lines)
+  if (!is.null(bandit$journal$rng)) header[3] <- paste(bandit$journal$rng, collapse = ",")
+  parts <- unlist(strsplit(contents$lines[-1], ";", fixed = TRUE))
+  queries <- or_else(new$queries, table_columns(bandit$queries))
+  lines <- paste(c(
+    rows_as_text("q", queries[names(journal_query_columns(config))]),
+    rows_as_text("e", new$events[names(journal_event_columns(config))]),
+    arms_as_text(new$events),
+    vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
+    parts[substr(parts, 1, 1) == "n"]), collapse = ";")
+  draft <- paste0(path, ".compact")
+  unlink(draft)
+  on.exit(unlink(draft))
+  end <- journal_io(cpp_journal_create(draft, paste(header, collapse = " ")))
+  end <- journal_io(cpp_journal_append(draft, lines, end))
+  Sys.chmod(draft, file.mode(path), use_umask = FALSE)
+  check_sole_writer(bandit, journal_io(cpp_journal_read(path))$end)
+  if (!file.rename(draft, path)) stop_gpbandits("Cannot replace the journal ", path, ".", argument = "journal")
+  list(journal = file_journal(path, end, bandit$journal$rng))
+}
+
+check_sole_writer <- function(bandit, end) {
+  if (!identical(end, bandit$journal$end)) {
+    stop_gpbandits("Another bandit has written to the journal ", bandit$journal$path, " since: open_bandit() of it.",
+                   argument = "journal")
+  }
+}

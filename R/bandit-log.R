@@ -17,7 +17,7 @@ query_columns <- function(config) {
 
 # Why queries were made, by the numbers in the log; none where that is not said.
 phase_names <- function(config) {
-  if (!is.null(config$rule)) c("given", rival_rules[[config$rule]]$phases(constraint_count(config)))
+  if (!is.null(config$rule)) c("given", script_of(config$rule)$phases(constraint_count(config)))
   else trait(config$policy, "phases")
 }
 

@@ -27,7 +27,10 @@ asked_places <- function(domain, x, arm, arg = "x") {
 
 # A data.frame of `mean` and `sd` at places, in one context or one each.
 posterior_at <- function(bandit, places, context) {
-  if (has_rule(bandit)) return(rival_posteriors(bandit, places, context))
+  kind_of(bandit)$posterior(bandit, places, context)
+}
+
+posterior_of_core <- function(bandit, places, context) {
   if (has_outcomes(bandit$config)) return(outcomes_at(bandit, places, context))
   in_user_units(scaled_posterior_at(bandit, places, context), current_config(bandit))
 }
@@ -145,8 +148,7 @@ bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed 
   contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)
   if (has_outcomes(config)) return(best_of_outcomes(bandit, contexts, context, feasible, weights, fixed))
   check_absent(weights, "weights")
-  found <- if (has_rule(bandit)) rival_best(bandit, contexts)
-           else core(cpp_bandit_best(bandit$handle, contexts, NaN))
+  found <- kind_of(bandit)$best(bandit, contexts)
   if (is_beside_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context)
   }
@@ -210,3 +212,6 @@ places_found <- function(config, found) {
   if (is_tabulated_space(config)) return(list(arm = found$arm))
   list(arm = found$arm, inputs = found$inputs[, seq_along(model_names(config$domain)), drop = FALSE])
 }
+
+register_bandit_kind("core", posterior = posterior_of_core,
+                     best = function(bandit, contexts) core(cpp_bandit_best(bandit$handle, contexts, NaN)))

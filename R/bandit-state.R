@@ -21,8 +21,7 @@ core_words <- function(message) {
 heal <- function(bandit) {
   if (cpp_bandit_is_ready(bandit$handle)) return(invisible(bandit))
   if (!is.list(bandit$config)) damaged("its settings are no list")
-  if (has_rule(bandit)) return(heal_rival(bandit))
-  if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit)
+  kind_of(bandit)$rebuild(bandit)
   invisible(bandit)
 }
 
@@ -30,8 +29,7 @@ heal <- function(bandit) {
 # damage.
 make_ready <- function(bandit) {
   useless <- function(...) stop_gpbandits("These settings make no bandit: ", ..., ".")
-  if (has_rule(bandit)) as_ours(feed_models(bandit), useless)
-  else bandit$handle <- core(cpp_bandit_new(as_ours(core_config(bandit$config), useless)))
+  kind_of(bandit)$begin(bandit, useless)
 }
 
 replayed <- function(bandit) {
@@ -88,9 +86,8 @@ transact <- function(bandit, change, refit = NULL) {
 }
 
 bandit_facts <- function(bandit) {
-  if (has_rule(bandit)) return(rival_facts(bandit))
   heal(bandit)
-  core(cpp_bandit_facts(bandit$handle))
+  kind_of(bandit)$facts(bandit)
 }
 
 bandit_reset <- function(bandit) {
@@ -106,3 +103,12 @@ bandit_copy <- function(bandit) {
   new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits,
              if (has_rule(bandit)) bandit$memory)
 }
+
+register_bandit_kind(
+  "core",
+  rebuild = function(bandit) if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit),
+  begin = function(bandit, useless) {
+    bandit$handle <- core(cpp_bandit_new(as_ours(core_config(bandit$config), useless)))
+  },
+  facts = function(bandit) core(cpp_bandit_facts(bandit$handle))
+)

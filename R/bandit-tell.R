@@ -4,7 +4,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     is.null(size) && is.null(prefer) && ...length() == 0
   if (plain && tell_ordinary(bandit, id, reward)) return(invisible(bandit))
   if (needs_transaction(bandit)) {
-    return(store_observe(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
+    return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
   }
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
@@ -61,7 +61,10 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
 # An event of some queries: a reward, an amendment, a withdrawal or a failure. `beside`: see told_beside().
 tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
                  beside = told_beside(length(id))) {
-  if (has_rule(bandit)) return(rival_tell(bandit, kind, id, reward, constraints, time, beside))
+  kind_of(bandit)$tell(bandit, kind, id, reward, constraints, time, beside)
+}
+
+tell_core <- function(bandit, kind, id, reward, constraints, time, beside) {
   # (Where there is one outcome its number says nothing.)
   if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
   if (is.null(constraints)) constraints <- no_columns(length(id))
@@ -257,7 +260,7 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
 }
 
 bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
-  if (needs_transaction(bandit)) return(store_amend(bandit, id, reward, size = size, prefer = prefer, ...))
+  if (needs_transaction(bandit)) return(amend_in(bandit, id, reward, size = size, prefer = prefer, ...))
   check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
   if (compares_queries(bandit$config)) {
     amended <- if (ranks_queries(bandit$config)) amend_ranking else amend_duel
@@ -285,7 +288,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
 
 # `failed`: it was tried.
 bandit_withdraw <- function(bandit, id, failed, outcome = NULL, ...) {
-  if (needs_transaction(bandit)) return(store_withdraw(bandit, id, failed, outcome, ...))
+  if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, ...))
   check_dots_empty(..., allowed = c("id", "outcome"))
   if (has_outcomes(bandit$config)) return(withdraw_several(bandit, id, outcome, failed))
   if (!is.null(outcome)) check_choices(outcome, outcome_names(bandit$config), "outcome")
@@ -307,9 +310,7 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
 add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
                       size = NULL, find = find_places) {
   if (needs_transaction(bandit)) {
-    force_arguments()
-    return(in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)),
-                                      noise_var, size, find)))
+    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, find))
   }
   places <- find(bandit$config$domain, x, arm = arm)
   count <- place_total(places)
@@ -344,8 +345,13 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)
-  if (has_rule(bandit)) return(rival_give(bandit, places, contexts, reward, constraints, time, beside))
+  kind_of(bandit)$give(bandit, places, contexts, reward, constraints, time, beside)
+}
+
+give_core <- function(bandit, places, contexts, reward, constraints, time, beside) {
   given <- places_in_log(bandit$config, places, contexts)
   transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, beside))
   rescale_if_due(bandit, told = TRUE)
 }
+
+register_bandit_kind("core", tell = tell_core, give = give_core)

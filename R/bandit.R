@@ -286,7 +286,7 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
   }
   check_flag(trust)
   if (!is.null(journal)) start_journal(bandit, journal, trust)
-  if (!is.null(store)) start_store(bandit, store)
+  if (!is.null(store)) begin_in(store, bandit)
   bandit
 }
 
@@ -350,3 +350,6 @@ start_places <- function(design, config) {
   places <- find_places(config$domain, design, NULL, "design")
   if (place_total(places)) places
 }
+
+# (For scripts, whose models are bandits: their file comes before this one.)
+register_bandit_kind("core", make = gp_bandit)

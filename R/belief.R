@@ -262,3 +262,5 @@ normal_between <- function(n, mean, sd, bounds) {
        else stats::qnorm(ends[2] + log(u + (1 - u) * exp(ends[1] - ends[2])), log.p = TRUE)
   clamped(mean + sd * (if (turned) -z else z), bounds[1], bounds[2])
 }
+
+register_family("bandit_belief", belief_entries, tag = "type")

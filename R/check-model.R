@@ -676,3 +676,5 @@ check_line <- function(bandit) {
   }
   check
 }
+
+register_family("bandit_check", check_entry_of_model, open = TRUE)

@@ -192,10 +192,7 @@ check_checkpoint <- function(bandit, new) {
 # ---- in place of the old events ---------------------------------------------------------
 
 replace_log <- function(bandit, new) {
-  log <- bandit$journal
-  durable <- if (inherits(log, "bandit_file_journal")) function() replace_journal(bandit, new)
-             else if (is_stored(bandit)) function() replace_stored(bandit, new)
-             else if (!is.null(log)) function() keep_change(log, bandit)
+  durable <- if (!is.null(bandit$journal)) function() rewrite_log(bandit, new)
   fields <- list(events = table_of(new$events), refits = new$refits, handle = NULL)
   if (!is.null(new$queries)) fields$queries <- table_of(new$queries)
   commit(bandit, list(), fields = fields, durable = durable)
@@ -209,66 +206,4 @@ before_checkpoint <- function(bandit, ids) {
   made <- given[bandit$queries$action[given] != match("given", action_names)]
   forgotten <- forgotten_of(bandit)
   ids <= max(forgotten$sums, forgotten$late - forgotten$before, made)
-}
-
-replace_journal <- function(bandit, new) {
-  config <- bandit$config
-  path <- bandit$journal$path
-  contents <- journal_io(cpp_journal_read(path))
-  check_sole_writer(bandit, contents$end)
-  header <- header_parts(contents$lines)
-  if (!is.null(bandit$journal$rng)) header[3] <- paste(bandit$journal$rng, collapse = ",")
-  parts <- unlist(strsplit(contents$lines[-1], ";", fixed = TRUE))
-  queries <- or_else(new$queries, table_columns(bandit$queries))
-  lines <- paste(c(
-    rows_as_text("q", queries[names(journal_query_columns(config))]),
-    rows_as_text("e", new$events[names(journal_event_columns(config))]),
-    arms_as_text(new$events),
-    vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
-    parts[substr(parts, 1, 1) == "n"]), collapse = ";")
-  draft <- paste0(path, ".compact")
-  unlink(draft)
-  on.exit(unlink(draft))
-  end <- journal_io(cpp_journal_create(draft, paste(header, collapse = " ")))
-  end <- journal_io(cpp_journal_append(draft, lines, end))
-  Sys.chmod(draft, file.mode(path), use_umask = FALSE)
-  check_sole_writer(bandit, journal_io(cpp_journal_read(path))$end)
-  if (!file.rename(draft, path)) stop_gpbandits("Cannot replace the journal ", path, ".", argument = "journal")
-  list(journal = file_journal(path, end, bandit$journal$rng))
-}
-
-check_sole_writer <- function(bandit, end) {
-  if (!identical(end, bandit$journal$end)) {
-    stop_gpbandits("Another bandit has written to the journal ", bandit$journal$path, " since: open_bandit() of it.",
-                   argument = "journal")
-  }
-}
-
-# The new events' numbers begin after a gap, by which other replicas see that theirs are no more; their checksums anew.
-replace_stored <- function(bandit, new) {
-  log <- bandit$journal
-  last <- known_events(bandit)
-  count <- length(new$events$kind)
-  events <- c(new$events, list(g = matrix(0, count, 0)))
-  e <- stored_events(bandit, events, new$refits, log$head$now)
-  e$number <- last + 1L + seq_len(count)
-  if (count && e$number[count] < last) stop_gpbandits("The events' numbers are used up.", argument = "x")
-  e$at <- times_told(log, e)
-  q <- read_queries(log, 0L, table_size(bandit$queries))
-  e$checksum <- cpp_checksums(rows_text(q, e), 0)
-  sql_run(log$link, "DELETE FROM gpb_event WHERE bandit = ", log$number)
-  sql_insert(log$link, "gpb_event", c(list(bandit = rep(log$number, count)), e))
-  sql_run(log$link, sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
-                            e$checksum[count], log$number))
-  log$base <- last + 1L
-  log$checksum <- e$checksum[count]
-  list()
-}
-
-# When each query's last event was written, for the view of the history.
-times_told <- function(log, e) {
-  old <- sql_select(log$link, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
-                    " AND kind NOT IN ('refit', 'arms') ORDER BY number")
-  at <- as.double(rev(old$at))[match(e$query, rev(old$query))]
-  ifelse(is.na(at), e$at, at)
 }

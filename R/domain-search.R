@@ -707,3 +707,5 @@ kernel_of_features <- function(features, name) {
   q <- ncol(features)
   kernel_levels(unname(features), rep(0.4 * sqrt(q), if (q <= 10) q else 1), dims = name)
 }
+
+register_family("bandit_param", param_entries, tag = "type")

@@ -296,3 +296,5 @@ context_of <- function(found) if (!is.null(found$fidelity)) 1
 describe_fidelity <- function(x) {
   sprintf("%d evaluations at the cost of %.3g at fidelity %g", nrow(x$history), x$fidelity$spent, x$fidelity$target)
 }
+
+register_family("bandit_fidelity", fidelity_entry)

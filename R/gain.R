@@ -144,3 +144,5 @@ print.bandit_gain <- function(x, ...) {
 }
 
 describe_gain <- function(gain) trait(gain, "words")
+
+register_family("bandit_gain", gain_entries, tag = "type", traits = gain_traits)

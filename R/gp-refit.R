@@ -397,3 +397,5 @@ current_config <- function(bandit) {
   fits <- bandit$refits
   if (length(fits)) refitted_config(bandit$config, fits[[length(fits)]]) else bandit$config
 }
+
+register_family("bandit_refit", refit_entry)

@@ -401,3 +401,5 @@ plot_fitted <- function(x, width, xlab, ylab, main, ...) {
   graphics::abline(0, 1, lty = 2)
   drawn
 }
+
+register_family("gp_regression", regression_entry, open = TRUE)

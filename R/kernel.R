@@ -724,3 +724,5 @@ kernel_values <- function(kernel) {
   }
   paste0(": ", paste(values, collapse = ", "), "; on ", where)
 }
+
+register_family("bandit_kernel", kernel_entries, tag = "type", traits = kernel_traits)

@@ -221,3 +221,5 @@ predict.bandit_maximum <- function(object, newdata = NULL, ...) {
   if (is.null(newdata)) newdata <- object$history[names]
   predict(object$bandit, newdata, context = context_of(object))
 }
+
+register_family("bandit_maximum", maximum_entry, open = TRUE)

@@ -436,3 +436,5 @@ describe_outcomes <- function(config) {
   roles <- outcome_roles(config)
   paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", ")
 }
+
+register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits)

@@ -352,3 +352,5 @@ describe_outputs <- function(config) {
           if (map$lambda == 1) "" else sprintf(", power %.2f", map$lambda),
           if (is_fixed(config$outputs)) " (given)" else "")
 }
+
+register_family("bandit_outputs", outputs_entry)

@@ -9,43 +9,27 @@
 # Constructors run the expressions on their own arguments, and the doors (check_class()) run them again on every object
 # that comes in: an object is as its constructor makes it, or refused. What has no entry cannot be made.
 
-# A family is all that shares a class. `tag`: the field that says which entry (none: there is one entry only);
-# `optional`: settings that any of them may have; `words`: fields that objects of earlier versions have besides;
-# `open`: what else it holds nobody declares: results, which are looked at only.
-family_of <- function(class) {
-  switch(
-    class,
-    bandit_width = list(tag = "type", entries = width_entries, traits = width_traits),
-    bandit_gain = list(tag = "type", entries = gain_entries, traits = gain_traits),
-    bandit_kernel = list(tag = "type", entries = kernel_entries, traits = kernel_traits),
-    bandit_policy = list(tag = "kind", entries = policy_entries, traits = policy_traits, optional = policy_options,
-                         words = c("title", "short", "random", "draws", "bound")),
-    bandit_pending = list(tag = "kind", entries = pending_entries, traits = pending_traits),
-    bandit_changes = list(tag = "kind", entries = change_entries, traits = change_traits),
-    bandit_constraints = list(tag = "kind", entries = constraint_entries),
-    bandit_penalty = list(tag = "kind", entries = penalty_entries),
-    bandit_stop = list(tag = "kind", entries = stop_entries, traits = stop_traits, words = "title"),
-    bandit_param = list(tag = "type", entries = param_entries),
-    bandit_rewards = list(tag = "kind", entries = rewards_entries, traits = rewards_traits),
-    bandit_belief = list(tag = "type", entries = belief_entries),
-    bandit_refit = list(entries = refit_entry),
-    bandit_race = list(entries = race_entry),
-    bandit_fidelity = list(entries = fidelity_entry),
-    bandit_outcome = list(tag = "kind", entries = outcome_entries, traits = outcome_traits),
-    bandit_outputs = list(entries = outputs_entry),
-    bandit_noise = list(entries = noise_entry),
-    bandit_delay = list(entries = delay_entry),
-    bandit_problem = list(entries = problem_entry, open = TRUE, optional = problem_tables),
-    bandit_test_function = list(entries = test_function_entry, open = TRUE),
-    bandit_run = list(entries = run_entry, open = TRUE),
-    bandit_comparison = list(entries = comparison_entry, open = TRUE),
-    bandit_maximum = list(entries = maximum_entry, open = TRUE),
-    bandit_check = list(entries = check_entry_of_model, open = TRUE),
-    bandit_store = list(entries = store_entry, open = TRUE),
-    bandit_service = list(entries = service_entry, open = TRUE),
-    gp_regression = list(entries = regression_entry, open = TRUE)
-  )
+# A family is all that shares a class. Each file registers its own families and entries when the package is built; no
+# file lists another's.
+families <- new.env(parent = emptyenv())
+
+# `tag`: the field that says which entry (NULL: there is one entry only); `entries`: a list of entries by their kinds, or
+# the only entry; `traits`: defaults of the entries' traits; `optional`: settings that any of them may have; `words`:
+# fields that objects of earlier versions have, too; `open`: results, which hold more than is declared.
+register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL, open = FALSE) {
+  assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open),
+         envir = families)
 }
+
+# One more kind of a family that another file has registered.
+register_part <- function(class, kind, settings = NULL, ...) {
+  family <- families[[class]]
+  family$entries[[kind]] <- list(settings = settings, ...)
+  assign(class, family, envir = families)
+}
+
+# NULL where nothing is declared of a class.
+family_of <- function(class) families[[class]]
 
 # ---- making -------------------------------------------------------------------
 
@@ -175,3 +159,27 @@ trait <- function(part, name) {
   }
   if (is.function(value)) value(part) else value
 }
+
+# ---- scripts and kinds of bandits ---------------------------------------------
+
+# Algorithms whose points are chosen by a script in R instead of by a policy in the core (rival.R says what a script is).
+scripts <- new.env(parent = emptyenv())
+
+# Each has an entry among the policies, which only its bandits have.
+register_script <- function(name, script) {
+  assign(name, script, envir = scripts)
+  register_part("bandit_policy", name, settings = alist(width = if (!is.null(width)) check_one_multiplier(width)),
+                traits = list(title = script$title, short = script$title, random = !isFALSE(script$random), rule = name))
+}
+
+script_of <- function(name) scripts[[name]]
+
+# What the two kinds of bandits do each in their own way: functions by name, registered by the files that hold them.
+bandit_kinds <- new.env(parent = emptyenv())
+
+register_bandit_kind <- function(kind, ...) assign(kind, c(bandit_kinds[[kind]], list(...)), envir = bandit_kinds)
+
+# Is a point chosen by a script in R? (Else by a policy in the core.)
+has_rule <- function(bandit) !is.null(bandit$config$rule)
+
+kind_of <- function(bandit) bandit_kinds[[if (has_rule(bandit)) "script" else "core"]]

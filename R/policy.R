@@ -473,3 +473,6 @@ check_costs <- function(costs, count) {
   }
   as.double(costs)
 }
+
+register_family("bandit_policy", policy_entries, tag = "kind", traits = policy_traits, optional = policy_options,
+                words = c("title", "short", "random", "draws", "bound"))

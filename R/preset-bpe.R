@@ -235,3 +235,16 @@ recommend_bpe <- function(rival) {
           else tell_places(place_model(rival, places), rival, rival$memory, places)$posterior()$mean
   subset_places(places, first_largest(mean, seq_along(mean) %in% alive, rival$config$scale))
 }
+
+register_script("bpe", list(
+  title = "BPE (batched pure exploration)",
+  settings = alist(rounds = check_count(rounds), wait = check_choice(wait, c("rewards", "rounds")),
+                   extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
+  later = "every",
+  phases = function(count) c("policy", "free"),
+  begin = function(config) {
+    list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
+  },
+  propose = function(rival, context) propose_bpe(rival),
+  recommend = function(rival, context) recommend_bpe(rival)
+))

@@ -16,3 +16,14 @@ propose_ei_cost <- function(rival, context) {
             else models[[1]]$config$mean[1]
   list(place = place_of_sum(rival, models, context, c(1, -1), target = target), memory = rival$memory, phase = "policy")
 }
+
+register_script("ei_cost", list(
+  title = "expected improvement per learned cost",
+  phases = function(count) "policy",
+  begin = function(config) list(),
+  propose = function(rival, context) propose_ei_cost(rival, context),
+  recommend = function(rival, context) recommend_by_shown(rival, context),
+  learns = function(j, values) if (j == 2) log(values) else values,
+  checks = function(costs) check_numbers(costs, "constraints", lower = 0, open_lower = TRUE),
+  random = FALSE
+))

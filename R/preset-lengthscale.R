@@ -201,3 +201,29 @@ is_suspect <- function(n, reward, reach, rounds, R, delta) {
   xi <- 2 * R^2 * log(length(n) * pi^2 * rounds^2 / (3 * delta))
   (reward + 2 * reach) / n + sqrt(xi / n) < max(reward / n - sqrt(xi / n))
 }
+
+# What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
+# shown.
+scales_rule <- list(
+  recommend = function(rival, context) recommend_by_shown(rival, context),
+  teaches = function(j, config) "reward",
+  shown = function(rival) last_scale(rival),
+  random = FALSE
+)
+
+register_script("lb_gp_ucb", c(list(
+  title = "LB-GP-UCB (lengthscales balanced)",
+  settings = c(scale_rule_settings, alist(rate = check_function(rate), R = check_number(R, lower = 0),
+                                          delta = check_delta(delta))),
+  phases = function(count) scale_phases,
+  begin = function(config) list(dropped = integer()),
+  propose = function(rival, context) propose_balanced(rival, context)
+), scales_rule))
+
+register_script("a_gp_ucb", c(list(
+  title = "A-GP-UCB (shrinking lengthscale)",
+  settings = c(scale_rule_settings, alist(norm_growth = check_function(norm_growth))),
+  phases = function(count) scale_phases,
+  begin = function(config) list(),
+  propose = function(rival, context) propose_shrinking(rival, context)
+), scales_rule))

@@ -116,3 +116,14 @@ recommend_rahbo <- function(rival, context) {
   score <- p$mean - model_width(models[[1]]) * p$sd - risk
   subset_places(places, which.max(score))
 }
+
+register_script("rahbo", list(
+  title = "RAHBO (risk-averse)",
+  settings = alist(alpha = check_number(alpha, lower = 0), repeats = check_count(repeats, lower = 2)),
+  phases = function(count) c("policy", "repeat"),
+  begin = function(config) list(),
+  propose = function(rival, context) propose_rahbo(rival, context),
+  recommend = function(rival, context) recommend_rahbo(rival, context),
+  models = function(rival) models_rahbo(rival),
+  random = FALSE
+))

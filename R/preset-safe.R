@@ -498,3 +498,23 @@ safe_by_policy <- function(bandit, contexts) {
                   else list(arm = NA_integer_, inputs = found$inputs[, seq_along(model_names(domain)), drop = FALSE])
   found
 }
+
+register_script("safe_opt", list(
+  title = "SafeOpt",
+  settings = safe_settings,
+  phases = function(count) safe_phases,
+  begin = function(config) list(),
+  propose = function(rival, context) propose_safe_opt(rival, context),
+  recommend = function(rival, context) recommend_safe(rival, context),
+  random = FALSE
+))
+
+register_script("stage_opt", list(
+  title = "StageOpt",
+  settings = c(safe_settings, alist(accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy))),
+  phases = function(count) safe_phases,
+  begin = function(config) list(stage = 1),
+  propose = function(rival, context) propose_stage_opt(rival),
+  recommend = function(rival, context) recommend_safe(rival, context),
+  random = FALSE
+))

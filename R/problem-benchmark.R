@@ -227,3 +227,5 @@ test_function_makers <- list(
     "Styblinski, M. A. and Tang, T.-S. (1990). Experiments in nonconvex optimization: stochastic",
     "approximation with function smoothing and simulated annealing. Neural Networks 3(4), 467-483."))
 )
+
+register_family("bandit_test_function", test_function_entry, open = TRUE)

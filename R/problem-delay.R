@@ -104,3 +104,5 @@ print.bandit_delay <- function(x, ...) {
   cat(sprintf("<delay in rounds: %s>\n", distribution_words(x)))
   invisible(x)
 }
+
+register_family("bandit_delay", delay_entry)

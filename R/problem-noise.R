@@ -69,3 +69,5 @@ print.bandit_noise <- function(x, ...) {
   cat(sprintf("<noise: %s>\n", distribution_words(x)))
   invisible(x)
 }
+
+register_family("bandit_noise", noise_entry)

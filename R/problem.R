@@ -387,3 +387,5 @@ print.bandit_problem <- function(x, ...) {
        else "depends on the context")
   invisible(x)
 }
+
+register_family("bandit_problem", problem_entry, optional = problem_tables, open = TRUE)

@@ -142,3 +142,5 @@ unseen_var <- function(seen, folds) {
   k <- length(seen)
   if (k == folds) 0 else if (k == 1) NA_real_ else stats::var(seen) * (1 / k - 1 / folds)
 }
+
+register_family("bandit_race", race_entry)

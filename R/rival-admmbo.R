@@ -215,3 +215,17 @@ admmbo_next_outer <- function(rival, memory) {
   memory$step <- 0
   memory
 }
+
+register_script("admmbo", list(
+  title = "ADMMBO",
+  settings = alist(evaluations = check_evaluation_table(evaluations),
+                   rho = check_number(rho, lower = 0, open_lower = TRUE),
+                   weight = check_number(weight, lower = 0, open_lower = TRUE), outer = check_count(outer),
+                   initial = check_count(initial, lower = 0),
+                   tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)),
+  phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
+  begin = function(config) begin_admmbo(config),
+  propose = function(rival, context) propose_admmbo(rival),
+  recommend = recommend_by_means,
+  takes = function(config, phase, j) takes_admmbo(config, phase, j)
+))

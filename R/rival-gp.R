@@ -191,3 +191,24 @@ penalty_now <- function(penalty, t) {
   }
   as.double(value)
 }
+
+register_script("ckb", list(
+  title = "CKB (truncated primal-dual UCB)",
+  settings = alist(step = check_number(step, lower = 0, open_lower = TRUE),
+                   bound = check_number(bound, lower = 0, open_lower = TRUE)),
+  phases = function(count) "policy",
+  begin = function(config) list(phi = numeric(config$constraints$count)),
+  propose = function(rival, context) propose_ckb(rival, context),
+  recommend = recommend_by_means,
+  random = FALSE
+))
+
+register_script("epbo", list(
+  title = "EPBO (exact penalty)",
+  settings = alist(penalty = check_penalty_of_rounds(penalty)),
+  phases = function(count) "policy",
+  begin = function(config) list(),
+  propose = function(rival, context) propose_epbo(rival, context),
+  recommend = recommend_by_means,
+  random = FALSE
+))

@@ -116,3 +116,15 @@ recommend_oco <- function(rival) {
   if (is.null(x)) x <- colMeans(input_ranges(rival$config$domain))
   nearest_to(rival$config$domain, x)
 }
+
+register_script("bandit_oco", list(
+  title = "bandit OCO with constraints",
+  settings = alist(epsilon = check_number(epsilon, lower = 0, open_lower = TRUE),
+                   step = check_number(step, lower = 0, open_lower = TRUE),
+                   shrinkage = check_number(shrinkage, lower = 0)),
+  phases = function(count) c("plus", "minus"),
+  begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
+  propose = function(rival, context) propose_oco(rival),
+  recommend = function(rival, context) recommend_oco(rival),
+  amends = "bandit OCO has moved by the reward that it was told, and cannot go back"
+))

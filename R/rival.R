@@ -3,7 +3,7 @@
 # algorithms with several posteriors. All else is a GPBandit's: what is asked and told, the log, the journal, files,
 # copies, runs, pictures.
 # They have
-#   config$rule   the name of an entry of rival_rules;
+#   config$rule   the name of a registered script;
 #   memory        what the rule remembers between two queries, a list of plain R data;
 #   handle        a cache of the log: `models`, posteriors of f and of each g_j (GPBandits that are only told),
 #                 `fed`, how many events they have been told, `process`, whose work it is, and `restored`: from outside.
@@ -34,138 +34,9 @@ recommend_by_means <- function(rival, context) {
   place_of_sum(rival, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
 }
 
-# What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
-# shown.
-scales_rule <- list(
-  recommend = function(rival, context) recommend_by_shown(rival, context),
-  teaches = function(j, config) "reward",
-  shown = function(rival) last_scale(rival),
-  random = FALSE
-)
-
-rival_rules <- list(
-  ckb = list(
-    title = "CKB (truncated primal-dual UCB)",
-    settings = alist(step = check_number(step, lower = 0, open_lower = TRUE),
-                     bound = check_number(bound, lower = 0, open_lower = TRUE)),
-    phases = function(count) "policy",
-    begin = function(config) list(phi = numeric(config$constraints$count)),
-    propose = function(rival, context) propose_ckb(rival, context),
-    recommend = recommend_by_means,
-    random = FALSE
-  ),
-  epbo = list(
-    title = "EPBO (exact penalty)",
-    settings = alist(penalty = check_penalty_of_rounds(penalty)),
-    phases = function(count) "policy",
-    begin = function(config) list(),
-    propose = function(rival, context) propose_epbo(rival, context),
-    recommend = recommend_by_means,
-    random = FALSE
-  ),
-  bandit_oco = list(
-    title = "bandit OCO with constraints",
-    settings = alist(epsilon = check_number(epsilon, lower = 0, open_lower = TRUE),
-                     step = check_number(step, lower = 0, open_lower = TRUE),
-                     shrinkage = check_number(shrinkage, lower = 0)),
-    phases = function(count) c("plus", "minus"),
-    begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
-    propose = function(rival, context) propose_oco(rival),
-    recommend = function(rival, context) recommend_oco(rival),
-    amends = "bandit OCO has moved by the reward that it was told, and cannot go back"
-  ),
-  admmbo = list(
-    title = "ADMMBO",
-    settings = alist(evaluations = check_evaluation_table(evaluations),
-                     rho = check_number(rho, lower = 0, open_lower = TRUE),
-                     weight = check_number(weight, lower = 0, open_lower = TRUE), outer = check_count(outer),
-                     initial = check_count(initial, lower = 0),
-                     tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)),
-    phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
-    begin = function(config) begin_admmbo(config),
-    propose = function(rival, context) propose_admmbo(rival),
-    recommend = recommend_by_means,
-    takes = function(config, phase, j) takes_admmbo(config, phase, j)
-  ),
-  safe_opt = list(
-    title = "SafeOpt",
-    settings = safe_settings,
-    phases = function(count) safe_phases,
-    begin = function(config) list(),
-    propose = function(rival, context) propose_safe_opt(rival, context),
-    recommend = function(rival, context) recommend_safe(rival, context),
-    random = FALSE
-  ),
-  stage_opt = list(
-    title = "StageOpt",
-    settings = c(safe_settings, alist(accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy))),
-    phases = function(count) safe_phases,
-    begin = function(config) list(stage = 1),
-    propose = function(rival, context) propose_stage_opt(rival),
-    recommend = function(rival, context) recommend_safe(rival, context),
-    random = FALSE
-  ),
-  lb_gp_ucb = c(list(
-    title = "LB-GP-UCB (lengthscales balanced)",
-    settings = c(scale_rule_settings, alist(rate = check_function(rate), R = check_number(R, lower = 0),
-                                            delta = check_delta(delta))),
-    phases = function(count) scale_phases,
-    begin = function(config) list(dropped = integer()),
-    propose = function(rival, context) propose_balanced(rival, context)
-  ), scales_rule),
-  a_gp_ucb = c(list(
-    title = "A-GP-UCB (shrinking lengthscale)",
-    settings = c(scale_rule_settings, alist(norm_growth = check_function(norm_growth))),
-    phases = function(count) scale_phases,
-    begin = function(config) list(),
-    propose = function(rival, context) propose_shrinking(rival, context)
-  ), scales_rule),
-  bpe = list(
-    title = "BPE (batched pure exploration)",
-    settings = alist(rounds = check_count(rounds), wait = check_choice(wait, c("rewards", "rounds")),
-                     extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
-    later = "every",
-    phases = function(count) c("policy", "free"),
-    begin = function(config) {
-      list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
-    },
-    propose = function(rival, context) propose_bpe(rival),
-    recommend = function(rival, context) recommend_bpe(rival)
-  ),
-  rahbo = list(
-    title = "RAHBO (risk-averse)",
-    settings = alist(alpha = check_number(alpha, lower = 0), repeats = check_count(repeats, lower = 2)),
-    phases = function(count) c("policy", "repeat"),
-    begin = function(config) list(),
-    propose = function(rival, context) propose_rahbo(rival, context),
-    recommend = function(rival, context) recommend_rahbo(rival, context),
-    models = function(rival) models_rahbo(rival),
-    random = FALSE
-  ),
-  ei_cost = list(
-    title = "expected improvement per learned cost",
-    phases = function(count) "policy",
-    begin = function(config) list(),
-    propose = function(rival, context) propose_ei_cost(rival, context),
-    recommend = function(rival, context) recommend_by_shown(rival, context),
-    learns = function(j, values) if (j == 2) log(values) else values,
-    checks = function(costs) check_numbers(costs, "constraints", lower = 0, open_lower = TRUE),
-    random = FALSE
-  )
-)
-
-# Each stands in a bandit's settings as a policy that only it knows.
-policy_entries[names(rival_rules)] <- Map(function(rule, name) {
-  list(settings = alist(width = if (!is.null(width)) check_one_multiplier(width)),
-       traits = list(title = rule$title, short = rule$title, random = !isFALSE(rule$random), rule = name))
-}, rival_rules, names(rival_rules))
-
 recommend_by_shown <- function(rival, context) place_of_sum(rival, list(shown_model(rival)), context)
 
-rule_of <- function(rival) rival_rules[[rival$config$rule]]
-
-# Is a place chosen by a rule in R? (Else by a policy in the core.)
-has_rule <- function(bandit) !is.null(bandit$config$rule)
+rule_of <- function(rival) script_of(rival$config$rule)
 
 #' @exportClass BanditRival
 BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(memory = "ANY"))
@@ -186,7 +57,7 @@ check_rival_dots <- function(..., allowed, no_contexts = NULL) {
 # the rule needs besides stands under its names. `least`: so many constraints there must be.
 new_rival <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(), journal = NULL,
                       least = 1, trust = FALSE) {
-  settings <- checked_settings(rival_rules[[rule]], frame)
+  settings <- checked_settings(script_of(rule), frame)
   check_flag(trust)
   check_free_names(names_in_domain(domain), "domain")
   contexts <- check_contexts(contexts, domain)
@@ -224,10 +95,11 @@ check_has_posterior <- function(bandit) {
 
 rival_models <- function(config) {
   lapply(config$model_settings, function(one) {
-    gp_bandit(config$domain, one$kernel, one$noise_var,
-              if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean, refit = one$refit,
-              contexts = if (!is.null(config$contexts)) config$contexts
-                         else if (length(config$context_names)) config$context_names)
+    bandit_kinds$core$make(config$domain, one$kernel, one$noise_var,
+                           if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean,
+                           refit = one$refit,
+                           contexts = if (!is.null(config$contexts)) config$contexts
+                                      else if (length(config$context_names)) config$context_names)
   })
 }
 
@@ -337,7 +209,6 @@ rival_posteriors <- function(rival, places, context) {
 
 # As bandit_facts(): those of f's posterior.
 rival_facts <- function(rival) {
-  heal(rival)
   facts <- if (has_posterior(rival)) bandit_facts(shown_model(rival))
            else list(engine = "none", rank = 0L, error_bound = 0, log_det = NA_real_, segment = 1L)
   times <- table_column(rival$events, "time")
@@ -532,3 +403,41 @@ delay_at_place <- function(problem, place, draws, t) {
   if (!depends_on_input(problem$delay)) return(draws$delay[t])
   delay_of_query(problem$delay, problem_inputs(problem, place, place$contexts), draws$delay_seeds[t])
 }
+
+# A rival's log, which no fold in the core replays.
+check_rival_log <- function(rival) {
+  config <- rival$config
+  queries <- table_columns(rival$queries)
+  events <- table_columns(rival$events)
+  n <- length(queries$arm)
+  asks <- events$kind %in% event_kind[c("query", "given")]
+  if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) {
+    damaged("it has an event of an unknown kind")
+  }
+  if (!identical(events$id[asks], seq_len(n))) damaged("its queries are not in the order of their ids")
+  if (anyNA(events$id) || any(events$id < 1 | events$id > cumsum(asks))) {
+    damaged("it has an event about a query that is not there")
+  }
+  check_log_places(config, queries)
+  if (any(!queries$action %in% seq_along(action_names)) || any(!queries$phase %in% seq_along(phase_names(config)))) {
+    damaged("it has a query of an unknown kind")
+  }
+  status <- rival_status(n, events)
+  if (all(is.na(queries$status))) queries$status <- note_status(rival, status)
+  if (!identical(queries$status, status)) damaged("what became of its queries does not follow from its events")
+  rewards <- events$reward[events$kind %in% event_kind[c("reward", "amend")]]
+  if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
+}
+
+register_bandit_kind(
+  "script",
+  rebuild = function(bandit) heal_rival(bandit),
+  begin = function(bandit, useless) as_ours(feed_models(bandit), useless),
+  facts = function(bandit) rival_facts(bandit),
+  ask = function(bandit, contexts, time) rival_ask(bandit, contexts, time),
+  tell = function(bandit, ...) rival_tell(bandit, ...),
+  give = function(bandit, ...) rival_give(bandit, ...),
+  posterior = function(bandit, places, context) rival_posteriors(bandit, places, context),
+  best = function(bandit, contexts) rival_best(bandit, contexts),
+  check_log = function(bandit) check_rival_log(bandit)
+)

@@ -212,3 +212,5 @@ segment_history <- function(table, config) {
   cpp_frame(c(list(id = as.integer(table[, 1])), arm, as.list(as.data.frame(inputs)),
               columns_beside(ours, input_names(config))))
 }
+
+register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits)

@@ -218,3 +218,6 @@ slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count
   data.frame(epsilon = epsilon, needed = learning + noise, learning = learning, noise = noise,
              holds = epsilon > learning + noise)
 }
+
+register_family("bandit_constraints", constraint_entries, tag = "kind")
+register_family("bandit_penalty", penalty_entries, tag = "kind")

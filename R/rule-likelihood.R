@@ -415,3 +415,5 @@ check_no_noise <- function(noise_var, constraints) {
                                          "left out: the noise is that of the rewards' kind")
   check_absent(constraints, "constraints")
 }
+
+register_family("bandit_rewards", rewards_entries, tag = "kind", traits = rewards_traits)

@@ -157,3 +157,5 @@ clock_times <- function(bandit, time, count, after, what) {
   }
   time
 }
+
+register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits)

@@ -411,8 +411,8 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
     },
-    if (is_there("rewards") && !(has_likelihood(config) &&
-                                 trait(or_else(config$policy$width, width_constant(1)), "curved"))) {
+    if (is_there("rewards") && !(has_likelihood(config) && !is.null(config$policy$width) &&
+                                 trait(config$policy$width, "curved"))) {
       if (has_likelihood(config)) paste("no theorem covers this width where rewards are",
                                         trait(config$rewards, "title"))
       else "rewards are clipped: no theorem but width_clip()'s"
@@ -704,3 +704,5 @@ certify_stalled <- function(rule, bandit, context) {
   new_certificate(NA_real_, NA_real_, "none: rewards that do not grow say nothing about the maximum", since >= rule$n,
                   if (length(known)) query_frame(bandit, known[best]), since = since)
 }
+
+register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title")

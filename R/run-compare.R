@@ -199,3 +199,5 @@ comparison_matrix <- function(x, name, column) {
 comparison_value <- function(columns, column, rounds) {
   if (column == "average_regret") columns$cumulative_regret / rounds else as.double(columns[[column]])
 }
+
+register_family("bandit_comparison", comparison_entry, open = TRUE)

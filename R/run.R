@@ -93,7 +93,7 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   contexts <- problem_contexts(bandit, draws$contexts, rounds)
   stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
   outcome <- with_progress_steps(rounds, progress, function(report) {
-    if (is_stored(bandit)) play_in_store(bandit, problem, rounds, draws, report, stops)
+    if (is_stored(bandit)) play_in(bandit, problem, rounds, draws, report, stops)
     else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
     else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
     else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
@@ -274,3 +274,5 @@ check_run_rewards <- function(config) {
                 paste("one whose rewards are readings of a function: others are asked and told by",
                       "`$suggest()` and `$observe()`"))
 }
+
+register_family("bandit_run", run_entry, open = TRUE)

@@ -277,3 +277,8 @@ store_heartbeat <- function(store, token) {
                  " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, link),
                                                                          collapse = ", "), ")")
 }
+
+suggest_in.bandit_store_log <- store_suggest
+observe_in.bandit_store_log <- store_observe
+amend_in.bandit_store_log <- store_amend
+withdraw_in.bandit_store_log <- store_withdraw

@@ -15,11 +15,6 @@ new_store_log <- function(store, row, config) {
             class = "bandit_store_log")
 }
 
-is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journal, "bandit_store_log")
-
-# Is this a call that has to become a transaction first?
-needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
-
 # The row of a bandit; with the leases for which the SQL condition `leases` holds it is repeated, a row per lease.
 # `inside`: as the first thing of a transaction.
 head_row <- function(link, name, leases = NULL, inside = FALSE) {
@@ -560,4 +555,42 @@ query_stream <- function(log, id) {
     log$stream_at <- log$stream_at + 1
   }
   log$stream
+}
+
+play_in.bandit_store_log <- play_in_store
+
+add_in.bandit_store_log <- function(bandit, x, arm, reward, constraints, context, time, ...) {
+  force_arguments()
+  in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)), ...))
+}
+
+add_arms_in.bandit_store_log <- function(bandit, ...) in_store(bandit, bandit_add_arms(bandit, ...))
+
+# The new events' numbers begin after a gap, by which other replicas see that theirs are no more; their checksums anew.
+rewrite_log.bandit_store_log <- function(bandit, new) {
+  log <- bandit$journal
+  last <- known_events(bandit)
+  count <- length(new$events$kind)
+  events <- c(new$events, list(g = matrix(0, count, 0)))
+  e <- stored_events(bandit, events, new$refits, log$head$now)
+  e$number <- last + 1L + seq_len(count)
+  if (count && e$number[count] < last) stop_gpbandits("The events' numbers are used up.", argument = "x")
+  e$at <- times_told(log, e)
+  q <- read_queries(log, 0L, table_size(bandit$queries))
+  e$checksum <- cpp_checksums(rows_text(q, e), 0)
+  sql_run(log$link, "DELETE FROM gpb_event WHERE bandit = ", log$number)
+  sql_insert(log$link, "gpb_event", c(list(bandit = rep(log$number, count)), e))
+  sql_run(log$link, sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
+                            e$checksum[count], log$number))
+  log$base <- last + 1L
+  log$checksum <- e$checksum[count]
+  list()
+}
+
+# When each query's last event was written, for the view of the history.
+times_told <- function(log, e) {
+  old <- sql_select(log$link, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
+                    " AND kind NOT IN ('refit', 'arms') ORDER BY number")
+  at <- as.double(rev(old$at))[match(e$query, rev(old$query))]
+  ifelse(is.na(at), e$at, at)
 }

@@ -356,3 +356,5 @@ serve_history <- function(service, query) {
   if (compares_queries(bandit$config) && !ranks_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
   reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total))
 }
+
+register_family("bandit_service", service_entry, open = TRUE)

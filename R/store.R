@@ -158,3 +158,7 @@ print.bandit_store <- function(x, ...) {
   cat(sprintf("<bandit store: %s in %s>\n", dQuote(x$name, FALSE), x$link$kind))
   invisible(x)
 }
+
+register_family("bandit_store", store_entry, open = TRUE)
+
+begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)

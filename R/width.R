@@ -508,3 +508,5 @@ ridge_rate <- function(kernel, rounds, inputs = NULL) {
   d <- if (is.null(inputs)) max(length(kernel$dims), length(kernel$lengthscale)) else check_count(inputs)
   rounds^(d / (2 * nu + 2 * d))
 }
+
+register_family("bandit_width", width_entries, tag = "type", traits = width_traits)

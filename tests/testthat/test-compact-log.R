@@ -217,7 +217,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
 })
 
 compacting <- c("compact_bandit", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "replace_journal",
-                "replace_stored", "commit", "times_told")
+                "rewrite_log.bandit_store_log", "commit", "times_told")
 
 test_that("struck at any statement, all is as before or as after", {
   skip_on_cran()
@@ -259,7 +259,7 @@ test_that("a process that is killed in the middle has changed nothing, and worke
     history <- bandit$history()
     let_go(bandit)
     for (k in c(6, 15)) {
-      child <- parallel::mcparallel(with_clock("replace_stored", function(clock) {
+      child <- parallel::mcparallel(with_clock("rewrite_log.bandit_store_log", function(clock) {
         clock(function() compact_log(store_at(place)), function() tools::pskill(Sys.getpid(), tools::SIGKILL), k)
       }), silent = TRUE)
       expect_null(suppressWarnings(parallel::mccollect(child))[[1]])

@@ -62,7 +62,7 @@ family_of <- function(class) gpbandits:::family_of(class)
 
 test_that("every part is declared, and one of each kind is tried here", {
   parts <- one_of_each()
-  declared <- names(as.list(body(gpbandits:::family_of)[[2]]))[-(1:2)]
+  declared <- ls(gpbandits:::families)
   results <- Filter(function(class) isTRUE(family_of(class)$open), declared)
   expect_setequal(names(parts), setdiff(declared, results))
   for (class in names(parts)) {
@@ -159,11 +159,11 @@ test_that("a bandit made anew of settings that lack something is damaged, not de
   rivals <- one_of_each_rule()
   for (rule in names(rivals)) {
     rival <- rivals[[rule]]
-    for (name in names(gpbandits:::rival_rules[[rule]]$settings)) {
+    for (name in names(gpbandits:::script_of(rule)$settings)) {
       spoilt <- unserialize(serialize(rival, NULL))
       frame <- as.environment(spoilt)
       frame$config[name] <- NULL
-      if (name %in% gpbandits:::rival_rules[[rule]]$later) expect_no_error(spoilt$suggest())
+      if (name %in% gpbandits:::script_of(rule)$later) expect_no_error(spoilt$suggest())
       else expect_error(spoilt$suggest(), "lacks", class = "gpbandits_error", info = paste(rule, name))
     }
   }
@@ -225,4 +225,8 @@ test_that("what was found whole is known again as it was only, and what may chan
   }
   for (k in 1:50) expect_null(fault(kernel_se(k)))
   expect_lte(length(gpbandits:::whole_parts$bandit_kernel), gpbandits:::whole_parts_kept)
+})
+
+test_that("an engine is one that gp_bandit() lists", {
+  expect_identical(gpbandits:::engine_names, eval(formals(gp_bandit)$engine))
 })
