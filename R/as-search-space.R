@@ -1,65 +1,51 @@
-#' Search spaces of other packages
-#'
-#' Makes a [search_space()] of what tuning packages have: a `ParamSet` of package paradox (mlr3), a set of
-#' `parameters` of package dials
-#' (tidymodels), or a list. Both may also stand where a domain is asked for.
-#'
-#' @section Transformations: points are in the units in which they are used. `logscale = TRUE` and every
-#'   transformation whose values grow
-#'   like an exponential function (`10^x`, `2^x`, dials' logarithmic ranges) become `log = TRUE`, a linear one moves
-#'   the bounds, one of whole numbers
-#'   becomes an ordered factor of its values, and levels that stand for numbers or texts
-#'   (`p_fct(list(s = 1, l = 10))`) become
-#'   these. Other transformations are refused: apply them in the objective.
-#' @section Conditions: `depends` of paradox becomes `when`.
-#' @param x a `ParamSet`, a set of dials `parameters` (finalised), a named list of parameters, ranges and levels, or
-#'   a search space.
-#' @param transformed for a `ParamSet`: `FALSE` leaves its own scale and ignores transformations, as its optimisers do.
-#' @param ... must be empty.
-#' @return A [search_space()].
-#' @section Errors: a `gpbandits_error` if a parameter is unbounded or of a kind without a counterpart.
-#' @seealso [search_space()], [mlr3-doors].
-#' @examples
-#' as_search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"),
-#'                      prune = c(TRUE, FALSE)))
-#' @export
-as_search_space <- function(x, ...) {
-  if (missing(x)) {
-    stop_argument("x", "missing", "a search_space(), a paradox ParamSet, dials parameters, or a named list")
-  }
-  UseMethod("as_search_space")
-}
+# Search spaces of other packages: paradox' ParamSet, dials' parameters, and lists. Help is that of search_space().
 
-#' @rdname as_search_space
+# What `search_space(x)` returns. `transformed` is of a ParamSet.
+space_of <- function(x, where = NULL, transformed = TRUE) UseMethod("space_of")
+
 #' @export
-as_search_space.default <- function(x, ...) {
-  check_dots_empty(...)
-  if (inherits(x, "search_domain")) return(x)
-  if (!is.list(x) || is.data.frame(x) || length(x) == 0 || !are_names(names(x))) {
-    stop_argument("x", if (is.list(x) && !is.null(names(x))) paste("with the names",
-                                                                   quoted(names(x))) else describe(x),
-                  "a search_space(), a paradox ParamSet, dials parameters, or a named list")
+space_of.default <- function(x, where = NULL, transformed = TRUE) {
+  refuse_transformed(transformed)
+  if (inherits(x, "search_domain")) {
+    if (!is.null(where)) stop_argument("where", "given for a search space that is made", "NULL")
+    return(check_domain(x, "..."))
+  }
+  if (inherits(x, "bandit_param")) stop_argument("...", "a parameter without a name", parameters_allowed)
+  if (!is.list(x) || is.object(x) || length(x) == 0 || !are_names(names(x))) {
+    stop_argument("...", if (is.list(x) && !is.null(names(x))) paste("with the names",
+                                                                     quoted(names(x))) else describe(x),
+                  "named parameters, a paradox ParamSet, dials parameters, a named list, or a search space")
   }
   # (An input may be called `where`, too.)
   constraints <- names(x) == "where" & !vapply(x, speaks_of_parameter, NA)
-  space_of_list(as.list(x)[!constraints], if (any(constraints)) x[["where"]])
+  if (any(constraints)) {
+    if (!is.null(where)) stop_argument("where", "given beside a list that has one", "in one place")
+    where <- x[["where"]]
+  }
+  space_of_list(as.list(x)[!constraints], where)
+}
+
+# (An input of this name stands in a list.)
+refuse_transformed <- function(transformed) {
+  if (!identical(transformed, TRUE)) {
+    stop_argument("transformed", describe(transformed), "TRUE where there is no ParamSet",
+                  try = "search_space(list(transformed = ...)) for an input of this name")
+  }
 }
 
 # ---- paradox ---------------------------------------------------------------------------
 
-#' @rdname as_search_space
 #' @export
-as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
-  check_dots_empty(...)
+space_of.ParamSet <- function(x, where = NULL, transformed = TRUE) {
   check_flag(transformed)
-  needs_package("paradox", "x")
+  needs_package("paradox", "...")
   params <- from_elsewhere({
     facts <- facts_of_param_set(x, transformed)
     params <- lapply(facts, paradox_param)
     for (id in names(params)) params[[id]]["when"] <- list(paradox_condition(x$deps, id, facts))
     params
-  }, "x", "a broken ParamSet", "one that paradox has made")
-  search_domain(params)
+  }, "...", "a broken ParamSet", "one that paradox has made")
+  search_domain(params, where)
 }
 
 # Reads an object of another package's: where that fails it is none.
@@ -72,11 +58,11 @@ from_elsewhere <- function(code, arg, given, allowed) {
 
 facts_of_param_set <- function(x, transformed) {
   if (transformed && !is.null(x$extra_trafo)) {
-    stop_argument("x", "a ParamSet with a transformation of all parameters together",
+    stop_argument("...", "a ParamSet with a transformation of all parameters together",
                   "one with a transformation for each (or apply it in the objective)")
   }
   ids <- x$ids()
-  if (length(ids) == 0) stop_argument("x", "an empty ParamSet", "one with parameters")
+  if (length(ids) == 0) stop_argument("...", "an empty ParamSet", "one with parameters")
   trafos <- stats::setNames(x$params$.trafo, x$params$id)
   lapply(stats::setNames(ids, ids), function(id) {
     trafo <- if (transformed) trafos[[id]]
@@ -95,7 +81,7 @@ paradox_param <- function(fact) {
   if (fact$class == "ParamLgl") return(param_logical())
   if (fact$class == "ParamFct") return(param_factor(factor_values(fact, fact$levels)))
   if (!fact$class %in% c("ParamDbl", "ParamInt")) {
-    stop_argument("x", sprintf("with a %s (%s)", fact$class, fact$id), "of numbers, factors and logicals")
+    stop_argument("...", sprintf("with a %s (%s)", fact$class, fact$id), "of numbers, factors and logicals")
   }
   number_param(fact$id, fact$lower, fact$upper, fact$class == "ParamInt", fact$trafo)
 }
@@ -105,7 +91,7 @@ factor_values <- function(fact, levels) {
   if (is.null(fact$trafo)) return(levels)
   values <- lapply(levels, fact$trafo)
   if (!all(lengths(values) == 1) || !(all(vapply(values, is.numeric, NA)) || all(vapply(values, is.character, NA)))) {
-    stop_argument("x", sprintf("with levels of %s that stand for more than a number or a text", fact$id),
+    stop_argument("...", sprintf("with levels of %s that stand for more than a number or a text", fact$id),
                   "of plain levels (take the names, and look them up in the objective)")
   }
   unlist(values)
@@ -114,10 +100,10 @@ factor_values <- function(fact, levels) {
 # A number whose range is given on the scale from which `trafo` leads to its values (NULL: the same).
 number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   if (!is.finite(lower) || !is.finite(upper)) {
-    stop_argument("x", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
+    stop_argument("...", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
   }
   if (is.null(trafo)) return(if (whole) param_integer(lower, upper) else param_real(lower, upper))
-  value <- function(x) call_user(trafo(x), "x", sprintf("(the transformation of %s)", id))
+  value <- function(x) call_user(trafo(x), "...", sprintf("(the transformation of %s)", id))
   if (whole && !whole_values) {
     values <- vapply(seq(lower, upper), function(x) as.double(value(x)), 0)
     return(param_factor(values, ordered = TRUE))
@@ -125,7 +111,7 @@ number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   at <- seq(lower, upper, length.out = 9)
   values <- lapply(at, value)
   if (!all(lengths(values) == 1) || !all(vapply(values, is.numeric, NA)) || !all(is.finite(unlist(values)))) {
-    stop_argument("x", sprintf("with a transformation of %s that does not give one number", id), "with one that does")
+    stop_argument("...", sprintf("with a transformation of %s that does not give one number", id), "with one that does")
   }
   # paradox's whole numbers on a logarithmic scale are rounded down.
   if (all(vapply(values, is.integer, NA))) {
@@ -145,7 +131,7 @@ number_of_values <- function(id, at, values, whole) {
   if (whole) return(param_integer(round(ends[1]), round(ends[2]), log = ends[1] > 0))
   if (ends[1] > 0 && grows(log(values))) return(param_real(ends[1], ends[2], log = TRUE))
   if (grows(values)) return(param_real(ends[1], ends[2]))
-  stop_argument("x", sprintf("with a transformation of %s that is neither exponential nor linear", id),
+  stop_argument("...", sprintf("with a transformation of %s that is neither exponential nor linear", id),
                 "with others (apply this one in the objective)")
 }
 
@@ -157,7 +143,7 @@ paradox_condition <- function(deps, id, facts) {
     on <- deps$on[row]
     condition <- deps$cond[[row]]
     if (!inherits(condition, c("CondEqual", "CondAnyOf"))) {
-      stop_argument("x", sprintf("with a condition of class %s (%s)", class(condition)[1], id),
+      stop_argument("...", sprintf("with a condition of class %s (%s)", class(condition)[1], id),
                     "of conditions with == and %in%")
     }
     values <- condition$rhs
@@ -170,26 +156,26 @@ paradox_condition <- function(deps, id, facts) {
 
 # ---- dials -----------------------------------------------------------------------------
 
-#' @rdname as_search_space
 #' @export
-as_search_space.parameters <- function(x, ...) {
-  check_dots_empty(...)
+space_of.parameters <- function(x, where = NULL, transformed = TRUE) {
+  refuse_transformed(transformed)
   whole <- is.list(x) && all(c("id", "object") %in% names(x)) && is.character(x$id) && is.list(x$object) &&
     length(x$id) > 0 && length(x$id) == length(x$object)
-  if (!whole) stop_argument("x", describe(x), "dials parameters")
-  params <- from_elsewhere(Map(dials_param, x$object, x$id), "x", "broken dials parameters", "some that dials has made")
-  search_domain(stats::setNames(params, x$id))
+  if (!whole) stop_argument("...", describe(x), "dials parameters")
+  params <- from_elsewhere(Map(dials_param, x$object, x$id), "...", "broken dials parameters",
+                           "some that dials has made")
+  search_domain(stats::setNames(params, x$id), where)
 }
 
 dials_param <- function(object, id) {
   values <- object$values
   if (!is.null(values)) return(if (is.logical(values)) as_param(values, id) else param_factor(values))
   if (is.null(object$range)) {
-    stop_argument("x", sprintf("with a parameter that has no range (%s)", id), "finalised parameters")
+    stop_argument("...", sprintf("with a parameter that has no range (%s)", id), "finalised parameters")
   }
   ends <- lapply(object$range, function(end) if (is.numeric(end)) as.double(end) else NA_real_)
   if (anyNA(ends)) {
-    stop_argument("x", sprintf("with an unknown range (%s)", id), "parameters that dials::finalize() has finalised")
+    stop_argument("...", sprintf("with an unknown range (%s)", id), "parameters that dials::finalize() has finalised")
   }
   whole <- identical(object$type, "integer")
   inverse <- object$trans$inverse

@@ -398,7 +398,7 @@ limits_that_bind <- function(bandit, config, best, probability) {
   hold <- feasibility(config, scaled) >= probability
   limited <- names(Filter(is_limited, outcome_roles(config)))
   vapply(stats::setNames(nm = limited), function(name) {
-    config$outcomes[[name]]$role <- watched()
+    config$outcomes[[name]]$role <- tracked()
     any(better & feasibility(config, scaled) >= probability & !hold)
   }, NA)
 }

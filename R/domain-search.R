@@ -50,6 +50,13 @@
 #'   The default kernel of [maximize_bandit()] is a Matern 5/2 over the numbers times a [kernel_categorical()] over
 #'   levels, logicals
 #'   and indicators, with a correlation for each.
+#' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
+#'   (tidymodels, finalised), or a named list of parameters, ranges and levels; a search space is returned unchanged.
+#'   Points are in the units in which they are used. `logscale = TRUE` and every transformation whose values grow
+#'   like an exponential function (`10^x`, `2^x`, logarithmic ranges of dials) become `log = TRUE`. A linear
+#'   transformation moves the bounds. A transformation of integers becomes an ordered factor of its values. Levels that
+#'   represent numbers or texts, `p_fct(list(s = 1, l = 10))`, become these. Other transformations are an error: apply
+#'   them in the objective. `depends` of paradox becomes `when`.
 #' @section Where the policy is maximised: up to 64 combinations of levels are all searched, each with a
 #'   low-discrepancy set of its numbers (more:
 #'   such a set over everything); where there are numbers only of which at most 20,000 points can be made, all of
@@ -58,12 +65,14 @@
 #'   then
 #'   back to the last point that satisfies them) and changes of one level, or of a whole number by one, take turns
 #'   while they help.
-#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`, `param_shares()`; or what may
-#'   be written for
-#'   one: a pair of numbers, levels (characters, a factor), `c(TRUE, FALSE)`.
+#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
+#'   `param_shares()`; or what may be written for one: a pair of numbers, levels (characters, a factor),
+#'   `c(TRUE, FALSE)`. Or one unnamed argument: a paradox `ParamSet`, dials `parameters`, a named list, or a search space.
 #' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
 #'   returns a logical for each row.
 #'   (A function can go into a [bandit_store()] only with `trust`.)
+#' @param transformed for a `ParamSet`: a flag, by default `TRUE`. `FALSE` keeps its own scale and ignores
+#'   transformations, as its optimisers do. (Inputs called `where` or `transformed` stand in a list.)
 #' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal; of
 #'   `param_shares()` one number, or one for each share, from 0 on.
 #' @param log search on a logarithmic scale (`lower > 0`).
@@ -80,11 +89,12 @@
 #'   equalities of reals (which no search meets: write a margin, `abs(a + b - 1) <= 0.01`, or leave out an input that
 #'   the
 #'   others determine),
-#'   constraints that no point satisfies (of 65,536 that are tried). Points outside of the space are refused by name.
+#'   constraints that no point satisfies (of 65,536 that are tried), parameters of other packages that are unbounded or
+#'   have no counterpart. Points outside of the space are refused by name.
 #' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
 #'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
-#' @seealso [as_search_space()], [kernel_categorical()], [box_domain()].
+#' @seealso [kernel_categorical()], [box_domain()], [mlr3-doors], [tune_gp_bandit()].
 #' @examples
 #' space <- search_space(lr = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 12),
 #'                       rule = param_factor(c("gini", "information")), prune = param_logical(),
@@ -95,14 +105,20 @@
 #' found$par
 #' blend <- search_space(blend = param_shares(c("sand", "lime", "clay"), most = 2), temp = c(20, 80))
 #' gp_bandit(blend, kernel_se(0.4), 0.01, policy_uniform())$suggest(2)
+#' search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE, FALSE)))
 #' @export
-search_space <- function(..., where = NULL) space_of_list(list(...), where)
+search_space <- function(..., where = NULL, transformed = TRUE) {
+  if (...length() == 1 && is.null(...names())) return(space_of(..1, where, transformed))
+  refuse_transformed(transformed)
+  space_of_list(list(...), where)
+}
+
+parameters_allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical(), param_shares()"
 
 space_of_list <- function(params, where = NULL) {
-  allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical(), param_shares()"
-  if (length(params) == 0) stop_argument("...", "empty", allowed)
+  if (length(params) == 0) stop_argument("...", "empty", parameters_allowed)
   names <- names(params)
-  if (is.null(names) || !all(nzchar(names))) stop_argument("...", "a parameter without a name", allowed)
+  if (is.null(names) || !all(nzchar(names))) stop_argument("...", "a parameter without a name", parameters_allowed)
   names <- check_input_names(names, length(params), "...")
   search_domain(stats::setNames(lapply(names, function(name) as_param(params[[name]], name)), names), where)
 }

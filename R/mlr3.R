@@ -34,7 +34,7 @@
 #' Redis server): every worker has a bandit of its own, which knows what all of them have begun and ended. They
 #' have the same parameters but `batch_size`.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [search_space()], [as_search_space()], [maximize_bandit()].
+#' @seealso [search_space()], [maximize_bandit()].
 #' @examples
 #' if (requireNamespace("bbotk", quietly = TRUE) && requireNamespace("paradox", quietly = TRUE)) {
 #'   instance <- bbotk::OptimInstanceBatchSingleCrit$new(
@@ -112,7 +112,7 @@ bandit_of_optimizer <- list(bandit = function(rhs) {
 
 # Until bbotk ends it. `keep`: called with the bandit before every batch.
 optimize_instance <- function(inst, settings, keep) {
-  domain <- as_search_space(inst$search_space, transformed = FALSE)
+  domain <- search_space(inst$search_space, transformed = FALSE)
   bandit <- instance_bandit(domain, settings, inst)
   keep(bandit)
   # bbotk ends it by a condition, wherever it is.
@@ -234,7 +234,7 @@ async_optimizer <- function() {
         )
       },
       optimize = function(inst) {
-        domain <- as_search_space(inst$search_space, transformed = FALSE)
+        domain <- search_space(inst$search_space, transformed = FALSE)
         missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
         told <- archive_reader(domain, self$param_set$values, inst)
         design <- if (missing > 0) instance_points(told$bandit, missing, self$param_set$values$fixed)
@@ -263,7 +263,7 @@ work_on_instance <- function(inst, settings) {
   # (bbotk's way for its optimisers.)
   instance <- inst$.__enclos_env__$private
   instance$.eval_queue()
-  domain <- as_search_space(inst$search_space, transformed = FALSE)
+  domain <- search_space(inst$search_space, transformed = FALSE)
   told <- archive_reader(domain, settings, inst)
   while (!inst$is_terminated) {
     tell_archive(told, as.data.frame(inst$archive$data), domain, inst)

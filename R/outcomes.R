@@ -11,7 +11,7 @@
 #'
 #' @section Objectives: `to_maximize()`, `to_minimize()`. With one of them the bandit looks for its best value where the limits hold; with several for
 #'   places that no other place beats in all of them: `$front()`.
-#' @section Limits: `at_most()`, `at_least()`, `between()`: where the *expected* outcome is beyond, a place is not feasible. `watched()`: modelled, and otherwise of no consequence.
+#' @section Limits: `at_most()`, `at_least()`, `in_range()`: where the *expected* outcome is beyond, a place is not feasible. `tracked()`: modelled, and otherwise of no consequence.
 #'
 #' @section What is played under limits, with one objective \eqn{f} and limits \eqn{l_j \le g_j \le u_j}:
 #'   * [policy_ei()]: the largest \eqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j)}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j)}, computed in logarithms throughout
@@ -28,7 +28,7 @@
 #' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the value is not known yet (`status` is `"partial"`
 #'   until all are). `$observe(id, c(yield = 61))`: some outcomes of one query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come.
 #'   `$fail(id)` under `failures = "avoid"` or `"doubt"`: every outcome that is not known counts as its worst value so far: the least of what is to be large, the largest of what is to be small or at
-#'   most something; of `between()` and `watched()` nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
+#'   most something; of `in_range()` and `tracked()` nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
 #' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits hold. `$best(feasible = 0.95)`: the largest mean of the objective where
 #'   that is at least so much; where it nowhere is, the most probable place, with a warning of class `gpbandits_infeasible`.
 #'
@@ -84,14 +84,14 @@ at_least <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transf
 
 #' @rdname outcomes
 #' @export
-between <- function(lower, upper, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
-  new_part("bandit_outcome", "between")
+in_range <- function(lower, upper, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "in_range")
 }
 
 #' @rdname outcomes
 #' @export
-watched <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
-  new_part("bandit_outcome", "watched")
+tracked <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+  new_part("bandit_outcome", "tracked")
 }
 
 outcome_model <- alist(
@@ -115,12 +115,12 @@ outcome_entries <- list(
   at_least = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
                   traits = list(sense = 1, lower = function(x) x$limit,
                                 title = function(x) sprintf("at least %.6g", x$limit))),
-  between = list(settings = c(alist(lower = check_limit(lower, "lower"),
-                                    upper = check_number(upper, "upper", lower = lower, upper = largest_number)),
-                              outcome_model),
-                 traits = list(lower = function(x) x$lower, upper = function(x) x$upper,
-                               title = function(x) sprintf("between %.6g and %.6g", x$lower, x$upper))),
-  watched = list(settings = outcome_model, traits = list(title = "watched"))
+  in_range = list(settings = c(alist(lower = check_limit(lower, "lower"),
+                                     upper = check_number(upper, "upper", lower = lower, upper = largest_number)),
+                               outcome_model),
+                  traits = list(lower = function(x) x$lower, upper = function(x) x$upper,
+                                title = function(x) sprintf("between %.6g and %.6g", x$lower, x$upper))),
+  tracked = list(settings = outcome_model, traits = list(title = "tracked"))
 )
 
 outcome_traits <- list(objective = FALSE, sense = 0, lower = -Inf, upper = Inf)
@@ -151,8 +151,8 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
     upper <- min(vapply(of_name, `[[`, 0, "upper"))
     if (lower > upper) stop_argument("limits", sprintf("limits that no %s keeps", name),
                                      "limits that can hold together")
-    outcomes[[name]] <- if (lower == -Inf) at_most(upper) else if (upper == Inf) at_least(lower) else between(lower,
-                                                                                                              upper)
+    outcomes[[name]] <- if (lower == -Inf) at_most(upper)
+                        else if (upper == Inf) at_least(lower) else in_range(lower, upper)
   }
   outcomes
 }
@@ -198,7 +198,7 @@ complete_outcomes <- function(outcomes, config) {
 
 # Names, classes, and that something is to be made large or small.
 check_outcome_list <- function(outcomes, config = NULL) {
-  allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), between(), watched()"
+  allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), in_range(), tracked()"
   if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes),
                                                                                         allowed)
   names <- names(outcomes)

@@ -35,7 +35,7 @@ open_picture <- function(frame, x, y, key, grid = TRUE) {
     limits <- c(usr[3], usr[3] + (usr[4] - usr[3]) / (1 - min(layout$height, 0.5)))
     if (ylog) limits <- 10^limits
     graphics::plot.window(xlim, limits, log = frame$log, xaxs = style, yaxs = "i")
-    ticks <- ticks[in_range(ticks, usr[3:4], ylog)]
+    ticks <- ticks[between_ends(ticks, usr[3:4], ylog)]
   }
   ends <- if (ylog) 10^usr[3:4] else usr[3:4]
   if (grid) draw_grid(ticks, ends, or_else(frame$x_axis$at, graphics::axTicks(1)))
@@ -49,7 +49,7 @@ draw_grid <- function(ticks, ends, at) {
   graphics::segments(at, ends[1], at, ends[2], col = "grey92", lwd = 0.8)
 }
 
-in_range <- function(values, range, log) {
+between_ends <- function(values, range, log) {
   if (log) values <- log10(values)
   slack <- 1e-9 * diff(range)
   values >= range[1] - slack & values <= range[2] + slack

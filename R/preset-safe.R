@@ -173,7 +173,7 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
   if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with `outcomes`", "FALSE with `outcomes`")
   outcomes <- check_outcome_list(outcomes)
   if (sum(vapply(outcomes, trait, NA, "objective")) != 1 || !any(vapply(outcomes, is_limited, NA))) {
-    stop_argument("outcomes", describe(outcomes), "one objective, and limits: at_least(), at_most(), between()")
+    stop_argument("outcomes", describe(outcomes), "one objective, and limits: at_least(), at_most(), in_range()")
   }
   fitted <- !vapply(outcomes, function(one) is.null(one$transform) && is.null(one$refit), NA)
   if (any(fitted)) {

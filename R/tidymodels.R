@@ -37,7 +37,7 @@
 #'   the metric, or its negative where it is maximised).
 #' @section Errors: a `gpbandits_error` that names the argument, before anything is evaluated; those of package tune.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [as_search_space()], [mlr3-doors], [maximize_bandit()].
+#' @seealso [search_space()], [mlr3-doors], [maximize_bandit()].
 #' @examplesIf all(vapply(c("tune", "parsnip", "workflows", "rsample", "rpart"), requireNamespace, NA, quietly = TRUE))
 #' # In a script: library(parsnip); library(rsample); library(tune)
 #' parsnip <- asNamespace("parsnip")
@@ -87,7 +87,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   check_race_of(resamples, race)
   if (is.null(control)) control <- from_tune("control_bayes")()
   if (is.null(param_info)) param_info <- from_tune("extract_parameter_set_dials")(object)
-  bandit <- tuning_bandit(as_search_space(param_info), policy, ...)
+  bandit <- tuning_bandit(search_space(param_info), policy, ...)
   begun <- Sys.time()
   # The time limit ends this search; tune_bayes() would give up what there is.
   untimed <- utils::modifyList(control, list(time_limit = NA))

@@ -92,8 +92,8 @@ kept_store <- if (requireNamespace("RSQLite", quietly = TRUE)) {
 parts_of <- function(...) list(domain = x9, kernel = kernel, noise_var = 0.1, ...)
 invisible(gp_ucb(x9, kernel, 0.1, journal = "kept.journal")$suggest())
 own <- list(
-  as_search_space = list(list(x = square), list(x = space)), at_least = list(list(limit = 1)),
-  at_most = list(list(limit = 1, kernel = kernel, noise_var = 0.1, mean = 0)), between = list(list(lower = 0, upper = 1, noise_var = 0.1)),
+  at_least = list(list(limit = 1)),
+  at_most = list(list(limit = 1, kernel = kernel, noise_var = 0.1, mean = 0)), in_range = list(list(lower = 0, upper = 1, noise_var = 0.1)),
   auto_bandit = list(list(domain = square, data = data.frame(u = 0.5, v = 0.5, reward = 1), design = 2), list(domain = space), list(domain = shares),
                      list(domain = square, outcomes = two), list(domain = square, belief = belief_normal(u = c(0.5, 0.2))),
                      list(domain = square, outcomes = front[2:1], design = 2)),
@@ -149,7 +149,8 @@ own <- list(
   rival_admmbo = list(parts_of(tolerance = c(1, 1))), rival_epbo = list(parts_of(penalty = 1), parts_of(penalty = sqrt)),
   safe_opt = list(parts_of(threshold = -2, seed = 2, B = 1, R = 0.1), parts_of(threshold = -2, seed = 2, by = "data", lipschitz = 9, noise_bound = 0.1)),
   scale_outputs = list(list(direction = "minimize", centre = 0, scale = 1)),
-  search_space = list(list(a = c(0, 1), b = c("u", "v"), where = ~ a <= 1), list(m = param_shares(c("p", "q")), k = param_integer(1, 3))),
+  search_space = list(list(a = c(0, 1), b = c("u", "v"), where = ~ a <= 1), list(m = param_shares(c("p", "q")), k = param_integer(1, 3)),
+                      list(square), list(space)),
   store_heartbeat = list(list(store = kept_store, token = "none")), tune_gp_bandit = list(list(object = "none")),
   width_corrupt = list(list(base = width_amm(1, 0.1), total = 1)), width_fixed = list(list(B = 1, R = 0.1, looks = 3, drift = 0.1)),
   width_srinivas_box = list(list(a = 1, b = 1, r = 1, d = 1, slack = 1)),
@@ -161,7 +162,7 @@ whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_
               policy_eims(), pending_censor(2), change_window(2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
               stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_duels(TRUE), rewards_rankings(),
               rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), noise_gaussian(1), delay_poisson(1), race_folds(3),
-              fidelity_range(0.1, 1), to_maximize(), between(0, 1), belief_normal(u = c(0.5, 0.2)), finite_domain(x9), box_domain(0, 1), product_domain(1:2, square),
+              fidelity_range(0.1, 1), to_maximize(), in_range(0, 1), belief_normal(u = c(0.5, 0.2)), finite_domain(x9), box_domain(0, 1), product_domain(1:2, square),
               space, shares, problem, run, played, two, front, gain_rate(), penalty_exponential(), benchmark_function("branin"), surface,
               plan_experiments(x9, kernel, 0.1, 1.5, B = 1, R = 0.1), data.frame(id = 1:2, reward = 1:2), list(u = c(0, 1)), ~ cost <= 2 & yield >= 1)
 shown <- function(value) {

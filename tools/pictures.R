@@ -198,7 +198,7 @@ cheat_sheet <- function() {
          "Gaussian processes" = c("m <- gp_fit(x, y, kernel)      # marginal likelihood", "gp_regression(x, y, kernel, noise_var)", "predict(m, new); simulate(m, 3, newdata = new)"),
          "Many machines, many people" = c("s <- bandit_store(\"lab.db\", \"yield\")", "gp_bucb(..., store = s)        # begin", "work_on(s, f)                  # each worker",
                                           "b <- open_bandit(s)            # look, take part", "bandit_service(s, port = 8080) # a page and JSON"),
-         "Where you work already" = c("tnr(\"gp_bandit\"); opt(\"gp_bandit\")   # mlr3", "tune_gp_bandit(workflow, resamples)  # tidymodels", "as_search_space(param_set)"),
+         "Where you work already" = c("tnr(\"gp_bandit\"); opt(\"gp_bandit\")   # mlr3", "tune_gp_bandit(workflow, resamples)  # tidymodels", "search_space(param_set)"),
          "When something is wrong" = c("# Each mistake stops with a gpbandits_error that names", "# the argument, what was given, what is allowed; the", "# bandit stays as it was.",
                                        "tryCatch(..., gpbandits_error = function(e) e$argument)")))
   write_svg("cheatsheet.svg", 1230, 890, "gpbandits on one page", tag("rect", width = 1230, height = 890, fill = "#fff"),

@@ -1,14 +1,21 @@
 # Spaces of other packages, each against what that package itself makes of its own.
 
 test_that("a list means the same as the parameters", {
-  space <- as_search_space(list(u = c(0, 1), k = c("a", "b"), f = factor(c("x", "y")), l = c(TRUE, FALSE), n = param_integer(1, 3)))
+  space <- search_space(list(u = c(0, 1), k = c("a", "b"), f = factor(c("x", "y")), l = c(TRUE, FALSE), n = param_integer(1, 3)))
   expect_identical(space, search_space(u = param_real(0, 1), k = param_factor(c("a", "b")), f = param_factor(factor(c("x", "y"))),
                                        l = param_logical(), n = param_integer(1, 3)))
-  expect_identical(as_search_space(space), space)
+  expect_identical(search_space(space), space)
+  expect_identical(search_space(list(u = c(0, 1), k = c("a", "b")), where = ~ u <= 0.5),
+                   search_space(u = c(0, 1), k = c("a", "b"), where = ~ u <= 0.5))
+  # Inputs that are called as an argument is.
+  expect_identical(search_space(list(where = c(0, 1), transformed = c(TRUE, FALSE)))$names, c("where", "transformed"))
+  expect_error(search_space(u = c(0, 1), transformed = c(TRUE, FALSE)), "list\\(transformed", class = "gpbandits_error")
+  expect_error(search_space(space, where = ~ u <= 0.5), "`where`", class = "gpbandits_error")
+  expect_error(search_space(list(u = c(0, 1), where = ~ u <= 1), where = ~ u <= 0.5), "`where`", class = "gpbandits_error")
   expect_identical(gp_bandit(list(u = c(0, 1), k = c("a", "b")), kernel_se(dims = "u"), 1, policy_mean())$config$domain,
                    search_space(u = param_real(0, 1), k = param_factor(c("a", "b"))))
-  for (bad in list(NULL, 3, list(), list(c(0, 1)), list(a = mean), data.frame(a = 1:2))) {
-    expect_error(as_search_space(bad), class = "gpbandits_error")
+  for (bad in list(NULL, 3, list(), list(c(0, 1)), list(a = mean), data.frame(a = 1:2), c(0, 1), param_real(0, 1), box_domain(0, 1))) {
+    expect_error(search_space(bad), class = "gpbandits_error")
   }
 })
 
@@ -20,7 +27,7 @@ test_that("a paradox ParamSet gives the values that paradox makes of its own poi
                      kind = paradox::p_fct(c("a", "b", "c")), flag = paradox::p_lgl(),
                      deep = paradox::p_int(1, 5, depends = quote(kind %in% c("a", "b") && flag == TRUE)),
                      wide = paradox::p_dbl(0, 1, depends = quote(size == "m")))
-  space <- as_search_space(set)
+  space <- search_space(set)
   expect_identical(space$names, set$ids())
   expect_true(all(space$box$log[match(c("cp", "k", "ten"), space$names)]))
   expect_false(space$box$log[match("share", space$names)])
@@ -42,20 +49,20 @@ test_that("a paradox ParamSet gives the values that paradox makes of its own poi
   expect_setequal(ours$size, c(16, 32, 64))
   expect_identical(is.na(ours$deep), !(ours$kind %in% c("a", "b") & ours$flag))
   expect_identical(is.na(ours$wide), ours$size != 32)
-  raw <- as_search_space(set, transformed = FALSE)
+  raw <- search_space(set, transformed = FALSE)
   expect_equal(unname(raw$box$lower[["ten"]]), -3)
   expect_identical(raw$params$size$levels, c("s", "m", "l"))
 })
 
 test_that("what has no counterpart is refused", {
   skip_if_not_installed("paradox")
-  expect_error(as_search_space(paradox::ps(x = paradox::p_dbl(0))), "unbounded.*x", class = "gpbandits_error")
-  expect_error(as_search_space(paradox::ps(x = paradox::p_uty())), "ParamUty", class = "gpbandits_error")
-  expect_error(as_search_space(paradox::ps(x = paradox::p_dbl(0, 1, trafo = function(x) x^3))), "neither", class = "gpbandits_error")
-  expect_error(as_search_space(paradox::ps(x = paradox::p_dbl(0, 1), .extra_trafo = function(x, param_set) x)), "together",
+  expect_error(search_space(paradox::ps(x = paradox::p_dbl(0))), "unbounded.*x", class = "gpbandits_error")
+  expect_error(search_space(paradox::ps(x = paradox::p_uty())), "ParamUty", class = "gpbandits_error")
+  expect_error(search_space(paradox::ps(x = paradox::p_dbl(0, 1, trafo = function(x) x^3))), "neither", class = "gpbandits_error")
+  expect_error(search_space(paradox::ps(x = paradox::p_dbl(0, 1), .extra_trafo = function(x, param_set) x)), "together",
                class = "gpbandits_error")
-  expect_error(as_search_space(paradox::ps()), "empty", class = "gpbandits_error")
-  expect_s3_class(as_search_space(paradox::ps(x = paradox::p_dbl(0, 1, trafo = function(x) x^3)), transformed = FALSE), "search_domain")
+  expect_error(search_space(paradox::ps()), "empty", class = "gpbandits_error")
+  expect_s3_class(search_space(paradox::ps(x = paradox::p_dbl(0, 1, trafo = function(x) x^3)), transformed = FALSE), "search_domain")
 })
 
 # The fields of dials parameters, as dials 1.4 makes them.
@@ -71,7 +78,7 @@ test_that("dials parameters keep their scales and levels", {
                                           list(type = "logical", values = c(TRUE, FALSE)))), class = c("parameters", "data.frame"), row.names = 1:5)
   wanted <- search_space(penalty = param_real(1e-10, 1, log = TRUE), trees = param_integer(1, 2000), batch = param_integer(4, 128, log = TRUE),
                          activation = param_factor(c("relu", "tanh")), prune = param_logical())
-  expect_equal(as_search_space(by_hand), wanted)
+  expect_equal(search_space(by_hand), wanted)
   by_hand$object[[2]]$range$upper <- quote(unknown())
-  expect_error(as_search_space(by_hand), "trees", class = "gpbandits_error")
+  expect_error(search_space(by_hand), "trees", class = "gpbandits_error")
 })

@@ -39,7 +39,7 @@ named_kinds <- list(
            width = width_constant(2), ...)
   },
   space = function(names, ...) {
-    space <- as_search_space(stats::setNames(list(c(0, 1), c("u", "v")), names))
+    space <- search_space(stats::setNames(list(c(0, 1), c("u", "v")), names))
     gp_ei(space, kernel_se(0.4, dims = names[1]) * kernel_categorical(0.5, dims = names[2]), 0.01, ...)
   },
   context = function(names, ...) {

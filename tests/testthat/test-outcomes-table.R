@@ -31,7 +31,7 @@ play_outcomes <- function(row) {
   second <- if (trades(row$policy)) to_minimize(kernels[[2]], 0.05, 0.3) else at_most(0.4, kernels[[2]], 0.05, 0.3)
   b <- suppressMessages(gp_bandit(domain, kernels[[1]], 0.02, table_policies[[row$policy]](), mean = 0.1,
                                   pending = table_pendings[[row$pending]](), contexts = context, engine = row$engine,
-                                  failures = row$failures, outcomes = list(y = to_maximize(), g = second, side = watched(noise_var = 0.1))))
+                                  failures = row$failures, outcomes = list(y = to_maximize(), g = second, side = tracked(noise_var = 0.1))))
   contexts <- if (!is.null(context)) list(c(z = 0.2), c(z = 0.9)) else list(NULL)
   for (t in 1:7) {
     q <- b$suggest(context = contexts[[1 + t %% length(contexts)]])

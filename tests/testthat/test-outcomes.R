@@ -74,7 +74,7 @@ outcome_life <- function(seed, policy, score) {
   mean <- c(0, 0.5, -0.2)
   b <- gp_bandit(x, kernel_se(0.3), 0.02, policy, outcomes = list(
     g = at_most(0.6, kernel_matern(2.5, 0.4, 2), 0.05, 0.5), f = to_maximize(),
-    h = between(-1, 0.5, kernel_se(0.5, 0.7), 0.01, -0.2)))
+    h = in_range(-1, 0.5, kernel_se(0.5, 0.7), 0.01, -0.2)))
   values <- matrix(NA_real_, 0, 3)
   own <- values
   void <- matrix(FALSE, 0, 3)
@@ -224,8 +224,8 @@ test_that("one outcome alone is the bandit without outcomes, bit by bit", {
   expect_identical(one$history()$x, plain$history()$x)
   expect_identical(one$history()$yield, plain$history()$reward)
   expect_identical(one$posterior(0.3), plain$posterior(0.3))
-  # What is watched besides changes nothing.
-  b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outcomes = list(yield = to_maximize(), side = watched()))
+  # What is tracked besides changes nothing.
+  b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outcomes = list(yield = to_maximize(), side = tracked()))
   p <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei())
   for (t in 1:5) {
     q <- b$suggest()
@@ -383,11 +383,11 @@ test_that("bad outcomes are refused and change nothing", {
   make <- function(outcomes, policy = policy_ei(), ...) gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy, outcomes = outcomes, ...)
   good <- list(f = to_maximize(), g = at_most(1))
   for (bad in list(list(), list(to_maximize()), list(g = at_most(1)), list(f = to_maximize(), f = at_most(1)), list(f = 1), "f",
-                   list(id = to_maximize()), list(f = to_maximize(), x1 = at_most(1)), list(f = to_maximize(), f_mean = watched()))) {
+                   list(id = to_maximize()), list(f = to_maximize(), x1 = at_most(1)), list(f = to_maximize(), f_mean = tracked()))) {
     expect_error(make(bad), class = "gpbandits_error")
   }
   expect_error(at_most(Inf), class = "gpbandits_error")
-  expect_error(between(2, 1), class = "gpbandits_error")
+  expect_error(in_range(2, 1), class = "gpbandits_error")
   expect_error(make(good, policy_pi()), class = "gpbandits_error")
   expect_error(make(good, policy_ei(cost = function(x) 1)), class = "gpbandits_error")
   expect_error(make(good, policy_ehvi()), class = "gpbandits_error")
@@ -426,11 +426,11 @@ test_that("bad outcomes are refused and change nothing", {
 test_that("what failed counts as the worst of each outcome, and is avoided, with doubt or without", {
   for (failures in c("avoid", "doubt")) {
     b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), failures = failures, pending = pending_hallucinate(),
-                   outcomes = list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = watched()))
+                   outcomes = list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = tracked()))
     b$add(arm = c(1, 5), reward = data.frame(f = c(1, 2), g = c(0.5, 0.8), h = c(3, 4)))
     q <- b$suggest()
     b$fail(q$id)
-    roles <- list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = watched())
+    roles <- list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = tracked())
     with_values <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
     own <- if (failures == "doubt") data.frame(f = c(NA, NA, 0.01 + 1 / 12), g = c(NA, NA, 0.02 + 0.3^2 / 12), h = NA_real_)
     with_values$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 1), g = c(0.5, 0.8, 0.8), h = c(3, 4, NA)), noise_var = own)
@@ -514,7 +514,7 @@ test_that("policy_function() is given means and sds of all outcomes, by name, in
     mean[, "yield"]
   })
   scaled <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, seen, outputs = scale_outputs(), outcomes = list(
-    yield = to_minimize(), impurity = at_most(2, transform = "power"), side = watched()))
+    yield = to_minimize(), impurity = at_most(2, transform = "power"), side = tracked()))
   scaled$suggest()
   expect_identical(colnames(given$mean), c("yield", "impurity", "side"))
   expect_true(all(is.finite(given$mean)))
@@ -546,7 +546,7 @@ test_that("an own function of all outcomes is climbed on a box, sees points, tra
   expect_identical(twin$suggest(), b$suggest())
   # Watched outcomes besides one objective: matrices, too.
   wide <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_function(function(mean, sd, round) mean[, "a"] + sd[, "b"]),
-                    outcomes = list(a = to_maximize(), b = watched()))
+                    outcomes = list(a = to_maximize(), b = tracked()))
   wide$add(arm = c(1, 3), reward = data.frame(a = c(0, 1), b = 2))
   p <- wide$posterior()
   expect_equal(wide$suggest()$arm, which.max(p$a_mean + p$b_sd))

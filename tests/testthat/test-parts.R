@@ -40,7 +40,7 @@ one_of_each <- function() {
     bandit_refit = list(refit_every(3)),
     bandit_race = list(race_folds(5)),
     bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
-    bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), between(0, 1), watched()),
+    bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), in_range(0, 1), tracked()),
     bandit_outputs = list(scale_outputs()),
     bandit_noise = list(noise_gaussian(1)),
     bandit_delay = list(delay_fixed(1))

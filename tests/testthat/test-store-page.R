@@ -459,7 +459,7 @@ test_that("the doors say what several outcomes are for, and the front", {
   skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
   store <- store_at(sqlite_place(), seed = 1)
   bandit <- gp_bandit(tiny <- c(0, 0.5, 1), kernel_se(0.3), 0.01, policy_ehvi(), store = store,
-                      outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = between(0, 2)))
+                      outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = in_range(0, 2)))
   service <- list(bandit = bandit, store = store)
   read <- function(answer) jsonlite::parse_json(answer$body)
   model <- read(gpbandits:::serve_model(service))

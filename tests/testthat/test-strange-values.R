@@ -55,7 +55,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
     told = function(bad) b$observe(data.frame(id = 1, reward = 1, n = bad)), line = function(bad) compare_bandits(named(list(function(p) b), bad), 1, 1, 1, 1),
     picture = function(bad) plot(found, inputs = bad), points = function(bad) predict(found, named(data.frame(0.5), bad)),
     periods = function(bad) bandit_problem(x, function(z) z[, 1], contexts = matrix(1:2, dimnames = list(NULL, bad))),
-    list = function(bad) as_search_space(named(list(c(0, 1)), bad)), safety = function(bad) safe_opt(x, kernel_se(1), 0.1, 0, seed = 1, safety = bad)
+    list = function(bad) search_space(named(list(c(0, 1)), bad)), safety = function(bad) safe_opt(x, kernel_se(1), 0.1, 0, seed = 1, safety = bad)
   )
   rows <- list(row = function(bad) make(row_named(bad)), vector = function(bad) make(named(x, c(bad, letters[2:5]))))
   # Nor anywhere else, where a line may be broken.
@@ -180,7 +180,7 @@ test_that("an object of any class with a field changed, or without one, is read 
 test_that("what other packages' objects only call themselves is refused", {
   for (body in list(list(), new.env(), 1, "a", list(ids = 1))) for (class in c("ParamSet", "parameters")) {
     if (class == "ParamSet") skip_if_not_installed("paradox")
-    refused(as_search_space(structure(body, class = class)))
+    refused(search_space(structure(body, class = class)))
   }
 })
 
