@@ -216,7 +216,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
   })
 })
 
-compacting <- c("compact_bandit", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "replace_journal",
+compacting <- c("compact_bandit", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal",
                 "rewrite_log.bandit_store_log", "commit", "times_told")
 
 test_that("struck at any statement, all is as before or as after", {
