@@ -131,6 +131,8 @@ member_of <- function(x, name) {
   if (!is.null(found)) return(found)
   if (!exists(name, envir = frame, inherits = FALSE) &&
       !exists(name, envir = methods::getClass(class(x))@refMethods, inherits = FALSE)) {
+    # Other tools look for names with a dot in whatever is an environment: R6's deep clone for `.__enclos_env__`.
+    if (startsWith(name, ".")) return(NULL)
     stop_no_method(name)
   }
   do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name)))

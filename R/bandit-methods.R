@@ -119,6 +119,19 @@ print.GPBandit <- function(x, ...) {
   invisible(x)
 }
 
+# Bandits are equal if their settings and their logs are, whatever each has computed of them by now.
+#' @method all.equal GPBandit
+#' @export
+all.equal.GPBandit <- function(target, current, ...) {
+  if (!is_bandit(current)) return("current is no bandit")
+  log_of <- function(bandit) {
+    inside <- frame_of(bandit)
+    list(class = class(bandit)[1], config = inside$config, queries = table_columns(inside$queries),
+         events = table_columns(inside$events), refits = inside$refits, memory = if (has_rule(inside)) inside$memory)
+  }
+  all.equal(log_of(target), log_of(current), ...)
+}
+
 #' @rdname bandit-methods
 #' @method summary GPBandit
 #' @export

@@ -132,7 +132,7 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
                                    history = fidelity_history(domain), interrupted = FALSE, stopped = FALSE,
                                    out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())
   tryCatch(search_fidelities(search), interrupt = function(i) search$interrupted <- TRUE)
-  if (!is.null(search$hopeless)) warn_of_failures(search$hopeless)
+  warn_without_success(search$history, bandit$config, search$hopeless)
   maximum_over_fidelities(search)
 }
 

@@ -104,14 +104,24 @@ why_hopeless <- function(search) {
   if (all(says_nothing(now, config))) reason_of_failures(now[[status_name(config)]], nrow(search$design))
 }
 
+# Why the evaluations of a history failed, in their order; NULL if one of them succeeded, or none has ended.
+failures_in <- function(history, config) {
+  own <- history[history[[status_name(config)]] != "given", , drop = FALSE]
+  if (nrow(own) && all(says_nothing(own, config))) own[[status_name(config)]]
+}
+
 status_name <- function(config) beside("status", config$domain$names)
 
 # Ten for one reason are enough, for several as many as the design has, at least.
 reason_of_failures <- function(reasons, design) {
-  distinct <- unique(reasons)
-  if (length(reasons) < 10 || (length(distinct) > 1 && length(reasons) < design)) return(NULL)
+  if (length(reasons) < 10 || (length(unique(reasons)) > 1 && length(reasons) < design)) return(NULL)
+  failure_words(reasons)
+}
+
+failure_words <- function(reasons) {
+  if (length(reasons) == 1) return(paste("the only evaluation failed:", reasons))
   sprintf("none of %d evaluations succeeded, %s: %s", length(reasons),
-          if (length(distinct) == 1) "all for one reason" else "the first", distinct[1])
+          if (length(unique(reasons)) == 1) "all for one reason" else "the first", reasons[1])
 }
 
 # The next evaluation, NULL if there is none (yet).
@@ -302,21 +312,29 @@ close_search <- function(search, pool, bar) {
     settle(search)
   }
   rescale_if_due(as.environment(search$bandit))
-  if (search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations) {
-    return(invisible())
+  if (!(search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations)) {
+    search$hopeless <- why_hopeless(search)
+    if (is.null(search$hopeless)) {
+      warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
+      search$interrupted <- TRUE
+    }
   }
-  search$hopeless <- why_hopeless(search)
-  if (!is.null(search$hopeless)) {
-    warn_of_failures(search$hopeless)
-  } else {
-    warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
-    search$interrupted <- TRUE
-  }
+  warn_without_success(search$history, search$bandit$config, search$hopeless)
 }
 
-warn_of_failures <- function(reason) {
-  warning(structure(class = c("gpbandits_hopeless", "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0("the search has ended early: ", reason), call = user_call())))
+# `hopeless`: why a search was given up, or NULL.
+warn_without_success <- function(history, config, hopeless = NULL) {
+  if (!is.null(hopeless)) return(warn_of_failures(hopeless, "search"))
+  reasons <- failures_in(history, config)
+  if (!is.null(reasons)) warn_of_failures(failure_words(reasons))
+}
+
+# `early`: what ended before its budget was spent, or NULL.
+warn_of_failures <- function(words, early = NULL) {
+  text <- if (is.null(early)) paste0(toupper(substr(words, 1, 1)), substring(words, 2))
+          else sprintf("The %s ended early: %s", early, words)
+  warning(structure(class = c("gpbandits_no_success", "gpbandits_warning", "warning", "condition"),
+                    list(message = text, call = user_call())))
 }
 
 # Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns

@@ -11,9 +11,9 @@
 #' with the noise of a value that may lie anywhere between the worst and the best (`failures = "doubt"` of [gp_bandit()]): one failure among good points is taken for
 #' an accident, several together for a bad region. With several outcomes: for the worst of each.
 #' An objective that cannot take one point (it wants more arguments, or none) stops the search at its first call.
-#' Where none of the first evaluations succeeds (ten that fail for one reason, or as many as the design has) the search
-#' ends early, with a
-#' warning of class `gpbandits_hopeless` that says why.
+#' If no evaluation succeeded, the search ends with a warning of class `gpbandits_no_success` that quotes the first
+#' failure. It ends early if the first ten evaluations fail for one reason, or for several reasons as many as the
+#' design has.
 #' An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
 #'
 #' @section Several workers:
@@ -93,7 +93,7 @@
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
 #'   below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
-#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it was given up, or `NULL`), `race` and `fidelity` (`NULL`, or what
+#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it ended early without a success, or `NULL`), `race` and `fidelity` (`NULL`, or what
 #'   [race_folds()] and [fidelity_range()] say).
 #' @section The recommended point: the place of the best posterior mean, `bandit$best()`, as of [auto_bandit()] and in stores. Under a single model
 #'   (`refit = refit_every(2, mean = "fit", average = 1)`) there is more to it: what a fit cannot follow it calls noise, and some

@@ -10,8 +10,9 @@
 #' already count
 #' towards it), then batches of points of a bandit with the default kernel of the space, refitted as it goes. Rewards
 #' are scaled as
-#' there. bbotk decides when it ends, and recommends the best point seen. Values that are `NA` count as the worst so
-#' far, with a failure's doubt as in [maximize_bandit()].
+#' there. bbotk decides when it ends, and recommends the best point seen. `Inf` and `-Inf` count as the worst value so
+#' far, with a failure's doubt as in [maximize_bandit()]: return one of them for an evaluation that failed. `NA` and
+#' `NaN` are an error of bbotk. If no value is finite, there is a warning of class `gpbandits_no_success`.
 #' Transformations are applied by bbotk: the space is searched on its own scale.
 #'
 #' With several targets (`OptimInstanceBatchMultiCrit`, `TuningInstanceBatchMultiCrit`) the policy is
@@ -25,7 +26,8 @@
 #' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on a quarter of their number, 10 at most), `fixed` (`NULL`, or a named list of values, on
 #' the scale that is searched, of parameters that are not to be chosen: as of `$suggest(fixed = )`, of a
 #' [gp_bandit()]; the first design lies there, too, and evaluations elsewhere that the instance has are known).
-#' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations
+#' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations;
+#' clones (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have one of their own
 #' (its rewards are
 #' costs: what is maximised, with the other sign; of several targets its `outcomes` have the targets' names,
 #' with a dot in front where `$history()` has such a column already, and their own signs).
@@ -85,9 +87,18 @@ bandit_optimizer <- function() {
     private = list(
       .optimize = function(inst) {
         optimize_instance(inst, self$param_set$values, function(bandit) self$bandit <- bandit)
-      }
+      },
+      deep_clone = copied_with_bandit
     )
   )
+}
+
+# For `$clone(deep = TRUE)`: the clone's bandit is one of its own. (R6 calls it in the object; not all of bbotk's
+# versions have such a method.)
+copied_with_bandit <- function(name, value) {
+  if (is_bandit(value)) return(value$copy())
+  if (is.function(super$deep_clone)) return(super$deep_clone(name, value))
+  if (inherits(value, "R6")) value$clone(deep = TRUE) else value
 }
 
 optimizer_settings <- function() {
@@ -155,6 +166,9 @@ tell_rest <- function(bandit, domain, inst) {
   told <- seq_len(nrow(done$values)) <= sum(status %in% c("known", "partial", "failed"))
   if (any(!told)) {
     add_batch(bandit, done$x[!told, , drop = FALSE], rewards_told(done$values[!told, , drop = FALSE], inst, bandit))
+  }
+  if (nrow(done$values) && !any(is.finite(done$values))) {
+    warn_of_failures(failure_words(paste("returned", done$values[, 1])))
   }
 }
 
@@ -244,7 +258,8 @@ async_optimizer <- function() {
         found
       }
     ),
-    private = list(.optimize = function(inst) work_on_instance(inst, self$param_set$values))
+    private = list(.optimize = function(inst) work_on_instance(inst, self$param_set$values),
+                   deep_clone = copied_with_bandit)
   )
 }
 

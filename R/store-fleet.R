@@ -13,13 +13,18 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   bandit <- open_search_in(store, bandit, search)
   interrupted <- FALSE
   tryCatch({
-    if (workers == 1) suppressWarnings(work_on(store, objective, timeout = timeout), classes = "gpbandits_hopeless")
+    if (workers == 1) work_silently(store, objective, timeout)
     else run_fleet(store, objective, workers, timeout)
   }, interrupt = function(i) interrupted <<- TRUE)
   patiently(bandit$catch_up(), 300)
   found <- patiently(new_store_maximum(bandit, store, interrupted), 300)
-  if (!interrupted && !is.null(found$hopeless)) warn_of_failures(found$hopeless)
+  warn_without_success(found$history, bandit$config, if (!interrupted) found$hopeless)
   found
+}
+
+# That nothing has succeeded is said once, at the end of the search.
+work_silently <- function(store, objective, timeout, worker = NULL) {
+  suppressWarnings(work_on(store, objective, timeout = timeout, worker = worker), classes = "gpbandits_no_success")
 }
 
 # The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
@@ -122,7 +127,7 @@ end_worker <- function(store, name) {
 fleet_worker <- function(store, objective, timeout, worker, workspace, packages) {
   for (package in packages) loadNamespace(package)
   list2env(workspace, envir = globalenv())
-  work_on(store, objective, timeout = timeout, worker = worker)
+  work_silently(store, objective, timeout, worker)
 }
 
 # mirai where it is installed, unless the user has set a future plan and no daemons.

@@ -16,8 +16,9 @@
 #' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided (a result that
 #' is told of it after all, `$observe(id, reward)`, takes the place of that reward: there is one reading, and the query stays failed). A
 #' worker whose first ten
-#' evaluations fail for one reason, while nobody has succeeded in any, ends with a warning of class
-#' `gpbandits_hopeless` that says why.
+#' evaluations fail for one reason, while nobody has succeeded in any, ends early. If a worker ends, all of its
+#' evaluations failed and nobody else has succeeded, there is a warning of class `gpbandits_no_success` that quotes
+#' the first failure.
 #'
 #' In a search with [race_folds()] a worker takes a setting and evaluates its folds, `objective(point, fold)`, one after the other, against the complete
 #' settings that all workers share; what each fold gave is in the store at once, and whoever takes the setting over goes on from there.
@@ -60,6 +61,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   on.exit(pulse$stop())
   answered <- 0
   failures <- character()
+  given_up <- FALSE
   tryCatch(repeat {
     if (!is.null(until)) {
       patiently(bandit$catch_up(), patience)
@@ -79,15 +81,16 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     pulse$token("")
     answered <- answered + 1
     failures <- if (status %in% c("ok", "spent")) character() else c(failures, status)
-    if (is_hopeless_worker(bandit, failures)) {
-      warn_of_failures(reason_of_failures(failures, Inf))
-      break
-    }
+    given_up <- !is.null(reason_of_failures(failures, Inf)) && nobody_succeeded(bandit)
+    if (given_up) break
   }, interrupt = function(i) give_back(bandit, worker), error = function(e) {
     # (The caller's time limit, which may come in the middle of a query.)
     if (!inherits(e, "gpbandits_error")) give_back(bandit, worker)
     stop(e)
   })
+  if (given_up || (answered > 0 && length(failures) == answered && nobody_succeeded(bandit))) {
+    warn_of_failures(failure_words(failures), if (given_up) "worker")
+  }
   invisible(answered)
 }
 
@@ -99,11 +102,9 @@ evaluate_query <- function(bandit, query, objective, timeout, patience) {
 
 worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getpid(), format(Sys.time(), "%H%M%S"))
 
-# All that this worker has tried failed for one reason, and nobody has succeeded in anything.
-is_hopeless_worker <- function(bandit, failures) {
-  if (is.null(reason_of_failures(failures, Inf))) return(FALSE)
+nobody_succeeded <- function(bandit) {
   asked <- asked_queries(as.environment(bandit))
-  !any(status_of(bandit, asked) == "known")
+  !any(status_of(as.environment(bandit), asked) %in% c("known", "partial"))
 }
 
 # Again while the database does not answer, unless that cannot help.

@@ -179,3 +179,38 @@ test_that("nothing relies on partial matching, and nothing warns", {
   }
   expect_identical(tour(), "done")
 })
+
+test_that("other tools may ask a bandit what they ask any environment, wherever it is held", {
+  bandits <- list(gp_ei(1:5 / 5, kernel_se(0.3), 0.01), rival_epbo(1:5 / 5, kernel_se(0.3), 0.1, penalty = 1))
+  for (bandit in bandits) {
+    bandit$suggest()
+    for (b in list(bandit, bandit$copy(), unserialize(serialize(bandit, NULL)))) {
+      for (name in c(".__enclos_env__", ".__active__", ".foo")) {
+        expect_null(b[[name]])
+        expect_null(do.call("$", list(b, name)))
+      }
+      # What a user may have mistyped is an error still.
+      expect_error(b$histroy(), "history", class = "gpbandits_error")
+      expect_true(all.equal(b, bandit))
+    }
+    utils::capture.output(utils::str(list(bandit)), print(ls(bandit)), print(list(bandit)))
+    other <- bandit$copy()
+    other$suggest()
+    expect_match(all.equal(other, bandit), "quer|ength", all = FALSE)
+    expect_match(all.equal(bandit, 1), "no bandit")
+  }
+})
+
+test_that("an R6 object that holds a bandit can be cloned, compared, saved and read", {
+  skip_if_not_installed("R6")
+  holder <- R6::R6Class("Holder", public = list(bandit = NULL, rest = NULL))$new()
+  holder$bandit <- gp_ei(1:5 / 5, kernel_se(0.3), 0.01)
+  holder$bandit$add(arm = 1:2, reward = c(1, 3))
+  holder$rest <- list(holder$bandit)
+  saved <- unserialize(serialize(holder, NULL))
+  for (other in list(holder$clone(), holder$clone(deep = TRUE), saved, saved$clone(deep = TRUE))) {
+    expect_true(all.equal(other, holder))
+    expect_identical(other$bandit$history(), holder$bandit$history())
+    expect_identical(other$bandit$copy()$suggest(), holder$bandit$copy()$suggest())
+  }
+})

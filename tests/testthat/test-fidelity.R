@@ -135,7 +135,7 @@ test_that("failures, rules, time and interrupts end it with what there is; nonse
   expect_true(cut$interrupted)
   expect_identical(nrow(cut$history), 8L)
   expect_warning(none <- maximize_bandit(function(p, z) stop("never"), list(x = c(1, 3)), 50, fidelity = share()),
-                 class = "gpbandits_hopeless")
+                 class = "gpbandits_no_success")
   expect_null(none$par)
   for (bad in list(list(1, 1), list(0, 1, log = TRUE), list(0.5, 2, integer = TRUE), list(0, 1, cost = function(z) -z),
                    list(0, 1, cost = 3), list(0, 1, threshold = 0))) {

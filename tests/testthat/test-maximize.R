@@ -212,6 +212,31 @@ test_that("noise that is the user's word leaves the best posterior mean the reco
   }
 })
 
+test_that("a search of any size without a success warns, and quotes the first failure", {
+  box <- list(x = c(0, 1))
+  says <- function(code, text) expect_warning(code, text, class = "gpbandits_no_success")
+  for (size in c(1, 2, 5, 9, 10, 11, 14)) {
+    calls <- 0
+    broken <- function(p) stop("reason ", calls <<- calls + 1)
+    says(found <- maximize_bandit(broken, box, size), "error: reason 1$")
+    expect_null(found$par)
+    says(found <- minimize_bandit(function(p) NA, box, size), "returned NA$")
+    expect_identical(nrow(found$history), as.integer(min(size, 10)))
+    expect_identical(is.null(found$hopeless), size <= 10)
+  }
+  # All kinds of searches.
+  space <- search_space(x = param_real(0, 1), k = c("a", "b"))
+  says(maximize_bandit(function(p) p["x"]^2, space, 3), "error: ")
+  says(maximize_bandit(function(p) 1, box, 3, outcomes = list(a = to_maximize(), b = at_most(1))), "a, b")
+  says(maximize_bandit(function(p, fold) stop("never"), box, 6, race = race_folds(3)), "fold .*: error: never")
+  share <- fidelity_range(0.1, 1, cost = function(z) z)
+  says(maximize_bandit(function(p, z) stop("never"), box, 2, fidelity = share), "error: never")
+  says(maximize_bandit(function(p) stop("never"), box, 2, initial = data.frame(x = 0, reward = 1)), "never")
+  # One success is enough.
+  calls <- 0
+  expect_no_warning(maximize_bandit(function(p) if ((calls <<- calls + 1) == 3) 1 else stop("no"), box, 3))
+})
+
 test_that("a search whose every evaluation fails says why and ends early", {
   calls <- 0
   broken <- function(p) {
@@ -219,7 +244,7 @@ test_that("a search whose every evaluation fails says why and ends early", {
     stop("no licence")
   }
   space <- list(x = c(0, 1), y = c(0, 1), z = c(0, 1))
-  expect_warning(found <- maximize_bandit(broken, space, 60), "10 evaluations succeeded.*no licence", class = "gpbandits_hopeless")
+  expect_warning(found <- maximize_bandit(broken, space, 60), "10 evaluations succeeded.*no licence", class = "gpbandits_no_success")
   expect_identical(calls, 10)
   expect_match(found$hopeless, "no licence")
   expect_null(found$par)
@@ -227,9 +252,9 @@ test_that("a search whose every evaluation fails says why and ends early", {
   # Several reasons: once the design has ended. A success, early or late, and known points change nothing else.
   calls <- 0
   moody <- function(p) stop("mood ", calls <<- calls + 1)
-  expect_warning(maximize_bandit(moody, space, 60), "15 evaluations", class = "gpbandits_hopeless")
+  expect_warning(maximize_bandit(moody, space, 60), "15 evaluations", class = "gpbandits_no_success")
   expect_warning(maximize_bandit(broken, space, 60, initial = data.frame(x = 0, y = 0, z = 0, reward = 1)), "no licence",
-                 class = "gpbandits_hopeless")
+                 class = "gpbandits_no_success")
   calls <- 0
   seldom <- function(p) if ((calls <<- calls + 1) == 9) 1 else stop("no licence")
   expect_no_warning(found <- maximize_bandit(seldom, space, 14, refit = NULL))

@@ -216,6 +216,137 @@ test_that("a tuner finds the front of two measures", {
   expect_identical(tuner$bandit$config$policy$kind, "ehvi")
 })
 
+tuner_of_test <- function(...) {
+  mlr3tuning::auto_tuner(tuner = mlr3tuning::tnr("gp_bandit", design = 2),
+                         learner = mlr3::lrn("classif.debug", x = paradox::to_tune(0, 1)),
+                         resampling = mlr3::rsmp("holdout"), measure = mlr3::msr("classif.ce"), term_evals = 4, ...)
+}
+needs_tuning <- function() {
+  needs_bbotk()
+  for (package in c("mlr3", "mlr3tuning")) skip_if_not_installed(package)
+}
+# What a tuner's bandit knows of its evaluations.
+told_to <- function(tuner) subset(tuner$tuner$bandit$history(), status != "withdrawn")
+
+test_that("a trained tuner can be cloned, converted, saved and trained again", {
+  skip_on_cran()
+  needs_tuning()
+  set.seed(1)
+  task <- mlr3::tsk("iris")
+  tuner <- tuner_of_test()
+  quiet(tuner$train(task))
+  told <- told_to(tuner)
+  expect_equal(told$x, tuner$archive$data$x, tolerance = 1e-12)
+  path <- tempfile(fileext = ".rds")
+  saveRDS(tuner, path)
+  for (other in list(tuner$clone(deep = TRUE), mlr3::as_learner(tuner, clone = TRUE), readRDS(path))) {
+    expect_equal(told_to(other), told)
+    expect_identical(other$predict(task)$response, tuner$predict(task)$response)
+    # It is the copy's own.
+    other$tuner$bandit$reset()
+    expect_equal(told_to(tuner), told)
+    quiet(other$train(task))
+    expect_identical(nrow(told_to(other)), 4L)
+    expect_equal(told_to(tuner), told)
+  }
+  # And with nothing trained.
+  expect_null(tuner_of_test()$clone(deep = TRUE)$tuner$bandit)
+})
+
+test_that("nested resampling and benchmarks keep models, results and archives, twice", {
+  skip_on_cran()
+  needs_tuning()
+  set.seed(2)
+  task <- mlr3::tsk("iris")
+  tuner <- tuner_of_test()
+  for (turn in 1:2) {
+    found <- quiet(mlr3::resample(task, tuner, mlr3::rsmp("cv", folds = 2), store_models = TRUE))
+    expect_identical(nrow(found$score()), 2L)
+    expect_identical(nrow(mlr3tuning::extract_inner_tuning_results(found)), 2L)
+    archives <- as.data.frame(mlr3tuning::extract_inner_tuning_archives(found))
+    expect_identical(as.vector(table(archives$iteration)), c(4L, 4L))
+    expect_identical(length(found$learners), 2L)
+    expect_identical(nrow(found$learners[[2]]$archive$data), 4L)
+    # Next with a tuner that is trained.
+    quiet(tuner$train(task))
+  }
+  design <- mlr3::benchmark_grid(task, list(tuner, mlr3::lrn("classif.featureless")), mlr3::rsmp("holdout"))
+  compared <- quiet(mlr3::benchmark(design, store_models = TRUE))
+  expect_identical(nrow(compared$aggregate()), 2L)
+  expect_identical(nrow(mlr3tuning::extract_inner_tuning_results(compared)), 1L)
+})
+
+test_that("an optimiser can be cloned, saved and run again, under callbacks that see its bandit", {
+  skip_on_cran()
+  needs_bbotk()
+  set.seed(3)
+  seen <- list()
+  watching <- bbotk::callback_batch("test.watch", on_optimizer_after_eval = function(callback, context) {
+    seen <<- c(seen, list(context$optimizer$clone(deep = TRUE)))
+  })
+  optimizer <- bbotk::opt("gp_bandit", design = 3)
+  quiet(optimizer$optimize(instance_of("minimize", 5, callbacks = watching)))
+  expect_identical(length(seen), 5L)
+  # A clone from the middle of the run goes its own way.
+  expect_identical(nrow(seen[[4]]$bandit$history()), 4L)
+  told <- optimizer$bandit$history()
+  path <- tempfile(fileext = ".rds")
+  saveRDS(optimizer, path)
+  for (other in list(optimizer$clone(deep = TRUE), readRDS(path))) {
+    expect_true(all.equal(other$bandit, optimizer$bandit))
+    other$param_set$values$design <- 2L
+    quiet(other$optimize(instance_of("minimize", 4)))
+    expect_identical(sum(other$bandit$history()$status == "known"), 4L)
+    expect_identical(optimizer$param_set$values$design, 3L)
+    expect_identical(optimizer$bandit$history(), told)
+  }
+})
+
+test_that("an asynchronous tuner and optimiser are cloned with their bandits", {
+  needs_bbotk()
+  skip_if_not_installed("mlr3tuning")
+  optimizer <- suppressWarnings(bbotk::opt("async_gp_bandit", design = 3L))   # (without rush it warns)
+  optimizer$bandit <- auto_bandit(list(x = c(0, 1)), data = data.frame(x = 0.5, reward = 1))
+  clone <- suppressWarnings(optimizer$clone(deep = TRUE))
+  expect_true(all.equal(clone$bandit, optimizer$bandit))
+  clone$bandit$reset()
+  expect_identical(nrow(optimizer$bandit$history()), 1L)
+  clone$param_set$values$design <- 4L
+  expect_identical(optimizer$param_set$values$design, 3L)
+  expect_s3_class(suppressWarnings(mlr3tuning::tnr("async_gp_bandit")$clone(deep = TRUE)), "TunerAsync")
+})
+
+test_that("values that are infinite have failed, what is no number bbotk refuses, and nothing finite is a warning", {
+  skip_on_cran()
+  needs_bbotk()
+  run <- function(f, evaluations = 5) {
+    calls <- 0
+    objective <- bbotk::ObjectiveRFun$new(function(xs) list(y = f(calls <<- calls + 1, xs)),
+                                          paradox::ps(u = paradox::p_dbl(0, 1)),
+                                          paradox::ps(y = paradox::p_dbl(tags = "minimize")))
+    instance <- bbotk::OptimInstanceBatchSingleCrit$new(objective, terminator = bbotk::trm("evals", n_evals = evaluations))
+    optimizer <- bbotk::opt("gp_bandit", design = 3)
+    error <- tryCatch({
+      quiet(optimizer$optimize(instance))
+      NULL
+    }, error = conditionMessage)
+    list(error = error, evaluated = nrow(instance$archive$data), status = optimizer$bandit$history()$status)
+  }
+  for (bad in c(Inf, -Inf)) {
+    found <- run(function(call, xs) if (call == 2) bad else xs$u)
+    expect_null(found$error)
+    expect_identical(found$status[1:5], c("known", "failed", "known", "known", "known"))
+  }
+  for (bad in c(NA, NaN)) {
+    found <- run(function(call, xs) if (call == 2) bad else xs$u)
+    expect_match(found$error, "missing|NA")
+    expect_identical(found$evaluated, 1L)
+  }
+  # (Of these bbotk finds no best.)
+  expect_warning(found <- run(function(call, xs) Inf, 3), "none of 3 evaluations.*returned Inf", ignore.case = TRUE,
+                 class = "gpbandits_no_success")
+})
+
 test_that("it is registered whichever package is loaded first", {
   skip_on_cran()
   needs_bbotk()

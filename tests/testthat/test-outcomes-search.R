@@ -70,7 +70,7 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
   worst$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, 0.3)))
   expect_equal(twin$posterior(), worst$posterior())
   expect_warning(none <- maximize_bandit(function(p) 3, list(x = c(0, 1)), 12, outcomes = two_outcomes, progress = FALSE),
-                 class = "gpbandits_hopeless")
+                 class = "gpbandits_no_success")
   expect_match(none$history$status[1], "yield, impurity")
   expect_null(none$par)
   expect_output(print(none), "no evaluation has succeeded")

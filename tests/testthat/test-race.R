@@ -316,7 +316,7 @@ test_that("a fold that fails is the setting's failure", {
   expect_output(print(found), "failed")
   expect_lt(abs(found$par[["x"]] - 2.2), 0.3)
   expect_warning(none <- maximize_bandit(function(p, fold) stop("never"), list(x = c(0, 1)), 60, race = race_folds(3)),
-                 class = "gpbandits_hopeless")
+                 class = "gpbandits_no_success")
   expect_null(none$par)
 })
 

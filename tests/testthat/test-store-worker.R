@@ -794,12 +794,20 @@ test_that("a worker all of whose evaluations fail ends and says why", {
   }
   file <- tempfile(fileext = ".db")
   expect_warning(found <- maximize_bandit(broken, list(x = c(0, 1)), 40, store = bandit_store(file, "s", seed = 1)), "no licence",
-                 class = "gpbandits_hopeless")
+                 class = "gpbandits_no_success")
   expect_identical(calls, 10)
   expect_match(found$hopeless, "no licence")
+  # With any budget, by the driver once, and by a worker for itself.
+  few <- function(name) bandit_store(file, name, seed = 1)
+  said <- testthat::capture_warnings(maximize_bandit(broken, list(x = c(0, 1)), 3, store = few("few")))
+  expect_match(said, "^None of 3 evaluations succeeded, all for one reason: error: no licence$")
+  gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = few("one"))
+  begun <- calls
+  expect_warning(work_on(few("one"), broken, heartbeat = FALSE, until = function(bandit) calls > begun),
+                 "The only evaluation failed: error: no licence", class = "gpbandits_no_success")
   # Somebody who can goes on.
   b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "t", seed = 1))
-  expect_warning(work_on(bandit_store(file, "t"), broken, heartbeat = FALSE), "no licence", class = "gpbandits_hopeless")
+  expect_warning(work_on(bandit_store(file, "t"), broken, heartbeat = FALSE), "no licence", class = "gpbandits_no_success")
   expect_identical(work_on(bandit_store(file, "t"), function(p) p[["x1"]], heartbeat = FALSE,
                            until = function(bandit) sum(bandit$history()$action == "policy" & bandit$history()$status == "known") >= 2), 2)
 })

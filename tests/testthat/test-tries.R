@@ -31,6 +31,8 @@ test_that("errors say what to try, and which column is missing", {
 })
 
 test_that("a search whose every evaluation failed says why", {
-  expect_output(print(maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 4)), "error: flask broken")
-  expect_warning(maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 30), "flask broken", class = "gpbandits_hopeless")
+  expect_warning(found <- maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 4),
+                 "None of 4 evaluations.*flask broken", class = "gpbandits_no_success")
+  expect_output(print(found), "error: flask broken")
+  expect_warning(maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 30), "flask broken", class = "gpbandits_no_success")
 })
