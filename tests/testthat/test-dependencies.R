@@ -3,9 +3,9 @@
 sources <- test_path("..", "..")
 
 # Functions whose first argument, a string, is a package.
-loaders <- c("requireNamespace", "loadNamespace", "attachNamespace", "library", "require", "asNamespace", "getNamespace",
-             "getExportedValue", "isNamespaceLoaded", "packageVersion", "skip_if_not_installed", "needs_package",
-             "need_package", "when_loaded", "from", "has_packages")
+loaders <- c("requireNamespace", "loadNamespace", "attachNamespace", "library", "require", "asNamespace",
+             "getNamespace", "getExportedValue", "isNamespaceLoaded", "packageVersion", "skip_if_not_installed",
+             "needs_package", "need_package", "when_loaded", "from", "has_packages")
 
 # Packages that an expression names: `p::f`, f("p"), for (x in c("p", "q")) f(x), vapply(c("p", "q"), f, NA).
 packages_in <- function(e) {
@@ -20,7 +20,8 @@ packages_of_call <- function(name, args) {
   first <- if (length(args)) args[[1]]
   if (name %in% c("::", ":::")) return(as.character(first))
   if (name == "system.file") return(if (is.character(args$package)) args$package)
-  named <- is.character(first) || (name %in% c("library", "require") && is.name(first))
+  named <- is.character(first) ||
+    (name %in% c("library", "require") && is.name(first) && is.null(args$character.only))
   if (name %in% loaders) return(if (named) as.character(first))
   if (name == "for" && calls_loader(args[[3]], first)) return(strings_of(args[[2]]))
   if (name %in% c("vapply", "sapply", "lapply") && is_loader(args[[2]])) return(strings_of(first))
@@ -59,8 +60,9 @@ declared <- function(fields) {
 }
 
 test_that("packages are found behind all that names them", {
-  code <- parsed(c("a::not(b:::not)", "not <- function(x = c::not) if (requireNamespace('d', quietly = TRUE)) library(e)",
-                   "for (not in c('f', 'g')) skip_if_not_installed(not)", "all(vapply(c('h', 'i'), requireNamespace, NA))",
+  code <- parsed(c("a::not(b:::not)", "not <- function(x = c::not) if (requireNamespace('d')) library(e)",
+                   "for (not in c('f', 'g')) skip_if_not_installed(not)",
+                   "all(vapply(c('h', 'i'), requireNamespace, NA))",
                    "getExportedValue('j', 'not')", "system.file('not', package = 'k')", "other('not')"))
   expect_setequal(packages_in(code), letters[1:11])
 })
