@@ -6,7 +6,8 @@
 #' resamples. The first metric is what is optimised.
 #'
 #' A setting that was tried is not evaluated again: the bandit is told its result once more and asked for another.
-#' One for which all models failed counts as the worst so far, with a failure's doubt as in [maximize_bandit()]. Of `control`, `no_improve`, `time_limit` and
+#' One for which all models failed counts as the worst so far, with a failure's doubt as in [maximize_bandit()]. If all
+#' models of all settings failed, there is a warning of class `gpbandits_no_success` that quotes the first note. Of `control`, `no_improve`, `time_limit` and
 #' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
 #' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
 #'
@@ -14,9 +15,6 @@
 #' more against the best of those that were evaluated on all (the first settings are). Settings that were stopped are known to the bandit, with their
 #' own noise, and are not in the result, where a mean over a few resamples would be taken for one over all: attribute `race` tells of them, a list as in
 #' [race_folds()] (`folds` with `cost` and without `status`; `spent` counts the first settings too).
-#'
-#' Package tune is not among those that this one suggests, since it brings fifty others: `install.packages("tune")`. The
-#' example runs where it is installed, and reaches its functions without `library()` for that reason alone.
 #'
 #' @param object a parsnip model specification, or a workflow.
 #' @param preprocessor with a model specification: a formula or a recipe.
@@ -39,20 +37,16 @@
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [search_space()], [mlr3-doors], [maximize_bandit()].
 #' @examplesIf all(vapply(c("tune", "parsnip", "workflows", "rsample", "rpart"), requireNamespace, NA, quietly = TRUE))
-#' # In a script: library(parsnip); library(rsample); library(tune)
-#' parsnip <- asNamespace("parsnip")
-#' rsample <- asNamespace("rsample")
-#' tune <- asNamespace("tune")
 #' set.seed(1)
-#' tree <- parsnip$decision_tree("regression", "rpart", min_n = tune())
-#' split <- rsample$initial_validation_split(mtcars)
-#' found <- tune_gp_bandit(tree, mpg ~ ., rsample$validation_set(split),
+#' tree <- parsnip::decision_tree("regression", "rpart", min_n = tune())
+#' split <- rsample::initial_validation_split(mtcars)
+#' found <- tune_gp_bandit(tree, mpg ~ ., rsample::validation_set(split),
 #'                         iter = 2, initial = 3)
-#' tune$show_best(found, metric = "rmse")
+#' tune::show_best(found, metric = "rmse")
 #' @export
 tune_gp_bandit <- function(object, ...) UseMethod("tune_gp_bandit")
 
-# DESCRIPTION does not suggest tune: it brings fifty packages, and a check of this one would ask for all of them.
+# Looked up where it is called: package tune is suggested, and brings fifty others.
 from_tune <- function(name) getExportedValue("tune", name)
 
 #' @export
@@ -103,6 +97,8 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
   tryCatch(tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until),
            interrupt = function(i) message("Interrupted: what has been found is returned."))
+  costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$cost))
+  if (!any(is.finite(costs))) warn_of_failures(failed_tuning_words(search$found))
   found <- bound_iterations(search$found)
   attr(found, "bandit") <- bandit
   attr(found, "race") <- tuning_race_report(search)
@@ -227,6 +223,12 @@ mean_costs <- function(results, first) {
   means <- means[wanted, ]
   means$cost <- if (metric$direction == "maximize") -means$mean else means$mean
   means
+}
+
+# Of results in which every model failed: with the first of tune's notes.
+failed_tuning_words <- function(results) {
+  notes <- unlist(lapply(results, function(one) lapply(one$.notes, function(note) as.character(note$note))))
+  paste0("all models failed", if (length(notes)) paste0(", the first: ", one_text(notes[1])))
 }
 
 # The results of one more setting, named as tune_bayes() names them.

@@ -15,9 +15,10 @@ named_in <- function(fields) {
 }
 
 # Suggested packages of tidymodels: they bring fifty others, a quarter of an hour of compiling where there are no
-# binaries. And those of rush, which are of use beside a Redis server only. Who wants them there installs them; the
-# tests go on without.
-too_long <- c("dials", "parsnip", "recipes", "rsample", "tune", "workflows", "yardstick", "redux", "rush")
+# binaries. Those of rush, which are of use beside a Redis server only. And those that some tests compare results with.
+# Who wants them there installs them; the tests go on without.
+too_long <- c("dials", "parsnip", "rsample", "tune", "workflows", "yardstick", "redux", "rush",
+              "DiceKriging", "DiceOptim", "GPareto", "gplite")
 
 # What a target cannot do without (required) and what it only gains from.
 needs <- function(target) {

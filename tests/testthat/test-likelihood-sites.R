@@ -52,7 +52,7 @@ test_that("Laplace's posterior has the numbers that gplite printed", {
 
 test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with exposure", {
   skip_if_not_installed("gplite")
-  gplite <- function(name, ...) getExportedValue("gplite", name)(...)  # (no dependency of the package)
+  gplite <- function(name, ...) getExportedValue("gplite", name)(...)
   set.seed(5)
   X <- matrix(runif(24), 12)
   at <- matrix(runif(20), 10)

@@ -1,19 +1,22 @@
 # Packages that are used beside this one, attached before and after it: neither hides a name of the other's.
 
-users_packages <- c("dplyr", "data.table", "ggplot2", "mlr3", "paradox", "bbotk", "mlr3tuning", "dials", "parsnip", "rsample", "tune",
-                    "workflows", "future", "mirai")
+users_packages <- c("dplyr", "data.table", "ggplot2", "mlr3", "paradox", "bbotk", "mlr3tuning", "dials", "parsnip",
+                    "rsample", "tune", "workflows", "future", "mirai")
 
 # Names that `order` of packages, attached in a fresh R, hides of one of ours or hides by one of ours.
 masked_names <- function(order) {
   script <- tempfile(fileext = ".R")
   on.exit(unlink(script))
-  writeLines(c(sprintf(".libPaths(%s)", deparse1(.libPaths())),
-               sprintf("for (package in %s) suppressMessages(library(package, character.only = TRUE))", deparse1(order)),
-               "found <- conflicts(detail = TRUE)",
-               "ours <- getNamespaceExports(\"gpbandits\")",
-               "hidden <- unlist(lapply(setdiff(names(found), \"package:gpbandits\"),",
-               "                        function(place) paste0(place, \"::\", intersect(found[[place]], ours), recycle0 = TRUE)))",
-               "writeLines(c(\"hidden:\", hidden))"), script)
+  writeLines(deparse(bquote({
+    .libPaths(.(.libPaths()))
+    for (package in .(order)) suppressMessages(library(package, character.only = TRUE))
+    found <- conflicts(detail = TRUE)
+    ours <- getNamespaceExports("gpbandits")
+    hidden <- lapply(setdiff(names(found), "package:gpbandits"), function(place) {
+      paste0(place, "::", intersect(found[[place]], ours), recycle0 = TRUE)
+    })
+    writeLines(c("hidden:", unlist(hidden)))
+  })), script)
   said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = TRUE)
   expect_true("hidden:" %in% said, info = paste(said, collapse = "\n"))
   said[seq_along(said) > match("hidden:", said)]

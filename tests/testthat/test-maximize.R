@@ -41,7 +41,7 @@ test_that("an objective that fails or returns nonsense is recorded, avoided, nev
   expect_true(all(found$history$status[!failed] == "ok"))
   expect_lt(mean(utils::tail(failed, 10)), 0.5)
   expect_lt(abs(found$par[["x"]] - 0.5), 0.05)
-  none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 4)
+  expect_warning(none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 4), class = "gpbandits_no_success")
   expect_null(none$par)
   expect_equal(nrow(none$history), 4)
   expect_output(print(none), "no evaluation")

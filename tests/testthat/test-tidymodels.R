@@ -1,6 +1,5 @@
 # tune_gp_bandit(): tune_bayes() with a bandit in its place.
 
-# DESCRIPTION does not suggest these packages: see from_tune().
 from <- function(package) asNamespace(package)
 needs_tune <- function() {
   for (package in c("tune", "workflows", "rsample", "parsnip", "dials", "rpart")) skip_if_not_installed(package)
@@ -114,6 +113,14 @@ test_that("a setting that was tried is told again, and another one asked for", {
   curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), refit = NULL)
   curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   expect_identical(gpbandits:::next_setting(curious)$n, 2L)
+})
+
+test_that("a search all of whose models failed is said to have, with the first note", {
+  results <- function(...) list(list(.notes = lapply(list(...), function(notes) data.frame(note = notes))))
+  words <- gpbandits:::failed_tuning_words
+  expect_match(words(c(results(character(), "no licence"), results("later"))), "all models failed, the first: no licence")
+  expect_identical(words(results(character())), "all models failed")
+  expect_identical(words(list(list())), "all models failed")
 })
 
 test_that("settings for which all models fail count as the worst so far", {
