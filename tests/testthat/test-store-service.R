@@ -31,7 +31,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(query$status, 200L)
   first <- read(query)$queries
   expect_identical(first$id, 1L)
-  expect_identical(read(ask("/suggest", '{"worker": "w"}'))$queries$token, first$token)
+  expect_identical(read(ask("/suggest", '{"worker": "w", "lease": 30}'))$queries$token, first$token)
   expect_identical(read(ask("/heartbeat", sprintf('{"token": "%s"}', first$token)))$renewed, 1L)
   tell <- sprintf('{"id": 1, "reward": 0.3, "token": "%s"}', first$token)
   expect_identical(ask("/observe", tell)$status, 200L)

@@ -80,7 +80,7 @@ test_that("a long transaction is whole or not there", {
   skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
-    queries <- bandit$suggest(200, worker = "$gpb$'; --")
+    queries <- bandit$suggest(200, worker = "$gpb$'; --", lease = 60)
     expect_identical(anyDuplicated(queries$token), 0L)
     bandit$observe(queries$id, sin(queries$x1), token = queries$token)
     before <- bandit$history()
@@ -185,7 +185,7 @@ test_that("bad arguments are refused before anything happens", {
   expect_match(refused(gp_ucb(store_x, kernel_se(0.2), 0.01, store = file)), "bandit_store")
   expect_match(refused(gp_ucb(store_x, kernel_se(0.2), 0.01, store = bandit_store(file, "b"), journal = tempfile())), "journal")
   bandit <- store_makers$ucb(store = bandit_store(file, "b"))
-  expect_match(refused(bandit$suggest(worker = 1)), "worker")
+  expect_match(refused(bandit$suggest(worker = 1, lease = 60)), "worker")
   expect_match(refused(bandit$suggest(lease = 0)), "lease")
   expect_match(refused(bandit$suggest(leese = 1)), "lease")
   expect_identical(nrow(bandit$history()), 0L)
@@ -229,7 +229,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
     bandit$suggest(2)
     behind <- open_bandit(store_at(place))
-    behind$suggest(1, worker = "w")
+    behind$suggest(1, worker = "w", lease = 60)
     before <- behind$history()
     bandit$observe(1, 0.5)
     bandit$observe(2, -0.5)
@@ -254,7 +254,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
       DBI::dbDisconnect(con)
     }
     tamper(place, "UPDATE gpb_lease SET state = 'offered' WHERE query = 1")     # it has been answered
-    expect_identical(behind$suggest(worker = "x")$id, 4L)
+    expect_identical(behind$suggest(worker = "x", lease = 60)$id, 4L)
     expect_same_log(behind, open_bandit(store_at(place)))
   })
 })
@@ -266,7 +266,7 @@ test_that("refits whose parameters are damaged are refused, and leave a replica 
     bandit$suggest(1)
     behind <- open_bandit(store_at(place))
     before <- behind$history()
-    for (k in 1:6) bandit$observe(bandit$suggest(worker = "w")$id, sin(k))
+    for (k in 1:6) bandit$observe(bandit$suggest(worker = "w", lease = 60)$id, sin(k))
     text <- tamper(place, "SELECT parameters FROM gpb_event WHERE kind = 'refit'")$parameters[1]
     lying <- c("no JSON", "", "3", "{}", "[]", strrep("[", 1e5), sub("\"noise_var\"", "\"noise\"", text, fixed = TRUE),
                gsub("\\d\\.\\d+", "-1", text))
