@@ -7,7 +7,8 @@ own_fields <- function() parent.env(parent.frame())
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
-  fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
+  fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", reasons = "ANY", handle = "ANY",
+                journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
       "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now;
@@ -40,14 +41,14 @@ GPBandit <- setRefClass("GPBandit",
       bandit_rank(own_fields(), ids, ...)
       invisible(.self)
     },
-    withdraw = function(id, outcome = NULL, ...) {
-      "Pending queries that will never be answered; or some outcomes of them, by name."
-      bandit_withdraw(own_fields(), id, FALSE, outcome, ...)
+    withdraw = function(id, outcome = NULL, reason = NULL, ...) {
+      "Pending queries that will never be answered; or some outcomes of them, by name. `reason`: one string."
+      bandit_withdraw(own_fields(), id, FALSE, outcome, reason, ...)
       invisible(.self)
     },
-    fail = function(id, ...) {
-      "Pending queries that were tried in vain."
-      bandit_withdraw(own_fields(), id, TRUE, ...)
+    fail = function(id, reason = NULL, ...) {
+      "Pending queries that were tried in vain. `reason`: one string."
+      bandit_withdraw(own_fields(), id, TRUE, reason = reason, ...)
       invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
@@ -154,10 +155,11 @@ stop_no_method <- function(name) {
 #' @noRd
 .DollarNames.GPBandit <- function(x, pattern = "") grep(pattern, bandit_methods(), value = TRUE)
 
-# An object of the class from its settings and its log. `memory`: see R/rival.R.
+# An object of the class from its settings and its log. `memory`: see R/rival.R; `reasons`: see R/bandit-log.R.
 new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),
-                       refits = list(), memory = first_memory(config)) {
-  fields <- list(config = config, queries = queries, events = events, refits = refits, handle = NULL, journal = NULL)
+                       refits = list(), memory = first_memory(config), reasons = NULL) {
+  fields <- list(config = config, queries = queries, events = events, refits = refits, reasons = reasons, handle = NULL,
+                 journal = NULL)
   generator <- if (is.null(config$rule)) GPBandit else BanditRival
   if (!is.null(config$rule)) fields$memory <- memory
   without_definition(do.call(generator$new, fields), generator)

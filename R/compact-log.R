@@ -198,7 +198,15 @@ replace_log <- function(bandit, new) {
              else if (!is.null(log)) function() keep_change(log, bandit)
   fields <- list(events = table_of(new$events), refits = new$refits, handle = NULL)
   if (!is.null(new$queries)) fields$queries <- table_of(new$queries)
+  fields["reasons"] <- list(reasons_after(bandit, new))
   commit(bandit, list(), fields = fields, durable = durable)
+}
+
+# Those of queries that stay.
+reasons_after <- function(bandit, new) {
+  first <- new$events$kind[1] %in% event_kind[["checkpoint"]]
+  kept <- bandit$reasons[as.integer(names(bandit$reasons)) > if (first) new$events$size[1] else 0]
+  if (length(kept)) kept
 }
 
 # A query whose event was made of two stands in a checkpoint: nothing says what was known when it, and those before it,
@@ -224,6 +232,7 @@ replace_journal <- function(bandit, new) {
     rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", new$events[names(journal_event_columns(config))]),
     arms_as_text(new$events),
+    reasons_as_text(names(reasons <- reasons_after(bandit, new)), reasons),
     vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
     parts[substr(parts, 1, 1) == "n"]), collapse = ";")
   draft <- paste0(path, ".compact")
@@ -250,6 +259,7 @@ replace_stored <- function(bandit, new) {
   last <- known_events(bandit)
   count <- length(new$events$kind)
   events <- c(new$events, list(g = matrix(0, count, 0)))
+  events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
   e <- stored_events(bandit, events, new$refits, log$head$now)
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) stop_gpbandits("The events' numbers are used up.", argument = "x")

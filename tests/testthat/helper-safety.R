@@ -125,7 +125,7 @@ at_our_end <- function(command) {
     system(paste(if (nzchar(Sys.which("setsid"))) "setsid", "sh", shQuote(normalizePath(testthat::test_path("after.sh"))),
                  Sys.getpid(), shQuote(at_end_of_us$commands), "</dev/null >/dev/null 2>&1"), wait = FALSE)
   }
-  cat(command, "\n", file = at_end_of_us$commands, append = TRUE)
+  cat(paste0(command, "\n"), sep = "", file = at_end_of_us$commands, append = TRUE)
 }
 at_end_of_us <- new.env()
 

@@ -347,7 +347,8 @@ fleet_work <- function(store, kind, pause, lease) {
   bandit <- gpbandits:::patiently(open_bandit(store), 300)
   worker <- gpbandits:::worker_name()
   repeat for (context in sample(contexts)) {
-    query <- gpbandits:::patiently(bandit$suggest(context = context, worker = worker, lease = lease), 300)
+    ask <- function() suppressMessages(bandit$suggest(context = context, worker = worker, lease = lease))
+    query <- gpbandits:::patiently(ask(), 300)
     if (nrow(query) == 0 && gpbandits:::nothing_left(bandit, 300)) return(invisible())
     if (nrow(query)) gpbandits:::patiently(bandit$observe(query$id, objective(query), token = query$token), 300)
   }
