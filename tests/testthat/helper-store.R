@@ -433,7 +433,7 @@ drive_fleet <- function(fleet) {
       begun <- begun + 1
     }
     if (begun > 10 * (fleet$workers + fleet$evaluations)) stop("workers end before they have done anything")
-    Sys.sleep(0.05)
+    Sys.sleep(0.1)
   }
 }
 
@@ -494,7 +494,7 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
       tools::pskill(victims[1 + (7 * killed) %% length(victims)], tools::SIGKILL)
       killed <- killed + 1
     }
-    Sys.sleep(0.02)
+    Sys.sleep(0.05)
   }
   took <- proc.time()[["elapsed"]] - began
   wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left

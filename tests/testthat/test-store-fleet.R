@@ -200,3 +200,38 @@ test_that("a search in a store sees rewards in any units", {
   expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
   expect_equal(same[[2]]$value, -1e6 * same[[1]]$value, tolerance = 1e-6)
 })
+
+test_that("a search in a store says what it does, and a budget that is spent says so", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  objective <- function(p) if (p[["x"]] > 2.9) stop("too far") else hill(p)
+  lines <- character()
+  found <- withCallingHandlers(search_in(place, 8, objective, verbose = TRUE), message = function(m) {
+    lines <<- c(lines, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  })
+  expect_match(lines, "of 8: .* at x = ")
+  expect_identical(as.integer(sub(" of.*", "", lines)), 1:8)
+  expect_identical(grepl("error: too far", lines), is.na(found$history$reward))
+  # Only what is new is said by who goes on.
+  expect_message(search_in(place, 9, objective, verbose = TRUE), "9 of 9: ")
+  bar <- utils::capture.output(search_in(place, 10, objective, progress = TRUE), type = "message")
+  expect_match(paste(bar, collapse = ""), "100%")
+  bandit <- open_bandit(store_at(place))
+  message <- expect_message(none <- bandit$suggest(2), "budget of 10 evaluations is spent", class = "gpbandits_budget_spent")
+  expect_identical(nrow(none), 0L)
+  expect_silent(work_on(store_at(place), objective, heartbeat = FALSE))
+})
+
+test_that("workers find packages where the caller does", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  out <- run_child(shell = "unset R_LIBS R_LIBS_USER;", c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
+    "found <- maximize_bandit(function(p) -p[['x']]^2, list(x = c(-1, 1)), 6, store = store, workers = 2, verbose = TRUE)",
+    "cat('found', sum(found$history$status == 'ok'), '\\n')"))
+  expect_identical(grep("^found", out, value = TRUE), "found 6 ", info = paste(out, collapse = "\n"))
+  expect_identical(sum(grepl("of 6: .* at x = ", out)), 6L)
+})

@@ -148,6 +148,22 @@ test_that("a worker that asks for several contexts gets each in its own", {
   })
 })
 
+test_that("people, who take no lease, keep their experiments for as long as they take", {
+  on_databases(function(place) {
+    bandit <- auto_bandit(list(temp = c(40, 100), acid = c(0, 5)), store = store_at(place, "lab", attempts = 1, seed = 1))
+    for (round in 1:3) {
+      expect_identical(bandit$suggest(2)$id, 2L * round + -1:0)
+      run_out(place, 1e6)                                                          # days
+    }
+    # Nor does anybody get them who takes leases.
+    expect_identical(open_bandit(store_at(place, "lab"))$suggest(worker = "robot", lease = 60)$id, 7L)
+    expect_identical(bandit$catch_up()$history()$status, rep("pending", 7))
+    expect_identical(summary(store_at(place, "lab"))$working$expires[1:6], rep(Inf, 6))
+    bandit$observe(1, 0.5)
+    expect_identical(bandit$history()$status[1], "known")
+  })
+})
+
 test_that("without a lease a query is its asker's for good", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, attempts = 1))
