@@ -38,9 +38,9 @@ start_postgres <- function() {
   home <- tempfile("gpb-pg", tmpdir = "/tmp")                    # a socket's path must be short
   dir.create(home)
   if (root) system(paste("chown postgres", home))
+  at_our_end(c(postgres_command("pg_ctl", sprintf("-D %s/data -m immediate -w stop", home)), paste("rm -rf", home)))
   if (as_postgres("initdb", sprintf("-D %s/data -A trust -U gpb --no-sync", home)) != 0) return("initdb fails")
   postgres_here$home <- home
-  at_our_end(c(postgres_command("pg_ctl", sprintf("-D %s/data -m immediate -w stop", home)), paste("rm -rf", home)))
   if (postgres_control("start") != 0) return("the server does not start")
   ""
 }
@@ -336,10 +336,11 @@ fleet_truth <- function(p) {
 
 alive_in <- function(home) running(as.integer(grep("^[0-9]+$", dir(home), value = TRUE)))
 
-# What a worker of a fleet does. In contexts it goes from one to the next.
-fleet_work <- function(store, kind, pause, lease) {
+# What a worker of a fleet does. In contexts it goes from one to the next. `gate()`: waits before each evaluation.
+fleet_work <- function(store, kind, pause, lease, gate = function() NULL) {
   contexts <- fleet_kinds[[kind]]$contexts
   objective <- function(p) {
+    gate()
     Sys.sleep(pause)
     fleet_truth(p)
   }
@@ -360,10 +361,20 @@ fork_worker <- function(place, home, pause = 0.01, lease = 0.3, kind = "arms") {
     file.create(file.path(home, Sys.getpid()))
     store <- steadily(store_at(place))
     store$link$hold <- 2
-    fleet_work(store, kind, pause, lease)
+    fleet_work(store, kind, pause, lease, function() {
+      wait_until(function() count_rewards(place) < allowed_rewards(home), "the next blow to the fleet", pause = 0.02)
+    })
   }, silent = TRUE, detached = TRUE)
   file.create(file.path(home, job$pid))
 }
+
+# How many rewards there may be until the next blow has been struck: a fleet that is faster than who strikes waits.
+allow_rewards <- function(home, count) {
+  draft <- tempfile("allowed", home)
+  writeLines(format(count), draft)
+  file.rename(draft, file.path(home, "allowed"))
+}
+allowed_rewards <- function(home) as.double(readLines(file.path(home, "allowed")))
 
 # A process that stops itself (as SIGSTOP does) in the middle of its first transaction, then goes on. It is a worker
 # of nobody's.
@@ -453,6 +464,7 @@ fleet_blows <- list(
     pid <- fork_stopped(place, function(store) fleet_work(store, kind, 0, lease), detached = TRUE)$pid
     wait_for(gpbandits:::is_stopped(pid))
     before <- count_rewards(place)
+    allow_rewards(home, max(allowed_rewards(home), before + 4))
     if (place$kind == "postgres") wait_for(count_rewards(place) >= before + 3) else Sys.sleep(1)
     tools::pskill(pid, tools::SIGCONT)
     file.create(file.path(home, pid))
@@ -471,28 +483,33 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
   })
   began <- latest <- proc.time()[["elapsed"]]
   start <- function() start_driver(place, home, workers, evaluations, kind = kind, lease = lease, ...)
-  driver <- start()
   killed <- lost <- struck <- done <- 0
-  reached <- function(k, of) done >= (k + 1) / (of + 1) * evaluations
+  at <- function(k, of) if (k < of) ceiling((k + 1) / (of + 1) * evaluations) else Inf
+  allow <- function() allow_rewards(home, min(at(lost, drivers), at(struck, length(blows)), if (killed == 0) each))
+  allow()
+  driver <- start()
   repeat {
     before <- done
     done <- count_rewards(place)
     if (done >= evaluations) break
     if (done > before) latest <- proc.time()[["elapsed"]]
     if (proc.time()[["elapsed"]] > latest + 600) stop(why_stalled(place, home, done, evaluations))
-    if (lost < drivers && reached(lost, drivers)) {
+    if (done >= at(lost, drivers)) {
       tools::pskill(driver, tools::SIGKILL)
       lost <- lost + 1
+      allow()
       driver <- start()
     }
-    if (struck < length(blows) && reached(struck, length(blows))) {
+    if (done >= at(struck, length(blows))) {
       struck <- struck + 1
+      allow()
       fleet_blows[[blows[struck]]](place, home, kind, lease)
     }
     victims <- if (done >= (killed + 1) * each) alive_in(home)
     if (length(victims)) {
       tools::pskill(victims[1 + (7 * killed) %% length(victims)], tools::SIGKILL)
       killed <- killed + 1
+      allow()
     }
     Sys.sleep(0.05)
   }
