@@ -30,11 +30,13 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   found
 }
 
-# A function that says what has been answered since it was last called, whoever has answered it: a message for each
-# evaluation, and steps of the bar.
+# A function that says what has been answered since it was made or last called, whoever has answered it: a message for
+# each evaluation, and steps of the bar.
 store_reporter <- function(bandit, search, bar) {
   if (!search$verbose && is.null(bar)) return(function() NULL)
-  said <- steps <- 0
+  patiently(bandit$catch_up(), 300)
+  said <- nrow(answered_in_store(bandit))
+  steps <- 0
   function() {
     patiently(bandit$catch_up(), 300)
     history <- answered_in_store(bandit)

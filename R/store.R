@@ -59,7 +59,7 @@
 #'   `$observe(id, reward, constraints = NULL, token = NULL)`: evaluation happens at least once, its reward is counted exactly once. The same value
 #'   again changes nothing, another one is an error (`$amend()` changes it, and the change is an event). A late reward, of a lease that
 #'   has run out, is taken while the query is open; a token that was never given out is refused. `$fail()`, `$withdraw()` and `$amend()`
-#'   take `token` too, the first two a `reason`.
+#'   take `token` too. A `reason` of the first two is an entry of the log: every replica has it.
 #'   `$add()` without `reward` is a point that somebody else evaluates, outside of the store: pending, and offered to nobody.
 #'
 #' @section Tables: `gpb_schema` (version), `gpb_bandit` (name, settings as JSON, seed, counters), `gpb_query` (one row per query: arm, action,
