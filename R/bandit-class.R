@@ -195,6 +195,8 @@ adopt <- function(bandit) {
   if (environmentIsLocked(frame)) damaged("its environment is locked")
   class <- as.character(class(bandit))
   if (!class %in% names(definition_finders)) return(invisible(bandit))   # a class of the user's
+  # (Objects of 0.1.0 have no such field.)
+  if (!exists("reasons", envir = frame, inherits = FALSE)) frame$reasons <- NULL
   kept <- c(names(methods::getClass(class)@fieldClasses), intersect(".said", ls(frame, all.names = TRUE)))
   check_plain(frame, kept)
   for (table in mget(c("queries", "events"), envir = frame)) if (is.environment(table)) check_plain(table)
