@@ -18,6 +18,7 @@ check_whole <- function(bandit) {
     check_logged_inputs(bandit$config, cpp_logged_inputs(bandit$queries, seq_len(table_size(bandit$queries))))
     check_refits(bandit)
     kind_of(bandit)$check_log(bandit)
+    check_reasons(bandit)
   })
 }
 

@@ -7,7 +7,8 @@ own_fields <- function() parent.env(parent.frame())
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
-  fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", handle = "ANY", journal = "ANY"),
+  fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", reasons = "ANY", handle = "ANY",
+                journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
       "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now;
@@ -40,14 +41,14 @@ GPBandit <- setRefClass("GPBandit",
       bandit_rank(own_fields(), ids, ...)
       invisible(.self)
     },
-    withdraw = function(id, outcome = NULL, ...) {
-      "Pending queries that will never be answered; or some outcomes of them, by name."
-      bandit_withdraw(own_fields(), id, FALSE, outcome, ...)
+    withdraw = function(id, outcome = NULL, reason = NULL, ...) {
+      "Pending queries that will never be answered; or some outcomes of them, by name. `reason`: one string."
+      bandit_withdraw(own_fields(), id, FALSE, outcome, reason, ...)
       invisible(.self)
     },
-    fail = function(id, ...) {
-      "Pending queries that were tried in vain."
-      bandit_withdraw(own_fields(), id, TRUE, ...)
+    fail = function(id, reason = NULL, ...) {
+      "Pending queries that were tried in vain. `reason`: one string."
+      bandit_withdraw(own_fields(), id, TRUE, reason = reason, ...)
       invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
@@ -156,10 +157,11 @@ stop_no_method <- function(name) {
 #' @noRd
 .DollarNames.GPBandit <- function(x, pattern = "") grep(pattern, bandit_methods(), value = TRUE)
 
-# An object of the class from its settings and its log. `memory`: see R/rival.R.
+# An object of the class from its settings and its log. `memory`: see R/rival.R; `reasons`: see R/bandit-log.R.
 new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),
-                       refits = list(), memory = first_memory(config)) {
-  fields <- list(config = config, queries = queries, events = events, refits = refits, handle = NULL, journal = NULL)
+                       refits = list(), memory = first_memory(config), reasons = NULL) {
+  fields <- list(config = config, queries = queries, events = events, refits = refits, reasons = reasons, handle = NULL,
+                 journal = NULL)
   generator <- if (is.null(config$rule)) GPBandit else BanditRival
   if (!is.null(config$rule)) fields$memory <- memory
   without_definition(do.call(generator$new, fields), generator)
@@ -195,6 +197,8 @@ adopt <- function(bandit) {
   if (environmentIsLocked(frame)) damaged("its environment is locked")
   class <- as.character(class(bandit))
   if (!class %in% names(definition_finders)) return(invisible(bandit))   # a class of the user's
+  # (Objects of 0.1.0 have no such field.)
+  if (!exists("reasons", envir = frame, inherits = FALSE)) frame$reasons <- NULL
   kept <- c(names(methods::getClass(class)@fieldClasses), intersect(".said", ls(frame, all.names = TRUE)))
   check_plain(frame, kept)
   for (table in mget(c("queries", "events"), envir = frame)) if (is.environment(table)) check_plain(table)

@@ -52,6 +52,7 @@ bandit_history <- function(bandit, ids = NULL) {
   ours <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), beliefs_at_choice(bandit, ids),
             list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                  status = status_names[of("status")]),
+            if (length(bandit$reasons)) list(reason = reasons_of(bandit, ids)),
             if (ranks_queries(bandit$config)) list(ranking = rankings_of(bandit, ids))
             else if (compares_queries(bandit$config)) opponents(bandit, ids),
             if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),

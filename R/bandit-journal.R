@@ -3,6 +3,7 @@
 #   q  a query: the columns of the log's queries that are known at the choice
 #   e  an event: kind, id, reward, time, what was told beside the reward, constraint values
 #   a  what could be played at a query, where it was not everything: its id, and the arms and the inputs that were fixed
+#   w  why a query was given up: its id, and text
 #   m  what a rival's rule remembers after the change
 #   f  a refit's parameters        x  the log was emptied
 #   r  the state of R's random generator after the change; p: only its position moved
@@ -141,6 +142,7 @@ keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits
     if (!is.null(queries)) rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", c(events, g_columns(config, events$g))[names(journal_event_columns(config))]),
     arms_as_text(events),
+    reasons_as_text(events$id + ids_before(bandit), events$reason),
     vapply(refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
     if (!is.null(memory)) paste("m", value_text(memory))
   ))
@@ -186,6 +188,20 @@ text_as_arms <- function(text, events) {
   if (anyNA(at) || anyDuplicated(at)) stop("eligible arms of a query that is not there")
   arms[at] <- vapply(words, `[`, "", 2)
   arms
+}
+
+reasons_as_text <- function(ids, reasons) {
+  some <- which(!is.na(reasons))
+  sprintf("w %d %s", as.integer(ids[some]), vapply(reasons[some], value_text, ""))
+}
+
+text_as_reasons <- function(text) {
+  if (length(text) == 0) return(NULL)
+  ids <- sub(" .*", "", text)
+  reasons <- lapply(substring(text, nchar(ids) + 2), value_from_text)
+  if (!all(vapply(reasons, is_text, NA) & lengths(reasons) == 1)) stop("a reason that is no text")
+  last <- !duplicated(ids, fromLast = TRUE)
+  stats::setNames(unlist(reasons), ids)[last]
 }
 
 rows_as_text <- function(letter, columns) {
@@ -290,7 +306,7 @@ seed_from_words <- function(words) {
 replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
-  if (!all(letter %in% c("q", "e", "a", "m", "f", "x", "r", "p", "n"))) stop("a part of an unknown kind")
+  if (!all(letter %in% c("q", "e", "a", "w", "m", "f", "x", "r", "p", "n"))) stop("a part of an unknown kind")
   text <- substring(parts, 3)
   rng <- last_seed(letter, text, seed)
   notes <- lapply(text[letter == "n"], note_from_text)
@@ -304,7 +320,8 @@ replay_lines <- function(config, lines, seed, trust) {
   queries <- text_as_rows(text[letter == "q"], journal_query_columns(config))
   queries <- add_rewards(queries, events, config)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
-                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], value_from_text, trust))
+                       table_of(events[names(event_columns())]), lapply(text[letter == "f"], value_from_text, trust),
+                       reasons = text_as_reasons(text[letter == "w"]))
   if (any(letter == "m")) bandit$memory <- value_from_text(text[max(which(letter == "m"))])
   heal(as.environment(bandit))
   list(bandit = bandit, notes = notes, rng = rng)
@@ -410,6 +427,7 @@ rewrite_log.bandit_file_journal <- function(bandit, new) {
     rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", new$events[names(journal_event_columns(config))]),
     arms_as_text(new$events),
+    reasons_as_text(names(reasons <- reasons_after(bandit, new)), reasons),
     vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
     parts[substr(parts, 1, 1) == "n"]), collapse = ";")
   draft <- paste0(path, ".compact")

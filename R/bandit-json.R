@@ -21,7 +21,8 @@
 #'     checkpoint, the first event of a bandit that has forgotten rounds ([compact_log()]), has their number as `size`, as `other` the
 #'     number of the queries that stand for them (the first ones, with their numbers, means and spreads of rewards), as
 #'     `spread` how many were explored, as `reward` the last query that was asked before all their rewards were known;
-#'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one.
+#'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one;
+#'   * `reasons`, where there are any: an object of strings by ids, why queries failed or were withdrawn.
 #'
 #'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.
 #'
@@ -51,6 +52,9 @@ as_json <- function(bandit) {
                   queries = json_columns(bandit$queries, names(journal_query_columns(config))),
                   events = json_columns(events_with_values(bandit), c(names(journal_event_columns(config)), "arms")),
                   refits = json_array(vapply(bandit$refits, exact_text, "")))
+  if (length(bandit$reasons)) {
+    members$reasons <- json_object(stats::setNames(cpp_json_strings(unname(bandit$reasons)), names(bandit$reasons)))
+  }
   if (has_rule(bandit)) members$memory <- exact_text(bandit$memory)
   json_object(members)
 }
@@ -142,6 +146,12 @@ number_from_json <- function(found) {
   c(NaN, Inf, -Inf)[special]
 }
 
+reasons_from_json <- function(found) {
+  if (length(found) == 0) return(NULL)
+  if (!is.list(found) || is.null(names(found))) stop("its reasons have no ids")
+  vapply(found, string_from_json, "")
+}
+
 # ---- the bandit ---------------------------------------------------------------------
 
 json_members <- c("format", "version", "package", "settings", "queries", "events", "refits")
@@ -169,7 +179,7 @@ bandit_from_json <- function(found) {
   queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
-                       table_of(events[names(event_columns())]), refits)
+                       table_of(events[names(event_columns())]), refits, reasons = reasons_from_json(found$reasons))
   if (!is.null(found$memory)) bandit$memory <- value_from_json(found$memory, FALSE)
   bandit
 }

@@ -90,13 +90,50 @@ logged_contexts <- function(bandit, queries) {
 # The log gets what the core's object knows and it does not. `refits`: the parameters of the refits among the
 # new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
 # `written`: the new events come from where the log is kept, and are returned. `fields`: others that change with it.
-sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list()) {
+# `reason`: of the queries that the new events give up.
+sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list(), reason = NULL) {
   fields <- c(fields, if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
   durable <- if (!written && !is.null(bandit$journal)) {
-    function(queries, events) keep_change(bandit$journal, bandit, queries, events, refits)
+    function(queries, events) keep_change(bandit$journal, bandit, queries, with_reason(events, reason), refits)
   }
   # As in commit().
   invisible(suspendInterrupts(cpp_log_follow(handle, bandit, fields, durable, keep, written)))
+}
+
+# ---- why queries were given up ----------------------------------------------------------
+# The field `reasons` has the reasons of queries that failed or were withdrawn, named by the queries' ids; NULL where
+# there are none. An event brings its reason in the column `reason`, which the log's table does not have.
+
+giving_up <- event_kind[c("withdraw", "fail")]
+
+# Rows of events, those that give a query up with a reason.
+with_reason <- function(events, reason) {
+  if (!is.null(reason)) events$reason <- ifelse(events$kind %in% giving_up, reason, NA_character_)
+  events
+}
+
+# The field after queries (rows of the log) were given up.
+reasons_with <- function(bandit, id, reason) {
+  reasons <- bandit$reasons
+  if (length(id)) reasons[as.character(id + ids_before(bandit))] <- reason
+  reasons
+}
+
+# The reasons of some queries (rows of the log); of what has a result after all none is shown.
+reasons_of <- function(bandit, id) {
+  found <- unname(bandit$reasons)[match(id + ids_before(bandit), names(bandit$reasons))]
+  ifelse(status_of(bandit, id) %in% c("pending", "known", "lost"), NA_character_, as.character(found))
+}
+
+check_reason <- function(reason) if (!is.null(reason)) enc2utf8(check_string(reason, "reason"))
+
+check_reasons <- function(bandit) {
+  reasons <- bandit$reasons
+  if (is.null(reasons)) return(invisible())
+  ids <- suppressWarnings(as.integer(names(reasons)))
+  right <- is_text(reasons) && length(ids) == length(reasons) && !anyNA(ids) && !anyDuplicated(ids) &&
+    all(ids >= 1 & ids <= all_rounds(bandit))
+  if (!right) damaged("its reasons are not those of queries")
 }
 
 # Rows of a rival's log, whose rewards and constraint values are still to come: as the core has them for a bandit.

@@ -143,7 +143,7 @@ amend_several <- function(bandit, id, reward) {
 }
 
 # `outcome`: names of some, NULL for all that are awaited.
-withdraw_several <- function(bandit, id, outcome, failed) {
+withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
   id <- check_ids(bandit, id)
   names <- outcome_names(bandit$config)
   cells <- outcome_cells(bandit, id)
@@ -151,7 +151,7 @@ withdraw_several <- function(bandit, id, outcome, failed) {
     settled <- rowSums(cells == "pending") == 0
     if (any(settled)) stop_argument("id", sprintf("%g, of which nothing is awaited", id[settled][1]),
                                     "the id of a query that awaits an outcome")
-    return(tell(bandit, if (failed) "fail" else "withdraw", id))
+    return(tell(bandit, if (failed) "fail" else "withdraw", id, reason = reason))
   }
   outcome <- check_choices(outcome, names, "outcome")
   for (k in match(outcome, names)) {
@@ -160,7 +160,8 @@ withdraw_several <- function(bandit, id, outcome, failed) {
                                     "the id of a query that awaits it")
   }
   tell(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
-       beside = told_beside(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))))
+       beside = told_beside(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))),
+       reason = reason)
 }
 
 check_choices <- function(x, choices, arg) {

@@ -71,8 +71,8 @@ check_idle <- function(bandit) {
 
 # A change of the core's object, then of the log. Wherever it fails or is interrupted the log is as it was,
 # and the core's object, which knows that it is out of step, is made again from the log when it is
-# needed. `refit` returns the parameters in force after a change that is a refit.
-transact <- function(bandit, change, refit = NULL) {
+# needed. `refit` returns the parameters in force after a change that is a refit. `reason`, `fields`: see sync_log().
+transact <- function(bandit, change, refit = NULL, reason = NULL, fields = list()) {
   if (!cpp_bandit_is_ready(bandit$handle)) {
     check_idle(bandit)
     heal(bandit)
@@ -81,7 +81,7 @@ transact <- function(bandit, change, refit = NULL) {
   # (The log's new rows may ask the core's object for a fit, which may fail, too.)
   core({
     change(handle)
-    sync_log(bandit, handle, if (!is.null(refit)) list(refit()))
+    sync_log(bandit, handle, if (!is.null(refit)) list(refit()), fields = fields, reason = reason)
   })
 }
 
@@ -94,14 +94,14 @@ bandit_reset <- function(bandit) {
   check_idle(bandit)
   commit(bandit, list(),
          fields = c(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
-                         refits = list(), handle = NULL, config = starting_config(bandit)),
+                         refits = list(), reasons = NULL, handle = NULL, config = starting_config(bandit)),
                     if (has_rule(bandit)) list(memory = first_memory(bandit$config))),
          durable = if (!is.null(bandit$journal)) function() keep_reset(bandit$journal, bandit))
 }
 
 bandit_copy <- function(bandit) {
   new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits,
-             if (has_rule(bandit)) bandit$memory)
+             if (has_rule(bandit)) bandit$memory, bandit$reasons)
 }
 
 register_bandit_kind(

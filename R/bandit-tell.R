@@ -58,13 +58,14 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
        lapply(beside, `[`, new))
 }
 
-# An event of some queries: a reward, an amendment, a withdrawal or a failure. `beside`: see told_beside().
+# An event of some queries: a reward, an amendment, a withdrawal or a failure (with a `reason`). `beside`: see
+# told_beside().
 tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
-                 beside = told_beside(length(id))) {
-  kind_of(bandit)$tell(bandit, kind, id, reward, constraints, time, beside)
+                 beside = told_beside(length(id)), reason = NULL) {
+  kind_of(bandit)$tell(bandit, kind, id, reward, constraints, time, beside, reason)
 }
 
-tell_core <- function(bandit, kind, id, reward, constraints, time, beside) {
+tell_core <- function(bandit, kind, id, reward, constraints, time, beside, reason) {
   # (Where there is one outcome its number says nothing.)
   if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
   if (is.null(constraints)) constraints <- no_columns(length(id))
@@ -72,7 +73,7 @@ tell_core <- function(bandit, kind, id, reward, constraints, time, beside) {
     reward = cpp_bandit_observe(handle, id, reward, constraints, time, beside),
     amend = cpp_bandit_amend(handle, id, reward, beside),
     cpp_bandit_withdraw(handle, id, kind == "fail", beside$outcome)
-  ))
+  ), reason = reason, fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
   rescale_if_due(bandit, told = TRUE)
 }
 
@@ -287,17 +288,18 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
 }
 
 # `failed`: it was tried.
-bandit_withdraw <- function(bandit, id, failed, outcome = NULL, ...) {
-  if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, ...))
-  check_dots_empty(..., allowed = c("id", "outcome"))
-  if (has_outcomes(bandit$config)) return(withdraw_several(bandit, id, outcome, failed))
+bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, ...) {
+  reason <- check_reason(reason)
+  if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, reason, ...))
+  check_dots_empty(..., allowed = c("id", "outcome", "reason"))
+  if (has_outcomes(bandit$config)) return(withdraw_several(bandit, id, outcome, failed, reason))
   if (!is.null(outcome)) check_choices(outcome, outcome_names(bandit$config), "outcome")
   id <- check_ids(bandit, id)
   void <- if (failed) "failed" else "withdrawn"
   check_status(bandit, id, c("pending", void), "a pending query")
   id <- id[status_of(bandit, id) == "pending"]
   if (length(id) == 0) return(invisible(bandit))
-  tell(bandit, if (failed) "fail" else "withdraw", id)
+  tell(bandit, if (failed) "fail" else "withdraw", id, reason = reason)
 }
 
 # Without a reward the point is pending: somebody else is trying it.

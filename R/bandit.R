@@ -60,9 +60,9 @@
 #'   arms have such, `mean` their prior means where the bandit has one per arm. An event like any other: see New arms.
 #' * `$rank(ids)`: queries in order, the best first, see [rewards_rankings()].
 #' * `$amend(id, reward)`: a known reward was wrong (or, of one `id`, there are more readings). What a change rule has concluded from the old one stays.
-#' * `$withdraw(id)`, `$fail(id)`: pending queries that will never be answered; they keep their ids, and are otherwise as if they had
-#'   not been made (those that failed: unless `failures` is `"avoid"` or `"doubt"`). What has failed may have a result after all:
-#'   `$observe()` takes it.
+#' * `$withdraw(id, reason = NULL)`, `$fail(id, reason = NULL)`: pending queries that will never be answered; they keep their ids, and are
+#'   otherwise as if they had not been made (those that failed: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one string, kept with the
+#'   queries. What has failed may have a result after all: `$observe()` takes it.
 #' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL)`: data the bandit did not
 #'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
 #'   else is trying it.
@@ -77,6 +77,7 @@
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
 #'   of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see [pending_censor()]), `"withdrawn"` or `"failed"`.
+#'   If any query was given up with a reason, there is a column `reason`.
 #'   Where choices are randomised over arms also `propensity`, the probability of the choice at its time: by formula for
 #'   uniform play and where nothing random went into it; else `NA`, unless `$history(draws = 200)` asks for it: then the
 #'   share of so many fresh choices and the choice itself. (Each of these queries takes the posterior of its time again,

@@ -195,7 +195,15 @@ replace_log <- function(bandit, new) {
   durable <- if (!is.null(bandit$journal)) function() rewrite_log(bandit, new)
   fields <- list(events = table_of(new$events), refits = new$refits, handle = NULL)
   if (!is.null(new$queries)) fields$queries <- table_of(new$queries)
+  fields["reasons"] <- list(reasons_after(bandit, new))
   commit(bandit, list(), fields = fields, durable = durable)
+}
+
+# Those of queries that stay.
+reasons_after <- function(bandit, new) {
+  first <- new$events$kind[1] %in% event_kind[["checkpoint"]]
+  kept <- bandit$reasons[as.integer(names(bandit$reasons)) > if (first) new$events$size[1] else 0]
+  if (length(kept)) kept
 }
 
 # A query whose event was made of two stands in a checkpoint: nothing says what was known when it, and those before it,

@@ -40,8 +40,8 @@
 #'
 #' @section Deleting a person's data: a log is a history; nothing is taken out of its middle, since all that came later was chosen by it. So put nothing into it that may have to go:
 #'   contexts are numbers that describe, not names or addresses; who it was stays in a table of yours, by the query's `id`, where it can be deleted. Texts that
-#'   are kept: names of workers, and reasons of `$fail()` and `$withdraw()` in a store. Rows of the store's table `gpb_lease` may be emptied of them once their queries are answered or given up
-#'   (`UPDATE gpb_lease SET worker = NULL, reason = NULL WHERE query = 7 AND bandit = 1`). A result that must be forgotten: make the bandit anew from what may stay,
+#'   are kept: names of workers in a store, and reasons of `$fail()` and `$withdraw()`. Rows of the store's table `gpb_lease` may be emptied of names once their queries are answered or given up
+#'   (`UPDATE gpb_lease SET worker = NULL WHERE query = 7 AND bandit = 1`). A reason is part of the log and stays, so write nothing personal into it. A result that must be forgotten: make the bandit anew from what may stay,
 #'   `new$add()` of the rows of `old$history()` that are left, and delete the old one with its backups: the file, or in a store all rows of its `bandit` in the tables `gpb_*` (and then `VACUUM`: a
 #'   database keeps deleted rows on the disk until then). A posterior computed from data that were deleted since still knows them.
 #'

@@ -152,22 +152,22 @@ named_values <- function(value, names) {
   stats::setNames(value[names], names)
 }
 
-outcomes_line <- function(search, row) {
+outcomes_line <- function(search, row, number) {
   values <- unlist(row[outcome_names(search$bandit$config)])
   said <- if (all(is.na(values))) row[[status_name(search$bandit$config)]]
           else paste(names(values), vapply(values, format, "", digits = 6), sep = " ", collapse = ", ")
-  sprintf("%*d of %d: %s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations), said,
+  sprintf("%s: %s  at %s", evaluation_number(search, number), said,
           describe_point(row[search$bandit$config$domain$names]))
 }
 
 # ---- what the bandit is told ---------------------------------------------------------------
 
 # What a query still awaits: each value where it belongs, and what is NA as failed.
-tell_values <- function(bandit, id, values, time = NULL) {
+tell_values <- function(bandit, id, values, time = NULL, reason = NULL) {
   awaited <- values[outcome_cells(bandit, id)[1, ] == "pending"]
   known <- !is.na(awaited)
   if (any(known)) bandit_observe(bandit, id, awaited[known], NULL, time, NULL)
-  if (any(!known)) withdraw_several(bandit, id, names(awaited)[!known], failed = TRUE)
+  if (any(!known)) withdraw_several(bandit, id, names(awaited)[!known], failed = TRUE, reason = reason)
 }
 
 settle_outcomes <- function(search) {

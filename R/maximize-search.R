@@ -228,15 +228,20 @@ check_signature <- function(objective, error, beside = NULL) {
   }
 }
 
-evaluation_line <- function(search, at = nrow(search$history)) {
+evaluation_line <- function(search, at = nrow(search$history), number = evaluated(search)) {
   config <- search$bandit$config
   row <- search$history[at, ]
-  if (has_outcomes(config)) return(outcomes_line(search, row))
+  if (has_outcomes(config)) return(outcomes_line(search, row, number))
   best <- search$history$reward[best_row(search$history$reward, config)]
-  sprintf("%*d of %d: %s%s  at %s", nchar(search$evaluations), evaluated(search), as.integer(search$evaluations),
+  sprintf("%s: %s%s  at %s", evaluation_number(search, number),
           if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
           if (length(best)) sprintf("  (best %s)", format(best, digits = 6)) else "",
           describe_point(row[config$domain$names]))
+}
+
+evaluation_number <- function(search, number) {
+  if (is.infinite(search$evaluations)) return(sprintf("%d", as.integer(number)))
+  sprintf("%*d of %d", nchar(search$evaluations), as.integer(number), as.integer(search$evaluations))
 }
 
 # Whatever came of an evaluation: its reward, or NA and why. (With several outcomes `values`.)
@@ -383,7 +388,7 @@ is_history <- function(data) all(c("id", "action", "segment", "status") %in% nam
 
 # What stands there beside inputs, contexts and rewards.
 columns_of_history <- function(data) {
-  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "phase", "propensity",
+  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity",
     grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
 }
 

@@ -43,7 +43,8 @@
 #' @param objective a function of one point, a named numeric vector (over a [search_space()] a named list of typed values), that returns one number.
 #' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
-#' @param evaluations how often `objective` may be called, the initial design included: a whole number >= 1.
+#' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left out if there is a
+#'   `time_limit` (not with `store` or `fidelity`).
 #' @param ... further arguments of [gp_bandit()].
 #' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), one more for each further worker, and at most
 #'   half of the evaluations (but one for each worker). With `related` 3 (one more for each further worker) and what is needed of the others.
@@ -78,7 +79,8 @@
 #' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that returns `TRUE` to
 #'   stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the design; evaluations under way
 #'   are waited for. The answer of a rule is the result's `certificate`.
-#' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for.
+#' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for. With it
+#'   `evaluations` may be left out.
 #' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations` counts folds (at least those of one
 #'   point), and points that cannot win are not evaluated on all of them.
 #' @param fidelity `NULL`, or [fidelity_range()]: `objective` is a function of a point and a fidelity, and `evaluations` is a budget in evaluations at the target's cost.
@@ -134,12 +136,16 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             belief = NULL, related = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
-  if (missing(evaluations)) check_spelling("evaluations", ...names())
-  evaluations <- check_count(evaluations)
+  time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
+  timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
+  if (missing(evaluations)) {
+    check_spelling("evaluations", ...names())
+    if (timed) evaluations <- Inf
+  }
+  evaluations <- check_count(evaluations, infinite = timed)
   check_flag(progress)
   check_flag(verbose)
   check_stop(stop_when)
-  time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   race <- check_race(race)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
@@ -155,7 +161,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   known <- check_initial(initial, domain, outcomes = outcomes)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
-  if (!is.null(believed)) policy <- with_belief(policy, believed, evaluations / 10)
+  if (!is.null(believed)) policy <- with_belief(policy, believed, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
   bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
                           transform, ..., outcomes = outcomes, contexts = cheaper,
@@ -170,14 +176,16 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   }
   if (!is.null(store)) {
     points <- if (is.null(campaigns)) search_design(domain, design, store, believed) else design
-    search <- list(points = points, known = known, evaluations = evaluations, race = race)
-    return(maximize_in_store(objective, bandit, search, store, workers, timeout, attempts))
+    search <- list(points = points, known = known, evaluations = evaluations, race = race, verbose = verbose)
+    return(with_bar(progress, evaluations, 0, function(bar) {
+      maximize_in_store(objective, bandit, search, store, workers, timeout, attempts, bar)
+    }))
   }
   search <- open_search(bandit, known, design, journal, race, believed)
   list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = attempts,
                 time_limit = time_limit, verbose = verbose), search)
   pool <- if (workers == 1) local_pool(objective, timeout) else future_pool(objective, workers, timeout)
-  with_bar(progress, evaluations, evaluated(search), function(bar) {
+  with_bar(progress && is.finite(evaluations), evaluations, evaluated(search), function(bar) {
     tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
     close_search(search, pool, bar)
   })

@@ -71,7 +71,7 @@ step_of_race <- function(bandit, query, race, order) {
   failed <- which(!own$state %in% c("ok", "open"))
   if (length(failed)) {
     status <- sprintf("fold %d: %s", own$fold[failed[1]], own$state[failed[1]])
-    fail_with_worst(bandit, query$id)
+    fail_with_worst(bandit, query$id, status)
     end_leases(log, query$id, "failed", status)
     return(list(status = status))
   }

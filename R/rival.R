@@ -266,11 +266,11 @@ rival_query <- function(rival, contexts, time) {
 }
 
 # `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
-rival_commit <- function(rival, queries, events, memory = rival$memory, stale = FALSE) {
+rival_commit <- function(rival, queries, events, memory = rival$memory, stale = FALSE, fields = list()) {
   commit(rival,
          list(table_change(rival$queries, queries, cpp_told_cells(events)),
               table_change(rival$events, events)),
-         fields = c(list(memory = memory), if (stale) list(handle = NULL)),
+         fields = c(list(memory = memory), fields, if (stale) list(handle = NULL)),
          durable = if (!is.null(rival$journal)) function() {
            keep_change(rival$journal, rival, queries, events, NULL, if (!identical(memory, rival$memory)) memory)
          })
@@ -316,11 +316,12 @@ rival_row <- function(rival, choice, contexts) {
                           kappa = matrix(as.double(kappa), 1), phase = match(choice$phase, phase_names(config)))))
 }
 
-rival_tell <- function(rival, kind, id, reward, constraints, time, beside) {
+rival_tell <- function(rival, kind, id, reward, constraints, time, beside, reason = NULL) {
   amends <- rule_of(rival)$amends
   if (kind == "amend" && !is.null(amends)) stop_gpbandits("Cannot correct a reward: ", amends, ".", argument = "id")
-  events <- rival_events(rival, kind, id, reward, constraints, time, beside)
-  rival_commit(rival, NULL, events, stale = kind == "amend")
+  events <- with_reason(rival_events(rival, kind, id, reward, constraints, time, beside), reason)
+  rival_commit(rival, NULL, events, stale = kind == "amend",
+               fields = if (!is.null(reason)) list(reasons = reasons_with(rival, id, reason)))
 }
 
 # `places`: as find_places() gives them.

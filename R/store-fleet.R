@@ -1,8 +1,8 @@
 # maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
 # only keeps them company.
 
-# `search`: `points` (the design), `known` (points with rewards), `evaluations`, `race`.
-maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts) {
+# `search`: `points` (the design), `known` (points with rewards), `evaluations`, `race`, `verbose`. `bar`: see with_bar().
+maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts, bar = NULL) {
   check_store(store)
   workers <- check_count(workers)
   store$attempts <- as.integer(attempts)
@@ -12,19 +12,62 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   }
   bandit <- open_search_in(store, bandit, search)
   interrupted <- FALSE
+  report <- store_reporter(bandit, search, bar)
+  reporting <- function(replica) {
+    report()
+    FALSE
+  }
   tryCatch({
-    if (workers == 1) work_silently(store, objective, timeout)
-    else run_fleet(store, objective, workers, timeout)
+    if (workers == 1) work_silently(store, objective, timeout, until = reporting)
+    else run_fleet(store, objective, workers, timeout, report = report)
   }, interrupt = function(i) interrupted <<- TRUE)
   patiently(bandit$catch_up(), 300)
+  report()
   found <- patiently(new_store_maximum(bandit, store, interrupted), 300)
   warn_without_success(found$history, bandit$config, if (!interrupted) found$hopeless)
   found
 }
 
 # That nothing has succeeded is said once, at the end of the search.
-work_silently <- function(store, objective, timeout, worker = NULL) {
-  suppressWarnings(work_on(store, objective, timeout = timeout, worker = worker), classes = "gpbandits_no_success")
+work_silently <- function(store, objective, timeout, worker = NULL, until = NULL) {
+  suppressWarnings(work_on(store, objective, timeout = timeout, worker = worker, until = until),
+                   classes = "gpbandits_no_success")
+}
+
+# A function that says what has been answered since it was made or last called, whoever has answered it: a message for
+# each evaluation, and steps of the bar.
+store_reporter <- function(bandit, search, bar) {
+  if (!search$verbose && is.null(bar)) return(function() NULL)
+  patiently(bandit$catch_up(), 300)
+  said <- nrow(answered_in_store(bandit))
+  steps <- 0
+  function() {
+    patiently(bandit$catch_up(), 300)
+    history <- answered_in_store(bandit)
+    race <- race_of_store(bandit)
+    spent <- if (is.null(race)) nrow(history) else spent_folds(patiently(stored_folds(bandit$journal, race), 300))
+    for (k in said + seq_len(nrow(history) - said)) {
+      so_far <- list(bandit = bandit, evaluations = search$evaluations, history = history[seq_len(k), ])
+      if (search$verbose) message(evaluation_line(so_far, number = if (is.null(race)) k else spent))
+    }
+    if (!is.null(bar)) for (step in seq_len(spent - steps)) bar()
+    said <<- nrow(history)
+    steps <<- spent
+  }
+}
+
+# The evaluations of a search that are over, as a search's history has them, in the order in which they were answered.
+answered_in_store <- function(bandit) {
+  config <- bandit$config
+  inside <- as.environment(bandit)
+  events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(inside$events, name))
+  told <- unique(events$id[events$kind %in% event_kind[c("reward", "withdraw", "fail")]])
+  ids <- told[told > or_else(config$search$known, 0) & status_of(inside, told) %in% c("known", "failed")]
+  rows <- bandit_history(inside)[ids, , drop = FALSE]
+  reasons <- reasons_of(inside, ids)
+  status <- ifelse(is.na(reasons), ifelse(status_of(inside, ids) == "failed", "failed", "ok"), reasons)
+  said <- stats::setNames(rows[outcome_names(config)], said_columns(config))
+  cbind(rows[config$domain$names], columns_beside(c(as.list(said), list(status = status)), config$domain$names))
 }
 
 # The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
@@ -72,7 +115,7 @@ drawn_for <- function(store, code) {
 
 # `grace`: once a worker has ended by itself, the seconds for which nobody may hold a query. Who has not ended then is
 # stopped or lost.
-run_fleet <- function(store, objective, workers, timeout, grace = 60) {
+run_fleet <- function(store, objective, workers, timeout, grace = 60, report = function() NULL) {
   crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
   on.exit(crew$stop())
   needs <- workspace_needs(list(objective))
@@ -83,7 +126,7 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60) {
     drop_connection(store$link)                              # a forked worker must not inherit it
     given <- list(store = store, objective = objective, timeout = timeout, worker = name, workspace = needs$globals,
                   packages = needs$packages)
-    list(name = name, task = crew$begin(fleet_worker, given))
+    list(name = name, task = crew$begin(packed_call(fleet_worker, given)))
   }
   tasks <- lapply(seq_len(workers), function(k) begin())
   failures <- seen <- 0
@@ -106,6 +149,7 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60) {
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
     if (any(over & !lost) || (!is.null(idle) && somebody_works(store))) idle <- Sys.time()
     if (!is.null(idle) && seconds_since(idle) > grace) break
+    report()
     if (!any(over)) Sys.sleep(if (is.null(idle)) 0.05 else min(0.2, grace))
   }
 }
@@ -140,7 +184,20 @@ has_daemons <- function() {
   isTRUE(tryCatch(mirai::status()$connections > 0, error = function(e) FALSE))
 }
 
-# A crew is a list of functions: begin(f, arguments) gives a task; ended(task) is NULL while it runs, an error if its
+# A call for another process, which may look for packages elsewhere: R loads the package that a function is from as it
+# reads the function.
+packed_call <- function(f, arguments) {
+  list(libraries = .libPaths(), call = serialize(list(f, arguments), NULL))
+}
+
+# What a worker's process does with one. (In the base namespace: nothing of ours goes with it.)
+run_packed <- function(packed) {
+  .libPaths(unique(c(packed$libraries, .libPaths())))
+  do.call(do.call, unserialize(packed$call))
+}
+environment(run_packed) <- baseenv()
+
+# A crew is a list of functions: begin(packed) gives a task; ended(task) is NULL while it runs, an error if its
 # process is gone or could not begin, else TRUE; stop().
 
 # On the user's daemons (local, SSH, cluster), or on daemons of our own; ours that die are replaced.
@@ -148,9 +205,7 @@ mirai_crew <- function(workers) {
   own <- !has_daemons()
   profile <- if (own) sprintf("gpbandits%d", Sys.getpid()) else NULL
   if (own) mirai::daemons(workers, dispatcher = FALSE, .compute = profile)
-  list(begin = function(f, arguments) {
-         mirai::mirai(do.call(f, arguments), f = f, arguments = arguments, .compute = profile)
-       },
+  list(begin = function(packed) mirai::mirai(run(packed), run = run_packed, packed = packed, .compute = profile),
        ended = function(task) {
          if (mirai::unresolved(task)) return(NULL)
          value <- task$data
@@ -169,11 +224,9 @@ future_crew <- function(workers) {
                   sprintf("at most the %g worker(s) of the future plan, or 1 to any number with package mirai",
                           future::nbrOfWorkers()))
   }
-  list(begin = function(f, arguments) {
+  list(begin = function(packed) {
          if (free_workers() == 0) restart_plan()
-         future::future(do.call(f, arguments), substitute = TRUE, globals = list(f = f, arguments = arguments),
-                        seed = NULL,
-                        packages = "gpbandits")
+         future::future(run(packed), substitute = TRUE, globals = list(run = run_packed, packed = packed), seed = NULL)
        },
        ended = function(task) {
          state <- ended_future(task)

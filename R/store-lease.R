@@ -1,10 +1,9 @@
 # Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
 # state "open" (under way), "shown" (the same, for a visitor: never offered to another), "kept" (its asker's for good:
-# no
-# lease), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered), "expired", "done",
+# no lease), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered), "expired", "done",
 # "withdrawn" or "failed".
 
-store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = 60, visitor = FALSE,
+store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = NULL, visitor = FALSE,
                           ...) {
   check_dots_empty(..., allowed = c("worker", "lease", "visitor"))
   visitor <- check_flag(visitor) || (is.null(worker) && length(bandit$config$context_names) > 0)
@@ -15,13 +14,26 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_argument("time", "given", "NULL: a store goes by its server's clock")
   }
-  in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
-           leases = leases_to_see(bandit, worker, lease, visitor))
+  found <- in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
+                    leases = leases_to_see(bandit, worker, lease, visitor))
+  if (nrow(found) < n) say_budget_is_spent(bandit, nrow(found), n)
+  found
 }
 
+# Fewer queries than were asked for: only a budget does that.
+say_budget_is_spent <- function(bandit, found, n) {
+  words <- sprintf("The store's budget of %d evaluations is spent: %s.", as.integer(bandit$journal$head$budget),
+                   if (found) sprintf("%d of %d queries were left", found, as.integer(n)) else "no query is left")
+  message(structure(class = c("gpbandits_budget_spent", "gpbandits_message", "message", "condition"),
+                    list(message = paste0(words, "\n"), call = NULL)))
+}
+
+# Work that asks until nothing is left needs no such message.
+without_budget_message <- function(code) suppressMessages(code, classes = "gpbandits_budget_spent")
+
 # Which leases matter to a call. Who asks for a visitor is given again what that visitor has, and nothing of others'; a
-# worker in a context what workers asked. Whoever wants no lease is given nothing again. (So leases that nobody ends are
-# not read each time.)
+# worker in a context what workers asked. Whoever wants no lease (people, whose experiments last days) is given nothing
+# again. (So leases that nobody ends are not read each time.)
 leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
   if (is.null(seconds) || (visitor && is.null(worker))) return(NULL)
   link <- bandit$journal$link
@@ -100,8 +112,9 @@ take_over <- function(bandit, free, contexts, worker, seconds) {
   log <- bandit$journal
   given_up <- free$state == "open" & free$attempt >= log$attempts
   for (k in which(given_up)) {
-    bandit_withdraw(bandit, free$query[k], failed = TRUE)
-    end_leases(log, free$query[k], "failed", sprintf("no answer in %d attempts", as.integer(free$attempt[k])))
+    reason <- sprintf("no answer in %d attempts", as.integer(free$attempt[k]))
+    bandit_withdraw(bandit, free$query[k], failed = TRUE, reason = reason)
+    end_leases(log, free$query[k], "failed", reason)
   }
   free <- some_leases(free, which(!given_up))
   call <- calls_of(bandit, free$query, contexts)
@@ -195,11 +208,10 @@ settled_among <- function(bandit, ids) ids[!status_of(bandit, ids) %in% c("pendi
 ids_told <- function(id) if (is.data.frame(id)) check_data_frame(id, "id")$id else id
 
 store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, token = NULL, ...) {
-  if (!is.null(reason)) check_string(reason)
   force_arguments()
   in_store(bandit, {
     check_tokens(bandit, id, token)
-    bandit_withdraw(bandit, id, failed, outcome, ...)
+    bandit_withdraw(bandit, id, failed, outcome, reason, ...)
     end_leases(bandit$journal, settled_among(bandit, id), if (failed) "failed" else "withdrawn", reason)
   }, leases = tokens_in_sql(id, token, bandit$journal$link))
   invisible(bandit)

@@ -131,7 +131,7 @@ lock_row <- function(link, name) {
 # that note_overwritten() keeps. (Copies of the tables would take longer the longer the log is.)
 replica_state <- function(bandit) {
   bandit$journal$overwritten <- list()
-  list(queries = bandit$queries, events = bandit$events,
+  list(queries = bandit$queries, events = bandit$events, reasons = bandit$reasons,
        sizes = c(table_size(bandit$queries), table_size(bandit$events)), refits = bandit$refits, config = bandit$config,
        checksum = bandit$journal$checksum, base = bandit$journal$base)
 }
@@ -152,7 +152,7 @@ restore_replica <- function(bandit, state) {
   for (change in bandit$journal$overwritten) commit(bandit, list(change))
   state$queries$.size <- state$sizes[1]
   state$events$.size <- state$sizes[2]
-  list2env(state[c("queries", "events", "refits", "config")], bandit)
+  list2env(state[c("queries", "events", "refits", "reasons", "config")], bandit)
   bandit$journal$checksum <- state$checksum
   bandit$journal$base <- state$base
   bandit$handle <- NULL
@@ -182,8 +182,8 @@ bandit_catch_up <- function(bandit) {
 play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
   ids <- integer()
   outcome <- play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
-    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL,
-                            lease = Inf)
+    context <- if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE]
+    query <- without_budget_message(bandit_suggest(bandit, 1, context, NULL, NULL, lease = Inf))
     if (nrow(query) == 0) return(NULL)
     ids[t] <<- query$id
     logged_places(bandit, query$id)
@@ -234,7 +234,7 @@ begin_from_checkpoint <- function(bandit, head) {
   log <- bandit$journal
   list2env(list(config = starting_config(bandit)), bandit)
   list2env(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()), refits = list(),
-                handle = NULL), bandit)
+                reasons = NULL, handle = NULL), bandit)
   log$base <- 0L
   log$checksum <- 0
   rows <- read_rows(bandit, head)
@@ -391,7 +391,9 @@ play_rows <- function(bandit, rows) {
   in_time <- utils::tail(configs_in_time(config, c(bandit$refits, refits)), length(refits))
   heal(bandit)
   play_columns(bandit, new, events, lapply(in_time, core_config))
-  played <- sync_log(bandit, bandit$handle, refits, written = TRUE)
+  given_up <- which(e$kind %in% names(giving_up) & !is.na(e$parameters))
+  reasons <- reasons_with(bandit, events$id[given_up], as.character(e$parameters[given_up]))
+  played <- sync_log(bandit, bandit$handle, refits, written = TRUE, fields = list(reasons = reasons))
   if (!identical(played$kind, events$kind) || !identical(played$id, events$id)) {
     stop_gpbandits("the rows and the bandit's rules do not agree.")
   }
@@ -502,6 +504,7 @@ stored_events <- function(bandit, events, refits, now) {
   count <- length(events$kind)
   more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
   parameters <- events$arms
+  if (!is.null(events$reason)) parameters <- ifelse(is.na(events$reason), parameters, events$reason)
   parameters[events$kind %in% believing] <- vapply(refits, settings_text, "",
                                                              trust = bandit$journal$store$trust)
   list(number = known_events(bandit) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
@@ -572,6 +575,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   last <- known_events(bandit)
   count <- length(new$events$kind)
   events <- c(new$events, list(g = matrix(0, count, 0)))
+  events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
   e <- stored_events(bandit, events, new$refits, log$head$now)
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) stop_gpbandits("The events' numbers are used up.", argument = "x")

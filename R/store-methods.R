@@ -10,7 +10,8 @@
 #' @param main title; `NULL` for ours.
 #' @param ... must be empty.
 #' @return `summary()`: an object of class `summary_bandit_store`, a list with `name`, `kind`, `queries`, `events`, `status` (numbers of queries by status),
-#'   `working` (a data.frame of leases under way: `worker`, `id`, `attempt`, `since` and `expires` in seconds from now), `workers` (a data.frame:
+#'   `working` (a data.frame of queries under way: `worker`, `id`, `attempt`, `since` and `expires` in seconds from now, `Inf` without
+#'   a lease), `workers` (a data.frame:
 #'   `worker`, `answered`, `lost`, `failed`, `latest`, seconds ago), `per_minute` (answers in a minute, over the last five minutes in which there
 #'   were any), `best` (the row of the view `gpb_history` with the largest reward). `plot()`: that summary, invisibly.
 #' @section Errors: a `gpbandits_error` if the store has no such bandit.
@@ -55,7 +56,8 @@ store_leases <- function(link, bandit) {
   found <- sql_select(link, c("query", "attempt", "worker", "state", "since", "expires", "ended"),
                       "FROM gpb_lease WHERE bandit = ", bandit, " ORDER BY since")
   for (name in c("since", "expires", "ended")) found[[name]] <- as.double(found[[name]])
-  found$state[found$state == "shown"] <- "open"
+  found$state[found$state %in% c("shown", "kept")] <- "open"
+  found$expires[found$expires > 1e299] <- Inf
   found$worker <- ifelse(is.na(found$worker), "(no name)", as.character(found$worker))
   found
 }

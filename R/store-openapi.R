@@ -13,17 +13,18 @@ service_schema <- function() {
 
 asking_and_telling_paths <- function(s) {
   list(
-    "/suggest" = s$post("The next queries, leased to a worker.",
+    "/suggest" = s$post("The next queries; with `lease`, leased to a worker.",
                         s$object(n = c(s$whole, maximum = 1000), worker = s$text,
                                lease = c(s$number, nullable = TRUE, description = paste(
-                                 "seconds, 60 where it is left out;",
-                                 "null: no lease, the query is its asker's for good")),
+                                 "seconds; null, or left out: no lease,",
+                                 "the query is never offered to another client")),
                                context = s$context,
                                arms = list(type = "array", items = list(oneOf = list(s$whole, s$text)),
                                            description = "numbers or labels of the arms that are eligible now"),
                                fixed = list(type = "object",
                                             description = "values of inputs that are not to be chosen")),
-                        s$object(queries = list(type = "array", items = s$query))),
+                        s$object(queries = list(type = "array", items = s$query),
+                                 message = c(s$text, description = "where the store's budget is spent"))),
     "/observe" = s$post("The reward of a query; the same one again changes nothing.",
                         s$rewarded(constraints = list(type = "array", items = s$number), size = s$one_or_two(s$number),
                                  prefer = s$preferred), s$done),

@@ -6,7 +6,7 @@
 #'
 #' | request | body or query | answer |
 #' |---|---|---|
-#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}` |
+#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}`, and a `"message"` if the budget is spent |
 #' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..], "size": 10}`, or of two `{"id": [1, 2], "prefer": 1}` (`null`: a tie, see [rewards_duels()]; of [rewards_rankings()] an array, the best first) | `{"id", "status"}` |
 #' | | with several [outcomes] `{"id": 1, "outcomes": {"yield": 61, "ph": null}}`, likewise for `/amend`; `/withdraw` takes `"outcome"`; `/best` answers `outcomes`, `feasible` | status `"partial"` until all are known |
 #' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`, of two `{"id": [1, 2], "prefer": 2}`: a known reward was wrong | `{"id", "status"}` |
@@ -38,11 +38,14 @@
 #'   loads nothing from anywhere else, and its Content-Security-Policy forbids it to, with scripts in a campaign's text besides. Between your browser and the service
 #'   the token is as safe as the way is: on one machine, or with TLS by a proxy.
 #'
-#' @section Decisions for visitors: a query that was asked in a context is a decision for somebody, and never given to anybody else: when its
-#'   lease runs out nothing happens, and its reward is taken whenever it comes. `"lease": null` says the same without contexts:
-#'   no lease, nothing to renew, and every call asks something new. Whoever asks again with the same `worker` in the same context, while
-#'   its lease lasts, gets the same query again, for an answer may be lost on its way: let `worker` be the visitor, or leave it out.
-#'   Answers that never come: `/withdraw`.
+#' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is answered or given up (`/fail`, `/withdraw`);
+#'   it is never offered to another client, and never failed because time has passed. Every call suggests something new.
+#'   A program that may die in an evaluation asks for a lease in seconds, as in `"lease": 60`, and renews it (`/heartbeat`). Once the lease has run out, the
+#'   query is offered to the next client that asks for a lease (see *Leases* of [bandit_store()]).
+#'
+#' @section Decisions for visitors: a query that was suggested in a context is a decision for somebody, and is never given to another client, with
+#'   a lease or without. Its reward is taken whenever it comes. An answer may be lost on its way: with a lease, whoever asks
+#'   again with the same `worker` in the same context, while the lease lasts, gets the same query again. Let `worker` be the visitor then.
 #'
 #' @section Safety: the service listens on this machine only (`host = "127.0.0.1"`) unless you say otherwise; every request but `/health`,
 #'   the schema and the page's files (which hold no data) needs the header `Authorization: Bearer <token>`. Bodies larger than `max_body` bytes are refused before
@@ -236,22 +239,27 @@ reply_error <- function(status, words, headers = list(), argument = NULL) {
 
 serve_suggest <- function(service, body) {
   check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
-  found <- service$bandit$suggest(whole_field(body, "n", 1, 1, 1000),
-                                  context = context_field(service, body[["context"]]), arms = arms_field(body, "arms"),
-                                  fixed = fixed_field(body),
-                                  worker = text_field(body, "worker"), lease = lease_field(body),
-                                  visitor = length(service$bandit$config$context_names) > 0)
+  message <- NULL
+  found <- withCallingHandlers(
+    service$bandit$suggest(whole_field(body, "n", 1, 1, 1000), context = context_field(service, body[["context"]]),
+                           arms = arms_field(body, "arms"), fixed = fixed_field(body),
+                           worker = text_field(body, "worker"), lease = lease_field(body),
+                           visitor = length(service$bandit$config$context_names) > 0),
+    gpbandits_budget_spent = function(m) {
+      message <<- trimws(conditionMessage(m))
+      invokeRestart("muffleMessage")
+    })
   inputs <- intersect(names(found), given_names(service$bandit$config))
   ours <- own_columns(found, inputs)
-  reply(list(queries = lapply(seq_len(nrow(found)), function(k) {
+  queries <- lapply(seq_len(nrow(found)), function(k) {
     c(list(id = ours$id[k], token = ours$token[k], attempt = ours$attempt[k]),
       if (!is.null(ours$arm)) list(arm = ours$arm[k]), list(point = as.list(found[k, inputs, drop = FALSE])))
-  })))
+  })
+  reply(c(list(queries = queries), if (!is.null(message)) list(message = message)))
 }
 
-# `null` is no lease at all, left out is a minute.
+# Left out, or `null`, is no lease at all.
 lease_field <- function(body) {
-  if (!"lease" %in% names(body)) return(60)
   lease <- body[["lease"]]
   if (!is.null(lease)) check_number(lease, "lease", lower = 0, open_lower = TRUE)
 }

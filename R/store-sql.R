@@ -510,12 +510,16 @@ store_view <- function() {
     "q.segment,",
     "q.mean, q.sd, q.width, r.reward, CASE x.kind WHEN 'withdraw' THEN 'withdrawn' WHEN 'fail' THEN 'failed'",
     "ELSE CASE WHEN r.reward IS NULL THEN 'pending'",
-    "ELSE 'known' END END AS status, l.worker, l.attempt, l.since AS asked_at, r.at AS answered_at, l.reason",
+    "ELSE 'known' END END AS status, l.worker, l.attempt, l.since AS asked_at,",
+    "COALESCE(x.at, r.at) AS answered_at, CASE WHEN x.kind IS NOT NULL THEN COALESCE(x.parameters, l.reason) END",
+    "AS reason",
     "FROM gpb_query q JOIN gpb_bandit b ON b.bandit = q.bandit",
     "LEFT JOIN gpb_event r ON r.bandit = q.bandit AND r.number = (SELECT MAX(number) FROM gpb_event e",
     "WHERE e.bandit = q.bandit AND e.query = q.query AND e.kind IN ('reward', 'given', 'amend'))",
     "LEFT JOIN gpb_event x ON x.bandit = q.bandit AND x.number = (SELECT MAX(number) FROM gpb_event e",
     "WHERE e.bandit = q.bandit AND e.query = q.query AND e.kind IN ('withdraw', 'fail'))",
+    # (What has a result after all is known.)
+    "AND x.number > COALESCE(r.number, 0)",
     "LEFT JOIN gpb_lease l ON l.bandit = q.bandit AND l.query = q.query AND l.attempt = (SELECT MAX(attempt)",
     "FROM gpb_lease m WHERE m.bandit = q.bandit AND m.query = q.query)"
   )

@@ -69,7 +69,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     }
     race <- race_of_store(bandit)
     if (!is.null(race) && race_has_ended(bandit, patience)) break
-    query <- own_columns(patiently(bandit$suggest(worker = worker, lease = lease), patience),
+    query <- own_columns(patiently(without_budget_message(bandit$suggest(worker = worker, lease = lease)), patience),
                          given_names(bandit$config))
     if (nrow(query) == 0) {
       if (nothing_left(bandit, patience)) break
@@ -146,7 +146,7 @@ answer_query <- function(bandit, query, outcome) {
   found <- read_outcome(outcome, query$attempt)
   in_store(bandit, {
     if (is_pending(bandit, query$id)) {
-      if (is.na(found$reward)) fail_with_worst(bandit, query$id)
+      if (is.na(found$reward)) fail_with_worst(bandit, query$id, found$status)
       else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL)
       end_leases(bandit$journal, query$id, if (is.na(found$reward)) "failed" else "done",
                  if (is.na(found$reward)) found$status)
@@ -161,7 +161,7 @@ answer_query_of_several <- function(bandit, query, outcome) {
   failed <- all(is.na(found$values))
   in_store(bandit, {
     if (status_of(bandit, query$id) %in% c("pending", "partial")) {
-      tell_values(bandit, query$id, found$values, store_time(bandit))
+      tell_values(bandit, query$id, found$values, store_time(bandit), if (failed) found$status)
       end_leases(bandit$journal, query$id, if (failed) "failed" else "done", if (failed) found$status)
     }
   })
@@ -171,8 +171,8 @@ answer_query_of_several <- function(bandit, query, outcome) {
 is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
 
 # A failed evaluation's point, with the worst reward so far, so that it is avoided.
-fail_with_worst <- function(bandit, id) {
-  bandit_withdraw(bandit, id, failed = TRUE)
+fail_with_worst <- function(bandit, id, reason) {
+  bandit_withdraw(bandit, id, failed = TRUE, reason = reason)
   config <- current_config(bandit)
   if (!is.null(config$failures)) return(invisible())
   if (length(config$context_names) || constraint_count(config) > 0) return(invisible())

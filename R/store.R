@@ -38,18 +38,28 @@
 #'   seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one history, whatever the number of workers, as long as
 #'   queries and rewards come in the same order. R's own generator is not touched (it draws the seed where `seed` is `NULL`).
 #'
-#' @section Leases: `$suggest(n = 1, context = NULL, worker = NULL, lease = 60, visitor = FALSE)` gives each query to a worker for `lease` seconds of the server's clock.
-#'   The data.frame has further columns `token` (128 bits of the system's random numbers) and `attempt`. [store_heartbeat()] renews the lease,
-#'   best every `lease / 3` seconds. A query whose lease has run out is offered to the next who asks, `attempts` times in all; then it is
-#'   failed (`$fail()`). A worker that asks again gets its own open queries again. Without `worker` every call asks something new.
-#'   **A query that was asked in a context without `worker`, or with `visitor = TRUE`, is a decision for a visitor**: it is never offered to another (a
-#'   `worker` gets it again in the same context, while the lease lasts), and never failed because a lease ran out. What a `worker` asked in a context is
-#'   work: once its lease has run out it is offered again in the same context, to workers only. `lease = NULL` is no lease at all, with or without contexts: the call
-#'   asks something new, which is its asker's for good and has nothing to renew.
+#' @section Leases: a lease is the time after which a query that nobody has answered may be given to another worker. The method is
+#'   `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`; its data.frame has further columns `token` (128 bits of the system's random
+#'   numbers) and `attempt`.
+#'
+#'   *By default there is no lease*, for experiments of people last days. Every call suggests something new. The query stays pending until it is
+#'   answered, failed or withdrawn; it is never offered to another worker, and never failed because time has passed.
+#'
+#'   *With `lease`*, a number of seconds of the server's clock, the query is leased to `worker`. [store_heartbeat()] renews the lease,
+#'   best every `lease / 3` seconds. A query whose lease has run out is offered to the next who asks for a lease, `attempts` times in all; then it is
+#'   failed (`$fail()`). A worker that asks again gets its own open queries again. Without `worker` every call suggests something new. [work_on()] asks for
+#'   60 seconds, and renews them by itself.
+#'
+#'   **A query that was suggested in a context without `worker`, or with `visitor = TRUE`, is a decision for a visitor**: it is never offered to another (a
+#'   `worker` gets it again in the same context, while its lease lasts), and never failed because a lease ran out. What a `worker` asked in a context with a
+#'   lease is work: once its lease has run out it is offered again in the same context, to workers only.
+#'
+#'   [maximize_bandit()] sets a budget of evaluations. Once it is spent, `$suggest()` returns no rows, with a message of class `gpbandits_budget_spent`.
+#'
 #'   `$observe(id, reward, constraints = NULL, token = NULL)`: evaluation happens at least once, its reward is counted exactly once. The same value
 #'   again changes nothing, another one is an error (`$amend()` changes it, and the change is an event). A late reward, of a lease that
 #'   has run out, is taken while the query is open; a token that was never given out is refused. `$fail()`, `$withdraw()` and `$amend()`
-#'   take `token` too, the first two a `reason`.
+#'   take `token` too. A `reason` of the first two is an entry of the log: every replica has it.
 #'   `$add()` without `reward` is a point that somebody else evaluates, outside of the store: pending, and offered to nobody.
 #'
 #' @section Tables: `gpb_schema` (version), `gpb_bandit` (name, settings as JSON, seed, counters), `gpb_query` (one row per query: arm, action,
@@ -79,7 +89,7 @@
 #' x <- seq(0, 1, length.out = 50)
 #' mine <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "demo", seed = 1))
 #' theirs <- open_bandit(bandit_store(file, "demo"))   # in another process
-#' q <- mine$suggest(worker = "me")
+#' q <- mine$suggest(worker = "me", lease = 60)
 #' mine$observe(q$id, sin(6 * q$x1), token = q$token)
 #' theirs$catch_up()
 #' theirs$history()

@@ -5,7 +5,7 @@
 
 suppressPackageStartupMessages(library(gpbandits))
 suppressPackageStartupMessages(library(testthat))
-source("tests/testthat/helper-store.R")
+for (name in c("safety", "store")) source(sprintf("tests/testthat/helper-%s.R", name))
 arguments <- commandArgs(TRUE)
 events <- if (length(arguments) > 0) as.integer(arguments[1]) else 10000L
 pause <- if (length(arguments) > 1) as.double(arguments[2]) else 0.05
@@ -97,11 +97,11 @@ for (kind in if ("throughput" %in% parts) names(places)) {
   }
 }
 
-# A worker killed each half second, the driver twice: what came of it is checked as in the tests.
+# A worker killed after each tenth reward, the driver twice: what came of it is checked as in the tests.
 for (kind in if ("fire" %in% parts) names(places)) {
   place <- if (kind == "sqlite") sqlite_place() else postgres_place()
   bandit <- fleet_bandit(place, 1000)
-  seen <- fleet_under_fire(place, 1000, 20, every = 0.5, pause = pause, lease = 5)
+  seen <- fleet_under_fire(place, 1000, 20, each = 10, pause = pause, lease = 5)
   testthat::test_that("whole", expect_whole_fleet(place, bandit, 1000))
   cat(sprintf("%-9s 1000 evaluations of 20 workers under fire: %.0f s, %.1f a second, %d workers and %d drivers killed\n", kind,
               seen$seconds, seen$per_second, as.integer(seen$workers_killed), as.integer(seen$drivers_killed)))

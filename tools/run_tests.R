@@ -66,7 +66,8 @@ before <- lying_here()
 dir.create("build", showWarnings = FALSE)
 unlink(c("build/tests.rds", "build/tests.txt"))
 started <- proc.time()[["elapsed"]]
-queue <- tempfile("queue")
+# (Outside of the folder that R removes as it ends.)
+queue <- tempfile("queue", tmpdir = dirname(tempdir()))
 dir.create(queue)
 files <- list.files("tests/testthat", "^test-.*[.]R$")
 if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$", "\\1", files))]
@@ -84,20 +85,49 @@ writeLines(c(queued(long), rest, queued(waiting)), file.path(queue, "waiting_las
 Sys.setenv(R_NSIZE = "3000000", R_VSIZE = "200M")
 # (Three on two processors: one of them waits.)
 workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 3L else 1L)
-command <- paste(shQuote(file.path(R.home("bin"), "Rscript")), "tools/run_tests.R --worker", shQuote(queue))
 listings <- c("waiting_first", rep("waiting_last", 2))
 said <- file.path(queue, paste0("said", seq_len(workers)))
-for (k in seq_len(workers)[-1]) system(paste(command, listings[k], ">", shQuote(said[k]), "2>&1"), wait = FALSE)
-if (workers > 0) system(paste(command, listings[1]))
+pids <- function() as.integer(sub("pid-", "", list.files(queue, "^pid-")))
+# Each worker leads a group of its own, in which its processes are: when we have ended, however we went (Ctrl-C, kill -9),
+# they are ended.
+group <- if (nzchar(Sys.which("setsid"))) "setsid "
+end_workers <- c(sprintf("for worker in %s/pid-*; do", shQuote(queue)), "  pid=${worker##*pid-}",
+                 "  for signal in TERM KILL; do kill -$signal -$pid $pid; sleep 1; done", "done", sprintf("rm -rf %s", shQuote(queue)))
+writeLines(end_workers, file.path(queue, "end"))
+system(paste0(group, "sh tests/testthat/after.sh ", Sys.getpid(), " ", shQuote(file.path(queue, "end")), " </dev/null >/dev/null 2>&1"),
+       wait = FALSE)
+command <- paste0(group, shQuote(file.path(R.home("bin"), "Rscript")), " tools/run_tests.R --worker ", shQuote(queue))
+# (The first one says what it does as it goes.)
+to <- c("", paste(" >", shQuote(said), "2>&1")[-1])
+for (k in seq_len(workers)) system(paste0(command, " ", listings[k], " </dev/null", to[k]), wait = FALSE)
 done <- function() file.exists(file.path(queue, files, "result.rds"))
-alive <- function() any(tools::pskill(as.integer(sub("pid-", "", list.files(queue, "^pid-"))), 0))
-while (!all(done()) && alive()) Sys.sleep(0.2)
-for (k in seq_len(workers)[-1]) writeLines(readLines(said[k], warn = FALSE))
+# Does a worker run? (Those of whose end nobody has asked do not.)
+alive <- function() {
+  if (!nzchar(Sys.which("ps"))) return(any(tools::pskill(pids(), 0)))
+  state <- suppressWarnings(system2("ps", c("-o", "stat=", "-p", paste(pids(), collapse = ",")), stdout = TRUE))
+  any(!startsWith(state, "Z"))
+}
+elapsed <- function() proc.time()[["elapsed"]]
+# An hour without a file that ends is an emergency; so are workers that have not begun after ten minutes.
+latest <- elapsed()
+ended <- 0
+while (!all(done())) {
+  if (sum(done()) > ended) latest <- elapsed()
+  ended <- sum(done())
+  if (if (length(pids()) == workers) !alive() else elapsed() > latest + 600) break
+  if (elapsed() > latest + 3600) {
+    cat("no file of tests has ended for an hour: given up\n")
+    break
+  }
+  Sys.sleep(0.2)
+}
+for (one in said[-1]) if (file.exists(one)) writeLines(readLines(one, warn = FALSE))
 
 results <- lapply(file.path(queue, files[done()], "result.rds"), readRDS)
 stopped <- sum(!done()) + sum(vapply(results, `[[`, NA, "stopped"))
-if (!all(done())) cat("a process ended in: ", paste(files[!done()], collapse = ", "), "\n", sep = "")
+if (!all(done())) cat("no results of: ", paste(files[!done()], collapse = ", "), "\n", sep = "")
 table <- do.call(rbind, lapply(results, `[[`, "table"))
+if (all(done())) unlink(queue, recursive = TRUE)             # (else it says whom to end, once we have)
 
 if (NROW(table)) {
   failed <- table$failed > 0 | table$error

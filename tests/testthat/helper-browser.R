@@ -13,7 +13,7 @@ skip_without_browser <- function() {
 }
 
 # `run(method, ...)`: a command of the protocol for the page; `js(code)`: its value in the page; `close()`.
-start_browser <- function(width = 1200, height = 900, seconds = 100) {
+start_browser <- function(width = 1200, height = 900, seconds = 600) {
   home <- tempfile("browser")
   dir.create(home)
   pipes <- file.path(home, c("in", "out"))
@@ -79,13 +79,11 @@ value_in_page <- function(browser, code) {
   found$result$value
 }
 
-# Waits until an expression is true in the page, half a minute at most.
+# Waits until an expression is true in the page.
 wait_in_page <- function(browser, code) {
-  for (k in 1:600) {
-    if (isTRUE(browser$js(sprintf("Boolean(%s)", code)))) return(invisible(TRUE))
-    Sys.sleep(0.05)
-  }
-  stop("this has not come: ", code, "; the page says: ", browser$js("document.body.innerText"))
+  wait_until(function() isTRUE(browser$js(sprintf("Boolean(%s)", code))), pause = 0.05,
+             c(code, "; the page says: ", browser$js("document.body.innerText")))
+  invisible(TRUE)
 }
 
 open_page <- function(browser, url) {

@@ -102,18 +102,41 @@ next_of <- function(bandit) {
   rbind(bandit$suggest(context = context_of(bandit)), bandit$suggest(context = context_of(bandit)))
 }
 
-# Waits until condition() is TRUE; stops, saying `what` did not come, if that takes minutes.
-wait_until <- function(condition, what) {
-  for (k in 1:12000) {
-    if (condition()) return(invisible())
-    Sys.sleep(0.01)
+# Waits until condition() is TRUE. The ten minutes are an emergency brake: an error then names what did not come.
+# (`what` is evaluated then only.)
+wait_until <- function(condition, what, pause = 0.01) {
+  end <- proc.time()[["elapsed"]] + 600
+  while (!condition()) {
+    if (proc.time()[["elapsed"]] > end) stop("waited ten minutes in vain for ", what)
+    Sys.sleep(pause)
   }
-  stop("waited in vain for ", what)
 }
 
 lines_in <- function(file) if (file.exists(file)) length(readLines(file, warn = FALSE)) else 0L
 
 # ---- other processes ------------------------------------------------------------
+
+# A command of the shell, run as soon as this process has ended, however it went: what it has started ends with it.
+at_our_end <- function(command) {
+  if (is.null(at_end_of_us$commands)) {
+    # (Outside of the folder that R removes as it ends.)
+    at_end_of_us$commands <- tempfile("gpb-end", tmpdir = dirname(tempdir()))
+    # (In a session of its own, so that what ends our group leaves it alone.)
+    system(paste(if (nzchar(Sys.which("setsid"))) "setsid", "sh", shQuote(normalizePath(testthat::test_path("after.sh"))),
+                 Sys.getpid(), shQuote(at_end_of_us$commands), "</dev/null >/dev/null 2>&1"), wait = FALSE)
+  }
+  cat(paste0(command, "\n"), sep = "", file = at_end_of_us$commands, append = TRUE)
+}
+at_end_of_us <- new.env()
+
+# Those of these processes that have not ended. (pskill() counts those of whose end nobody has asked.)
+running <- function(pids) {
+  pids <- pids[tools::pskill(pids, 0L)]
+  if (length(pids) == 0 || !nzchar(Sys.which("ps"))) return(pids)
+  found <- suppressWarnings(system2("ps", c("-o", "pid=,stat=", "-p", paste(pids, collapse = ",")), stdout = TRUE))
+  found <- strsplit(trimws(found), " +")
+  as.integer(vapply(Filter(function(row) !startsWith(row[2], "Z"), found), `[`, "", 1))
+}
 
 # Runs R code in a fresh process that has the package; returns its standard output. `shell`: what the shell
 # that starts it does first.

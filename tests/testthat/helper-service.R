@@ -7,7 +7,7 @@ begin_service <- function(place, token, name = "b", trust = FALSE, ...) {
   home <- tempfile()
   dir.create(home)
   more <- utils::modifyList(list(port = 0, token = token, max_body = 4096), list(...))
-  saveRDS(list(place = place, name = name, trust = trust, more = more, libraries = .libPaths()),
+  saveRDS(list(place = place, name = name, trust = trust, more = more, libraries = .libPaths(), owner = Sys.getpid()),
           file.path(home, "settings.rds"))
   writeLines(c(
     "home <- commandArgs(TRUE)[1]",
@@ -18,18 +18,16 @@ begin_service <- function(place, token, name = "b", trust = FALSE, ...) {
     "service <- do.call(bandit_service, c(list(store), settings$more))",
     "writeLines(c(service$url, Sys.getpid()), file.path(home, 'draft'))",
     "file.rename(file.path(home, 'draft'), file.path(home, 'ready'))",
-    "service$run(900)"), file.path(home, "service.R"))
+    # (It ends by itself once its owner has.)
+    "while (tools::pskill(settings$owner, 0)) service$run(2)"), file.path(home, "service.R"))
   system2(file.path(R.home("bin"), "Rscript"), shQuote(c(file.path(home, "service.R"), home)), wait = FALSE,
           stdout = file.path(home, "output"), stderr = file.path(home, "output"))
   home
 }
 
 await_service <- function(home) {
-  for (k in 1:1200) {
-    if (file.exists(file.path(home, "ready"))) break
-    Sys.sleep(0.05)
-  }
-  if (k == 1200) stop(paste(readLines(file.path(home, "output")), collapse = "\n"))
+  wait_until(function() file.exists(file.path(home, "ready")), pause = 0.05,
+             paste(c("a service, which says:", readLines(file.path(home, "output"))), collapse = "\n"))
   ready <- readLines(file.path(home, "ready"))
   list(url = ready[1], port = as.integer(sub(".*:", "", ready[1])), pid = as.integer(ready[2]), end = function() end_politely(as.integer(ready[2])))
 }

@@ -20,11 +20,13 @@ postgres_lacks <- function() {
 }
 
 # PostgreSQL refuses to run as root: there, as the user that Debian's package makes. A sanitizer's library is not for it.
-as_postgres <- function(program, arguments) {
+as_postgres <- function(program, arguments) system(postgres_command(program, arguments))
+
+postgres_command <- function(program, arguments) {
   root <- identical(system2("id", "-u", stdout = TRUE), "0")
   command <- paste(shQuote(postgres_binary(program)), arguments)
   if (root) command <- paste("runuser -u postgres --", command)
-  system(paste("env -u LD_PRELOAD", command, ">/dev/null 2>&1"))
+  paste("env -u LD_PRELOAD", command, ">/dev/null 2>&1")
 }
 
 start_postgres <- function() {
@@ -36,11 +38,10 @@ start_postgres <- function() {
   home <- tempfile("gpb-pg", tmpdir = "/tmp")                    # a socket's path must be short
   dir.create(home)
   if (root) system(paste("chown postgres", home))
+  at_our_end(c(postgres_command("pg_ctl", sprintf("-D %s/data -m immediate -w stop", home)), paste("rm -rf", home)))
   if (as_postgres("initdb", sprintf("-D %s/data -A trust -U gpb --no-sync", home)) != 0) return("initdb fails")
   postgres_here$home <- home
-  postgres_here$pid <- Sys.getpid()
   if (postgres_control("start") != 0) return("the server does not start")
-  reg.finalizer(postgres_here, stop_postgres, onexit = TRUE)
   ""
 }
 
@@ -50,17 +51,11 @@ postgres_control <- function(action, mode = "fast") {
   as_postgres("pg_ctl", sprintf("-D %s/data %s", postgres_here$home, options))
 }
 
-stop_postgres <- function(here) {
-  if (!identical(here$pid, Sys.getpid())) return(invisible())    # a forked child leaves it alone
-  postgres_control("stop")
-  unlink(here$home, recursive = TRUE)
-}
-
 # A database of its own for each test: list(kind, connect).
 sqlite_place <- function() {
   file <- tempfile(fileext = ".db")
   list(kind = "sqlite", file = file,
-       connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file), synchronous = NULL))))
+       connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file), synchronous = NULL)), baseenv()))
 }
 
 postgres_place <- function() {
@@ -77,7 +72,7 @@ postgres_place <- function() {
 
 postgres_opener <- function(name) {
   eval(bquote(function() DBI::dbConnect(RPostgres::Postgres(), host = .(postgres_here$home), user = "gpb", dbname = .(name),
-                                        timezone = "UTC", timezone_out = "UTC")))
+                                        timezone = "UTC", timezone_out = "UTC")), baseenv())
 }
 
 # A database on a disk of a few megabytes, with `disk` (its folder) and `end()`; why there is none, where there is none.
@@ -292,15 +287,12 @@ with_clock_error <- function(seconds, code) {
   force(code)
 }
 
-# Waits for a state, a minute at most.
+# Waits for a state.
 wait_for <- function(state) {
   state <- substitute(state)
   frame <- parent.frame()
-  for (k in 1:1200) {
-    if (isTRUE(eval(state, frame))) return(invisible(TRUE))
-    Sys.sleep(0.05)
-  }
-  stop("this state has not come: ", deparse(state)[1])
+  wait_until(function() isTRUE(eval(state, frame)), paste("this state:", deparse(state)[1]), pause = 0.05)
+  invisible(TRUE)
 }
 
 # All leases are as old as if so many seconds had passed.
@@ -342,15 +334,13 @@ fleet_truth <- function(p) {
     extra("z", function(x) -0.1 * x)
 }
 
-alive_in <- function(home) {
-  pids <- as.integer(dir(home))
-  pids[tools::pskill(pids, 0L)]
-}
+alive_in <- function(home) running(as.integer(grep("^[0-9]+$", dir(home), value = TRUE)))
 
-# What a worker of a fleet does. In contexts it goes from one to the next.
-fleet_work <- function(store, kind, pause, lease) {
+# What a worker of a fleet does. In contexts it goes from one to the next. `gate()`: waits before each evaluation.
+fleet_work <- function(store, kind, pause, lease, gate = function() NULL) {
   contexts <- fleet_kinds[[kind]]$contexts
   objective <- function(p) {
+    gate()
     Sys.sleep(pause)
     fleet_truth(p)
   }
@@ -358,7 +348,8 @@ fleet_work <- function(store, kind, pause, lease) {
   bandit <- gpbandits:::patiently(open_bandit(store), 300)
   worker <- gpbandits:::worker_name()
   repeat for (context in sample(contexts)) {
-    query <- gpbandits:::patiently(bandit$suggest(context = context, worker = worker, lease = lease), 300)
+    ask <- function() suppressMessages(bandit$suggest(context = context, worker = worker, lease = lease))
+    query <- gpbandits:::patiently(ask(), 300)
     if (nrow(query) == 0 && gpbandits:::nothing_left(bandit, 300)) return(invisible())
     if (nrow(query)) gpbandits:::patiently(bandit$observe(query$id, objective(query), token = query$token), 300)
   }
@@ -370,10 +361,20 @@ fork_worker <- function(place, home, pause = 0.01, lease = 0.3, kind = "arms") {
     file.create(file.path(home, Sys.getpid()))
     store <- steadily(store_at(place))
     store$link$hold <- 2
-    fleet_work(store, kind, pause, lease)
+    fleet_work(store, kind, pause, lease, function() {
+      wait_until(function() count_rewards(place) < allowed_rewards(home), "the next blow to the fleet", pause = 0.02)
+    })
   }, silent = TRUE, detached = TRUE)
   file.create(file.path(home, job$pid))
 }
+
+# How many rewards there may be until the next blow has been struck: a fleet that is faster than who strikes waits.
+allow_rewards <- function(home, count) {
+  draft <- tempfile("allowed", home)
+  writeLines(format(count), draft)
+  file.rename(draft, file.path(home, "allowed"))
+}
+allowed_rewards <- function(home) as.double(readLines(file.path(home, "allowed")))
 
 # A process that stops itself (as SIGSTOP does) in the middle of its first transaction, then goes on. It is a worker
 # of nobody's.
@@ -412,14 +413,39 @@ count_rewards <- function(place) {
   as.double(steadily(tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1")$n))
 }
 
-# The driver, in a forked process too: keeps so many workers at work until all is done. It takes over those of one before it.
-fork_driver <- function(place, home, workers, evaluations, ...) {
-  parallel::mcparallel({
-    while (count_rewards(place) < evaluations) {
-      for (k in seq_len(max(0, workers - length(alive_in(home))))) fork_worker(place, home, ...)
-      Sys.sleep(0.1)
+# The driver, a fresh process (which is small, and forked faster than that of the tests): its number.
+start_driver <- function(place, home, workers, evaluations, ...) {
+  at <- tempfile("driver-", home)
+  saveRDS(list(place = place, home = home, workers = workers, evaluations = evaluations, owner = Sys.getpid(), more = list(...),
+               libraries = .libPaths()), paste0(at, ".rds"))
+  writeLines(c(
+    "at <- commandArgs(TRUE)[1]",
+    "cat(Sys.getpid(), '\\n', file = paste0(at, '.pid'))",
+    "fleet <- readRDS(paste0(at, '.rds'))",
+    ".libPaths(fleet$libraries)",
+    "suppressPackageStartupMessages(library(gpbandits))",
+    sprintf("for (file in c('helper-safety.R', 'helper-store.R')) source(file.path(%s, file))",
+            deparse(normalizePath(testthat::test_path()))),
+    "drive_fleet(fleet)"), paste0(at, ".R"))
+  system2(file.path(R.home("bin"), "Rscript"), shQuote(c("--vanilla", paste0(at, ".R"), at)), wait = FALSE,
+          stdout = paste0(at, ".out"), stderr = paste0(at, ".out"))
+  pid <- paste0(at, ".pid")
+  wait_until(function() isTRUE(file.size(pid) > 0), "a driver")
+  scan(pid, 0L, quiet = TRUE)
+}
+
+# Keeps so many workers at work until all is done; it takes over those of a driver before it. Without an owner it is over.
+drive_fleet <- function(fleet) {
+  begun <- 0
+  while (count_rewards(fleet$place) < fleet$evaluations) {
+    if (length(running(fleet$owner)) == 0) return(tools::pskill(alive_in(fleet$home), tools::SIGKILL))
+    for (k in seq_len(max(0, fleet$workers - length(alive_in(fleet$home))))) {
+      do.call(fork_worker, c(list(fleet$place, fleet$home), fleet$more))
+      begun <- begun + 1
     }
-  }, silent = TRUE, detached = TRUE)
+    if (begun > 10 * (fleet$workers + fleet$evaluations)) stop("workers end before they have done anything")
+    Sys.sleep(0.1)
+  }
 }
 
 # Blows to a fleet, each a function of the place, of the folder of its workers and of its kind.
@@ -438,48 +464,65 @@ fleet_blows <- list(
     pid <- fork_stopped(place, function(store) fleet_work(store, kind, 0, lease), detached = TRUE)$pid
     wait_for(gpbandits:::is_stopped(pid))
     before <- count_rewards(place)
+    allow_rewards(home, max(allowed_rewards(home), before + 4))
     if (place$kind == "postgres") wait_for(count_rewards(place) >= before + 3) else Sys.sleep(1)
     tools::pskill(pid, tools::SIGCONT)
     file.create(file.path(home, pid))
   }
 )
 
-# A fleet works on bandit "b" of a place; every so many seconds a worker is killed, and at equal steps the driver, and
-# one of the blows is struck. What happened: evaluations a second, who was killed.
-fleet_under_fire <- function(place, evaluations, workers, every, drivers = 2, kind = "arms", blows = character(), lease = 0.3, ...) {
+# A fleet works on bandit "b" of a place; after `each` further rewards a worker is killed, and at equal steps the driver, and
+# one of the blows is struck. (Nothing is struck by the clock: on a slow machine as many die, and the fleet ends, too.)
+# What happened: evaluations a second, who was killed.
+fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kind = "arms", blows = character(), lease = 0.3, ...) {
   home <- tempfile("fleet")
   dir.create(home)
   on.exit({
-    tools::pskill(c(driver$pid, alive_in(home)), tools::SIGKILL)
+    tools::pskill(c(running(driver), alive_in(home)), tools::SIGKILL)
     unlink(home, recursive = TRUE)
   })
-  began <- proc.time()[["elapsed"]]
-  fork <- function() fork_driver(place, home, workers, evaluations, kind = kind, lease = lease, ...)
-  driver <- fork()
-  killed <- lost <- struck <- 0
-  due <- began + min(every, 1e6)
-  reached <- function(k, of) done >= (k + 1) / (of + 1) * evaluations
-  while ((done <- count_rewards(place)) < evaluations) {
-    if (lost < drivers && reached(lost, drivers)) {
-      tools::pskill(driver$pid, tools::SIGKILL)
+  began <- latest <- proc.time()[["elapsed"]]
+  start <- function() start_driver(place, home, workers, evaluations, kind = kind, lease = lease, ...)
+  killed <- lost <- struck <- done <- 0
+  at <- function(k, of) if (k < of) ceiling((k + 1) / (of + 1) * evaluations) else Inf
+  allow <- function() allow_rewards(home, min(at(lost, drivers), at(struck, length(blows)), if (killed == 0) each))
+  allow()
+  driver <- start()
+  repeat {
+    before <- done
+    done <- count_rewards(place)
+    if (done >= evaluations) break
+    if (done > before) latest <- proc.time()[["elapsed"]]
+    if (proc.time()[["elapsed"]] > latest + 600) stop(why_stalled(place, home, done, evaluations))
+    if (done >= at(lost, drivers)) {
+      tools::pskill(driver, tools::SIGKILL)
       lost <- lost + 1
-      driver <- fork()
+      allow()
+      driver <- start()
     }
-    if (struck < length(blows) && reached(struck, length(blows))) {
+    if (done >= at(struck, length(blows))) {
       struck <- struck + 1
+      allow()
       fleet_blows[[blows[struck]]](place, home, kind, lease)
     }
-    victims <- if (proc.time()[["elapsed"]] >= due) alive_in(home)
+    victims <- if (done >= (killed + 1) * each) alive_in(home)
     if (length(victims)) {
       tools::pskill(victims[1 + (7 * killed) %% length(victims)], tools::SIGKILL)
       killed <- killed + 1
-      due <- due + every
+      allow()
     }
-    Sys.sleep(min(every, 0.1))
+    Sys.sleep(0.05)
   }
   took <- proc.time()[["elapsed"]] - began
   wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left
   list(per_second = evaluations / took, seconds = took, workers_killed = killed, drivers_killed = lost, blows = blows[seq_len(struck)])
+}
+
+why_stalled <- function(place, home, done, evaluations) {
+  said <- unlist(lapply(list.files(home, "[.]out$", full.names = TRUE), readLines, warn = FALSE))
+  states <- tamper(place, "SELECT state, COUNT(*) AS n FROM gpb_lease WHERE bandit = 1 GROUP BY state")
+  paste(c(sprintf("no reward for ten minutes: %g of %g, %d workers are alive", done, evaluations, length(alive_in(home))),
+          paste("leases:", paste(states$n, states$state, collapse = ", ")), "drivers:", utils::tail(said, 10)), collapse = "\n")
 }
 
 # Nothing lost, nothing counted twice, and the posterior is the log's, by the book.

@@ -94,13 +94,13 @@ test_that("a store hands the eligible arms on", {
   path <- tempfile(fileext = ".sqlite")
   on.exit(unlink(path))
   b <- gp_ucb(arms_x, arms_kernel, 0.05, pending = pending_hallucinate(), store = bandit_store(path, "arms"))
-  first <- b$suggest(2, arms = c(4, 6), worker = "w")
+  first <- b$suggest(2, arms = c(4, 6), worker = "w", lease = 60)
   other <- open_bandit(bandit_store(path, "arms"))
   expect_setequal(other$history()$arm, c(4, 6))
   expect_identical(gpbandits:::table_column(other$events, "arms"), rep("4,6", 2))
   # A worker's own open query is not given back where it cannot be played.
-  expect_false(any(b$suggest(2, arms = c(1, 2), worker = "w")$arm %in% c(4, 6)))
-  expect_identical(b$suggest(2, arms = c(4, 6), worker = "w")$id, first$id)
+  expect_false(any(b$suggest(2, arms = c(1, 2), worker = "w", lease = 60)$arm %in% c(4, 6)))
+  expect_identical(b$suggest(2, arms = c(4, 6), worker = "w", lease = 60)$id, first$id)
 })
 
 test_that("bad arms are refused and nothing changes", {

@@ -266,7 +266,7 @@ test_that("a disk that is full in the middle of a line: an error, the file whole
     "x <- seq(0, 1, length.out = 25)",
     sprintf("b <- gp_ucb(x, kernel_se(0.2), 0.01, journal = %s)", deparse(file)),
     "end <- NULL",
-    "while (is.null(end)) {",
+    "for (k in 1:10000) if (is.null(end)) {",
     "  before <- b$history()",
     "  end <- tryCatch({ b$suggest(); NULL }, gpbandits_error = conditionMessage)",
     "}",
@@ -366,7 +366,7 @@ test_that("a lost final newline loses nothing, and a stale owner cannot cut off 
 asks_again_and_again <- function(file, count) {
   ids <- integer()
   bandit <- open_bandit(file, rng = FALSE)
-  while (length(ids) < count) {
+  for (k in 1:10000) if (length(ids) < count) {
     id <- tryCatch(bandit$suggest()$id, gpbandits_error = conditionMessage)
     if (is.integer(id)) ids <- c(ids, id)
     else if (grepl("another one writes", id)) bandit <- open_bandit(file, rng = FALSE)

@@ -432,3 +432,47 @@ test_that("an amendment may bring a noise variance, or the bandit's own again, a
   expect_equal(told(NA_real_, 3, 0, 0.5), plain(0.5))
   expect_error(told(NA_real_, -1), class = "gpbandits_error")
 })
+
+test_that("reasons stay with the queries that were given up, in every form that a bandit has", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  x <- seq(0, 1, length.out = 9)
+  makers <- list(
+    plain = function(...) gp_ucb(x, kernel_se(0.2), 0.01, ...),
+    outcomes = function(...) gp_ei(x, kernel_se(0.2), 0.01, outcomes = list(a = to_maximize(), b = at_most(1)), ...),
+    rival = function(...) rival_ckb(x, kernel_se(0.2), 0.01, step = 0.5, bound = 3, ...))
+  for (make in makers) {
+    unlink(file)
+    bandit <- make(journal = file)
+    for (k in 1:5) bandit$suggest()
+    expect_null(bandit$history()$reason)                        # a column only where there is any
+    bandit$fail(2, reason = "a; \"b\"\n\u00e9")
+    bandit$withdraw(c(1, 4), reason = "unwanted")
+    bandit$fail(3)
+    history <- bandit$history()
+    expect_identical(history$reason, c("unwanted", "a; \"b\"\n\u00e9", NA, "unwanted", NA))
+    saveRDS(bandit, rds <- tempfile())
+    forms <- list(copy = bandit$copy(), rds = readRDS(rds), json = from_json(as_json(bandit)), journal = open_bandit(file, rng = FALSE))
+    for (form in names(forms)) expect_identical(forms[[form]]$history(), history, info = form)
+    expect_error(bandit$fail(5, reason = 1), "reason", class = "gpbandits_error")
+    expect_identical(bandit$history(), history)
+    # A history with reasons is data.
+    if (is.null(history$b) && is.null(history$g1)) expect_silent(auto_bandit(finite_domain(x), data = history))
+    bandit$reset()
+    bandit$suggest()
+    expect_null(bandit$history()$reason)
+    expect_null(open_bandit(file, rng = FALSE)$history()$reason)
+  }
+  # What has a result after all has no reason any more; forgotten rounds take theirs along.
+  bandit <- makers$plain()
+  for (k in 1:6) bandit$suggest()
+  bandit$fail(1:3, reason = "rain")
+  bandit$observe(c(1, 4, 5), c(1, 2, 3))
+  expect_identical(bandit$history()$reason, c(NA, "rain", "rain", NA, NA, NA))
+  compact_log(bandit, keep = 4)
+  expect_identical(bandit$history()$reason, c("rain", NA, NA, NA))
+  expect_identical(bandit$copy()$history(), bandit$history())
+  # Text that is no reason is damage.
+  bandit$reasons <- c("99" = "what is not there")
+  expect_error(bandit$copy()$history(), "damaged", class = "gpbandits_error")
+})

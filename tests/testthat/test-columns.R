@@ -211,7 +211,7 @@ test_that("data of queries, logs and stores under such names", {
   skip_if_not_installed("RSQLite")
   place <- tempfile(fileext = ".db")
   kept <- gp_ucb(stats::setNames(data.frame((0:4) / 4, c(1, 3, 2, 5, 4)), c("token", "attempt")), kernel_se(0.4), 0.01, store = bandit_store(place, "b", seed = 1))
-  asked <- kept$suggest(worker = "me")
+  asked <- kept$suggest(worker = "me", lease = 60)
   expect_identical(names(asked), c("id", "arm", "token", "attempt", ".token", ".attempt"))
   kept$observe(asked$id, 1, token = asked$.token)
   work_on(bandit_store(place, "b"), function(p) sum(p), until = function(b) sum(!is.na(b$history()$reward)) >= 3, heartbeat = FALSE)

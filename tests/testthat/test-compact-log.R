@@ -186,7 +186,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
       life_to_compact(owner, 3)
       behind <- open_bandit(store_at(place, name))
       life_to_compact(owner, 2)
-      held <- owner$suggest(context = context, worker = "w")
+      held <- owner$suggest(context = context, worker = "w", lease = 60)
       abreast <- open_bandit(store_at(place, name))
       seen <- view_of(place, name)
       counts <- compact_log(store_at(place, name))
@@ -275,7 +275,7 @@ test_that("a process that is killed in the middle has changed nothing, and worke
       function(p) {
         calls <<- calls + 1
         times <- min(calls %/% 3, 2)
-        while (times > 0 && !file.exists(paste0(shortened, times))) Sys.sleep(0.01)
+        if (times > 0) wait_until(function() file.exists(paste0(shortened, times)), "a shorter log")
         sin(5 * p[["x1"]])
       }
     }
@@ -287,7 +287,7 @@ test_that("a process that is killed in the middle has changed nothing, and worke
     }
     workers <- lapply(1:2, work)
     shorter <- 0
-    for (k in 1:600) {
+    for (k in 1:12000) {                                 # (ten minutes)
       counts <- compact_log(store_at(place))
       if (counts[["after"]] < counts[["before"]]) {
         shorter <- shorter + 1

@@ -34,7 +34,7 @@ in_pairs <- function(directory) {
   dir.create(directory)
   f <- function(p) {
     number <- 1
-    while (!dir.create(file.path(directory, number), showWarnings = FALSE)) number <- number + 1
+    while (!dir.create(file.path(directory, number), showWarnings = FALSE)) if ((number <- number + 1) > 1000) stop("no folder can be made")
     waited <- 0
     while (number %% 2 == 1 && !dir.exists(file.path(directory, number + 1))) {
       if ((waited <- waited + 1) > 12000) stop("nobody else came")
@@ -101,7 +101,7 @@ test_that("points that kill their worker every time are recorded as failed, and 
 test_that("time limits: heeded by R code, and workers that do not heed them are left to themselves", {
   skip_on_cran()
   busy <- plain(function(p) {
-    if (p[["x"]] > 0.7) repeat sqrt(2)
+    if (p[["x"]] > 0.7) for (k in 1:1e10) sqrt(2)
     p[["x"]]
   })
   set.seed(82)
@@ -240,12 +240,6 @@ test_that("killed at random moments and called again, the search ends as if it h
   unlink(file)
 })
 
-# Not even a process that has ended and that nobody has asked about.
-is_running <- function(pid) {
-  state <- suppressWarnings(system2("ps", c("-o", "stat=", "-p", pid), stdout = TRUE))
-  length(state) > 0 && !startsWith(state, "Z")
-}
-
 test_that("a search on two workers whose own process is killed goes on from its journal", {
   skip_on_cran()
   skip_if_not_installed("future")
@@ -262,7 +256,7 @@ test_that("a search on two workers whose own process is killed goes on from its 
     "}")
   out <- run_child(c(code, "old <- future::plan('multisession', workers = 2)", "searching <- Sys.getpid()",
                      sprintf("maximize_bandit(objective, list(x = c(0, 1)), 500, workers = 2, journal = %s)", deparse(file))))
-  wait_until(function() !any(vapply(unique(readLines(workers)), is_running, NA)), "the end of the workers")
+  wait_until(function() length(running(as.integer(unique(readLines(workers))))) == 0, "the end of the workers")
   expect_true(file.exists(file), info = paste(out, collapse = "\n"))
   before <- length(readLines(calls))
   found <- gpbandits:::read_journal(file, "file", trust = FALSE)

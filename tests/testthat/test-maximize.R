@@ -149,6 +149,14 @@ test_that("a time limit keeps what there is", {
   expect_error(maximize_bandit(function(p) 1, 1:3, 2, time_limit = 0), class = "gpbandits_error")
 })
 
+test_that("a time limit is enough: without a number of evaluations the search goes on until then", {
+  expect_message(found <- minimize_bandit(function(p) p[["x"]]^2, list(x = c(-1, 1)), time_limit = 0.5, verbose = TRUE), "^1: ")
+  expect_true(found$out_of_time)
+  expect_gte(nrow(found$history), 1)
+  expect_error(maximize_bandit(function(p) 1, 1:3), "`evaluations` .*missing", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p) 1, 1:3, Inf), "evaluations", class = "gpbandits_error")
+})
+
 test_that("an objective that cannot take a point stops the search at its first call, with the error's text", {
   calls <- 0
   expect_error(maximize_bandit(function(x, y) {

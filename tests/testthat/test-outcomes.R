@@ -481,7 +481,7 @@ test_that("stores carry outcomes: value by value, from several replicas", {
   on.exit(unlink(file))
   one <- gp_ei(tiny_arms, kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = bandit_store(file, "demo", seed = 1),
                outcomes = list(f = to_maximize(), g = at_most(1)))
-  q <- one$suggest(2, worker = "a")
+  q <- one$suggest(2, worker = "a", lease = 60)
   other <- open_bandit(bandit_store(file, "demo"))
   other$observe(data.frame(id = q$id, f = c(1, 2)))
   one$catch_up()

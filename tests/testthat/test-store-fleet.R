@@ -133,12 +133,13 @@ test_that("the driver waits for who still works when another worker has given up
   slow <- tempfile()
   gpbandits:::run_fleet(store_at(place), eval(bquote(function(p) {
     if (dir.create(.(slow), showWarnings = FALSE)) writeLines(paste(Sys.getpid()), file.path(.(slow), "pid"))
-    while (!isTRUE(file.size(file.path(.(slow), "pid")) > 0)) Sys.sleep(0.01)
+    for (k in 1:60000) if (!isTRUE(file.size(file.path(.(slow), "pid")) > 0)) Sys.sleep(0.01)     # (ten minutes at most)
     if (readLines(file.path(.(slow), "pid")) != Sys.getpid()) stop("always")
     # The other one gives up after ten failures; this one takes longer than the driver would wait for nobody.
     con <- .(place$connect)()
     DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
-    while (DBI::dbGetQuery(con, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'failed'")$n < 10) Sys.sleep(0.05)
+    failed <- function() DBI::dbGetQuery(con, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'failed'")$n
+    for (k in 1:12000) if (failed() < 10) Sys.sleep(0.05)
     DBI::dbDisconnect(con)
     Sys.sleep(1.5)
     -(p[["x1"]] - 0.3)^2
@@ -169,10 +170,10 @@ test_that("a store is watched from another session", {
   expect_identical(empty$queries, 0L)
   expect_output(print(empty), "0 queries")
   for (worker in c("a", "b", "a")) {
-    query <- bandit$suggest(worker = worker)
+    query <- bandit$suggest(worker = worker, lease = 60)
     bandit$observe(query$id, sin(6 * query$x1), token = query$token)
   }
-  bandit$suggest(worker = "c")
+  bandit$suggest(worker = "c", lease = 60)
   run_out(place)
   bandit$suggest(worker = "d", lease = 30)
   seen <- summary(store_at(place))
@@ -198,4 +199,39 @@ test_that("a search in a store sees rewards in any units", {
   })
   expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
   expect_equal(same[[2]]$value, -1e6 * same[[1]]$value, tolerance = 1e-6)
+})
+
+test_that("a search in a store says what it does, and a budget that is spent says so", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_place()
+  objective <- function(p) if (p[["x"]] > 2.9) stop("too far") else hill(p)
+  lines <- character()
+  found <- withCallingHandlers(search_in(place, 8, objective, verbose = TRUE), message = function(m) {
+    lines <<- c(lines, conditionMessage(m))
+    invokeRestart("muffleMessage")
+  })
+  expect_match(lines, "of 8: .* at x = ")
+  expect_identical(as.integer(sub(" of.*", "", lines)), 1:8)
+  expect_identical(grepl("error: too far", lines), is.na(found$history$reward))
+  # Only what is new is said by who goes on.
+  expect_match(testthat::capture_messages(search_in(place, 9, objective, verbose = TRUE)), "^9 of 9: ")
+  bar <- utils::capture.output(found <- search_in(place, 10, objective, progress = TRUE), type = "message")
+  expect_match(paste(bar, collapse = ""), "100%")
+  bandit <- open_bandit(store_at(place))
+  message <- expect_message(none <- bandit$suggest(2), "budget of 10 evaluations is spent", class = "gpbandits_budget_spent")
+  expect_identical(nrow(none), 0L)
+  expect_silent(work_on(store_at(place), objective, heartbeat = FALSE))
+})
+
+test_that("workers find packages where the caller does", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  out <- run_child(shell = "unset R_LIBS R_LIBS_USER;", c(
+    "suppressPackageStartupMessages(library(gpbandits))",
+    "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
+    "found <- maximize_bandit(function(p) -p[['x']]^2, list(x = c(-1, 1)), 6, store = store, workers = 2, verbose = TRUE)",
+    "cat('found', sum(found$history$status == 'ok'), '\\n')"))
+  expect_identical(grep("^found", out, value = TRUE), "found 6 ", info = paste(out, collapse = "\n"))
+  expect_identical(sum(grepl("of 6: .* at x = ", out)), 6L)
 })

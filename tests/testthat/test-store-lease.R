@@ -5,30 +5,30 @@ test_that("a worker that asks again gets its own query, others get others", {
   on_databases(function(place) {
     ours <- store_makers$ucb(store = store_at(place, seed = 2))
     theirs <- open_bandit(store_at(place))
-    a <- ours$suggest(worker = "a")
-    b <- theirs$suggest(2, worker = "b")
+    a <- ours$suggest(worker = "a", lease = 60)
+    b <- theirs$suggest(2, worker = "b", lease = 60)
     expect_identical(c(a$id, b$id), 1:3)
-    expect_identical(ours$suggest(worker = "a"), a)
-    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b"), b)     # the worker's process began anew
-    expect_identical(theirs$suggest(3, worker = "b")$id, c(2L, 3L, 4L))
+    expect_identical(ours$suggest(worker = "a", lease = 60), a)
+    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b", lease = 60), b)     # the worker's process began anew
+    expect_identical(theirs$suggest(3, worker = "b", lease = 60)$id, c(2L, 3L, 4L))
     expect_identical(ours$suggest()$id, 5L)                                       # nobody in particular
     expect_identical(ours$suggest()$id, 6L)
     expect_true(all(nchar(c(a$token, b$token)) == 32) && !anyDuplicated(c(a$token, b$token)))
     ours$observe(1, 0.1, token = a$token)
-    expect_identical(ours$suggest(worker = "a")$id, 7L)
+    expect_identical(ours$suggest(worker = "a", lease = 60)$id, 7L)
   })
 })
 
 test_that("a lease that has run out is offered again, and a late reward is taken while the query is open", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, attempts = 3))
-    a <- bandit$suggest(worker = "a")
+    a <- bandit$suggest(worker = "a", lease = 60)
     run_out(place)
-    b <- open_bandit(store_at(place))$suggest(worker = "b")
+    b <- open_bandit(store_at(place))$suggest(worker = "b", lease = 60)
     expect_identical(b$id, a$id)
     expect_identical(b$attempt, 2L)
     expect_false(b$token == a$token)
-    expect_identical(bandit$suggest(worker = "a")$id, 2L)          # it is no longer a's
+    expect_identical(bandit$suggest(worker = "a", lease = 60)$id, 2L)          # it is no longer a's
     expect_identical(store_heartbeat(store_at(place), a$token) + 0, 0)
     expect_identical(store_heartbeat(store_at(place), b$token) + 0, 1)
     bandit$observe(1, 0.25, token = a$token)                       # late, but the first
@@ -53,11 +53,11 @@ test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours 
     run_out(place, 40)
     # The clock of this machine goes wrong by an hour, either way.
     for (error in c(-3600, 3600)) {
-      other <- with_clock_error(error, open_bandit(store_at(place))$suggest(worker = paste("b", error)))
+      other <- with_clock_error(error, open_bandit(store_at(place))$suggest(worker = paste("b", error), lease = 60))
       expect_gt(other$id, 1)
     }
     run_out(place)
-    expect_identical(with_clock_error(-3600, open_bandit(store_at(place))$suggest(worker = "c"))$id, 1L)
+    expect_identical(with_clock_error(-3600, open_bandit(store_at(place))$suggest(worker = "c", lease = 60))$id, 1L)
   })
 })
 
@@ -88,7 +88,7 @@ test_that("a decision for a visitor is never given to another, and its late rewa
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name, attempts = 1))
-      ask <- function(context, worker, ...) bandit$suggest(context = context, worker = worker, ..., visitor = TRUE)
+      ask <- function(context, worker, lease = 60) bandit$suggest(context = context, worker = worker, lease = lease, visitor = TRUE)
       first <- ask(0, "a")
       expect_identical(ask(0, "a")$token, first$token)                                  # an answer was lost on its way
       expect_identical(ask(1, "a")$id, 2L)
@@ -102,7 +102,7 @@ test_that("a decision for a visitor is never given to another, and its late rewa
         expect_gt(bandit$suggest(context = 0, worker = worker, lease = NULL)$id, 4L)
       }
       # Nor to a worker, who finds nothing to wait for either.
-      expect_gt(bandit$suggest(context = 0, worker = "w")$id, 12L)
+      expect_gt(bandit$suggest(context = 0, worker = "w", lease = 60)$id, 12L)
       replica <- open_bandit(store_at(place, name))
       replica$observe(first$id, 0.5, token = first$token)
       expect_identical(replica$history()$status, c("known", rep("pending", 12)))
@@ -114,22 +114,22 @@ test_that("work in a context goes to the next worker in that context, and is fai
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name, attempts = 2))
-      first <- bandit$suggest(context = 0, worker = "a")
-      bandit$suggest(context = 1, worker = "a")
+      first <- bandit$suggest(context = 0, worker = "a", lease = 60)
+      bandit$suggest(context = 1, worker = "a", lease = 60)
       kept <- bandit$suggest(context = 0, worker = "a", lease = NULL)
       run_out(place)
       expect_identical(bandit$suggest(context = 0)$id, 4L)                              # a visitor gets something new
-      heir <- bandit$suggest(3, context = rbind(0, 1, 0), worker = "b")
+      heir <- bandit$suggest(3, context = rbind(0, 1, 0), worker = "b", lease = 60)
       expect_identical(heir$id, c(1L, 2L, 5L))
       expect_identical(heir$z, c(0, 1, 0))
       expect_identical(heir$attempt, c(2L, 2L, 1L))
       bandit$observe(1, 0.25, token = first$token)                                      # (the first one comes back)
       run_out(place)
-      expect_identical(bandit$suggest(context = 1, worker = "c")$id, 6L)                # the second has had its two
+      expect_identical(bandit$suggest(context = 1, worker = "c", lease = 60)$id, 6L)                # the second has had its two
       expect_identical(bandit$history()$status, c("known", "failed", "pending", "pending", "pending", "pending"))
-      bandit$suggest(context = 0, worker = "c")
+      bandit$suggest(context = 0, worker = "c", lease = 60)
       gpbandits:::give_back(as.environment(bandit), "c")                                # interrupted
-      expect_identical(bandit$suggest(2, context = rbind(1, 0), worker = "d")$id, c(6L, 5L))
+      expect_identical(bandit$suggest(2, context = rbind(1, 0), worker = "d", lease = 60)$id, c(6L, 5L))
       expect_identical(kept$id, 3L)
     }
   })
@@ -139,12 +139,28 @@ test_that("a worker that asks for several contexts gets each in its own", {
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name))
-      both <- bandit$suggest(2, context = rbind(0, 1), worker = "d")
-      mixed <- bandit$suggest(4, context = rbind(1, 1, 0, 0), worker = "d")      # its own two, and two new ones
+      both <- bandit$suggest(2, context = rbind(0, 1), worker = "d", lease = 60)
+      mixed <- bandit$suggest(4, context = rbind(1, 1, 0, 0), worker = "d", lease = 60)      # its own two, and two new ones
       expect_identical(mixed$z, c(1, 1, 0, 0))
       expect_identical(mixed$id, c(2L, 3L, 1L, 4L))
-      expect_identical(bandit$suggest(1, context = 1, worker = "d")$id, 2L)
+      expect_identical(bandit$suggest(1, context = 1, worker = "d", lease = 60)$id, 2L)
     }
+  })
+})
+
+test_that("people, who take no lease, keep their experiments for as long as they take", {
+  on_databases(function(place) {
+    bandit <- auto_bandit(list(temp = c(40, 100), acid = c(0, 5)), store = store_at(place, "lab", attempts = 1, seed = 1))
+    for (round in 1:3) {
+      expect_identical(bandit$suggest(2)$id, 2L * round + -1:0)
+      run_out(place, 1e6)                                                          # days
+    }
+    # Nor does anybody get them who takes leases.
+    expect_identical(open_bandit(store_at(place, "lab"))$suggest(worker = "robot", lease = 60)$id, 7L)
+    expect_identical(bandit$catch_up()$history()$status, rep("pending", 7))
+    expect_identical(summary(store_at(place, "lab"))$working$expires[1:6], rep(Inf, 6))
+    bandit$observe(1, 0.5)
+    expect_identical(bandit$history()$status[1], "known")
   })
 })
 
@@ -156,9 +172,9 @@ test_that("without a lease a query is its asker's for good", {
     kept <- bandit$suggest(2, worker = "a", lease = NULL)                          # nobody else's, and nothing twice
     expect_identical(kept$id, 2:3)
     expect_identical(bandit$suggest(worker = "a", lease = NULL)$id, 4L)
-    expect_identical(bandit$suggest(worker = "b")$id, 5L)                          # (the first has had its one attempt)
+    expect_identical(bandit$suggest(worker = "b", lease = 60)$id, 5L)                          # (the first has had its one attempt)
     run_out(place)
-    expect_identical(bandit$suggest(worker = "b")$id, 6L)
+    expect_identical(bandit$suggest(worker = "b", lease = 60)$id, 6L)
     expect_equal(store_heartbeat(store_at(place), kept$token[1]), 0)
     expect_identical(bandit$history()$status, c("failed", rep("pending", 3), "failed", "pending"))
     bandit$observe(2, 0.5, token = kept$token[1])
@@ -194,11 +210,11 @@ test_that("tokens come from the system's generator, one independent of the other
 test_that("what is offered again is at an arm that is eligible", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
-    arm <- bandit$suggest(worker = "a")$arm
+    arm <- bandit$suggest(worker = "a", lease = 60)$arm
     run_out(place)
     others <- setdiff(seq_along(store_x), arm)
-    expect_true(bandit$suggest(worker = "b", arms = others)$arm %in% others)
-    expect_identical(bandit$suggest(worker = "c", arms = arm)$id, 1L)
+    expect_true(bandit$suggest(worker = "b", arms = others, lease = 60)$arm %in% others)
+    expect_identical(bandit$suggest(worker = "c", arms = arm, lease = 60)$id, 1L)
   })
 })
 
@@ -217,10 +233,10 @@ test_that("names are text, whatever they hold and however a server reads backsla
     for (name in c("a\\", "\\' OR 1 = 1 --", "it's; \"x\" \u00e9\n\t\\n")) {
       bandit <- store_makers$ucb(store = bandit_store(old_style, name))
       store_makers$ucb(store = bandit_store(old_style, paste(name, "'")))
-      query <- bandit$suggest(worker = name)
+      query <- bandit$suggest(worker = name, lease = 60)
       expect_identical(store_heartbeat(bandit_store(old_style, name), query$token) + 0, 1)
       expect_identical(store_heartbeat(bandit_store(old_style, paste(name, "'")), query$token) + 0, 0)
-      expect_identical(open_bandit(bandit_store(old_style, name))$suggest(worker = name)$token, query$token)
+      expect_identical(open_bandit(bandit_store(old_style, name))$suggest(worker = name, lease = 60)$token, query$token)
       bandit$fail(1, reason = name)
       seen <- tamper(place, "SELECT l.worker, l.reason, b.name FROM gpb_lease l JOIN gpb_bandit b ON b.bandit = l.bandit ORDER BY b.bandit")
       expect_identical(enc2utf8(unlist(utils::tail(seen, 1), use.names = FALSE)), enc2utf8(rep(name, 3)))
@@ -233,10 +249,10 @@ test_that("what a call is given is worked out before its transaction", {
   place <- sqlite_place()
   bandit <- store_makers$ucb(store = store_at(place))
   replica <- open_bandit(store_at(place))
-  bandit$observe(bandit$suggest(worker = "a")$id, replica$suggest(worker = "b")$x1)     # in the middle of it nobody else could ask
-  bandit$amend(1, replica$suggest(worker = "c")$x1)
-  bandit$add(x = store_x[bandit$suggest(worker = "d")$arm], reward = replica$suggest(worker = "e")$x1)
-  bandit$withdraw(bandit$suggest(worker = "f")$id)
+  bandit$observe(bandit$suggest(worker = "a", lease = 60)$id, replica$suggest(worker = "b", lease = 60)$x1)     # in the middle of it nobody else could ask
+  bandit$amend(1, replica$suggest(worker = "c", lease = 60)$x1)
+  bandit$add(x = store_x[bandit$suggest(worker = "d", lease = 60)$arm], reward = replica$suggest(worker = "e", lease = 60)$x1)
+  bandit$withdraw(bandit$suggest(worker = "f", lease = 60)$id)
   expect_identical(lease_states(place)$worker, letters[1:6])
   expect_identical(lease_states(place)$state, c("done", rep("open", 4), "withdrawn"))
 })

@@ -31,7 +31,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(query$status, 200L)
   first <- read(query)$queries
   expect_identical(first$id, 1L)
-  expect_identical(read(ask("/suggest", '{"worker": "w"}'))$queries$token, first$token)
+  expect_identical(read(ask("/suggest", '{"worker": "w", "lease": 30}'))$queries$token, first$token)
   expect_identical(read(ask("/heartbeat", sprintf('{"token": "%s"}', first$token)))$renewed, 1L)
   tell <- sprintf('{"id": 1, "reward": 0.3, "token": "%s"}', first$token)
   expect_identical(ask("/observe", tell)$status, 200L)
@@ -39,11 +39,15 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(ask("/observe", '{"id": 1, "reward": 0.4}')$status, 400L)
   expect_identical(nrow(read(ask("/suggest", '{"n": 3}'))$queries), 3L)
   expect_identical(ask("/fail", '{"id": 2, "reason": "broken"}')$status, 200L)
+  # Without a lease a query is nobody else's, whatever has passed.
+  run_out(place)
+  expect_identical(tamper(place, "SELECT state FROM gpb_lease WHERE query > 2")$state, c("kept", "kept"))
   replica <- open_bandit(store_at(place))
   expect_equal(read(ask("/best"))$mean, replica$best()$mean)
   rows <- read(ask("/history?after=1&limit=2"))
   expect_identical(rows$total, 4L)
   expect_identical(rows$rows$id, 2:3)
+  expect_identical(rows$rows$reason, c("broken", NA))
   expect_identical(replica$history()$reward, c(0.3, NA, NA, NA))
 
   status <- function(...) ask(...)$status

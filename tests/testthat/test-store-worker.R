@@ -90,12 +90,9 @@ test_that("an evaluation longer than its lease is kept alive by a second process
     give_budget(place, 1)
     # Ends when the lease has been renewed twice: it has outlived the time it was given.
     objective <- function(p) {
-      for (k in 1:600) {
-        lease <- tamper(place, "SELECT since, seconds, expires FROM gpb_lease")
-        if (lease$expires - lease$since > 1.5 * lease$seconds) return(1)
-        Sys.sleep(0.05)
-      }
-      stop("no heartbeat")
+      lease <- function() tamper(place, "SELECT since, seconds, expires FROM gpb_lease")
+      wait_for(with(lease(), expires - since > 1.5 * seconds))
+      1
     }
     expect_identical(work_on(store_at(place), objective, lease = 0.9), 1)
     bandit$catch_up()
@@ -107,7 +104,8 @@ test_that("an evaluation longer than its lease is kept alive by a second process
     wait_for(nrow(tamper(place, "SELECT * FROM gpb_lease WHERE worker = 'dies' AND expires - since > 1.2")) == 1)
     tools::pskill(job$pid, tools::SIGKILL)
     suppressWarnings(parallel::mccollect(job))
-    wait_for(isTRUE(bandit$suggest(worker = "heir")$id == 2))
+    heir <- function() suppressMessages(bandit$suggest(worker = "heir", lease = 60))
+    wait_for(isTRUE(heir()$id == 2))
     expect_identical(lease_states(place)$state, c("done", "expired", "open"))
   })
 })
@@ -176,14 +174,14 @@ test_that("a query that nobody answers is failed after its attempts", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, attempts = 2))
     for (k in 1:2) {
-      expect_identical(bandit$suggest(worker = paste(k))$id, 1L)
+      expect_identical(bandit$suggest(worker = paste(k), lease = 60)$id, 1L)
       run_out(place)
     }
-    expect_identical(bandit$suggest(worker = "3")$id, 2L)
+    expect_identical(bandit$suggest(worker = "3", lease = 60)$id, 2L)
     expect_identical(bandit$history()$status, c("failed", "pending"))
     bandit$withdraw(2)
     expect_identical(open_bandit(store_at(place))$history()$status, c("failed", "withdrawn"))
-    bandit$suggest(worker = "4")
+    bandit$suggest(worker = "4", lease = 60)
     bandit$observe(3, 0.5)
     bandit$amend(3, 0.75)
     bandit$add(x = store_x[4])                                               # somebody else's running point
@@ -206,8 +204,8 @@ test_that("a fleet under kill -9: nothing lost, nothing counted twice, the poste
   on_databases(function(place) {
     bandit <- fleet_bandit(place, evaluations)
     let_go(store_makers$hallucinate(store = store_at(place, "other")))      # somebody else in the same database
-    seen <- if (full) fleet_under_fire(place, evaluations, 20, every = 0.5, pause = 0.05, lease = 5)
-            else fleet_under_fire(place, evaluations, 3, every = 0.3, drivers = 1, lease = 1)
+    seen <- if (full) fleet_under_fire(place, evaluations, 20, each = 10, pause = 0.05, lease = 5)
+            else fleet_under_fire(place, evaluations, 3, each = 3, drivers = 1, lease = 1)
     expect_gt(seen$workers_killed, 0)
     expect_identical(seen$drivers_killed, if (full) 2 else 1)
     expect_whole_fleet(place, bandit, evaluations)
@@ -225,7 +223,7 @@ test_that("fleets over all kinds of places under kill -9, freezes, zombies and r
   on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else "box") {
     place <- if (place$kind == "sqlite") sqlite_place() else postgres_place()
     bandit <- fleet_bandit(place, evaluations, kind)
-    seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, every = 0.5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
+    seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, each = 5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
                              pause = if (full) 0.02 else 0.1, lease = if (full) 2 else 1)
     expect_identical(seen$blows, blows)
     expect_gt(seen$workers_killed, 0)
@@ -238,10 +236,10 @@ test_that("a fleet of 100 workers and 10,000 evaluations, whole and under kill -
   skip_on_os("windows")
   skip_if(!second_level(), "100 workers are for GPBANDITS_TEST_LEVEL=2")
   evaluations <- as.integer(Sys.getenv("GPBANDITS_FLEET", "10000"))
-  for (every in c(Inf, 0.5)) {
+  for (each in c(Inf, 10)) {
     on_databases(function(place) {
       bandit <- fleet_bandit(place, evaluations)
-      fleet_under_fire(place, evaluations, 100, every = every, drivers = if (every < Inf) 2 else 0, pause = 0.05, lease = 60)
+      fleet_under_fire(place, evaluations, 100, each = each, drivers = if (each < Inf) 2 else 0, pause = 0.05, lease = 60)
       expect_whole_fleet(place, bandit, evaluations)
     })
   }
@@ -269,7 +267,7 @@ test_that("a connection that drops in the middle of a transaction is made again,
     mine$act <- function() NULL
     store <- store_at(place, trust = TRUE)
     bandit <- mined_bandit(store, mine)
-    bandit$suggest(worker = "a")
+    bandit$suggest(worker = "a", lease = 60)
     bandit$observe(1, 0.5)
     drops <- 0
     mine$act <- function() {
@@ -277,19 +275,19 @@ test_that("a connection that drops in the middle of a transaction is made again,
       drops <<- 1
       cut_off(place, store$link)
     }
-    expect_identical(bandit$suggest(worker = "a")$id, 2L)
+    expect_identical(bandit$suggest(worker = "a", lease = 60)$id, 2L)
     expect_identical(drops, 1)
     expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
     # One that drops again and again is an error: nothing has happened.
     before <- bandit$history()
     mine$act <- function() cut_off(place, store$link)
-    error <- tryCatch(bandit$suggest(worker = "b"), gpbandits_error = identity)
+    error <- tryCatch(bandit$suggest(worker = "b", lease = 60), gpbandits_error = identity)
     expect_s3_class(error, "gpbandits_store_error")
     expect_true(error$again)
     expect_identical(bandit$history(), before)
     expect_identical(nrow(open_bandit(store_at(place, trust = TRUE))$history()), 2L)
     mine$act <- function() NULL
-    expect_identical(bandit$suggest(worker = "b")$id, 3L)
+    expect_identical(bandit$suggest(worker = "b", lease = 60)$id, 3L)
     expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
   })
 })
@@ -432,7 +430,7 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
     let_go(store_makers$ucb(store = store_at(place, seed = 2)))
     frozen <- fork_stopped(place, function(store) {
       bandit <- open_bandit(store)
-      list(asked = bandit$suggest(worker = "frozen")$id, history = bandit$history())
+      list(asked = bandit$suggest(worker = "frozen", lease = 60)$id, history = bandit$history())
     })
     on.exit(tools::pskill(frozen$pid, tools::SIGKILL))
     wait_for(gpbandits:::is_stopped(frozen$pid))
@@ -441,7 +439,7 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
     if (place$kind == "sqlite") {
       # Nothing frees the file but the process itself; who waits is told which it is.
       store$link$patience <- 0.2
-      error <- tryCatch(bandit$suggest(worker = "other"), gpbandits_error = identity)
+      error <- tryCatch(bandit$suggest(worker = "other", lease = 60), gpbandits_error = identity)
       expect_s3_class(error, "gpbandits_store_error")
       expect_true(error$again)
       expect_match(conditionMessage(error), "locked")
@@ -449,7 +447,7 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
       store$link$patience <- 60
       let_go(bandit)
     } else {
-      expect_identical(bandit$suggest(worker = "other")$id, 1L)
+      expect_identical(bandit$suggest(worker = "other", lease = 60)$id, 1L)
       bandit$observe(1, 0.5)
     }
     tools::pskill(frozen$pid, tools::SIGCONT)
@@ -501,7 +499,8 @@ test_that("a worker that is stopped in an evaluation loses its query; what it te
       on.exit(tools::pskill(worker$pid, tools::SIGKILL))
       wait_for(file.exists(told) && gpbandits:::is_stopped(worker$pid))
       # Its heartbeats have ceased. (Where a process takes long to begin it may have lost its query once before.)
-      wait_for(isTRUE(bandit$suggest(worker = "heir")$attempt >= 2))
+      heir <- function() suppressMessages(bandit$suggest(worker = "heir", lease = 60))
+      wait_for(isTRUE(heir()$attempt >= 2))
       if (first == "heir") bandit$observe(1, 0.75)
       let_go(bandit)
       tools::pskill(worker$pid, tools::SIGCONT)
@@ -607,7 +606,7 @@ test_that("a change that fails when the replica has it already is taken back, wh
 
 # Asks until the store takes no more: the error, and the history before it.
 asked_until_refused <- function(bandit) {
-  repeat {
+  for (k in 1:10000) {
     before <- bandit$history()
     error <- tryCatch({
       bandit$suggest()
@@ -615,6 +614,7 @@ asked_until_refused <- function(bandit) {
     }, gpbandits_error = identity)
     if (!is.null(error)) return(list(error = error, before = before))
   }
+  stop("the store has taken 10,000 queries, and there is still space")
 }
 
 test_that("a disk that is full is an error, and nothing has happened", {
@@ -750,7 +750,7 @@ test_that("a transaction struck at any statement is whole or not there, and nobo
   impatient <- store_at(place)
   impatient$link$patience <- 0
   other <- open_bandit(impatient)
-  step <- function() bandit$observe(bandit$suggest(worker = "w")$id, 0.5)
+  step <- function() bandit$observe(bandit$suggest(worker = "w", lease = 60)$id, 0.5)
   with_clock(functions, function(clock) {
     count <- clock(step)
     some <- by_level(seq(1, count, by = 3), seq_len(count))

@@ -80,7 +80,7 @@ test_that("a long transaction is whole or not there", {
   skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
-    queries <- bandit$suggest(200, worker = "$gpb$'; --")
+    queries <- bandit$suggest(200, worker = "$gpb$'; --", lease = 60)
     expect_identical(anyDuplicated(queries$token), 0L)
     bandit$observe(queries$id, sin(queries$x1), token = queries$token)
     before <- bandit$history()
@@ -185,7 +185,7 @@ test_that("bad arguments are refused before anything happens", {
   expect_match(refused(gp_ucb(store_x, kernel_se(0.2), 0.01, store = file)), "bandit_store")
   expect_match(refused(gp_ucb(store_x, kernel_se(0.2), 0.01, store = bandit_store(file, "b"), journal = tempfile())), "journal")
   bandit <- store_makers$ucb(store = bandit_store(file, "b"))
-  expect_match(refused(bandit$suggest(worker = 1)), "worker")
+  expect_match(refused(bandit$suggest(worker = 1, lease = 60)), "worker")
   expect_match(refused(bandit$suggest(lease = 0)), "lease")
   expect_match(refused(bandit$suggest(leese = 1)), "lease")
   expect_identical(nrow(bandit$history()), 0L)
@@ -229,7 +229,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
     bandit$suggest(2)
     behind <- open_bandit(store_at(place))
-    behind$suggest(1, worker = "w")
+    behind$suggest(1, worker = "w", lease = 60)
     before <- behind$history()
     bandit$observe(1, 0.5)
     bandit$observe(2, -0.5)
@@ -254,7 +254,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
       DBI::dbDisconnect(con)
     }
     tamper(place, "UPDATE gpb_lease SET state = 'offered' WHERE query = 1")     # it has been answered
-    expect_identical(behind$suggest(worker = "x")$id, 4L)
+    expect_identical(behind$suggest(worker = "x", lease = 60)$id, 4L)
     expect_same_log(behind, open_bandit(store_at(place)))
   })
 })
@@ -266,7 +266,7 @@ test_that("refits whose parameters are damaged are refused, and leave a replica 
     bandit$suggest(1)
     behind <- open_bandit(store_at(place))
     before <- behind$history()
-    for (k in 1:6) bandit$observe(bandit$suggest(worker = "w")$id, sin(k))
+    for (k in 1:6) bandit$observe(bandit$suggest(worker = "w", lease = 60)$id, sin(k))
     text <- tamper(place, "SELECT parameters FROM gpb_event WHERE kind = 'refit'")$parameters[1]
     lying <- c("no JSON", "", "3", "{}", "[]", strrep("[", 1e5), sub("\"noise_var\"", "\"noise\"", text, fixed = TRUE),
                gsub("\\d\\.\\d+", "-1", text))
@@ -401,4 +401,30 @@ test_that("contexts and constraints go through a run in a store", {
     expect_equal(runs(case[[1]], case[[2]], store = store_at(sqlite_place(), seed = 1)), runs(case[[1]], case[[2]]), tolerance = 1e-12,
                  info = case[[1]])
   }
+})
+
+test_that("the view of the history says when and why a query was given up, and when a failed one was answered after all", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place))
+    other <- open_bandit(store_at(place))
+    bandit$suggest(3)
+    bandit$fail(1, reason = "rain; \"hail\"\n\u00e9")
+    bandit$withdraw(2)
+    bandit$add(x = store_x[4])
+    bandit$fail(4, reason = "no lease was there")
+    bandit$fail(3)
+    seen <- function() tamper(place, "SELECT status, answered_at, reason FROM gpb_history ORDER BY id")
+    reasons <- c("rain; \"hail\"\n\u00e9", NA, NA, "no lease was there")
+    expect_identical(seen()$status, c("failed", "withdrawn", "failed", "failed"))
+    expect_true(all(as.double(seen()$answered_at) > 1.7e9))
+    expect_identical(enc2utf8(seen()$reason), reasons)
+    expect_identical(other$catch_up()$history()$reason, reasons)
+    expect_same_log(other, bandit)
+    bandit$observe(1, 0.5)
+    expect_identical(seen()$status[1], "known")
+    expect_identical(seen()$reason[1], NA_character_)
+    compact_log(bandit)
+    late <- open_bandit(store_at(place))
+    for (one in list(bandit, other$catch_up(), late)) expect_identical(one$history()$reason, c(NA, reasons[-1]))
+  })
 })
