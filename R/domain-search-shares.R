@@ -309,6 +309,68 @@ spread_shares <- function(domain, points, u) {
 largest_shares <- function(x, kept, most) {
   for (i in seq_len(nrow(x))) {
     room <- max(most - sum(x[i, kept] > 0), 0)
+# ---- linear constraints ------------------------------------------------------------------
+
+# The constraints that are linear in inputs which always exist, as the core takes them (see src/core/spaces/polytope.h),
+# in users' units: `A` x <= `b` and `E` x = `f` over the inputs `at`; NULL where there is none.
+linear_rules <- function(domain) {
+  if (!is.character(domain$where)) return(NULL)
+  type <- vapply(domain$params, `[[`, "", "type")
+  always <- !seq_along(type) %in% c(domain$conditional, share_inputs(domain, limited = TRUE))
+  usable <- domain$names[always & type %in% c("real", "integer", "logical", "share")]
+  forms <- do.call(c, lapply(domain$where, function(text) linear_constraints(str2lang(text), usable, type)))
+  if (length(forms) == 0) return(NULL)
+  used <- unique(unlist(lapply(forms, function(one) usable[one$form[-1] != 0])))
+  sets <- Filter(function(one) any(one$names %in% used), domain$shares)
+  used <- domain$names[domain$names %in% c(used, unlist(lapply(sets, `[[`, "names")))]
+  rows <- function(forms) matrix(as.double(unlist(lapply(forms, function(one) one$form[used]))), ncol = length(used),
+                                 byrow = TRUE)
+  bounds <- function(forms) as.double(vapply(forms, function(one) -one$form[[1]], 0))
+  equal <- vapply(forms, `[[`, NA, "equal")
+  sums <- lapply(unname(sets), function(one) {
+    list(form = c(-one$total, stats::setNames((used %in% one$names) + 0, used)), equal = TRUE)
+  })
+  list(at = match(used, domain$names) - 1, A = rows(forms[!equal]), b = bounds(forms[!equal]),
+       E = rows(c(forms[equal], sums)), f = bounds(c(forms[equal], sums)))
+}
+
+# One constraint as a list of linear forms that must be at most 0, or `equal` to it; NULL where it is not linear.
+linear_constraints <- function(expression, names, type) {
+  by <- if (is.call(expression)) as.character(expression[[1]]) else ""
+  if (by == "(") return(linear_constraints(expression[[2]], names, type))
+  if (!by %in% c("<", "<=", ">", ">=", "==")) return(NULL)
+  sides <- if (by %in% c(">", ">=")) expression[3:2] else expression[2:3]
+  bounded <- sides[[1]]
+  absolute <- is.call(bounded) && identical(bounded[[1]], as.name("abs")) && by != "=="
+  if (absolute) bounded <- call("(", bounded[[2]])
+  of <- function(left) linear_form(call("-", left, sides[[2]]), names)
+  forms <- Filter(Negate(is.null), list(of(bounded), if (absolute) of(call("-", bounded))))
+  if (length(forms) < 1 + absolute || any(vapply(forms, function(form) all(form[-1] == 0), NA))) return(NULL)
+  lapply(forms, function(form) {
+    list(form = if (by == "==") form else whole_form(form, type, by %in% c("<", ">")), equal = by == "==")
+  })
+}
+
+# Of whole numbers with whole coefficients a sum is at most a whole number, too.
+whole_form <- function(form, type, strict) {
+  factors <- form[-1][form[-1] != 0]
+  if (!all(type[names(factors)] %in% c("integer", "logical")) || any(factors != round(factors))) return(form)
+  most <- floor(-form[[1]] + 1e-9)
+  if (strict && abs(most + form[[1]]) <= 1e-9) most <- most - 1
+  replace(form, 1, -most)
+}
+
+# What the core finds in the region of linear constraints; `count` uniform points of it, whose random numbers follow
+# from `seed` (eight numbers, uniform).
+linear_region <- function(domain, linear, count = 0, seed = 1:8 / 9) {
+  core(cpp_polytope(linear, coded_sides(domain$box), count, seed))
+}
+
+coded_sides <- function(box) {
+  bounds <- unname(input_ranges(box))
+  list(lower = bounds[1, ], upper = bounds[2, ], integer = box$integer, log = box$log)
+}
+
     moved <- which(!kept)
     x[i, moved[order(-x[i, moved])[-seq_len(room)]]] <- 0
     if (room == 0) x[i, moved] <- 0

@@ -26,6 +26,12 @@
 #'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it is
 #'   not true. A constraint
 #'   that is `NA` because of an input that does not exist does not bind.
+#' @section Linear constraints: Constraints that are linear in reals, whole numbers, logicals and shares that always exist
+#'   are solved by linear programming, such as `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over
+#'   whole numbers. An empty region is an error, and is proved to be empty. Where the region is a small part of the box,
+#'   designs, candidates and uniform points are uniform over the region, on the scale of each input. They are drawn by
+#'   hit-and-run, whole numbers by steps along their lattice. All other constraints are kept by rejection, of points of
+#'   the region if there are linear constraints, else of points of the box.
 #' @section Mixtures: `param_shares(names, total)` is a set of shares (each an input, a column), which are within their
 #'   bounds and add up to
 #'   `total`; with `most` at most so many are above 0, and each is 0 or within its bounds. Designs and draws are uniform
@@ -66,7 +72,8 @@
 #'   (A function can go into a [bandit_store()] only with `trust`.)
 #' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal; of
 #'   `param_shares()` one number, or one for each share, from 0 on.
-#' @param log search on a logarithmic scale (`lower > 0`).
+#' @param log search on a logarithmic scale (`lower > 0`). A whole number k then has the share of the range from k to
+#'   k + 1 in designs; without `log` whole numbers have equal shares.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered are the levels in an order? Then they count as their ranks.
 #' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names that are
@@ -80,8 +87,9 @@
 #'   equalities of reals (which no search meets: write a margin, `abs(a + b - 1) <= 0.01`, or leave out an input that
 #'   the
 #'   others determine),
-#'   constraints that no point satisfies (of 65,536 that are tried). Points outside of the space are refused by name.
-#' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
+#'   constraints that no point satisfies (proved for linear ones, else of 65,536 that are tried). Points outside of the space are refused by name.
+#' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
+#'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
 #'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
 #' @seealso [as_search_space()], [kernel_categorical()], [box_domain()].
@@ -586,7 +594,7 @@ core_space.search_domain <- function(domain, setting) {
   list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
        shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
-       settle = if (has_rules(domain)) function(u) settle_points(rules, u),
+       settle = if (has_rules(domain)) function(u) settle_points(rules, u), linear = linear_rules(domain),
        prior_mean = setting$mean)
 }
 
