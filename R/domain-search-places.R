@@ -14,6 +14,12 @@ kMostTurns <- 1000
 # Points of the unit cube as model inputs without indicators.
 cube_model <- function(domain, u) {
   x <- cube_inputs(domain$box, u)
+  # (Multiples of a step have equal parts, too.)
+  for (j in which(vapply(domain$params, is_stepped, NA) & !domain$box$log)) {
+    unit <- step_of(domain$params[[j]])
+    ends <- step_range(domain$box$lower[[j]], domain$box$upper[[j]], unit)
+    if (diff(ends) > 0) x[, j] <- unit * clamped(floor(ends[1] + u[, j] * (diff(ends) + 1)), ends[1], ends[2])
+  }
   if (has_shares(domain)) x <- shares_of_points(domain, x, u)
   x
 }
@@ -118,7 +124,7 @@ playable <- function(rules, u) {
   found <- settled_places(rules, u)
   for (column in rules$required) found$feasible <- found$feasible & found$inputs[, column] > 0.5
   inputs <- found$inputs[found$feasible, , drop = FALSE]
-  if (!has_rules(rules$domain) && !any(rules$domain$box$integer)) return(inputs)
+  if (!has_rules(rules$domain) && !rules$stepped && !any(rules$domain$box$integer)) return(inputs)
   inputs[!duplicated(inputs), , drop = FALSE]
 }
 

@@ -8,7 +8,7 @@
 #'   all of it.
 #' @param most at most so many shares are above 0; `NULL`: all may be. Each of the others is 0, also where its `lower` is above 0.
 #' @export
-param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL) {
+param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL, step = NULL, digits = NULL) {
   if (missing(upper) && is.numeric(total) && isTRUE(total > 1)) upper <- total
   new_param("shares")
 }
@@ -53,6 +53,25 @@ check_shares <- function(names, total, lower, upper, most) {
     refuse("lower", "bounds with which no set of shares has this sum", sprintf("some that reach `total` (%g)", total))
   }
   invisible()
+}
+
+# With steps the total is a number of them, and the shares' bounds leave multiples that add up to it.
+check_stepped_shares <- function(names, total, lower, upper, most, step, digits) {
+  check_shares(names, total, lower, upper, most)
+  unit <- step_of(list(step = step, digits = digits))
+  if (is.null(unit)) return(invisible())
+  arg <- if (is.null(step)) "digits" else "step"
+  steps <- total / unit
+  if (abs(steps - round(steps)) > 1e-9 * steps) {
+    stop_argument(arg, format(or_else(step, digits)), sprintf("one of which `total` (%g) is a multiple", total))
+  }
+  least <- ceiling(lower / unit - 1e-9)
+  largest <- floor(upper / unit + 1e-9)
+  reached <- if (is.null(most)) sum(least) <= round(steps) && sum(largest) >= round(steps)
+             else sum(utils::head(sort(largest, decreasing = TRUE), most)) >= round(steps)
+  if (any(least > largest) || !reached) {
+    stop_argument(arg, format(or_else(step, digits)), "one whose multiples within the bounds add up to `total`")
+  }
 }
 
 # Have some of these shares (see core_shares()) this sum? The core lists the sets that do when it makes them.
@@ -139,6 +158,34 @@ shares_of_points <- function(domain, x, u = NULL) {
 share_exchanges <- function(domain, inputs) {
   x <- inputs[seq_along(domain$names)]
   do.call(rbind, lapply(sets_for_core(domain), function(one) core(cpp_share_exchanges(one, x))))
+}
+
+# Rows of shares as multiples of the set's step that add up to the total: rounded down, and what is left goes to the
+# largest remainders that have room. Shares that are 0 where only some may be above it stay 0.
+stepped_shares <- function(one, x) {
+  unit <- step_of(one)
+  if (is.null(unit)) return(x)
+  total <- round(one$total / unit)
+  for (i in seq_len(nrow(x))) {
+    least <- ceiling(one$lower / unit - 1e-9)
+    largest <- floor(one$upper / unit + 1e-9)
+    if (!is.null(one$most)) least[x[i, ] == 0] <- largest[x[i, ] == 0] <- 0
+    x[i, ] <- steps_as_values(whole_parts_of(x[i, ] / unit, total, least, largest), one)
+  }
+  x
+}
+
+# Whole numbers near `x` within bounds whose sum is `total`.
+whole_parts_of <- function(x, total, least, largest) {
+  parts <- pmin(pmax(floor(x + 1e-9), least), largest)
+  repeat {
+    left <- total - sum(parts)
+    able <- if (left > 0) which(parts < largest) else which(parts > least)
+    if (left == 0 || length(able) == 0) return(parts)
+    wanted <- sign(left) * (x - parts)[able]
+    at <- able[order(-wanted)[seq_len(min(abs(left), length(able)))]]
+    parts[at] <- parts[at] + sign(left)
+  }
 }
 
 # So much of the total is rounding.
@@ -262,53 +309,6 @@ linear_form <- function(expression, names) {
          "/" = if (constant(parts[[2]])) parts[[1]] / parts[[2]][[1]])
 }
 
-# ---- along one share ------------------------------------------------------------------
-
-# A frame's points with shares that sum up: what is in `kept` stays, and the others of its set share what is left in the
-# proportion that they have above their lower bounds (the direction of Cox's effects of mixtures). With `fits`: whether
-# all are within their bounds.
-balanced_shares <- function(domain, points, kept = character()) {
-  fits <- rep(TRUE, nrow(points))
-  for (one in domain$shares) {
-    x <- as.matrix(points[one$names])
-    # What sums up is left as it is, to the bit.
-    off <- abs(rowSums(x) - one$total) > 1e-9 * one$total
-    x[off, ] <- balanced_set(one, x[off, , drop = FALSE], one$names %in% kept)
-    points[one$names] <- x
-    fits <- fits & within_set(one, x)
-  }
-  list(points = points, fits = fits)
-}
-
-# Rows of a set's shares; `kept`: which columns stay.
-balanced_set <- function(one, x, kept) {
-  moved <- which(!kept)
-  if (nrow(x) == 0 || length(moved) == 0) return(x)
-  if (!is.null(one$most)) x <- largest_shares(x, kept, one$most)
-  least <- if (is.null(one$most)) one$lower[moved] else numeric(length(moved))
-  above <- pmax(x[, moved, drop = FALSE] - rep(least, each = nrow(x)), 0)
-  left <- one$total - rowSums(x[, kept, drop = FALSE]) - sum(least)
-  none <- rowSums(above) <= 1e-12 * one$total
-  above[none, ] <- 1
-  x[, moved] <- rep(least, each = nrow(x)) + above * (left / rowSums(above))
-  x
-}
-
-# A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share
-# comes before the others, and uniform where none has an upper bound.
-spread_shares <- function(domain, points, u) {
-  for (one in domain$shares) {
-    least <- if (is.null(one$most)) one$lower else 0 * one$lower
-    above <- -log(pmax(1 - u[, share_columns(domain, one), drop = FALSE], 1e-12))
-    points[one$names] <- balanced_set(one, above + rep(least, each = nrow(u)), rep(FALSE, length(one$names)))
-  }
-  points
-}
-
-# So many shares of a row above 0 as may be: those that stay, and the largest of the others.
-largest_shares <- function(x, kept, most) {
-  for (i in seq_len(nrow(x))) {
-    room <- max(most - sum(x[i, kept] > 0), 0)
 # ---- linear constraints ------------------------------------------------------------------
 
 # The constraints that are linear in inputs which always exist, as the core takes them (see src/core/spaces/polytope.h),
@@ -371,6 +371,53 @@ coded_sides <- function(box) {
   list(lower = bounds[1, ], upper = bounds[2, ], integer = box$integer, log = box$log)
 }
 
+# ---- along one share ------------------------------------------------------------------
+
+# A frame's points with shares that sum up: what is in `kept` stays, and the others of its set share what is left in the
+# proportion that they have above their lower bounds (the direction of Cox's effects of mixtures). With `fits`: whether
+# all are within their bounds.
+balanced_shares <- function(domain, points, kept = character()) {
+  fits <- rep(TRUE, nrow(points))
+  for (one in domain$shares) {
+    x <- as.matrix(points[one$names])
+    # What sums up is left as it is, to the bit.
+    off <- abs(rowSums(x) - one$total) > 1e-9 * one$total
+    x[off, ] <- balanced_set(one, x[off, , drop = FALSE], one$names %in% kept)
+    points[one$names] <- x
+    fits <- fits & within_set(one, x)
+  }
+  list(points = points, fits = fits)
+}
+
+# Rows of a set's shares; `kept`: which columns stay.
+balanced_set <- function(one, x, kept) {
+  moved <- which(!kept)
+  if (nrow(x) == 0 || length(moved) == 0) return(x)
+  if (!is.null(one$most)) x <- largest_shares(x, kept, one$most)
+  least <- if (is.null(one$most)) one$lower[moved] else numeric(length(moved))
+  above <- pmax(x[, moved, drop = FALSE] - rep(least, each = nrow(x)), 0)
+  left <- one$total - rowSums(x[, kept, drop = FALSE]) - sum(least)
+  none <- rowSums(above) <= 1e-12 * one$total
+  above[none, ] <- 1
+  x[, moved] <- rep(least, each = nrow(x)) + above * (left / rowSums(above))
+  x
+}
+
+# A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share
+# comes before the others, and uniform where none has an upper bound.
+spread_shares <- function(domain, points, u) {
+  for (one in domain$shares) {
+    least <- if (is.null(one$most)) one$lower else 0 * one$lower
+    above <- -log(pmax(1 - u[, share_columns(domain, one), drop = FALSE], 1e-12))
+    points[one$names] <- balanced_set(one, above + rep(least, each = nrow(u)), rep(FALSE, length(one$names)))
+  }
+  points
+}
+
+# So many shares of a row above 0 as may be: those that stay, and the largest of the others.
+largest_shares <- function(x, kept, most) {
+  for (i in seq_len(nrow(x))) {
+    room <- max(most - sum(x[i, kept] > 0), 0)
     moved <- which(!kept)
     x[i, moved[order(-x[i, moved])[-seq_len(room)]]] <- 0
     if (room == 0) x[i, moved] <- 0
