@@ -75,3 +75,62 @@ test_that("steps that leave nothing are errors", {
   expect_error(param_shares(c("a", "b"), step = 0.3), "multiple", class = "gpbandits_error")
   expect_error(param_shares(c("a", "b"), lower = 0.45, upper = 0.55, step = 0.2), "add up", class = "gpbandits_error")
 })
+
+# ---- settings that were rounded by hand ----------------------------------------------------
+
+test_that("a row whose settings were rounded by hand teaches what it was evaluated at", {
+  set.seed(3)
+  spaces <- list(box_domain(c(a = 0, b = 1), c(1, 1000), log = "b"),
+                 search_space(a = c(0, 1), b = param_real(1, 1000, log = TRUE), rule = c("x", "y")))
+  for (space in spaces) {
+    b <- gp_bandit(space, kernel_se(0.4), 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate())
+    q <- b$suggest(3)
+    used <- q
+    used$a[2] <- if (q$a[2] > 0.5) q$a[2] - 0.03 else q$a[2] + 0.03
+    used$b[2] <- min(max(signif(q$b[2] * 1.05, 2), 1), 1000)
+    used$reward <- c(1, 2, 3)
+    expect_message(b$observe(used), "Query 2 .*recorded as query 4", class = "gpbandits_rounded")
+    h <- b$history()
+    expect_identical(h$reward, c(1, NA, 3, 2))
+    expect_identical(h$a[4], used$a[2])
+    expect_equal(h$b[4], used$b[2], tolerance = 1e-14)
+    # As if these had been the settings from the start.
+    other <- gp_bandit(space, kernel_se(0.4), 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate())
+    inputs <- space$names
+    other$add(used[inputs], reward = used$reward)
+    expect_equal(b$posterior(used[inputs]), other$posterior(used[inputs]), tolerance = 1e-8)
+    copy <- from_json(as_json(b))
+    expect_identical(copy$history(), h)
+    set.seed(4)
+    first <- b$suggest()
+    set.seed(4)
+    expect_identical(copy$suggest(), first)
+  }
+})
+
+test_that("what is further away, outside, or another level stays an error and changes nothing", {
+  set.seed(5)
+  space <- search_space(a = c(0, 1), b = c(0, 1), rule = c("x", "y"), where = ~ a + b <= 1)
+  b <- gp_bandit(space, kernel_se(0.4), 0.01, policy_uniform())
+  q <- b$suggest()
+  away <- function(...) {
+    row <- utils::modifyList(as.list(q), list(reward = 1, ...))
+    expect_error(b$observe(as.data.frame(row)), "id", class = "gpbandits_error")
+  }
+  away(a = if (q$a > 0.5) q$a - 0.1 else q$a + 0.1)
+  away(rule = setdiff(c("x", "y"), q$rule))
+  edge <- gp_bandit(space, kernel_se(0.4), 0.01, policy_mean())
+  edge$add(data.frame(a = 0.7, b = 0.3, rule = "x"))
+  expect_error(edge$observe(data.frame(id = 1, a = 0.72, reward = 1)), "where", class = "gpbandits_error")
+  expect_identical(nrow(b$history()), 1L)
+  expect_identical(b$history()$status, "pending")
+  expect_identical(nrow(edge$history()), 1L)
+  # Shares keep their sum.
+  blend <- gp_bandit(search_space(mix = param_shares(c("s", "t", "u"))), kernel_se(0.4), 0.01, policy_uniform())
+  q <- blend$suggest()
+  rounded <- round(c(q$s, q$t), 2)
+  good <- data.frame(id = 1, s = rounded[1], t = rounded[2], u = 1 - sum(rounded), reward = 1)
+  expect_error(blend$observe(transform(good, u = u + 0.01)), "sum", class = "gpbandits_error")
+  expect_message(blend$observe(good), class = "gpbandits_rounded")
+  expect_equal(unlist(blend$history()[2, c("s", "t", "u")]), unlist(good[c("s", "t", "u")]), tolerance = 1e-12)
+})
