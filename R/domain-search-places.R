@@ -94,7 +94,7 @@ linear_candidates <- function(rules, linear) {
   domain <- rules$domain
   region <- linear_region(domain, linear, kLinear)
   if (region$empty) {
-    stop_argument("where", sprintf("(%s) what no point satisfies", paste(domain$where, collapse = " & ")),
+    stop_argument("where", sprintf("what no point satisfies (%s)", paste(domain$where, collapse = " & ")),
                   "constraints that leave something to play")
   }
   if (!region$found) return(matrix(0, 0, length(model_names(domain))))

@@ -43,7 +43,8 @@ class Dictionary {
     }
     if (m_ == 0 || table_(least, n_ + 1) >= -kZero) return true;
     pivot(least, n_);
-    if (!climb(m_ + 1) || table_(m_ + 1, n_ + 1) < -kInfeasible) return false;
+    decided_ = climb(m_ + 1);
+    if (!decided_ || table_(m_ + 1, n_ + 1) < -kInfeasible) return false;
     for (Index i = 0; i < m_; ++i) {
       if (basic_[static_cast<std::size_t>(i)] != -1) continue;
       Index largest = 0;
@@ -55,7 +56,8 @@ class Dictionary {
     return true;
   }
 
-  bool maximise() { return climb(m_); }
+  bool maximise() { return decided_ = climb(m_); }
+  bool decided() const { return decided_; }
 
   VectorXd solution() const {
     VectorXd x = VectorXd::Zero(n_);
@@ -128,6 +130,7 @@ class Dictionary {
   }
 
   Index m_, n_;
+  bool decided_ = true;
   MatrixXd table_;
   std::vector<Index> basic_, other_;
 };
@@ -138,6 +141,7 @@ LinearOptimum maximise_linear(const MatrixXd& A, const VectorXd& b, const Vector
   LinearOptimum out;
   Dictionary dictionary(A, b, c);
   out.feasible = dictionary.make_feasible() && dictionary.maximise();
+  out.decided = dictionary.decided();
   if (out.feasible) out.x = dictionary.solution();
   return out;
 }
@@ -291,6 +295,7 @@ bool Polytope::dive(const VectorXd& c, const VectorXd& lower, const VectorXd& up
                     VectorXd& out) const {
   if (--nodes < 0) return false;
   const LinearOptimum here = best(c, lower, upper);
+  if (!here.decided) nodes = -1;
   if (!here.feasible) return false;
   Index split = -1;
   double most = 1e-6;
@@ -365,6 +370,7 @@ void Polytope::find_corners() {
       if (dive(c, lower_, upper_, nodes, x)) found.push_back(x);
     } else {
       const LinearOptimum here = best(c, lower_, upper_);
+      if (!here.decided) nodes = -1;
       if (here.feasible) found.push_back(here.x);
     }
   };
@@ -453,12 +459,12 @@ void Polytope::list_kernel() {
   for (Index j = 0; j < k; ++j) {
     if (!moves(j)) E.col(j).setZero();
     const auto r = static_cast<Index>(pivots.size());
-    Index best = r;
+    Index largest = r;
     for (Index i = r + 1; i < e; ++i) {
-      if (std::abs(E(i, j)) > std::abs(E(best, j))) best = i;
+      if (std::abs(E(i, j)) > std::abs(E(largest, j))) largest = i;
     }
-    if (r >= e || std::abs(E(best, j)) < 1e-12) continue;
-    E.row(best).swap(E.row(r));
+    if (r >= e || std::abs(E(largest, j)) < 1e-12) continue;
+    E.row(largest).swap(E.row(r));
     E.row(r) /= E(r, j);
     for (Index i = 0; i < e; ++i) {
       if (i != r) E.row(i) -= E(i, j) * E.row(r);
@@ -604,9 +610,9 @@ void Polytope::sweep(std::vector<Member>& members, std::size_t which, Rng& rng) 
   Member& member = members[which];
   member.slack = rules_.b - multiply(rules_.A, member.x);
   for (const Index input : alone_) step_input(member, input, rng);
-  const auto moves = static_cast<Index>(together_.size());
-  for (Index i = 0; i < std::min(moves, 2 * inputs()); ++i) {
-    step_along(member, together_[static_cast<std::size_t>(rng.index(moves))], rng);
+  const auto ways = static_cast<Index>(together_.size());
+  for (Index i = 0; i < std::min(ways, 2 * inputs()); ++i) {
+    step_along(member, together_[static_cast<std::size_t>(rng.index(ways))], rng);
   }
   for (int turn = 0; turn < 2; ++turn) {
     const auto others = static_cast<Index>(members.size()) - 1;

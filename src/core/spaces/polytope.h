@@ -10,6 +10,7 @@ namespace gpb {
 
 struct LinearOptimum {
   bool feasible = false;
+  bool decided = true;  // false: rounding has kept the method from its end
   VectorXd x;
 };
 
