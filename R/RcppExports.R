@@ -389,6 +389,18 @@ cpp_share_exchanges <- function(setting, x) {
     .Call(`_gpbandits_cpp_share_exchanges`, setting, x)
 }
 
+cpp_maximise_linear <- function(A, b, c) {
+    .Call(`_gpbandits_cpp_maximise_linear`, A, b, c)
+}
+
+cpp_polytope <- function(rules, box, count, seed) {
+    .Call(`_gpbandits_cpp_polytope`, rules, box, count, seed)
+}
+
+cpp_lattice_moves <- function(rules, box) {
+    .Call(`_gpbandits_cpp_lattice_moves`, rules, box)
+}
+
 cpp_listen_here <- function() {
     .Call(`_gpbandits_cpp_listen_here`)
 }

@@ -20,6 +20,10 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     stop_argument("prefer", describe(prefer),
                   "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
   }
+  if (is.data.frame(id) && (missing(reward) || is.null(reward))) {
+    id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
+    if (nrow(id) == 0) return(invisible(bandit))
+  }
   if (has_likelihood(bandit$config)) {
     check_no_noise(noise_var, constraints)
     return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
@@ -131,6 +135,78 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   list(id = data$id, reward = data$reward,
        constraints = if (is.null(constraints) && length(g)) unname(as.matrix(data[g])) else constraints,
        noise_var = if (is.null(noise_var)) data[[ours("noise_var")]] else noise_var)
+}
+
+# ---- settings rounded by hand ---------------------------------------------------
+
+# So far may they be from what was suggested, of the input's range on its own scale.
+rounded_by_hand <- 0.05
+
+# Rows of pending queries whose numbers were rounded by hand become points of their own, with the settings that were
+# used, in the place of these queries. The other rows are returned.
+observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
+  check_data_frame(data, "id")
+  config <- bandit$config
+  inputs <- intersect(config$domain$names, names(data))
+  alone <- is.null(constraints) && is.null(time) && is.null(noise_var) && is.null(size)
+  if (has_numbers(config$domain) || length(inputs) == 0 || !"id" %in% names(data) || nrow(data) == 0) return(data)
+  id <- check_ids(bandit, data$id)
+  used <- query_frame(bandit, id)
+  rounded <- is_rounded(bandit, id, data[inputs], used) & status_of(bandit, id) == "pending"
+  if (!any(rounded)) return(data)
+  if (!alone) stop_argument("id", "rounded settings, with values beside the data.frame", "values in its columns")
+  for (name in inputs) {
+    told <- rounded & !is.na(data[[name]])
+    used[[name]][told] <- data[[name]][told]
+  }
+  for (k in which(rounded)) use_settings(bandit, id[k], used[k, , drop = FALSE], data[k, , drop = FALSE])
+  data[!rounded, , drop = FALSE]
+}
+
+# A logical per row: are its numbers near those suggested, and not the same?
+is_rounded <- function(bandit, id, given, asked) {
+  domain <- bandit$config$domain
+  ranges <- unname(input_ranges(domain))
+  near <- rep(TRUE, length(id))
+  other <- !near
+  for (name in names(given)) {
+    values <- given[[name]]
+    if (!is.atomic(values) || length(values) != length(id)) return(!near)
+    agrees <- agrees_with_query(bandit$config, name, values, asked[[name]])
+    j <- match(name, domain$names)
+    if (is.numeric(values) && is.numeric(asked[[name]]) && diff(ranges[, j]) > 0) {
+      own <- function(x) if (log_inputs(domain)[j]) suppressWarnings(log(x)) else x
+      close <- abs(own(values) - own(asked[[name]])) <= rounded_by_hand * diff(ranges[, j])
+      near <- near & (agrees | close %in% TRUE)
+    } else {
+      near <- near & agrees
+    }
+    other <- other | !agrees
+  }
+  near & other
+}
+
+# One query's reward belongs to other settings: these are added, and the query is withdrawn.
+use_settings <- function(bandit, id, used, row) {
+  config <- bandit$config
+  domain <- config$domain
+  find_places(domain, used[domain$names], arg = "id")  # (an error before anything has changed)
+  ours <- function(names) beside(names, given_names(config))
+  wanted <- if (is.null(config$outcomes)) "reward" else outcome_names(config)
+  if (!all(wanted %in% names(row))) {
+    stop_argument("id", lacking_columns(row, wanted), "all values of a row whose settings were rounded")
+  }
+  reward <- if (is.null(config$outcomes)) row$reward else row[wanted]
+  g <- ours(constraint_names(config, "g"))
+  shown <- id + ids_before(bandit)
+  add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
+            if (length(config$context_names)) used[config$context_names], NULL,
+            if (is.null(config$outcomes)) row[[ours("noise_var")]], if (has_likelihood(config)) row$size)
+  bandit_withdraw(bandit, shown, FALSE)
+  words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.\n", shown,
+                   point_words(as.list(used[domain$names]), 5), all_rounds(bandit))
+  message(structure(class = c("gpbandits_rounded", "gpbandits_message", "message", "condition"),
+                    list(message = words, call = NULL)))
 }
 
 # Arms, inputs and contexts that stand beside a reward must be those of its query: what was tried elsewhere teaches

@@ -50,7 +50,9 @@
 #' * `$observe(id, reward, constraints = NULL, time = NULL, noise_var = NULL)`: rewards of earlier queries, any order, any time,
 #'   vectorised; or `$observe(data)`, a data.frame with columns `id` and `reward` (`g1`.. and `noise_var` if there are such).
 #'   Inputs, arms and contexts in it must be those of the queries (within 1e-8 of an input's range); other columns, and
-#'   `NA`, say nothing.
+#'   `NA`, say nothing. Numbers of a box or a search space may have been rounded by hand, by at most 5% of an input's range
+#'   on its own scale. The reward is then recorded at the settings that were used, as a new row, and its query is
+#'   withdrawn; a message says so. Larger differences are an error.
 #'   `noise_var`: the noise variance of these rewards, where it is not the bandit's (one number, or one each). The same value
 #'   again changes nothing, another one is refused. One `id` and several rewards, `$observe(7, c(60, 62))`, are readings of one
 #'   query: they teach what their mean does with the noise variance \eqn{\lambda/m}{lambda / m} (a scale of noise \eqn{R} becomes

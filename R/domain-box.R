@@ -179,26 +179,76 @@ nearest_places.box_domain <- function(domain, inputs) {
 }
 
 # Points of the unit cube as places of the box.
-scale_to_box <- function(domain, u) {
-  bounds <- unname(input_ranges(domain))
-  nearest_places(domain, rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u)))
+scale_to_box <- function(domain, u) nearest_places(domain, cube_inputs(domain, u))
+
+# ... as model inputs. Whole numbers have equal parts of the cube; on a logarithmic scale k has those of [k, k + 1).
+cube_inputs <- function(box, u) {
+  bounds <- unname(input_ranges(box))
+  x <- rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u))
+  for (j in which(box$integer)) {
+    whole <- whole_quantiles(box, j, u[, j])
+    x[, j] <- if (box$log[j]) log(whole) else whole
+  }
+  x
 }
 
-# A whole number: each with the same probability (on a logarithmic scale: in proportion to its share of it).
+whole_quantiles <- function(box, j, u) {
+  low <- box$lower[[j]]
+  high <- box$upper[[j]]
+  clamped(floor(if (box$log[j]) low * ((high + 1) / low)^u else low + u * (high - low + 1)), low, high)
+}
+
 #' @export
 sample_places.box_domain <- function(domain, count) {
-  bounds <- unname(input_ranges(domain))
-  slack <- ifelse(domain$integer & !domain$log, 0.5, 0)
-  u <- matrix(stats::runif(count * ncol(bounds)), count, ncol(bounds), byrow = TRUE)
-  side <- bounds[2, ] - bounds[1, ] + 2 * slack
-  nearest_places(domain, rep(bounds[1, ] - slack, each = count) + u * rep(side, each = count))
+  d <- length(domain$names)
+  scale_to_box(domain, matrix(stats::runif(count * d), count, d, byrow = TRUE))
 }
 
-# A Latin hypercube: one point in each of `count` slices of every model input.
+# A Latin hypercube: one point in each of `count` slices of every input. Of whole numbers no point comes twice while
+# another is left.
 #' @export
 design_places.box_domain <- function(domain, count) {
-  u <- vapply(domain$names, function(name) (sample.int(count) - stats::runif(count)) / count, numeric(count))
-  scale_to_box(domain, matrix(u, count, length(domain$names)))
+  inputs <- scale_to_box(domain, latin_hypercube(domain$names, count))$inputs
+  if (!all(domain$integer)) return(unnumbered(inputs))
+  if (prod(domain$upper - domain$lower + 1) > kMostWhole) {
+    return(unnumbered(distinct_inputs(inputs, function(wanted) sample_places(domain, wanted)$inputs)))
+  }
+  values <- lapply(seq_along(domain$names), function(j) seq(domain$lower[[j]], domain$upper[[j]]))
+  all <- unname(as.matrix(expand.grid(values, KEEP.OUT.ATTRS = FALSE)))
+  unnumbered(distinct_of(inputs, unname(to_model_inputs(domain, all))))
+}
+
+latin_hypercube <- function(names, count) {
+  u <- vapply(names, function(name) (sample.int(count) - stats::runif(count)) / count, numeric(count))
+  matrix(u, count, length(names))
+}
+
+# Rows without repeats while any of `all` is left; with more rows than that each of them as often as the others.
+distinct_of <- function(inputs, all) {
+  count <- nrow(inputs)
+  turns <- count %/% nrow(all)
+  if (turns > 0) {
+    order <- c(replicate(turns, sample.int(nrow(all))), sample.int(nrow(all), count - turns * nrow(all)))
+    return(all[order, , drop = FALSE])
+  }
+  again <- which(duplicated(inputs))
+  if (length(again) == 0) return(inputs)
+  left <- which(is.na(match_exactly(all, inputs)))
+  inputs[again, ] <- all[left[sample.int(length(left), length(again))], ]
+  inputs
+}
+
+# Repeated rows are drawn again, a hundred times at most.
+distinct_inputs <- function(inputs, draw) {
+  for (turn in 1:100) {
+    again <- which(duplicated(inputs))
+    if (length(again) == 0) break
+    fresh <- draw(max(length(again), 32))
+    fresh <- fresh[is.na(match_exactly(fresh, inputs)) & !duplicated(fresh), , drop = FALSE]
+    put <- seq_len(min(nrow(fresh), length(again)))
+    inputs[again[put], ] <- fresh[put, ]
+  }
+  inputs
 }
 
 #' @export
@@ -328,12 +378,8 @@ input_axis.box_domain <- function(domain, i, count) box_axis(domain, i, count)
 input_quantiles.box_domain <- function(domain, i, u) {
   low <- domain$lower[[i]]
   high <- domain$upper[[i]]
-  if (domain$log[i]) {
-    x <- low * (high / low)^u
-    return(if (domain$integer[i]) pmin(pmax(round(x), low), high) else x)
-  }
-  # Whole numbers: each as often.
-  if (domain$integer[i]) pmin(floor(low + u * (high - low + 1)), high) else low + u * (high - low)
+  if (domain$integer[i]) return(whole_quantiles(domain, i, u))
+  if (domain$log[i]) low * (high / low)^u else low + u * (high - low)
 }
 
 #' @export

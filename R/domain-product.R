@@ -139,12 +139,19 @@ sample_places.product_domain <- function(domain, count) {
   row_places(domain, sample_places(domain$rows, count)$arm, sample_places(domain$box, count)$inputs)
 }
 
-# A Latin hypercube of the box, each row as often as any other.
+# A Latin hypercube of the box, each row as often as any other. (Repeats of whole numbers are drawn again.)
 #' @export
 design_places.product_domain <- function(domain, count) {
   n <- arm_count(domain)
   turns <- unlist(lapply(seq_len(ceiling(count / n)), function(turn) sample.int(n)))
-  row_places(domain, utils::head(turns, count) - 1L, design_places(domain$box, count)$inputs)
+  found <- cbind(utils::head(turns, count) - 1L, design_places(domain$box, count)$inputs)
+  if (all(domain$box$integer)) {
+    found <- distinct_inputs(found, function(wanted) {
+      drawn <- sample_places(domain, wanted)
+      cbind(drawn$arm, box_part(domain, drawn$inputs))
+    })
+  }
+  row_places(domain, as.integer(found[, 1]), found[, -1, drop = FALSE])
 }
 
 # The same number in every row.

@@ -4,15 +4,21 @@
 kMostLevelRows <- 64
 kMostTries <- 65536
 kSpread <- 4096
+# Where linear constraints leave fewer candidates than these, so many more are drawn from their region.
+kFewCandidates <- 256
+kLinear <- 1024
+# Turns of uniform points of the box, with linear constraints and without.
+kFewTurns <- 8
+kMostTurns <- 1000
 
-# Points of the unit cube as model inputs without indicators: levels and logicals have equal shares.
+# Points of the unit cube as model inputs without indicators.
 cube_model <- function(domain, u) {
-  bounds <- unname(input_ranges(domain$box))
-  n <- nrow(u)
-  x <- rep(bounds[1, ], each = n) + u * rep(bounds[2, ] - bounds[1, ], each = n)
-  for (j in which(domain$categorical)) {
-    levels <- bounds[2, j] - bounds[1, j] + 1
-    x[, j] <- bounds[1, j] + pmin(floor(u[, j] * levels), levels - 1)
+  x <- cube_inputs(domain$box, u)
+  # (Multiples of a step have equal parts, too.)
+  for (j in which(vapply(domain$params, is_stepped, NA) & !domain$box$log)) {
+    unit <- step_of(domain$params[[j]])
+    ends <- step_range(domain$box$lower[[j]], domain$box$upper[[j]], unit)
+    if (diff(ends) > 0) x[, j] <- unit * clamped(floor(ends[1] + u[, j] * (diff(ends) + 1)), ends[1], ends[2])
   }
   if (has_shares(domain)) x <- shares_of_points(domain, x, u)
   x
@@ -34,9 +40,8 @@ level_rows <- function(domain) combinations_of(domain, which(domain$categorical)
 # Model inputs that are tried first: everything where that is little, else every combination of levels with
 # numbers spread out, else points spread over all.
 first_model_points <- function(domain) {
-  if (all(domain$box$integer)) {
-    all <- combinations_of(domain, seq_along(domain$names), kMostWhole)
-    if (!is.null(all)) return(to_model_inputs(domain$box, all))
+  if (is_listed(domain)) {
+    return(to_model_inputs(domain$box, combinations_of(domain, seq_along(domain$names), kMostWhole)))
   }
   rows <- level_rows(domain)
   d <- length(domain$names)
@@ -62,16 +67,18 @@ spread_with_corners <- function(d, rows) {
 search_candidates <- function(rules) {
   domain <- rules$domain
   found <- playable(rules, first_model_points(domain))
+  listed <- is_listed(domain)
+  linear <- if (!listed && nrow(found) < kFewCandidates) linear_rules(domain)
+  if (!is.null(linear)) found <- distinct_rows(rbind(found, linear_candidates(rules, linear)))
   tried <- 0
-  while (nrow(found) < 64 && tried < kMostTries && !all(domain$box$integer)) {
+  while (nrow(found) < (if (is.null(linear)) 64 else 1) && tried < kMostTries && !listed) {
     more <- golden_points(tried + kSpread, length(domain$names))[tried + seq_len(kSpread), , drop = FALSE]
-    found <- rbind(found, playable(rules, cube_model(domain, more)))
-    found <- found[!duplicated(found), , drop = FALSE]
+    found <- distinct_rows(rbind(found, playable(rules, cube_model(domain, more))))
     tried <- tried + kSpread
   }
   if (nrow(found) == 0) {
     stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play",
-                  try = if (is.function(domain$where)) without_equality)
+                  try = if (is.function(domain$where)) without_equality else if (is.null(linear)) linear_form_instead)
   }
   if (is.function(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
     stop_argument("where", "a function that holds in corners only (of 65,536 points tried)",
@@ -80,9 +87,31 @@ search_candidates <- function(rules) {
   found
 }
 
+distinct_rows <- function(x) x[!duplicated(x), , drop = FALSE]
+
+# Corners of the region of linear constraints, and points all over it; an error where it is empty.
+linear_candidates <- function(rules, linear) {
+  domain <- rules$domain
+  region <- linear_region(domain, linear, kLinear)
+  if (region$empty) {
+    stop_argument("where", sprintf("what no point satisfies (%s)", paste(domain$where, collapse = " & ")),
+                  "constraints that leave something to play")
+  }
+  if (!region$found) return(matrix(0, 0, length(model_names(domain))))
+  # A corner may be outside by its last digit.
+  middle <- region$corners[rep(nrow(region$corners), nrow(region$corners)), , drop = FALSE]
+  inside <- rbind(region$corners, region$points, region$corners + 1e-9 * (middle - region$corners))
+  u <- cube_model(domain, golden_points(nrow(inside), length(domain$names)))
+  u[, linear$at + 1] <- inside
+  playable(rules, u)
+}
+
+linear_form_instead <- paste("param_shares() for inputs that add up to something, or constraints that are linear in",
+                             "the inputs, which are solved")
+
 # A function cannot be read, but an equality of real inputs shows in where it holds.
-without_equality <- paste("param_shares() for inputs that add up to something; for another equality one input less,",
-                          "which the objective computes from the others")
+without_equality <- paste("param_shares() for inputs that add up to something, or a formula that is linear in the",
+                          "inputs; for another equality one input less, which the objective computes from the others")
 
 only_corners <- function(domain, inputs) {
   range <- unname(input_ranges(domain$box))
@@ -95,23 +124,22 @@ playable <- function(rules, u) {
   found <- settled_places(rules, u)
   for (column in rules$required) found$feasible <- found$feasible & found$inputs[, column] > 0.5
   inputs <- found$inputs[found$feasible, , drop = FALSE]
-  if (!has_rules(rules$domain) && !any(rules$domain$box$integer)) return(inputs)
+  if (!has_rules(rules$domain) && !rules$stepped && !any(rules$domain$box$integer)) return(inputs)
   inputs[!duplicated(inputs), , drop = FALSE]
 }
 
-# Uniformly over the box of all inputs, until there are enough that may be played.
+# Uniformly over the box of all inputs, until there are enough that may be played; where linear constraints leave little
+# of it, uniformly over their region.
 #' @export
 sample_places.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
-  d <- length(domain$names)
+  linear <- linear_rules(domain)
   kept <- matrix(0, 0, length(model_names(domain)))
-  for (turn in 1:1000) {
+  for (turn in seq_len(if (is.null(linear)) kMostTurns else kFewTurns)) {
     if (nrow(kept) >= count) break
-    # Numbers that are whole: each with the same probability, as levels.
-    u <- matrix(stats::runif(d * max(count, 32)), ncol = d, byrow = TRUE)
-    found <- settled_places(rules, cube_whole(domain, u))
-    kept <- rbind(kept, found$inputs[found$feasible, , drop = FALSE])
+    kept <- rbind(kept, playable_rows(rules, uniform_model(domain, max(count, 32))))
   }
+  if (nrow(kept) < count && !is.null(linear)) kept <- rbind(kept, linear_sample(rules, linear, count - nrow(kept)))
   if (nrow(kept) < count) {
     spare <- search_candidates(rules)
     kept <- rbind(kept, spare[sample.int(nrow(spare), count - nrow(kept), replace = TRUE), , drop = FALSE])
@@ -119,25 +147,46 @@ sample_places.search_domain <- function(domain, count) {
   unnumbered(kept[seq_len(count), , drop = FALSE])
 }
 
-cube_whole <- function(domain, u) {
-  bounds <- unname(input_ranges(domain$box))
-  slack <- ifelse(domain$box$integer & !domain$box$log, 0.5, 0)
-  slack[bounds[1, ] == bounds[2, ]] <- 0
-  x <- rep(bounds[1, ] - slack, each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ] + 2 * slack, each = nrow(u))
-  if (has_shares(domain)) shares_of_points(domain, x, u) else x
+# Model inputs without indicators. Numbers that are whole: each with the same probability, as levels.
+uniform_model <- function(domain, count) {
+  cube_model(domain, matrix(stats::runif(length(domain$names) * count), nrow = count, byrow = TRUE))
 }
 
-# A Latin hypercube; points of it that may not be played are replaced by uniform ones.
+playable_rows <- function(rules, u) {
+  found <- settled_places(rules, u)
+  found$inputs[found$feasible, , drop = FALSE]
+}
+
+# Up to so many uniform points of the region of linear constraints that satisfy the others, too.
+linear_sample <- function(rules, linear, count) {
+  domain <- rules$domain
+  kept <- matrix(0, 0, length(model_names(domain)))
+  for (turn in 1:50) {
+    if (nrow(kept) >= count) break
+    wanted <- max(count, 32)
+    region <- linear_region(domain, linear, wanted, stats::runif(8))
+    if (!region$found) break
+    u <- uniform_model(domain, wanted)
+    u[, linear$at + 1] <- region$points
+    kept <- rbind(kept, playable_rows(rules, u))
+  }
+  kept
+}
+
+# A Latin hypercube; points of it that may not be played, or are there already, are replaced by uniform ones.
 #' @export
 design_places.search_domain <- function(domain, count) {
-  d <- length(domain$names)
-  u <- vapply(domain$names, function(name) (sample.int(count) - stats::runif(count)) / count, numeric(count))
-  found <- settled_places(search_rules(domain), cube_model(domain, matrix(u, count, d)))
+  rules <- search_rules(domain)
+  found <- settled_places(rules, cube_model(domain, latin_hypercube(domain$names, count)))
   inputs <- found$inputs
   bad <- which(!found$feasible)
   if (length(bad)) inputs[bad, ] <- sample_places(domain, length(bad))$inputs
-  unnumbered(inputs)
+  if (is_listed(domain)) return(unnumbered(distinct_of(inputs, search_candidates(rules))))
+  unnumbered(distinct_inputs(inputs, function(wanted) sample_places(domain, wanted)$inputs))
 }
+
+# Can all places be listed?
+is_listed <- function(domain) all(domain$box$integer) && prod(domain$box$upper - domain$box$lower + 1) <= kMostWhole
 
 #' @export
 spread_places.search_domain <- function(domain, count) {
@@ -170,6 +219,7 @@ nearest_places.search_domain <- function(domain, inputs) {
 #' @export
 maximise_over.search_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   rules <- search_rules(domain)
+  from <- with_narrow_candidates(rules, from)
   look <- function(levels, from) maximise_in_rows(rows_of_levels(rules, levels), value, limits, effort, from)
   levels <- level_rows(domain)
   if (!is.null(levels)) {
@@ -189,6 +239,13 @@ maximise_over.search_domain <- function(domain, value, limits = NULL, effort = e
     if (!is_better(found, best)) return(best)
     best <- found
   }
+}
+
+# Where linear constraints leave little: what is spread over the box would hardly meet it.
+with_narrow_candidates <- function(rules, from) {
+  linear <- if (!is_listed(rules$domain)) linear_rules(rules$domain)
+  if (is.null(linear) || nrow(playable(rules, first_model_points(rules$domain))) >= kFewCandidates) return(from)
+  unnumbered(rbind(from$inputs, linear_candidates(rules, linear)))
 }
 
 is_better <- function(found, best) {
@@ -232,5 +289,29 @@ rows_of_levels <- function(rules, levels) {
          list(row = if (length(coded)) rows_at(places) else rep(1L, place_total(places)),
               inputs = places$inputs[, numbers, drop = FALSE])
        },
-       beside = if (has_shares(domain)) function(place) share_exchanges(domain, place$inputs)[, numbers, drop = FALSE])
+       beside = exchanges_beside(domain, numbers))
+}
+
+# A function of a place that gives inputs (the columns `numbers`) with other shares, or with whole numbers whose sum is
+# the same; NULL where there is neither.
+exchanges_beside <- function(domain, numbers) {
+  linear <- linear_rules(domain)
+  moves <- if (!is.null(linear)) core(cpp_lattice_moves(linear, coded_sides(domain$box)))
+  if (!has_shares(domain) && NROW(moves) == 0) return(NULL)
+  function(place) {
+    shares <- if (has_shares(domain)) share_exchanges(domain, place$inputs)
+    whole <- if (NROW(moves)) lattice_exchanges(domain, linear$at + 1, moves, place$inputs)
+    rbind(shares, whole)[, numbers, drop = FALSE]
+  }
+}
+
+lattice_exchanges <- function(domain, at, moves, inputs) {
+  here <- matrix(inputs[seq_along(domain$names)], 1)
+  moves <- rbind(moves, -moves)
+  x <- here[rep(1, nrow(moves)), , drop = FALSE]
+  for (k in which(colSums(moves != 0) > 0)) {
+    j <- at[k]
+    x[, j] <- if (domain$box$log[j]) log(pmax(round(exp(x[, j])) + moves[, k], 1)) else x[, j] + moves[, k]
+  }
+  x
 }

@@ -183,6 +183,28 @@ has_rules <- function(domain) {
   length(domain$conditional) > 0 || !is.null(domain$where) || length(share_inputs(domain, limited = TRUE)) > 0
 }
 
+# Are values of an input multiples of a step?
+has_steps <- function(domain) {
+  any(vapply(domain$params, is_stepped, NA)) || any(vapply(domain$shares, is_stepped, NA))
+}
+
+is_stepped <- function(param) !is.null(param$step) || !is.null(param$digits)
+
+# Codes with numbers at the nearest multiples of their steps that are within the bounds.
+stepped_codes <- function(domain, codes) {
+  for (j in which(vapply(domain$params, is_stepped, NA))) {
+    param <- domain$params[[j]]
+    unit <- step_of(param)
+    ends <- step_range(param$lower, param$upper, unit)
+    codes[, j] <- steps_as_values(clamped(round(codes[, j] / unit), ends[1], ends[2]), param)
+  }
+  for (one in Filter(is_stepped, domain$shares)) {
+    at <- share_columns(domain, one)
+    codes[, at] <- stepped_shares(one, codes[, at, drop = FALSE])
+  }
+  codes
+}
+
 # The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
 search_rules <- function(domain) {
   expression_of <- function(param) if (!is.null(param$when)) str2lang(param$when)
@@ -190,6 +212,7 @@ search_rules <- function(domain) {
                 where = if (is.character(domain$where)) lapply(domain$where, str2lang),
                 home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
   rules$bounds <- unname(input_ranges(domain$box))
+  rules$stepped <- has_steps(domain)
   named <- unlist(lapply(c(rules$when, rules$where), all.vars))
   rules$values <- lapply(domain$params[domain$names %in% named], values_of_codes)
   if (length(rules$where)) {
@@ -286,6 +309,7 @@ settle_points <- function(rules, u) {
   for (j in seq_len(ncol(u))) u[, j] <- clamped(u[, j], rules$bounds[1, j], rules$bounds[2, j])
   if (has_shares(domain)) u <- shares_of_points(domain, u)
   codes <- from_model_inputs(domain$box, u)
+  if (rules$stepped) codes <- stepped_codes(domain, codes)
   found <- existing(rules, codes)
   codes[!found$exists] <- NA
   list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes, found$columns))

@@ -8,7 +8,7 @@
 #'   all of it.
 #' @param most at most so many shares are above 0; `NULL`: all may be. Each of the others is 0, also where its `lower` is above 0.
 #' @export
-param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL) {
+param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL, step = NULL, digits = NULL) {
   if (missing(upper) && is.numeric(total) && isTRUE(total > 1)) upper <- total
   new_param("shares")
 }
@@ -53,6 +53,25 @@ check_shares <- function(names, total, lower, upper, most) {
     refuse("lower", "bounds with which no set of shares has this sum", sprintf("some that reach `total` (%g)", total))
   }
   invisible()
+}
+
+# With steps the total is a number of them, and the shares' bounds leave multiples that add up to it.
+check_stepped_shares <- function(names, total, lower, upper, most, step, digits) {
+  check_shares(names, total, lower, upper, most)
+  unit <- step_of(list(step = step, digits = digits))
+  if (is.null(unit)) return(invisible())
+  arg <- if (is.null(step)) "digits" else "step"
+  steps <- total / unit
+  if (abs(steps - round(steps)) > 1e-9 * steps) {
+    stop_argument(arg, format(or_else(step, digits)), sprintf("one of which `total` (%g) is a multiple", total))
+  }
+  least <- ceiling(lower / unit - 1e-9)
+  largest <- floor(upper / unit + 1e-9)
+  reached <- if (is.null(most)) sum(least) <= round(steps) && sum(largest) >= round(steps)
+             else sum(utils::head(sort(largest, decreasing = TRUE), most)) >= round(steps)
+  if (any(least > largest) || !reached) {
+    stop_argument(arg, format(or_else(step, digits)), "one whose multiples within the bounds add up to `total`")
+  }
 }
 
 # Have some of these shares (see core_shares()) this sum? The core lists the sets that do when it makes them.
@@ -139,6 +158,34 @@ shares_of_points <- function(domain, x, u = NULL) {
 share_exchanges <- function(domain, inputs) {
   x <- inputs[seq_along(domain$names)]
   do.call(rbind, lapply(sets_for_core(domain), function(one) core(cpp_share_exchanges(one, x))))
+}
+
+# Rows of shares as multiples of the set's step that add up to the total: rounded down, and what is left goes to the
+# largest remainders that have room. Shares that are 0 where only some may be above it stay 0.
+stepped_shares <- function(one, x) {
+  unit <- step_of(one)
+  if (is.null(unit)) return(x)
+  total <- round(one$total / unit)
+  for (i in seq_len(nrow(x))) {
+    least <- ceiling(one$lower / unit - 1e-9)
+    largest <- floor(one$upper / unit + 1e-9)
+    if (!is.null(one$most)) least[x[i, ] == 0] <- largest[x[i, ] == 0] <- 0
+    x[i, ] <- steps_as_values(whole_parts_of(x[i, ] / unit, total, least, largest), one)
+  }
+  x
+}
+
+# Whole numbers near `x` within bounds whose sum is `total`.
+whole_parts_of <- function(x, total, least, largest) {
+  parts <- pmin(pmax(floor(x + 1e-9), least), largest)
+  repeat {
+    left <- total - sum(parts)
+    able <- if (left > 0) which(parts < largest) else which(parts > least)
+    if (left == 0 || length(able) == 0) return(parts)
+    wanted <- sign(left) * (x - parts)[able]
+    at <- able[order(-wanted)[seq_len(min(abs(left), length(able)))]]
+    parts[at] <- parts[at] + sign(left)
+  }
 }
 
 # So much of the total is rounding.
@@ -260,6 +307,68 @@ linear_form <- function(expression, names) {
          "*" = if (constant(parts[[1]])) parts[[1]][[1]] * parts[[2]]
                else if (constant(parts[[2]])) parts[[2]][[1]] * parts[[1]],
          "/" = if (constant(parts[[2]])) parts[[1]] / parts[[2]][[1]])
+}
+
+# ---- linear constraints ------------------------------------------------------------------
+
+# The constraints that are linear in inputs which always exist, as the core takes them (see src/core/spaces/polytope.h),
+# in users' units: `A` x <= `b` and `E` x = `f` over the inputs `at`; NULL where there is none.
+linear_rules <- function(domain) {
+  if (!is.character(domain$where)) return(NULL)
+  type <- vapply(domain$params, `[[`, "", "type")
+  always <- !seq_along(type) %in% c(domain$conditional, share_inputs(domain, limited = TRUE))
+  usable <- domain$names[always & type %in% c("real", "integer", "logical", "share")]
+  forms <- do.call(c, lapply(domain$where, function(text) linear_constraints(str2lang(text), usable, type)))
+  if (length(forms) == 0) return(NULL)
+  used <- unique(unlist(lapply(forms, function(one) usable[one$form[-1] != 0])))
+  sets <- Filter(function(one) any(one$names %in% used), domain$shares)
+  used <- domain$names[domain$names %in% c(used, unlist(lapply(sets, `[[`, "names")))]
+  rows <- function(forms) matrix(as.double(unlist(lapply(forms, function(one) one$form[used]))), ncol = length(used),
+                                 byrow = TRUE)
+  bounds <- function(forms) as.double(vapply(forms, function(one) -one$form[[1]], 0))
+  equal <- vapply(forms, `[[`, NA, "equal")
+  sums <- lapply(unname(sets), function(one) {
+    list(form = c(-one$total, stats::setNames((used %in% one$names) + 0, used)), equal = TRUE)
+  })
+  list(at = match(used, domain$names) - 1, A = rows(forms[!equal]), b = bounds(forms[!equal]),
+       E = rows(c(forms[equal], sums)), f = bounds(c(forms[equal], sums)))
+}
+
+# One constraint as a list of linear forms that must be at most 0, or `equal` to it; NULL where it is not linear.
+linear_constraints <- function(expression, names, type) {
+  by <- if (is.call(expression)) as.character(expression[[1]]) else ""
+  if (by == "(") return(linear_constraints(expression[[2]], names, type))
+  if (!by %in% c("<", "<=", ">", ">=", "==")) return(NULL)
+  sides <- if (by %in% c(">", ">=")) expression[3:2] else expression[2:3]
+  bounded <- sides[[1]]
+  absolute <- is.call(bounded) && identical(bounded[[1]], as.name("abs")) && by != "=="
+  if (absolute) bounded <- call("(", bounded[[2]])
+  of <- function(left) linear_form(call("-", left, sides[[2]]), names)
+  forms <- Filter(Negate(is.null), list(of(bounded), if (absolute) of(call("-", bounded))))
+  if (length(forms) < 1 + absolute || any(vapply(forms, function(form) all(form[-1] == 0), NA))) return(NULL)
+  lapply(forms, function(form) {
+    list(form = if (by == "==") form else whole_form(form, type, by %in% c("<", ">")), equal = by == "==")
+  })
+}
+
+# Of whole numbers with whole coefficients a sum is at most a whole number, too.
+whole_form <- function(form, type, strict) {
+  factors <- form[-1][form[-1] != 0]
+  if (!all(type[names(factors)] %in% c("integer", "logical")) || any(factors != round(factors))) return(form)
+  most <- floor(-form[[1]] + 1e-9)
+  if (strict && abs(most + form[[1]]) <= 1e-9) most <- most - 1
+  replace(form, 1, -most)
+}
+
+# What the core finds in the region of linear constraints; `count` uniform points of it, whose random numbers follow
+# from `seed` (eight numbers, uniform).
+linear_region <- function(domain, linear, count = 0, seed = 1:8 / 9) {
+  core(cpp_polytope(linear, coded_sides(domain$box), count, seed))
+}
+
+coded_sides <- function(box) {
+  bounds <- unname(input_ranges(box))
+  list(lower = bounds[1, ], upper = bounds[2, ], integer = box$integer, log = box$log)
 }
 
 # ---- along one share ------------------------------------------------------------------

@@ -26,6 +26,12 @@
 #'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it is
 #'   not true. A constraint
 #'   that is `NA` because of an input that does not exist does not bind.
+#' @section Linear constraints: Constraints that are linear in reals, whole numbers, logicals and shares that always exist
+#'   are solved by linear programming, such as `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over
+#'   whole numbers. An empty region is an error, and is proved to be empty. Where the region is a small part of the box,
+#'   designs, candidates and uniform points are uniform over the region, on the scale of each input. They are drawn by
+#'   hit-and-run, whole numbers by steps along their lattice. All other constraints are kept by rejection, of points of
+#'   the region if there are linear constraints, else of points of the box.
 #' @section Mixtures: `param_shares(names, total)` is a set of shares (each an input, a column), which are within their
 #'   bounds and add up to
 #'   `total`; with `most` at most so many are above 0, and each is 0 or within its bounds. Designs and draws are uniform
@@ -75,7 +81,11 @@
 #'   transformations, as its optimisers do. (Inputs called `where` or `transformed` stand in a list.)
 #' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal; of
 #'   `param_shares()` one number, or one for each share, from 0 on.
-#' @param log search on a logarithmic scale (`lower > 0`).
+#' @param log search on a logarithmic scale (`lower > 0`). A whole number k then has the share of the range from k to
+#'   k + 1 in designs; without `log` whole numbers have equal shares.
+#' @param step,digits for settings that people weigh or dial: suggested and designed values are multiples of `step`, or
+#'   have at most so many decimal `digits`; `NULL` (the default): any number. Give one of them. Shares still add up to
+#'   `total`, which must be a multiple. Given points may have any value.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered are the levels in an order? Then they count as their ranks.
 #' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names that are
@@ -89,9 +99,10 @@
 #'   equalities of reals (which no search meets: write a margin, `abs(a + b - 1) <= 0.01`, or leave out an input that
 #'   the
 #'   others determine),
-#'   constraints that no point satisfies (of 65,536 that are tried), parameters of other packages that are unbounded or
-#'   have no counterpart. Points outside of the space are refused by name.
-#' @source Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
+#'   constraints that no point satisfies (proved for linear ones, else of 65,536 that are tried), parameters of other
+#'   packages that are unbounded or have no counterpart. Points outside of the space are refused by name.
+#' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
+#'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
 #'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
 #' @seealso [kernel_categorical()], [box_domain()], [mlr3-doors], [tune_gp_bandit()].
@@ -176,8 +187,8 @@ new_param <- function(type) new_part("bandit_param", type, parent.frame())
 
 param_entries <- list(
   real = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
-                               when = check_when(when)),
-              together = quote(check_sides(lower, upper, log))),
+                               when = check_when(when), step = check_step(step), digits = check_digits(digits)),
+              together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits")),
   integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                   when = check_when(when)),
                  together = quote(check_whole_sides(lower, upper, log))),
@@ -188,8 +199,10 @@ param_entries <- list(
                                  total = check_number(total, lower = 0, open_lower = TRUE),
                                  lower = check_share_bounds(lower, names, "lower"),
                                  upper = check_share_bounds(upper, names, "upper"),
-                                 most = if (!is.null(most)) as.integer(check_count(most, upper = length(names)))),
-                together = quote(check_shares(names, total, lower, upper, most))),
+                                 most = if (!is.null(most)) as.integer(check_count(most, upper = length(names))),
+                                 step = check_step(step), digits = check_digits(digits)),
+                together = quote(check_stepped_shares(names, total, lower, upper, most, step, digits)),
+                later = c("step", "digits")),
   # (Made by param_shares() alone.)
   share = list(settings = alist(lower = check_number(lower, lower = 0), upper = check_number(upper, lower = lower)))
 )
@@ -201,7 +214,40 @@ check_when <- function(when) {
 
 #' @rdname search_space
 #' @export
-param_real <- function(lower, upper, log = FALSE, when = NULL) new_param("real")
+param_real <- function(lower, upper, log = FALSE, when = NULL, step = NULL, digits = NULL) new_param("real")
+
+check_step <- function(step) {
+  if (!is.null(step)) check_number(step, lower = 0, open_lower = TRUE)
+}
+
+check_digits <- function(digits) {
+  if (!is.null(digits)) as.integer(check_count(digits, lower = 0, upper = 15))
+}
+
+check_real <- function(lower, upper, log, step, digits) {
+  check_sides(lower, upper, log)
+  unit <- step_of(list(step = step, digits = digits))
+  if (!is.null(unit) && !has_multiples(lower, upper, unit)) {
+    stop_argument(if (is.null(step)) "digits" else "step", format(or_else(step, digits)),
+                  sprintf("one of which at least two multiples are within [%g, %g]", lower, upper))
+  }
+}
+
+# What the values of an input are multiples of; NULL: any number will do.
+step_of <- function(param) {
+  if (!is.null(param$step) && !is.null(param$digits)) stop_argument("digits", "given", "left out where `step` is given")
+  if (!is.null(param$step)) param$step else if (!is.null(param$digits)) 10^-param$digits
+}
+
+has_multiples <- function(lower, upper, step) diff(step_range(lower, upper, step)) >= 1
+
+# The first and the last multiple within bounds, in steps.
+step_range <- function(lower, upper, step) c(ceiling(lower / step - 1e-9), floor(upper / step + 1e-9))
+
+# Steps as numbers: with digits rounded to them, so that they print as they are meant.
+steps_as_values <- function(steps, param) {
+  if (is.null(param$digits)) signif(steps * param$step, 15) else round(steps * 10^-param$digits, param$digits)
+}
 
 check_sides <- function(lower, upper, log) {
   if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")
@@ -500,6 +546,7 @@ slice_of.search_domain <- function(domain, values) {
   if (!all(vapply(sets_for_core(slice), reach_total, NA))) {
     stop_argument("fixed", value_words(values), "shares with which the others can reach their total")
   }
+  check_fixed_steps(domain, values)
   rules <- search_rules(slice)
   rules$required <- length(domain$names) + which(domain$conditional %in% at)
   candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
@@ -508,6 +555,20 @@ slice_of.search_domain <- function(domain, values) {
                                                       "(none of 65,536 that were tried does)"))
   })
   list(fixed = c(fixed_inputs(at, unname(rules$bounds[1, at])), list(candidates = candidates)))
+}
+
+# Where an input is fixed, it is fixed at one of its steps.
+check_fixed_steps <- function(domain, values) {
+  for (name in names(values)) {
+    owner <- Find(function(one) name %in% one$names, domain$shares)
+    param <- or_else(owner, domain$params[[name]])
+    if (!is_stepped(param)) next
+    steps <- values[[name]] / step_of(param)
+    if (abs(steps - round(steps)) > 1e-9 * max(1, abs(steps))) {
+      stop_argument("fixed", sprintf("%s = %s", name, exact_words(values[[name]])),
+                    sprintf("a multiple of %g", step_of(param)))
+    }
+  }
 }
 
 typed_words <- function(domain, codes) {
@@ -602,8 +663,8 @@ core_space.search_domain <- function(domain, setting) {
   list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
        shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
-       settle = if (has_rules(domain)) function(u) settle_points(rules, u),
-       prior_mean = setting$mean)
+       settle = if (has_rules(domain) || rules$stepped) function(u) settle_points(rules, u),
+       linear = linear_rules(domain), prior_mean = setting$mean)
 }
 
 #' @export
@@ -630,6 +691,7 @@ param_words <- function(param) {
                                    if (is.null(param$most)) "" else sprintf(", at most %d", param$most)),
                   sprintf("in [%g, %g]%s%s", param$lower, param$upper, if (param$type == "integer") " whole" else "",
                           if (param$log) " log" else ""))
+  if (is_stepped(param)) words <- sprintf("%s, multiples of %g", words, step_of(param))
   if (is.null(param$when)) words else paste(words, "if", param$when)
 }
 

@@ -1170,6 +1170,42 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_maximise_linear
+Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c);
+RcppExport SEXP _gpbandits_cpp_maximise_linear(SEXP ASEXP, SEXP bSEXP, SEXP cSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type A(ASEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type b(bSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type c(cSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_maximise_linear(A, b, c));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_polytope
+Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int count, const Eigen::VectorXd& seed);
+RcppExport SEXP _gpbandits_cpp_polytope(SEXP rulesSEXP, SEXP boxSEXP, SEXP countSEXP, SEXP seedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rules(rulesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type box(boxSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type seed(seedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_polytope(rules, box, count, seed));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_lattice_moves
+Eigen::MatrixXd cpp_lattice_moves(const Rcpp::List& rules, const Rcpp::List& box);
+RcppExport SEXP _gpbandits_cpp_lattice_moves(SEXP rulesSEXP, SEXP boxSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rules(rulesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type box(boxSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_lattice_moves(rules, box));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_listen_here
 Rcpp::List cpp_listen_here();
 RcppExport SEXP _gpbandits_cpp_listen_here() {
@@ -1443,6 +1479,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
     {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},
+    {"_gpbandits_cpp_maximise_linear", (DL_FUNC) &_gpbandits_cpp_maximise_linear, 3},
+    {"_gpbandits_cpp_polytope", (DL_FUNC) &_gpbandits_cpp_polytope, 4},
+    {"_gpbandits_cpp_lattice_moves", (DL_FUNC) &_gpbandits_cpp_lattice_moves, 2},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},

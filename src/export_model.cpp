@@ -2,6 +2,7 @@
 // settings, the minimiser.
 #include "base/climb_by_values.h"
 #include "base/golden_points.h"
+#include "base/stream_random.h"
 #include "events/changes.h"
 #include "fitting/average.h"
 #include "fitting/latent_evidence.h"
@@ -19,6 +20,7 @@
 #include "r_settings.h"
 #include "r_values.h"
 #include "spaces/arm_setting.h"
+#include "spaces/polytope.h"
 #include "spaces/shares.h"
 #include "widths/information.h"
 #include "widths/optimal_design.h"
@@ -677,6 +679,55 @@ Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool sp
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::VectorXd& x) {
   return gpb::make_shares(gpb::RSettings(setting)).exchanges(x);
+}
+
+// ---- linear constraints -------------------------------------------------------------------------
+
+namespace {
+
+// Numbers from R in turn, which seed a stream.
+class GivenNumbers final : public gpb::Rng {
+ public:
+  explicit GivenNumbers(const Eigen::VectorXd& numbers) : numbers_(numbers) {}
+  double uniform() override { return numbers_[next_++ % numbers_.size()]; }
+  double normal() override { throw std::logic_error("seeds are uniform"); }
+  Eigen::Index index(Eigen::Index) override { throw std::logic_error("seeds are uniform"); }
+
+ private:
+  Eigen::VectorXd numbers_;
+  Eigen::Index next_ = 0;
+};
+
+gpb::Box box_from_list(const Rcpp::List& box) {
+  const gpb::RSettings sides(box);
+  return {sides.numbers("lower"), sides.numbers("upper"), sides.flags("integer"), sides.flags("log")};
+}
+
+}  // namespace
+
+// The point where c'x is largest over A x <= b, x >= 0; no numbers where there is none.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c) {
+  return gpb::maximise_linear(A, b, c).x;
+}
+
+// Of the region of linear constraints (see Polytope): is it proved empty, is a point known, its corners, and `count`
+// uniform points, whose random numbers follow from eight uniform ones.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int count, const Eigen::VectorXd& seed) {
+  const gpb::Polytope region(gpb::make_linear_rules(gpb::RSettings(rules)), box_from_list(box));
+  GivenNumbers seeds(seed);
+  gpb::StreamRng stream(seeds);
+  const bool draw = count > 0 && region.found();
+  return Rcpp::List::create(Rcpp::_["empty"] = region.empty(), Rcpp::_["found"] = region.found(),
+                            Rcpp::_["corners"] = region.corners(),
+                            Rcpp::_["points"] = draw ? region.points(count, stream) : Eigen::MatrixXd());
+}
+
+// Changes of whole numbers that keep one of the sums, a row each.
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_lattice_moves(const Rcpp::List& rules, const Rcpp::List& box) {
+  return gpb::lattice_moves(gpb::make_linear_rules(gpb::RSettings(rules)), box_from_list(box));
 }
 
 // ---- Eigen's vectors and matrices ---------------------------------------------------------------

@@ -58,13 +58,18 @@ VectorXd Box::snap(VectorXd x) const {
   return x;
 }
 
+double Box::quantile(Index input, double u) const {
+  const auto k = static_cast<std::size_t>(input);
+  const double low = lower[input], high = upper[input];
+  if (!integer[k] || !moves(input)) return low + u * (high - low);
+  if (!logarithmic[k]) return std::min(std::floor(low + u * (high - low + 1.0)), high);
+  const double first = std::round(std::exp(low)), last = std::round(std::exp(high));
+  return std::min(std::max(std::log(std::floor(first * std::pow((last + 1.0) / first, u))), low), high);
+}
+
 VectorXd Box::uniform(Rng& rng) const {
   VectorXd x(inputs());
-  for (Index c = 0; c < inputs(); ++c) {
-    const auto k = static_cast<std::size_t>(c);
-    const double slack = integer[k] && !logarithmic[k] && moves(c) ? 0.5 : 0.0;
-    x[c] = lower[c] - slack + rng.uniform() * (upper[c] - lower[c] + 2.0 * slack);
-  }
+  for (Index c = 0; c < inputs(); ++c) x[c] = quantile(c, rng.uniform());
   return x;
 }
 
@@ -92,6 +97,12 @@ VectorXd Chart::inputs(const VectorXd& u) const {
     const Index c = moving_[k];
     x[c] = box_.lower[c] + u[static_cast<Index>(k)] * (box_.upper[c] - box_.lower[c]);
   }
+  return x;
+}
+
+VectorXd Chart::quantiles(const VectorXd& u) const {
+  VectorXd x = box_.lower;
+  for (std::size_t k = 0; k < moving_.size(); ++k) x[moving_[k]] = box_.quantile(moving_[k], u[static_cast<Index>(k)]);
   return x;
 }
 
@@ -159,7 +170,7 @@ void BoxSpace::spread() {
   actions_.resize(before + u.rows(), box_.inputs());
   if (before > 0) actions_.topRows(before) = first_;
   for (Index i = 0; i < u.rows(); ++i) {
-    set_row(actions_, before + i, chart_.box().snap(chart_.inputs(row_of(u, i))));
+    set_row(actions_, before + i, chart_.box().snap(chart_.quantiles(row_of(u, i))));
   }
 }
 
@@ -424,6 +435,7 @@ MixedSetting mixed_setting(const Settings& space) {
     for (const auto& part : space.parts("shares")) out.shares.push_back(make_shares(*part));
   }
   if (space.has("settle")) out.settle = space.settle("settle");
+  if (space.has("linear")) out.linear = std::make_shared<const LinearRules>(make_linear_rules(*space.part("linear")));
   return out;
 }
 

@@ -23,7 +23,9 @@ struct Box {
   }
   // The nearest point of the box that is allowed.
   VectorXd snap(VectorXd x) const;
-  // A point to be snapped: uniform, whole numbers and levels each with the same probability.
+  // The input where this part of it lies below: whole numbers and levels have equal parts, on a logarithmic scale k has
+  // that of [k, k + 1).
+  double quantile(Index input, double u) const;
   VectorXd uniform(Rng& rng) const;
   // The same box where some inputs (of the kernel; the box's begin with `first`) are fixed.
   Box slice(const Fixed& fixed, Index first) const;
@@ -35,6 +37,8 @@ class Chart {
   const Box& box() const { return box_; }
   Index coordinates() const { return static_cast<Index>(moving_.size()); }
   VectorXd inputs(const VectorXd& u) const;
+  // A point for candidates: whole numbers have equal parts of the cube.
+  VectorXd quantiles(const VectorXd& u) const;
   VectorXd coordinates_of(const VectorXd& x) const;
   // From the derivative by the box's inputs that by the coordinates.
   VectorXd slope(const VectorXd& by_inputs) const;

@@ -3,6 +3,7 @@
 
 #include "base/golden_points.h"
 #include "base/projected_descent.h"
+#include "base/stream_random.h"
 #include "linalg/products.h"
 #include "posteriors/open_posterior.h"
 
@@ -24,7 +25,8 @@ constexpr double kApart = 0.1;        // in sides of the box
 constexpr int kTurns = 10;            // of climbs and exchanges
 constexpr Index kAround = 24;         // points of a look around
 constexpr Index kTries = 32;          // uniform points drawn together,
-constexpr int kMostDraws = 300;       // so many times
+constexpr int kMostDraws = 300;       // so many times,
+constexpr int kFewDraws = 8;          // or so many before linear constraints are drawn from themselves
 
 }  // namespace
 
@@ -37,6 +39,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
       minimize_(std::move(minimize)) {
   slice_.box = setting_.box;
   slice_.shares = setting_.shares;
+  if (setting_.linear) lattice_moves_ = lattice_moves(*setting_.linear, setting_.box);
   look_at(setting_.candidates);
   Context origin;
   origin.values = VectorXd::Zero(setting_.contexts);
@@ -164,18 +167,35 @@ bool MixedSpace::in_context(const Place& place, const Context& context) const {
   return segment_of(place.x, place.x.size() - setting_.contexts, setting_.contexts) == context.values;
 }
 
-// Points of the box until one may be played.
+// Uniform points, shares among them, to be settled.
+MatrixXd MixedSpace::drawn(const Slice& slice, Index count, Rng& rng) const {
+  MatrixXd points(count, setting_.box.inputs());
+  for (Index i = 0; i < count; ++i) {
+    VectorXd x = slice.box.uniform(rng);
+    for (const Shares& shares : slice.shares) {
+      for (const Index input : shares.at()) x[input] = rng.uniform();
+      shares.spread(x);
+    }
+    set_row(points, i, x);
+  }
+  return points;
+}
+
+// Points of the box until one may be played; where linear constraints leave little of it, points that satisfy these.
 Place MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Slice slice = slice_of(context);
-  MatrixXd points(setting_.settle ? kTries : 1, setting_.box.inputs());
+  const Index tries = setting_.settle ? kTries : 1;
+  std::unique_ptr<const Polytope> region;
+  std::unique_ptr<StreamRng> stream;
   for (int draw = 0; draw < kMostDraws; ++draw) {
-    for (Index i = 0; i < points.rows(); ++i) {
-      VectorXd x = slice.box.uniform(rng);
-      for (const Shares& shares : slice.shares) {
-        for (const Index input : shares.at()) x[input] = rng.uniform();
-        shares.spread(x);
-      }
-      set_row(points, i, x);
+    if (setting_.linear && draw == kFewDraws) {
+      region = std::make_unique<const Polytope>(*setting_.linear, slice.box);
+      stream = std::make_unique<StreamRng>(rng);
+    }
+    MatrixXd points = drawn(slice, tries, rng);
+    if (region && region->found()) {
+      const MatrixXd inside = region->points(tries, *stream);
+      for (Index k = 0; k < inside.cols(); ++k) points.col(region->at()[static_cast<std::size_t>(k)]) = inside.col(k);
     }
     const Settled found = settled(points, slice);
     for (Index i = 0; i < points.rows(); ++i) {
@@ -314,7 +334,7 @@ void MixedSpace::improve(std::vector<Spot>& spots, const Query& query) const {
   }
 }
 
-// The best change of one level, or of one whole number by one.
+// The best change of one level, of one whole number by one, or of several that keep a sum.
 void MixedSpace::exchange(std::vector<Spot>& spots, const Query& query) const {
   std::vector<MatrixXd> points;
   for (const Spot& spot : spots) points.push_back(exchanges(spot));
@@ -345,11 +365,31 @@ MatrixXd MixedSpace::exchanges(const Spot& spot) const {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     points(static_cast<Index>(i), changes[i].first) = changes[i].second;
   }
-  for (const Shares& shares : slice_.shares) {
-    const MatrixXd more = shares.exchanges(here);
+  const auto add = [&](const MatrixXd& more) {
     const Index had = points.rows();
     points.conservativeResize(had + more.rows(), here.size());
     points.bottomRows(more.rows()) = more;
+  };
+  for (const Shares& shares : slice_.shares) add(shares.exchanges(here));
+  if (lattice_moves_.rows() > 0) add(lattice_exchanges(here));
+  return points;
+}
+
+// Whole numbers on, and back, along each of the moves.
+MatrixXd MixedSpace::lattice_exchanges(const VectorXd& here) const {
+  const Box& box = slice_.box;
+  MatrixXd points = as_rows(here, 2 * lattice_moves_.rows());
+  for (Index i = 0; i < points.rows(); ++i) {
+    const double sign = i % 2 == 0 ? 1.0 : -1.0;
+    for (std::size_t k = 0; k < setting_.linear->at.size(); ++k) {
+      const double by = sign * lattice_moves_(i / 2, static_cast<Index>(k));
+      if (by == 0.0) continue;
+      const Index input = setting_.linear->at[k];
+      const double from = here[input];
+      points(i, input) = box.logarithmic[static_cast<std::size_t>(input)]
+                             ? std::log(std::max(1.0, std::round(std::exp(from)) + by))
+                             : from + by;
+    }
   }
   return points;
 }

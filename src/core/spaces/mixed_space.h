@@ -9,6 +9,7 @@
 
 #include "base/settings.h"
 #include "spaces/box_space.h"
+#include "spaces/polytope.h"
 #include "spaces/shares.h"
 
 namespace gpb {
@@ -36,6 +37,7 @@ struct MixedSetting {
   Index contexts = 0;
   Points candidates;             // settled, and all constraints hold
   Settings::Settle settle;       // none where nothing is known beforehand
+  std::shared_ptr<const LinearRules> linear;  // those of the constraints that are linear; null: none
 };
 
 class MixedSpace final : public Space {
@@ -81,6 +83,7 @@ class MixedSpace final : public Space {
   Settled settled(const MatrixXd& points, const Slice& slice) const;
   Settled settled(const MatrixXd& points) const { return settled(points, slice_); }
   void look_at(const Points& candidates);
+  MatrixXd drawn(const Slice& slice, Index count, Rng& rng) const;
   Points in_context(const Points& inputs, const Context& context) const;
   VectorXd point_of(const Spot& spot) const { return segment_of(spot.inputs, 0, slice_.box.inputs()); }
   bool exists(const Spot& spot, Index input) const;
@@ -98,6 +101,7 @@ class MixedSpace final : public Space {
   void climb(std::vector<Spot>& spots, const Query& query) const;
   void exchange(std::vector<Spot>& spots, const Query& query) const;
   MatrixXd exchanges(const Spot& spot) const;
+  MatrixXd lattice_exchanges(const VectorXd& here) const;
   void look_around(Spot& spot, const Query& query, Index turns) const;
 
   struct Way;
@@ -120,6 +124,7 @@ class MixedSpace final : public Space {
   FixedInputs fixed_;
   bool constrained_ = false;
   Points places_;             // the candidates without their context
+  MatrixXd lattice_moves_;    // of linear constraints, see lattice_moves()
   std::vector<Index> group_;  // of each candidate: those with the same levels and inputs
   Index groups_ = 0;
   Candidates candidates_;

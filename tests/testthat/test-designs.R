@@ -1,0 +1,79 @@
+# Designs, candidates and uniform play over whole numbers and levels: each has the same share, and no point comes twice
+# while another is left.
+
+drawn <- function(domain, count, draw = gpbandits:::design_places) {
+  as.data.frame(gpbandits:::user_inputs(domain, draw(domain, count)))
+}
+
+# Of a Latin hypercube of n points each value has n / levels of them, but for one.
+expect_equal_shares <- function(values, levels, slack) {
+  counts <- as.vector(table(factor(values, levels)))
+  expect_identical(sum(counts), length(values))
+  expect_lte(max(abs(counts - length(values) / length(levels))), slack)
+}
+
+whole_spaces <- list(search_space(n = param_integer(0, 3), x = c(0, 1)),
+                     box_domain(c(n = 0, x = 0), c(3, 1), integer = "n"))
+
+test_that("end values of whole numbers and ordered levels have their whole share", {
+  set.seed(1)
+  for (space in whole_spaces) expect_equal_shares(drawn(space, 40)$n, 0:3, 0)
+  sizes <- letters[1:5]
+  space <- search_space(n = param_factor(sizes, ordered = TRUE), x = c(0, 1))
+  expect_equal_shares(as.character(drawn(space, 40)$n), sizes, 0)
+  product <- product_domain(data.frame(row = 1:2), box_domain(c(n = 1, x = 0), c(4, 1), integer = "n"))
+  expect_equal_shares(drawn(product, 40)$n, 1:4, 0)
+  # Spread without random numbers.
+  for (space in whole_spaces) expect_equal_shares(drawn(space, 400, gpbandits:::spread_places)$n, 0:3, 2)
+})
+
+test_that("the core's candidates have equal shares, too", {
+  for (space in whole_spaces) {
+    seen <- NULL
+    look <- policy_function(function(mean, sd, round, x) {
+      if (is.null(seen)) seen <<- x
+      mean
+    })
+    gp_bandit(space, kernel_se(0.4), 0.01, look)$suggest()
+    # (Corners are at the ends.)
+    inner <- seen[seen[, 2] > 0 & seen[, 2] < 1, 1]
+    expect_gt(length(inner), 200)
+    expect_equal_shares(inner, 0:3, 5)
+  }
+})
+
+test_that("on a logarithmic scale the last whole number has what its neighbours have", {
+  set.seed(2)
+  right <- log(9 / 8) / log(9)
+  domains <- list(search_space(n = param_integer(1, 8, log = TRUE)), box_domain(c(n = 1), 8, integer = TRUE, log = TRUE))
+  for (domain in domains) {
+    n <- drawn(domain, 4000, gpbandits:::sample_places)$n
+    expect_equal(mean(n == 8), right, tolerance = 0.2)
+    expect_equal(mean(n == 1), log(2) / log(9), tolerance = 0.1)
+    b <- gp_bandit(domain, kernel_se(0.4), 0.01, policy_uniform())
+    n <- b$suggest(1000)$n
+    expect_equal(mean(n == 1), log(2) / log(9), tolerance = 0.2)
+    expect_equal(mean(n == 8), right, tolerance = 0.6)
+  }
+})
+
+test_that("a design repeats no point while another is left, and then all alike", {
+  distinct <- function(domain, count) {
+    for (seed in 1:20) {
+      set.seed(seed)
+      expect_identical(anyDuplicated(drawn(domain, count)), 0L)
+    }
+  }
+  distinct(search_space(a = param_integer(0, 3), b = param_integer(0, 3)), 10)
+  distinct(search_space(a = param_integer(0, 3), b = param_integer(0, 3)), 16)
+  distinct(box_domain(c(0, 0), c(3, 3), integer = TRUE), 10)
+  distinct(search_space(a = c(TRUE, FALSE), b = c("x", "y"), c = param_integer(0, 1)), 8)
+  distinct(search_space(n = param_integer(1, 12)), 12)
+  distinct(search_space(a = c("x", "y"), b = param_integer(0, 3, when = ~ a == "x")), 5)
+  distinct(search_space(a = param_integer(0, 9), b = param_integer(0, 9), where = ~ a + b == 9), 10)
+  distinct(search_space(a = param_integer(0, 999), b = param_integer(0, 999), where = ~ a + b <= 3), 9)
+  distinct(product_domain(data.frame(row = 1:3), box_domain(c(n = 1), 4, integer = TRUE)), 11)
+  set.seed(1)
+  twice <- drawn(search_space(a = param_integer(0, 1), b = c("x", "y")), 9)
+  expect_true(all(table(twice$a, twice$b) >= 2))
+})
