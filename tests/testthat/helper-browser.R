@@ -13,7 +13,7 @@ skip_without_browser <- function() {
 }
 
 # `run(method, ...)`: a command of the protocol for the page; `js(code)`: its value in the page; `close()`.
-start_browser <- function(width = 1200, height = 900, seconds = 100) {
+start_browser <- function(width = 1200, height = 900, seconds = 600) {
   home <- tempfile("browser")
   dir.create(home)
   pipes <- file.path(home, c("in", "out"))
