@@ -2,7 +2,8 @@
 
 # A bandit with outcomes over a box; rewards from a fixed function of the settings.
 kept_bandit <- function(limit = 0.5, ...) {
-  bandit <- gp_ei(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.3), 0.01, outcomes = list(yield = to_maximize(), impurity = at_most(limit)), ...)
+  bandit <- gp_ei(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.3), 0.01,
+                  outcomes = list(yield = to_maximize(), impurity = at_most(limit)), ...)
   x <- seq(0.05, 0.95, length.out = 6)
   bandit$add(cbind(x = x, y = rev(x)^2), reward = data.frame(yield = sin(5 * x), impurity = x))
   bandit
@@ -78,7 +79,8 @@ test_that("after a reset the refit that is due is that of the present log", {
 test_that("what is kept is warned of each time", {
   bandit <- kept_bandit(limit = -5)
   for (k in 1:2) expect_warning(bandit$best(), class = "gpbandits_infeasible")
-  front <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ehvi(), outcomes = list(speed = to_maximize(), cost = to_minimize()))
+  front <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ehvi(),
+                     outcomes = list(speed = to_maximize(), cost = to_minimize()))
   front$add(c(0.1, 0.3, 0.9), reward = data.frame(speed = c(1, 2, 3), cost = c(0.1, 0.3, 0.9)))
   first <- front$front()
   expect_identical(front$front(), first)
