@@ -304,6 +304,10 @@ front_candidates <- function(bandit, contexts) {
 bandit_front <- function(bandit, context, feasible = 0.5, ...) {
   check_dots_empty(..., allowed = c("context", "feasible"))
   heal(bandit)
+  kept_answer(bandit, list("front", context, feasible), front_now(bandit, context, feasible))
+}
+
+front_now <- function(bandit, context, feasible) {
   config <- bandit$config
   feasible <- check_probability(feasible)
   wanted <- objectives(config)

@@ -84,7 +84,7 @@ looked_at <- function(bandit) {
     frame$.look <- NULL
     return(bandit)
   }
-  state <- table_size(frame$events)
+  state <- log_state(frame, "events")
   if (!identical(frame$.look$state, state)) {
     twin <- bandit_copy(frame)
     hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
@@ -96,6 +96,30 @@ looked_at <- function(bandit) {
 }
 
 # What was said once is not said again, and a check of the model counts the looks before it.
+# Which tables these are, and how long: nothing has happened while this is the same. (A log that was reset, or written
+# anew, may have as many events as the one before.)
+log_state <- function(bandit, tables = c("queries", "events")) {
+  lapply(mget(tables, envir = bandit), function(table) list(table, table_size(table)))
+}
+
+# An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
+# warns of it warns of each time. Copies and saved bandits do not have it (see adopt()).
+kept_answer <- function(bandit, question, code) {
+  state <- log_state(bandit)
+  if (!identical(bandit$.kept$state, state)) bandit$.kept <- list(state = state)
+  for (one in bandit$.kept$answers) {
+    if (identical(one$question, question)) {
+      for (warned in one$warnings) warning(warned)
+      return(one$answer)
+    }
+  }
+  warnings <- list()
+  answer <- withCallingHandlers(code, gpbandits_infeasible = function(w) warnings <<- c(warnings, list(w)))
+  one <- list(question = question, answer = answer, warnings = warnings)
+  bandit$.kept$answers <- c(utils::tail(bandit$.kept$answers, 9), list(one))
+  answer
+}
+
 hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {
@@ -143,6 +167,11 @@ drawing_twin <- function(bandit) {
 bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
   check_dots_empty(..., allowed = c("context", "feasible", "weights", "fixed"))
   heal(bandit)
+  kept_answer(bandit, list("best", context, feasible, weights, fixed),
+              best_now(bandit, context, feasible, weights, fixed))
+}
+
+best_now <- function(bandit, context, feasible, weights, fixed) {
   config <- bandit$config
   feasible <- check_probability(feasible)
   contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)

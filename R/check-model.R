@@ -663,9 +663,12 @@ plot_residuals <- function(check, main, xlab, ylab) {
 # NULL where there is nothing to check. The j-th look of a bandit's life warns at .001 / (j (j + 1)), .001 in all.
 # (Nothing new is seen where nothing has happened since: no look, and no work.)
 check_line <- function(bandit) {
-  state <- table_size(bandit$events)
+  state <- log_state(bandit, "events")
   if (identical(bandit$.checked$state, state)) return(bandit$.checked$check)
-  check <- tryCatch(model_check(bandit_checked(bandit), "reward"), gpbandits_error = function(e) NULL)
+  check <- tryCatch(model_check(bandit_checked(bandit), "reward"), gpbandits_error = function(e) {
+    stop_if_time_limit(e)
+    NULL
+  })
   bandit$.checked <- list(state = state, check = check)
   if (is.null(check)) return(NULL)
   looks <- or_else(bandit$.looks, 0) + 1

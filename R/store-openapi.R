@@ -25,6 +25,10 @@ asking_and_telling_paths <- function(s) {
                                             description = "values of inputs that are not to be chosen")),
                         s$object(queries = list(type = "array", items = s$query),
                                  message = c(s$text, description = "where the store's budget is spent"))),
+    "/add" = s$post("An experiment that was not suggested, with its result, or open where there is none yet.",
+                    s$object(point = s$point, arm = list(oneOf = list(s$whole, s$text)), context = s$context,
+                             reward = s$number, outcomes = s$outcomes,
+                             constraints = list(type = "array", items = s$number), size = s$number), s$done),
     "/observe" = s$post("The reward of a query; the same one again changes nothing.",
                         s$rewarded(constraints = list(type = "array", items = s$number), size = s$one_or_two(s$number),
                                  prefer = s$preferred), s$done),
@@ -42,25 +46,32 @@ reading_paths <- function(s) {
     "/best" = s$get("The point with the largest posterior mean.",
                     s$object(arm = s$whole, point = s$point, mean = s$number, sd = s$number, outcomes = s$loose,
                              feasible = s$number),
-                    s$context_in_url),
+                    s$context_in_url, slow = TRUE),
     "/front" = s$get("With several objectives: the places that no other beats, by posterior means.",
                      s$object(front = list(type = "array", items = s$object(arm = s$whole, point = s$point,
                                                                             outcomes = s$loose,
-                                                                            feasible = s$number))), s$context_in_url),
+                                                                            feasible = s$number))), s$context_in_url,
+                     slow = TRUE),
     "/history" = s$get("One row per query.",
-                       s$object(rows = list(type = "array", items = s$row), total = list(type = "integer")),
+                       s$object(rows = list(type = "array", items = s$row), total = list(type = "integer"),
+                                version = c(s$text, description = "another one as soon as there is news")),
                        service_parameter("after", list(type = "integer", minimum = 0)),
                        service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
                        service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
+    "/export" = s$get("The whole history as a file: CSV, or JSON that from_json() of the R package reads.", s$text,
+                      service_parameter("format", list(type = "string", enum = c("csv", "json"), default = "csv")),
+                      type = c("text/csv", "application/json")),
     "/model" = s$get("What there is to choose and to fill in.", s$loose),
     "/slices" = s$get("Posterior mean and a band of two sd along each input through the recommended point.",
-                      s$object(slices = list(type = "array", items = s$loose)), s$context_in_url),
-    "/certificate" = s$get("How large the regret can still be, with what probability, on what assumptions.",
-                           s$object(gap = s$number, probability = s$number, assumptions = s$texts, point = s$point),
-                           s$context_in_url),
+                      s$object(slices = list(type = "array", items = s$loose)), s$context_in_url, slow = TRUE),
+    "/certificate" = s$get(paste("How large the regret can still be, with what probability, on what assumptions;",
+                                 "with several outcomes gap and probability are null, and assumptions say why."),
+                           s$object(gap = c(s$number, nullable = TRUE), probability = c(s$number, nullable = TRUE),
+                                    assumptions = s$texts, point = c(s$point, nullable = TRUE)),
+                           s$context_in_url, slow = TRUE),
     "/check" = s$get("Does the model fit the rewards?",
                      s$object(rewards = s$whole, groups = s$whole, held = list(type = "integer"), verdict = s$text,
-                            advice = s$texts, tests = list(type = "array", items = s$loose))),
+                            advice = s$texts, tests = list(type = "array", items = s$loose)), slow = TRUE),
     "/health" = s$get("Is the service up? Needs no token.", s$object(status = s$text), open = TRUE)
   )
 }
@@ -98,8 +109,9 @@ schema_shapes <- function() {
            required = "id")
   }
   post <- function(summary, body, answer) service_path("post", summary, answer, body = body)
-  get <- function(summary, answer, ..., open = FALSE) {
-    service_path("get", summary, answer, parameters = list(...), open = open)
+  get <- function(summary, answer, ..., open = FALSE, slow = FALSE, type = "application/json") {
+    if (slow) summary <- paste(summary, computed_aside)
+    service_path("get", summary, answer, parameters = list(...), open = open, type = type)
   }
   preferred <- list(oneOf = list(whole, list(type = "array", items = whole)), nullable = TRUE,
                     description = "ids among `id`, the best first; null: a tie")
@@ -111,8 +123,13 @@ schema_shapes <- function() {
 
 service_parameter <- function(name, schema) list(name = name, `in` = "query", required = FALSE, schema = schema)
 
-service_path <- function(method, summary, answer, body = NULL, parameters = list(), open = FALSE) {
-  json <- function(schema) list("application/json" = list(schema = schema))
+computed_aside <- paste(
+  "Kept until there is news. An answer that takes long is computed while other requests are served; where that takes",
+  "longer than the service's time limit the status is 503, and the answer is there when it is asked for again.")
+
+service_path <- function(method, summary, answer, body = NULL, parameters = list(), open = FALSE,
+                         type = "application/json") {
+  json <- function(schema) stats::setNames(rep(list(list(schema = schema)), length(type)), type)
   path <- list(summary = summary,
                responses = list("200" = list(description = "done", content = json(answer)),
                                 "400" = list(description = "what was asked is wrong"),

@@ -105,13 +105,19 @@ leading_arms <- function(bandit, context, count = 12) {
   slice_columns(part, "arm", through = label[1], log = FALSE, levels = label)
 }
 
+# Of several outcomes there is no certificate: the answer has no gap, and says why.
 serve_certificate <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()
-  found <- service$bandit$certificate(context = page_context(service, query))
-  inputs <- intersect(service$bandit$config$domain$names, names(found$point))
+  config <- service$bandit$config
+  context <- page_context(service, query)
+  found <- if (has_outcomes(config)) list(gap = NA_real_, probability = NA_real_, assumptions = paste(
+    "none: a bound on the regret needs a single reward; this campaign has the outcomes",
+    paste(outcome_names(config), collapse = ", ")))
+    else service$bandit$certificate(context = context)
+  inputs <- intersect(config$domain$names, names(found$point))
   reply(list(gap = found$gap, probability = found$probability, assumptions = I(as.character(found$assumptions)),
-             point = as.list(found$point[1, inputs, drop = FALSE])))
+             point = if (!is.null(found$point)) as.list(found$point[1, inputs, drop = FALSE])))
 }
 
 serve_check <- function(service) {

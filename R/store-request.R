@@ -91,16 +91,16 @@ arms_field <- function(fields, name) {
   if (any(vapply(as.list(fields[[name]]), is.character, NA))) texts_field(fields, name) else numbers_field(fields, name)
 }
 
-# An object with a number, a text or a truth value each.
-fixed_field <- function(fields) {
-  value <- fields[["fixed"]]
+# An object with a number, a text or a truth value for each of some inputs.
+values_field <- function(fields, name) {
+  value <- fields[[name]]
   if (is.null(value)) return(NULL)
   single <- function(one) is_json_number(one) || is_json_text(one) || (is.logical(one) && length(one) == 1 &&
                                                                        !is.na(one))
   if (!is.list(value) || is.null(names(value)) || !all(vapply(value, single, NA))) {
-    stop_argument("fixed", in_json_words(value), "an object with a value each, for some of the inputs")
+    stop_argument(name, in_json_words(value), "an object with a value each, for some of the inputs")
   }
-  value
+  check_once(value)
 }
 
 # {"yield": 61, "ph": null}: of one query a number (or null: not known yet) for some of the outcomes, of several an

@@ -1,75 +1,111 @@
 #' Serve a bandit over HTTP
 #'
-#' A door to a bandit in a store for people and for programs in any language. `GET /` is a page for a browser: what is known, what is open
-#' with boxes to fill in, and what the model says. Under it is JSON over HTTP, on package httpuv; `GET /openapi.json` is its OpenAPI 3 schema.
-#' Several services, workers and R sessions may work on one store.
+#' Starts an HTTP service with a web page and a JSON interface to a bandit in a store. People use the page in a
+#' browser; programs in any language use the JSON interface, whose OpenAPI 3 schema is at `GET /openapi.json`. The
+#' service needs package httpuv. Several services, workers and R sessions can use the same store.
 #'
 #' | request | body or query | answer |
 #' |---|---|---|
-#' | `POST /suggest` | `{"n": 1, "worker": "w1", "lease": 60, "context": {..}, "arms": [..], "fixed": {..}}`, all optional | `{"queries": [{"id", "token", "attempt", "point": {..}}]}`, and a `"message"` if the budget is spent |
-#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": "..", "constraints": [..], "size": 10}`, or of two `{"id": [1, 2], "prefer": 1}` (`null`: a tie, see [rewards_duels()]; of [rewards_rankings()] an array, the best first) | `{"id", "status"}` |
-#' | | with several [outcomes] `{"id": 1, "outcomes": {"yield": 61, "ph": null}}`, likewise for `/amend`; `/withdraw` takes `"outcome"`; `/best` answers `outcomes`, `feasible` | status `"partial"` until all are known |
-#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}`, of two `{"id": [1, 2], "prefer": 2}`: a known reward was wrong | `{"id", "status"}` |
-#' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}`: it was tried in vain | `{"id", "status"}` |
-#' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}`: it will never be answered | `{"id", "status"}` |
+#' | `POST /suggest` | all optional: `n`, `worker`, `lease`, `context`, `arms`, `fixed` | `{"queries": [..]}`, and `"message"` if the budget is spent |
+#' | `POST /add` | `{"point": {..}}` or `{"arm": 3}`, and optionally a result | `{"id", "status"}` |
+#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": ".."}` | `{"id", "status"}` |
+#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}` | `{"id", "status"}` |
+#' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}` | `{"id", "status"}` |
+#' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}` | `{"id", "status"}` |
 #' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
-#' | `GET /best` | `?context[age]=..&context[hour]=..` where there are contexts | `{"point": {..}, "mean", "sd"}` |
-#' | `GET /front` | `context` as for `/best` | `{"front": [{"point": {..}, "outcomes": {..}, "feasible"}]}`, of `$front()`: several objectives |
-#' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total"}` |
-#' | `GET /model` | | what there is to choose and to fill in: inputs with their ranges or levels, contexts, constraints, comparisons, outcomes |
-#' | `GET /slices` | `context` as for `/best` | mean and band along each input through the recommended point, or of the best arms |
-#' | `GET /certificate` | `context` as for `/best` | `{"gap", "probability", "assumptions": [..], "point": {..}}`, of `$certificate()` |
-#' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}`, of [check_model()] |
+#' | `GET /best` | context | `{"point": {..}, "mean", "sd"}` |
+#' | `GET /front` | context | `{"front": [{"point", "outcomes", "feasible"}]}` |
+#' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total", "version"}` |
+#' | `GET /export` | `?format=csv` or `?format=json` | a file |
+#' | `GET /model` | | inputs, contexts, constraints, comparisons, outcomes |
+#' | `GET /slices` | context | predictions along each input, or of the best arms |
+#' | `GET /certificate` | context | `{"gap", "probability", "assumptions": [..], "point": {..}}` |
+#' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` |
 #' | `GET /health` | | `{"status": "ok"}`, without a token |
 #'
-#' A context is an object with a number for each of the bandit's names (in any order; unknown and missing names are errors), or an array in
-#' the bandit's order (`?context=0.2,0.5`). `arms`: numbers or labels of the arms that are eligible now. `fixed`:
-#' an object with values of inputs that are not to be chosen. Rows of `/history` are those of
-#' `$history(draws)`, with `propensity` where choices are randomised, and where rewards are comparisons `id.2`, whom a query met.
+#' * **Suggestions**: each has `id`, `token`, `attempt` and `point`. `arms` are numbers or labels of the eligible
+#'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.
+#' * **Results**: `/observe` and `/add` also take `constraints` (an array) and `size`. With several [outcomes] they
+#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, and the status is `"partial"` until all are
+#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_duels()] is
+#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_rankings()] is an array, best first.
+#' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
+#'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
+#'   nothing.
+#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. In a query:
+#'   `?context[age]=0.2&context[hour]=0.5` or `?context=0.2,0.5`.
+#' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
+#'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
+#' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
+#' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
+#'   `assumptions` states the reason.
 #'
-#' An error is `{"error": "..", "argument": ".."}` with status 400 (what was asked is wrong), 401 (no or a wrong token), 404, 405, 411, 413 (body too
-#' large), 503 (the database does not answer, or it took longer than `time_limit`: ask again). `/observe` may be repeated: the same
-#' reward again changes nothing. `HEAD` is answered as `GET`, without the body.
+#' An error is `{"error": "..", "argument": ".."}`. Its status is 400 (invalid request), 401 (missing or wrong token),
+#' 404, 405, 411, 413 (body too large) or 503. Status 503 means that the database does not answer or that the answer
+#' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
 #'
-#' @section The page: whoever opens `url` in a browser types the token and sees the campaign: the recommended point, the open experiments with a box
-#'   for each result (of [comparisons][rewards_duels()] two of them and which is better; of several [outcomes] each, as they come), a form to ask for more, all that is known with its course, and on request pictures along the inputs, the
-#'   certificate and the check of the model. Wrong entries are corrected (`/amend`), experiments given up (`/fail`, `/withdraw`). What it asks for has no lease. It works on
-#'   a telephone, by keyboard and with screen readers. The token stays in the page's memory (no cookie, no storage) and is gone when it is loaded again; the page
-#'   loads nothing from anywhere else, and its Content-Security-Policy forbids it to, with scripts in a campaign's text besides. Between your browser and the service
-#'   the token is as safe as the way is: on one machine, or with TLS by a proxy.
+#' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
+#'   `draws` can take seconds. Their answers are kept until the log grows. They are computed in a second R process,
+#'   which opens the store as a replica and begins with the first such request; the service goes on with other
+#'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
+#'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made
+#'   with a connection that cannot be opened again (SQLite in memory, or PostgreSQL without a function that connects)
+#'   has no second process: there, other requests wait.
 #'
-#' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is answered or given up (`/fail`, `/withdraw`);
-#'   it is never offered to another client, and never failed because time has passed. Every call suggests something new.
-#'   A program that may die in an evaluation asks for a lease in seconds, as in `"lease": 60`, and renews it (`/heartbeat`). Once the lease has run out, the
-#'   query is offered to the next client that asks for a lease (see *Leases* of [bandit_store()]).
+#' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is observed or given up
+#'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
+#'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
+#'   has ended, the query is offered to the next client that asks for a lease (see *Leases* in [bandit_store()]).
 #'
-#' @section Decisions for visitors: a query that was suggested in a context is a decision for somebody, and is never given to another client, with
-#'   a lease or without. Its reward is taken whenever it comes. An answer may be lost on its way: with a lease, whoever asks
-#'   again with the same `worker` in the same context, while the lease lasts, gets the same query again. Let `worker` be the visitor then.
+#' @section The page: open `url` in a browser and enter the token. The page has
+#'   * the recommended point or Pareto front;
+#'   * the open experiments, with a box for each result;
+#'   * forms for suggestions, and for experiments that were not suggested;
+#'   * the results, with a chart for each outcome, corrections, and downloads as CSV or JSON;
+#'   * predictions along each input, the certificate and the model check.
 #'
-#' @section Safety: the service listens on this machine only (`host = "127.0.0.1"`) unless you say otherwise; every request but `/health`,
-#'   the schema and the page's files (which hold no data) needs the header `Authorization: Bearer <token>`. Bodies larger than `max_body` bytes are refused before
-#'   they are read. Connections that have lasted longer than `time_limit` (half a request, nothing at all, an answer that is not
-#'   fetched) are ended, the oldest first where there are many, and so is work on a request; WebSockets are refused. (On Windows
-#'   R cannot end connections.) What comes from outside is data: text that is parsed as JSON, never an address or a path.
+#'   Suggestions made on the page have no lease. The page checks every 10 seconds for changes by others. Only the rows
+#'   that changed are drawn again, so entries that are not saved yet stay. The page works on a telephone, by keyboard
+#'   and with screen readers.
 #'
-#'   **Over a network put it behind a proxy**: there is no encryption here, and R answers one request at a time. Besides, R keeps the name of every
-#'   header it has ever seen, so a client that makes up names fills its memory; a proxy passes on only what it is told to.
-#'   `system.file("examples", "nginx.conf", package = "gpbandits")` is a configuration of nginx, with TLS, limits for each client, and only
-#'   whole requests passed on; the package's tests run it.
+#'   The token stays in the page's memory (no cookie, no storage) until the page is reloaded. The page loads nothing
+#'   from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
+#'   browser and service the token is protected only on one machine, or with TLS from a proxy.
+#'
+#' @section Contexts and visitors: a query with a context is a decision for one visitor, and is never given to another
+#'   one. Nothing happens when its lease ends; its reward is accepted at any time. A request with the same `worker`
+#'   and context gets the same query again while the lease lasts, because an answer can be lost on its way. Use the
+#'   visitor's id as `worker`, or leave it out. Report a decision whose reward will not come with `/withdraw`.
+#'
+#' @section Safety: the service listens on this machine only, unless `host` is another address. Every request needs
+#'   the header `Authorization: Bearer <token>`, except `/health`, the schema and the page's files, which hold no
+#'   data. Bodies larger than `max_body` bytes are rejected before they are read. Connections that last longer than
+#'   `time_limit` are closed, the oldest first if there are many, and so is work on a request. (On Windows R cannot
+#'   close connections.) WebSockets are not supported. Everything a client sends is data: it is parsed as JSON, and
+#'   never used as code, address or path.
+#'
+#'   **Use a proxy on a network.** The service has no encryption and answers one request at a time. R also keeps the
+#'   name of every header that it receives, so a client that invents names fills the memory; a proxy passes on only
+#'   the known ones. `system.file("examples", "nginx.conf", package = "gpbandits")` is a tested configuration of nginx
+#'   with TLS and limits for each client.
 #'
 #' @param store a [bandit_store()] in which a bandit has been begun.
 #' @param port a port number, or 0 for a free one.
-#' @param token the secret that clients send, a string of at least 16 characters; `NULL` makes one from the system's random numbers (see
-#'   `$token` of the result).
+#' @param token the secret that clients send, a string of at least 16 characters. `NULL` makes one from the system's
+#'   random numbers (see `$token` of the result).
 #' @param host the address to listen on.
 #' @param max_body largest body of a request in bytes.
-#' @param time_limit seconds that a connection may last, and that a request may be worked on.
-#' @param connections the largest number of connections at a time (and no more than half of the files that R may have open).
-#' @return An object of class `bandit_service`, a list with `url`, `token`, `stop()` and `run()`. The service answers while R is idle at
-#'   its prompt; in a script `$run()` serves until it is interrupted (or for `$run(seconds)`).
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @param time_limit seconds that a connection may last, and that the service may work on a request.
+#' @param connections the largest number of connections at a time, at most half of the files that R may have open.
+#' @return An object of class `bandit_service`, a list with
+#'   * `url`, `token`: strings;
+#'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
+#'     anyway.)
+#'   * `stop()`: ends the service.
 #' @seealso [bandit_store()].
+#' @concept web interface
+#' @concept REST API
+#' @concept human in the loop
 #' @examplesIf all(vapply(c("RSQLite", "jsonlite", "httpuv"), requireNamespace, NA, quietly = TRUE))
 #' store <- bandit_store(tempfile(fileext = ".db"), "demo")
 #' gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = store)
@@ -90,7 +126,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   bandit <- open_bandit(store)
   if (port == 0) port <- httpuv::randomPort(host = host)
   service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
-                  port = as.integer(port), page = page_files())
+                  port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit))
   app <- list(onHeaders = function(request) for_method(request, checked_reply(refuse_early(service, request))),
               call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
               onWSOpen = function(socket) socket$close())
@@ -102,6 +138,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   structure(list(url = sprintf("http://%s:%d", host, service$port), token = token,
                  stop = function() {
                    forget()
+                   end_reader(service$reader)
                    httpuv::stopServer(server)
                  },
                  run = function(seconds = Inf) serve_for(seconds)),
@@ -168,19 +205,25 @@ answer_request <- function(service, request) {
   if (!request$REQUEST_METHOD %in% allowed) {
     return(reply_error(405, paste("this takes", door$method), list(Allow = paste(allowed, collapse = ", "))))
   }
-  door$answer(service, if (door$method == "POST") body_of(request) else query_of(request))
+  if (door$method == "POST") return(door$answer(service, body_of(request)))
+  query <- query_of(request)
+  if (door$slow(query)) answer_read(service, door, request$PATH_INFO, query) else door$answer(service, query)
 }
 
 service_doors <- function() {
   post <- function(answer) list(method = "POST", answer = answer)
-  get <- function(answer) list(method = "GET", answer = answer)
+  get <- function(answer, slow = function(query) FALSE) list(method = "GET", answer = answer, slow = slow)
+  slow <- function(answer) get(answer, slow = function(query) TRUE)
   plain <- function(answer) get(function(service, query) answer(service))
   file <- function(path) plain(function(service) service$page[[path]])
-  list("/suggest" = post(serve_suggest), "/observe" = post(serve_observe), "/amend" = post(serve_amend),
+  list("/suggest" = post(serve_suggest), "/add" = post(serve_add), "/observe" = post(serve_observe),
+       "/amend" = post(serve_amend),
        "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
-       "/best" = get(serve_best), "/front" = get(serve_front), "/history" = get(serve_history),
-       "/model" = plain(serve_model), "/slices" = get(serve_slices), "/certificate" = get(serve_certificate),
-       "/check" = plain(serve_check), "/health" = plain(function(service) reply(list(status = "ok"))),
+       "/best" = slow(serve_best), "/front" = slow(serve_front),
+       "/history" = get(serve_history, slow = function(query) "draws" %in% names(query)),
+       "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices),
+       "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
+       "/health" = plain(function(service) reply(list(status = "ok"))),
        "/openapi.json" = plain(function(service) reply(service_schema())),
        "/" = file("/"), "/page.css" = file("/page.css"), "/page.js" = file("/page.js"))
 }
@@ -208,12 +251,17 @@ timed_reply <- function(service, code) {
     code
   })
   # (R's own words for a time limit depend on the language, and may be wrapped.)
-  if (answer$status < 400 || !late()) return(answer)
-  reply_error(503, sprintf("this took longer than %g s: ask again", service$time_limit))
+  if (is_promised(answer) || answer$status < 400 || !late()) return(answer)
+  reply_late(service$time_limit)
 }
+
+reply_late <- function(seconds) reply_error(503, sprintf("this took longer than %g s: ask again", seconds))
+
+is_promised <- function(answer) inherits(answer, "promise")
 
 # An answer to HEAD has the headers of that to GET, and no body.
 for_method <- function(request, answer) {
+  if (is_promised(answer)) return(promises::then(answer, function(value) for_method(request, value)))
   if (is.null(answer) || !identical(request$REQUEST_METHOD, "HEAD")) return(answer)
   answer$headers <- c(answer$headers, content_length(answer$body))
   answer["body"] <- list(NULL)
@@ -242,7 +290,7 @@ serve_suggest <- function(service, body) {
   message <- NULL
   found <- withCallingHandlers(
     service$bandit$suggest(whole_field(body, "n", 1, 1, 1000), context = context_field(service, body[["context"]]),
-                           arms = arms_field(body, "arms"), fixed = fixed_field(body),
+                           arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
                            worker = text_field(body, "worker"), lease = lease_field(body),
                            visitor = length(service$bandit$config$context_names) > 0),
     gpbandits_budget_spent = function(m) {
@@ -362,7 +410,38 @@ serve_history <- function(service, query) {
   ids <- if (last > after) seq(after + 1, last) else integer()
   rows <- bandit_history(bandit, ids)
   if (compares_queries(bandit$config) && !ranks_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
-  reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total))
+  reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total,
+             version = paste(log_version(service$bandit), collapse = "-")))
+}
+
+# All of it as a file: a table for spreadsheets, or settings and log as from_json() reads them.
+serve_export <- function(service, query) {
+  check_fields(query, "format")
+  format <- check_choice(or_else(query[["format"]], "csv"), c("csv", "json"), "format")
+  service$bandit$catch_up()
+  body <- if (format == "json") as_json(service$bandit) else csv_text(service$bandit$history())
+  type <- if (format == "json") "application/json" else "text/csv; charset=utf-8"
+  file <- sprintf("attachment; filename=\"%s.%s\"", gsub("[^A-Za-z0-9_-]+", "-", service$store$name), format)
+  list(status = 200L, headers = c(list("Content-Type" = type, "Content-Disposition" = file), every_answer), body = body)
+}
+
+# RFC 4180, with numbers to the last bit. (A spreadsheet would run text that begins like a formula.)
+csv_text <- function(frame) {
+  quoted <- function(text) paste0("\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE), "\"")
+  numbers <- function(x) {
+    short <- sprintf("%.15g", x)
+    ifelse(as.double(short) == x, short, sprintf("%.17g", x))
+  }
+  cells <- function(column) {
+    if (is.numeric(column)) {
+      return(replace(rep("", length(column)), !is.na(column), numbers(as.double(column[!is.na(column)]))))
+    }
+    text <- as.character(column)
+    formula <- grepl("^[-=+@\t\r]", text) & !grepl("^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$", text)
+    ifelse(is.na(text), "", quoted(paste0(ifelse(formula, "'", ""), text)))
+  }
+  lines <- do.call(paste, c(lapply(unname(as.list(frame)), cells), list(sep = ",")))
+  paste0(c(paste(quoted(names(frame)), collapse = ","), lines), "\r\n", collapse = "")
 }
 
 register_family("bandit_service", service_entry, open = TRUE)

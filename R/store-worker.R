@@ -224,27 +224,35 @@ new_pulse <- function(store, lease) {
   if (is.null(store) || is.null(store$link$connect)) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
-  life <- tryCatch(cpp_listen_here(), error = function(e) {
+  second <- tryCatch(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), error = function(e) {
     stop_gpbandits("The heartbeat finds ", conditionMessage(e), "; `heartbeat = FALSE` does without.",
                    argument = "heartbeat")
   })
-  home <- tempfile("heartbeat")
-  dir.create(home)
-  saveRDS(list(store = store, port = life$port, every = lease / 3, home = home, libraries = .libPaths(),
-               worker = Sys.getpid()),
-          file.path(home, "settings.rds"))
-  file.copy(system.file("heartbeat.R", package = "gpbandits"), home)
-  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file.path(home, "heartbeat.R")), shQuote(home)),
-          wait = FALSE, stdout = FALSE, stderr = FALSE)
   list(token = function(token) {
-         draft <- file.path(home, "draft")
+         draft <- file.path(second$home, "draft")
          writeLines(token, draft)
-         file.rename(draft, file.path(home, "token"))
+         file.rename(draft, file.path(second$home, "token"))
        },
-       stop = function() {
-         cpp_close_listener(life$listener)
-         unlink(home, recursive = TRUE)
-       })
+       stop = second$stop)
+}
+
+# A process that runs a function of ours, `loop(settings, connection)`, until `stop()` is called or this process is gone
+# (then the connection can be read). `settings$every`: the seconds after which the package is loaded.
+begin_second_process <- function(loop, settings) {
+  life <- cpp_listen_here()
+  home <- tempfile("second")
+  dir.create(home)
+  settings <- c(settings, list(loop = loop, port = life$port, home = home, libraries = .libPaths(),
+                               begun_by = Sys.getpid()))
+  saveRDS(settings, file.path(home, "settings.rds"))
+  script <- file.path(home, "heartbeat.R")
+  file.copy(system.file("heartbeat.R", package = "gpbandits"), script)
+  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), shQuote(home)), wait = FALSE,
+          stdout = FALSE, stderr = FALSE)
+  list(home = home, stop = function() {
+    cpp_close_listener(life$listener)
+    unlink(home, recursive = TRUE)
+  })
 }
 
 # Called by inst/heartbeat.R.
@@ -253,7 +261,7 @@ heartbeat_loop <- function(settings, connection) {
   repeat {
     token <- if (file.exists(file)) tryCatch(readLines(file), error = function(e) "") else ""
     # A database that does not answer is asked again at the next beat.
-    if (length(token) && nzchar(token[1]) && !is_stopped(settings$worker)) {
+    if (length(token) && nzchar(token[1]) && !is_stopped(settings$begun_by)) {
       tryCatch(store_heartbeat(settings$store, token), error = function(e) drop_connection(settings$store$link))
     }
     if (socketSelect(list(connection), timeout = settings$every)) return(invisible())

@@ -1,9 +1,10 @@
-# The second process of a worker (see ?gpbandits::work_on): renews the lease of what the worker evaluates,
-# until the worker is gone. The package is loaded only if an evaluation lasts.
+# A second process of a worker, which renews its leases (see ?gpbandits::work_on), or of a service, which computes its
+# slow answers (see ?gpbandits::bandit_service). It ends when the first is gone. The package is loaded only if that
+# lasts longer than `every` seconds.
 home <- commandArgs(TRUE)[1]
 settings <- readRDS(file.path(home, "settings.rds"))
 connection <- socketConnection("127.0.0.1", settings$port, open = "r+b", blocking = FALSE, timeout = 10)
 if (!socketSelect(list(connection), timeout = settings$every)) {
   .libPaths(settings$libraries)
-  get("heartbeat_loop", envir = asNamespace("gpbandits"))(settings, connection)
+  get(settings$loop, envir = asNamespace("gpbandits"))(settings, connection)
 }

@@ -48,6 +48,35 @@ wait_for_status <- function(browser, words) {
   wait_in_page(browser, sprintf("document.getElementById('status').textContent.includes(\"%s\")", words))
 }
 
+# The recommendation comes when it is computed; until then the last one stays.
+wait_for_best <- function(browser) wait_in_page(browser, "!document.getElementById('best').hasAttribute('aria-busy')")
+
+# The page reads what others did, as it does every ten seconds.
+look_again <- function(browser) browser$js("document.dispatchEvent(new Event('visibilitychange')); ''")
+
+# What is typed, and not sent.
+type_into <- function(browser, id, text) {
+  browser$js(sprintf("document.getElementById('%s').focus(); document.getElementById('%s').select(); ''", id, id))
+  type_text(browser, text)
+}
+
+text_in <- function(browser, id) browser$js(sprintf("document.getElementById('%s').value", id))
+
+# Headings, names of inputs and numbers whose letters lie on more than one line (a break after _ . or - is none).
+broken_words <- function(browser) {
+  unlist(browser$js("Array.from(document.querySelectorAll('th, dt, td.n, dd.n, button')).filter((e) => e.offsetParent !== null).flatMap((e) => {
+    const found = [];
+    const walk = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) for (const word of walk.currentNode.textContent.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(walk.currentNode, word.index);
+      range.setEnd(walk.currentNode, word.index + word[0].length);
+      if (new Set(Array.from(range.getClientRects()).map((r) => Math.round(r.top))).size > 1) found.push(word[0]);
+    }
+    return found;
+  })"))
+}
+
 # What went wrong in the page, or was forbidden to it.
 faults_of_page <- function(browser) {
   Filter(function(event) event$method %in% c("Runtime.exceptionThrown", "Log.entryAdded") &&
@@ -76,7 +105,7 @@ test_that("the page's files hold nothing, load nothing from elsewhere, and say s
     expect_identical(file$headers[["Cache-Control"]], "no-store")
   }
   expect_false(grepl("style=|onclick=|<script>", files[["/"]]$body))
-  expect_lt(sum(nchar(vapply(files, `[[`, "", "body"))), 50000)
+  expect_lt(sum(nchar(vapply(files, `[[`, "", "body"))), 65000)
 })
 
 test_that("a whole campaign by keyboard: a token refused, a wrong entry corrected, given up, looked at", {
@@ -182,11 +211,12 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
 
   # What is known and what the model says, in pictures with words.
   best <- replica$best()
+  wait_for_best(browser)
   said <- browser$js("Array.from(document.querySelectorAll('#best dd')).map((d) => d.textContent).join('|')")
   expect_identical(said, paste(format(signif(best$temperature, 6), digits = 6), best$solvent, sep = "|"))
   expect_match(browser$js("document.querySelector('#progress title').textContent"), "^6 results so far; the best is")
   slices <- open_panel(browser, "slices")
-  expect_match(slices, "temperature: expected to be best at")
+  expect_match(slices, "temperature: predicted best at")
   expect_identical(browser$js("document.querySelectorAll('#slices svg[role=img] > title').length"), 2L)
   certificate <- suppressWarnings(replica$certificate(), classes = "gpbandits_model")
   expect_match(open_panel(browser, "certificate"), paste("At most", format(signif(certificate$gap, 6), digits = 6)), fixed = TRUE)
@@ -252,7 +282,7 @@ test_that("contexts, limits and arms have their boxes and pictures", {
   wait_for_status(browser, "0.7 is saved")
   replica$catch_up()
   expect_identical(unlist(replica$history()[5, c("reward", "g1", "age")]), c(reward = 0.7, g1 = -0.25, age = 0.5))
-  expect_match(open_panel(browser, "slices"), "arm: expected to be best at")
+  expect_match(open_panel(browser, "slices"), "arm: predicted best at")
   expect_identical(faults_of_page(browser), list())
 })
 
@@ -265,7 +295,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   let_go(bandit)
   browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 0")
-  expect_match(browser$js("document.getElementById('duel').innerText"), "Ask for two experiments first")
+  expect_match(browser$js("document.getElementById('duel').innerText"), "Get two suggestions first")
   # Two are asked for unless something else is said; then the first of the two answers has the focus.
   ask_for_two <- function(ids) {
     browser$js("document.getElementById('count').focus()")
@@ -296,6 +326,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   expect_match(known, sprintf("not as good as experiment 2 (arm %d, lemon %g, sugar %g)", history$arm.2[1], history$lemon.2[1],
                               history$sugar.2[1]), fixed = TRUE)
   expect_match(known, "as good as experiment 4", fixed = TRUE)
+  wait_for_best(browser)
   expect_match(browser$js("document.getElementById('best').innerText"), paste0("arm\n", replica$best()$arm))
   expect_match(open_panel(browser, "slices"), "most often preferred at")
   expect_match(open_panel(browser, "certificate"), "At most")
@@ -328,6 +359,7 @@ test_that("several outcomes have a box each, filled in as they come", {
   wait_for_status(browser, "Known: 3")
   expect_match(browser$js("document.getElementById('story').textContent"), "yield maximised, impurity at most 0.5, ph at least 2")
   expect_match(browser$js("document.querySelector('#progress title').textContent"), "3 results so far; the best that keeps the limits is 2")
+  wait_for_best(browser)
   expect_match(browser$js("document.getElementById('best-note').textContent"), "yield .*impurity .*The limits hold there with probability")
   browser$js("document.getElementById('ask').requestSubmit(); ''")
   wait_for_status(browser, "Experiment 4 is open")
@@ -343,7 +375,7 @@ test_that("several outcomes have a box each, filled in as they come", {
   box("impurity", "low")
   expect_match(browser$js("document.getElementById('result-4-impurity-fault').textContent"), "Write a number")
   box("impurity", "0.2")
-  wait_for_status(browser, "impurity 0.2 saved. The rest is awaited.")
+  wait_for_status(browser, "impurity 0.2 saved. The other outcomes are still open.")
   expect_identical(browser$js("document.getElementById('result-4-impurity')"), NULL)
   expect_match(browser$js("document.getElementById('query-4').textContent"), "impurity 0.2")
   press_button(browser, "Correct the result of experiment 4")
@@ -359,9 +391,156 @@ test_that("several outcomes have a box each, filled in as they come", {
   replica <- open_bandit(store_at(place))
   expect_identical(unlist(replica$history()[4, c("yield", "impurity", "ph")]), c(yield = 2.5, impurity = 0.25, ph = 4))
   let_go(replica)
-  expect_match(open_panel(browser, "slices"), "x: expected to be best at")
+  expect_match(open_panel(browser, "slices"), "x: predicted best at")
   expect_identical(faults_of_page(browser), list())
   expect_true(fits_width(browser, 320))
+})
+
+test_that("what is typed stays, whatever is saved here or by somebody else, and what is lost is told", {
+  skip_without_page()
+  place <- sqlite_place()
+  bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
+  bandit$suggest(5)
+  browser <- page_of(place)$browser
+  wait_for_status(browser, "Open: 5")
+  type_into(browser, "result-2-reward", "0.25")
+  type_into(browser, "result-3-reward", "0.35")
+  press_button(browser, "Withdraw experiment 4")
+  type_text(browser, "no more substrate")
+  type_into(browser, "count", "7")
+  browser$js("window.row2 = document.getElementById('query-2'); ''")
+  # One is saved here: the others stay as they are, and the next empty box has the focus.
+  enter_result(browser, 1, "0.1")
+  wait_for_status(browser, "0.1 is saved")
+  expect_identical(text_in(browser, "result-2-reward"), "0.25")
+  expect_identical(text_in(browser, "result-3-reward"), "0.35")
+  expect_identical(browser$js("document.querySelector('#query-4 .under-way input').value"), "no more substrate")
+  expect_identical(text_in(browser, "count"), "7")
+  expect_true(browser$js("window.row2 === document.getElementById('query-2')"))
+  expect_true(has_focus(browser, "#result-5-reward"))
+  # Somebody else answers one, corrects another and asks for more, while a correction is being typed.
+  press_button(browser, "Correct the result of experiment 1")
+  type_text(browser, "0.111")
+  bandit$observe(5, 0.5)
+  bandit$amend(1, 0.15)
+  bandit$suggest()
+  look_again(browser)
+  wait_in_page(browser, "document.getElementById('query-6') !== null && document.getElementById('query-5') === null")
+  expect_identical(text_in(browser, "result-2-reward"), "0.25")
+  expect_identical(browser$js("document.querySelector('#query-4 .under-way input').value"), "no more substrate")
+  expect_identical(browser$js("document.activeElement.value"), "0.111")
+  expect_match(browser$js("document.getElementById('known').innerText"), "0.15")
+  expect_identical(browser$js("document.getElementById('alert').textContent"), "")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "corrected")
+  # Somebody else answers one whose result is being typed: it is gone, and that is told.
+  bandit$catch_up()
+  bandit$observe(3, 0.3)
+  look_again(browser)
+  wait_in_page(browser, "document.getElementById('alert').textContent.includes('Your entry was not sent: 0.35')")
+  expect_identical(text_in(browser, "result-2-reward"), "0.25")
+  # All of it can still be sent.
+  browser$js("document.getElementById('result-2-reward').focus()")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "0.25 is saved")
+  browser$js("document.querySelector('#query-4 .under-way input').focus()")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "4 is withdrawn")
+  bandit$catch_up()
+  expect_identical(bandit$history()$reward, c(0.111, 0.25, 0.3, NA, 0.5, NA))
+  expect_identical(faults_of_page(browser), list())
+})
+
+test_that("of several outcomes, what is typed stays when another one of the row is saved elsewhere", {
+  skip_without_page()
+  place <- sqlite_place()
+  bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, store = store_at(place, seed = 1),
+                  outcomes = list(yield = to_maximize(), impurity = at_most(0.5)))
+  bandit$suggest(2)
+  browser <- page_of(place)$browser
+  wait_for_status(browser, "Open: 2")
+  type_into(browser, "result-2-yield", "5")
+  type_into(browser, "result-1-impurity", "0.25")
+  type_into(browser, "result-1-yield", "3")
+  bandit$observe(1, data.frame(yield = NA, impurity = 0.2))
+  look_again(browser)
+  wait_in_page(browser, "document.getElementById('result-1-impurity') === null")
+  expect_true(has_focus(browser, "#result-1-yield"))
+  expect_identical(text_in(browser, "result-1-yield"), "3")
+  expect_identical(text_in(browser, "result-2-yield"), "5")
+  expect_match(browser$js("document.getElementById('alert').textContent"), "Experiment 1 .* not sent: 0.25")
+  press_key(browser, "Enter")
+  wait_for_status(browser, "yield 3 saved.")
+  expect_identical(text_in(browser, "result-2-yield"), "5")
+  bandit$catch_up()
+  expect_identical(unlist(bandit$history()[1, c("yield", "impurity")]), c(yield = 3, impurity = 0.2))
+  expect_identical(faults_of_page(browser), list())
+})
+
+test_that("a campaign of many columns: added by hand, a picture for each outcome, exported, no word broken", {
+  skip_without_page()
+  place <- sqlite_place()
+  space <- search_space(temperature = param_real(20, 90), residence_time = param_real(1, 60), equivalents = param_real(1, 3),
+                        concentration = param_real(0.01, 2), pressure = param_integer(1, 40),
+                        solvent = param_factor(c("water", "dimethylformamide")), dry = param_logical())
+  bandit <- auto_bandit(space, outcomes = list(yield = to_maximize(), impurity = at_most(0.5)), store = store_at(place, seed = 1))
+  for (k in 1:4) {
+    query <- bandit$suggest()
+    bandit$observe(query$id, data.frame(yield = 61.23456 - k, impurity = k / 7))
+  }
+  bandit$suggest(2)
+  browser <- page_of(place)$browser
+  wait_for_status(browser, "Known: 4")
+  wait_for_best(browser)
+  for (width in c(1200, 400)) {
+    expect_true(fits_width(browser, width), info = width)
+    expect_identical(broken_words(browser), NULL, info = width)
+  }
+  titles <- unlist(browser$js("Array.from(document.querySelectorAll('#progress svg title')).map((t) => t.textContent)"))
+  expect_match(titles[1], "4 results so far; the best that keeps the limits is")
+  expect_match(titles[2], "impurity (at most 0.5): 4 results, from 0.142857 to 0.571429", fixed = TRUE)
+  expect_length(titles, 2)
+  expect_match(open_panel(browser, "certificate"), "There is no bound.*outcomes yield, impurity")
+
+  # An experiment that was not suggested: boxes are checked, then it is there.
+  browser$js("document.getElementById('add-part').open = true; ''")
+  values <- c(temperature = "55.5", residence_time = "10", equivalents = "1.5", concentration = "0.5", pressure = "7.5")
+  k <- 0
+  fill_in <- function(values) {
+    for (name in names(values)) {
+      browser$js(sprintf("const box%s = document.querySelector('#add [data-name=%s]'); box%s.focus(); box%s.select && box%s.select(); ''", k <<- k + 1, name, k, k, k))
+      type_text(browser, values[[name]])
+    }
+  }
+  fill_in(values)
+  browser$js("document.getElementById('add').requestSubmit(); ''")
+  expect_match(browser$js("document.querySelector('#add').innerText"), "Choose one")
+  browser$js("document.querySelector('#add [data-name=solvent]').value = 'water'; document.querySelector('#add [data-name=dry]').value = 'FALSE'; ''")
+  fill_in(c(yield = "42", impurity = "0.125"))
+  press_key(browser, "Enter")
+  # (A whole number is asked of the service, which says so.)
+  wait_in_page(browser, "document.getElementById('alert').textContent.includes('pressure')")
+  expect_identical(text_in(browser, "count"), "1")
+  fill_in(c(pressure = "7"))
+  press_key(browser, "Enter")
+  wait_for_status(browser, "Experiment 7 is added with its result")
+  bandit$catch_up()
+  added <- bandit$history()[7, ]
+  expect_identical(unlist(added[c("temperature", "pressure", "yield", "impurity")]), c(temperature = 55.5, pressure = 7, yield = 42, impurity = 0.125))
+  expect_identical(c(as.character(added$solvent), as.character(added$dry), added$status), c("water", "FALSE", "known"))
+
+  # Downloads are what the service exports.
+  folder <- tempfile("downloads")
+  dir.create(folder)
+  browser$run("Page.setDownloadBehavior", behavior = "allow", downloadPath = folder)
+  for (format in c("csv", "json")) {
+    browser$js(sprintf("document.querySelector('[data-export=%s]').click(); ''", format))
+    file <- file.path(folder, paste0("b.", format))
+    wait_for(file.exists(file) && file.size(file) > 0)
+  }
+  expect_identical(utils::read.csv(file.path(folder, "b.csv"))$yield, bandit$history()$yield)
+  expect_identical(from_json(readLines(file.path(folder, "b.json"), warn = FALSE))$history(), bandit$history())
+  expect_identical(faults_of_page(browser), list())
 })
 
 test_that("several objectives: the page shows the places that no other beats", {
@@ -374,8 +553,11 @@ test_that("several objectives: the page shows the places that no other beats", {
   let_go(bandit)
   browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 3")
+  wait_for_best(browser)
   expect_identical(browser$js("document.querySelectorAll('#front tbody tr').length"), nrow(bandit$front()))
-  expect_identical(browser$js("document.querySelector('#progress title').textContent"), "3 results so far.")
+  titles <- unlist(browser$js("Array.from(document.querySelectorAll('#progress svg title')).map((t) => t.textContent)"))
+  expect_identical(titles[1], "3 results so far.")
+  expect_match(titles[2:3], "^(speed|cost) \\((maximised|minimised)\\): 3 results, from")
   expect_identical(faults_of_page(browser), list())
 })
 
@@ -469,6 +651,11 @@ test_that("the doors say what several outcomes are for, and the front", {
   front <- read(gpbandits:::serve_front(service, list()))$front
   expect_identical(vapply(front, `[[`, 0L, "arm"), bandit$front()$arm)
   expect_equal(front[[1]]$outcomes$cost$mean, bandit$front()$cost_mean[1])
+  # No theorem bounds a regret here: that is said, and is no error.
+  certificate <- gpbandits:::checked_reply(gpbandits:::serve_certificate(service, list()))
+  expect_identical(certificate$status, 200L)
+  expect_null(read(certificate)$gap)
+  expect_match(unlist(read(certificate)$assumptions), "^none: .*speed, cost, heat")
   refused <- gpbandits:::checked_reply(gpbandits:::serve_best(service, list()))
   expect_identical(refused$status, 400L)
   plain <- gp_ei(tiny, kernel_se(0.3), 0.01, store = store_at(sqlite_place(), seed = 1))

@@ -310,6 +310,159 @@ test_that("a request that takes too long is given up, and one that waits for its
   expect_equal(count(), 11)
 })
 
+# A bandit whose certificate waits while the file `gate` is there, and adds a line to the file `count` each time.
+gated_bandit <- function(place, gate, count) {
+  waits <- eval(bquote(function(round) {
+    cat("x\n", file = .(count), append = TRUE)
+    for (k in 1:1200) if (file.exists(.(gate))) Sys.sleep(0.05)
+    2
+  }))
+  bandit <- gp_ucb(store_x, kernel_se(0.2), 0.01, width = width_function(waits), store = store_at(place, seed = 1, trust = TRUE))
+  for (k in 1:3) bandit$observe(bandit$suggest()$id, k / 10)
+  bandit$suggest(2)
+  bandit
+}
+
+test_that("an answer that takes long keeps nobody waiting, and comes when it is computed", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  gate <- tempfile("gate")
+  bandit <- gated_bandit(place, gate, tempfile())
+  expected <- bandit$certificate()
+  let_go(bandit)
+  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 60)
+  on.exit(service$end())
+  key <- "Authorization: Bearer a secret of many letters"
+  file.create(gate)
+  slow <- lapply(1:2, function(k) {
+    client <- dial(service$port, 90)
+    writeBin(http_text(if (k == 1) "GET" else "HEAD", "/certificate", key), client)
+    client
+  })
+  on.exit(for (one in slow) close(one), add = TRUE, after = FALSE)
+  # Two wait for it; everything else is answered meanwhile.
+  expect_identical(raw_status(raw_answer(service$port, http_text("POST", "/observe", key, '{"id": 4, "reward": 0.2}'))), 200L)
+  expect_identical(raw_status(raw_answer(service$port, http_text("GET", "/history", key))), 200L)
+  expect_false(any(socketSelect(slow, timeout = 0)))
+  unlink(gate)
+  answers <- vapply(slow, read_all, "")
+  expect_identical(raw_status(answers), c(200L, 200L))
+  body <- jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answers[1], perl = TRUE))
+  expect_true(expected$assumptions[1] %in% unlist(body$assumptions))
+  expect_match(answers[2], "\r\n\r\n$")
+})
+
+test_that("a slow answer that overruns the time limit is 503, and is there when it is asked again", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  gate <- tempfile("gate")
+  bandit <- gated_bandit(place, gate, tempfile())
+  expected <- bandit$certificate()
+  let_go(bandit)
+  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 2)
+  on.exit(service$end())
+  ask <- function(path) raw_answer(service$port, http_text("GET", path, "Authorization: Bearer a secret of many letters"))
+  file.create(gate)
+  expect_match(ask("/certificate"), "^HTTP/1.1 503 .*longer than 2 s: ask again")
+  unlink(gate)
+  for (k in 1:60) {
+    answer <- ask("/certificate")
+    if (raw_status(answer) == 200L) break
+    Sys.sleep(0.25)
+  }
+  expect_equal(jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE))$gap, expected$gap)
+})
+
+test_that("answers are kept until there is news, and belong to one question", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_place()
+  count <- tempfile()
+  bandit <- gated_bandit(place, tempfile(), count)
+  store <- store_at(place, trust = TRUE)
+  service <- list(bandit = open_bandit(store), store = store, time_limit = 60, reader = gpbandits:::new_reader(store, 60))
+  service$reader$alone <- TRUE
+  request <- function(path, query = "") {
+    gpbandits:::checked_reply(gpbandits:::answer_read(service, gpbandits:::service_doors()[[path]], path, gpbandits:::query_of(list(QUERY_STRING = query))))
+  }
+  computed <- function() length(readLines(count))
+  first <- suppressWarnings(request("/certificate"), classes = "gpbandits_model")
+  expect_identical(first$status, 200L)
+  before <- computed()
+  expect_identical(request("/certificate"), first)
+  expect_identical(computed(), before)
+  # Another path, another query and news are other questions; what is wrong is not kept.
+  expect_false(identical(request("/best"), first))
+  expect_identical(request("/certificate", "x=1")$status, 400L)
+  bandit$observe(4, 0.3)
+  expect_false(identical(suppressWarnings(request("/certificate"), classes = "gpbandits_model"), first))
+  expect_gt(computed(), before)
+  expect_equal(jsonlite::parse_json(request("/best")$body)$mean, bandit$best()$mean)
+  let_go(bandit)
+})
+
+test_that("an experiment that was not suggested is added, whole or open, and what is wrong is refused", {
+  skip_on_cran()
+  skip_without_service()
+  store <- store_at(sqlite_place(), seed = 1)
+  space <- search_space(u = param_real(0, 2), rule = param_factor(c("a", "b")), whole = param_logical())
+  bandit <- auto_bandit(space, outcomes = list(yield = to_maximize(), impurity = at_most(0.5)), store = store)
+  service <- list(bandit = bandit, store = store)
+  add <- function(body, service) {
+    gpbandits:::checked_reply(gpbandits:::serve_add(service, gpbandits:::cpp_json_read(body, vectors = FALSE)))
+  }
+  point <- '"point": {"whole": true, "u": 0.5, "rule": "b"}'
+  read <- function(answer) jsonlite::parse_json(answer$body)
+  expect_identical(read(add(sprintf('{%s, "outcomes": {"yield": 3, "impurity": 0.2}}', point), service)), list(id = 1L, status = "known"))
+  expect_identical(read(add(sprintf('{%s, "outcomes": {"impurity": 0.2}}', point), service)), list(id = 2L, status = "partial"))
+  expect_identical(read(add(sprintf("{%s}", point), service)), list(id = 3L, status = "pending"))
+  history <- bandit$history()
+  expect_identical(history$status, c("known", "partial", "pending"))
+  expect_identical(history$yield, c(3, NA, NA))
+  expect_true(all(history$u == 0.5 & history$rule == "b" & history$whole))
+  wrong <- c("{}", '{"point": {"u": 1}}', '{"point": {"u": 1, "rule": "c", "whole": true}}', '{"point": [1]}', '{"point": {"u": [1, 2], "rule": "a", "whole": true}}',
+             '{"point": {"u": "1; x", "rule": "a", "whole": true}}', sprintf('{%s, "outcomes": {"yield": "high"}}', point),
+             sprintf('{%s, "outcomes": {"taste": 1}}', point), sprintf('{%s, "reward": 1}', point), sprintf('{%s, "worker": "w"}', point), '{"arm": 1}')
+  for (body in wrong) expect_identical(add(body, service)$status, 400L, info = body)
+  expect_identical(nrow(bandit$history()), 3L)
+  # Of arms: by number, with a context and a reward.
+  arms <- gp_ucb(1:4 / 4, kernel_se(c(0.2, 1)), 0.01, contexts = "age", store = other <- store_at(sqlite_place(), seed = 1))
+  of_arms <- list(bandit = arms, store = other)
+  expect_identical(read(add('{"arm": 3, "context": {"age": 0.5}, "reward": 0.25}', of_arms)), list(id = 1L, status = "known"))
+  for (body in c('{"arm": 5, "context": [0.5], "reward": 1}', '{"arm": [1, 2], "context": [0.5]}', '{"arm": 3, "reward": 1}')) {
+    expect_identical(add(body, of_arms)$status, 400L, info = body)
+  }
+  expect_identical(unlist(arms$history()[1, c("arm", "age", "reward")]), c(arm = 3, age = 0.5, reward = 0.25))
+})
+
+test_that("the export is the history as a table, and the log as from_json() reads it", {
+  skip_on_cran()
+  skip_without_service()
+  store <- store_at(sqlite_place(), seed = 1)
+  levels <- c("plain", "a, \"b\"", "=1+2", "\u00e9")
+  bandit <- gp_ucb(search_space(x = param_real(0, 1), kind = param_factor(levels)),
+                   kernel_se(0.3, dims = "x") + kernel_categorical(0.5, dims = "kind"), 0.01, width = width_constant(2), store = store)
+  bandit$add(data.frame(x = c(1 / 3, 0.1, 0.2, 1e-7), kind = levels), reward = c(1 / 7, -2, 1e-300, 1 + 1e-15))
+  bandit$suggest()
+  service <- list(bandit = bandit, store = store)
+  export <- function(format) gpbandits:::serve_export(service, list(format = format))
+  csv <- export("csv")
+  expect_match(csv$headers[["Content-Disposition"]], "^attachment; filename=\"[A-Za-z0-9_-]+[.]csv\"$")
+  expect_match(csv$headers[["Content-Type"]], "text/csv")
+  table <- utils::read.csv(text = enc2utf8(csv$body), encoding = "UTF-8")
+  history <- bandit$history()
+  expect_named(table, names(history))
+  expect_identical(table$x, history$x)
+  expect_identical(table$reward, history$reward)
+  # (No spreadsheet runs what stands in a cell.)
+  expect_identical(table$kind[1:4], sub("^=", "'=", levels))
+  json <- export("json")
+  expect_identical(from_json(json$body)$history(), history)
+  expect_identical(gpbandits:::checked_reply(export("xml"))$status, 400L)
+})
+
 test_that("a client in Python's standard library works beside R", {
   skip_on_cran()
   skip_without_service()
