@@ -12,7 +12,7 @@
 #' Mean and sd are always those of the latent function; the noise is not included.
 #'
 #' @section Engines:
-#' Over arms the posterior is exact and a round's cost does not grow with the number of rounds:
+#' Over arms the posterior is exact up to rounding, and a round's cost is bounded by the number of distinct arms played, not by the number of rounds:
 #' `"weights"` keeps a pivoted Cholesky factor of the kernel over all arms (its rank is in `summary()`),
 #' `"played"` a factor over the distinct arms played so far, which is cheaper where the kernel is rough.
 #' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices. From 100,000 arms on (UCB, EI, mean, variance; no contexts,

@@ -21,7 +21,7 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #'
 #' @param x inputs in the order in which they were seen, one row per pair.
 #' @param y responses.
-#' @param kernel a [kernel][kernel_se()] over the inputs.
+#' @param kernel a [kernel][kernel_se()] that is a function of the inputs; `kernel_matrix()` is an error.
 #' @param ridge for `change_statistic()` the number \eqn{q\rho_q}{q rho_q} > 0 that is added to
 #'   the Gram matrix's diagonal; for `detect_change()` a number or a function of \eqn{q}.
 #' @param threshold a number or a function of \eqn{q}: statistics above it raise the alarm.
@@ -88,7 +88,8 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #' @param ridge `NULL`, or the number \eqn{q\rho_q}{q rho_q} > 0 of one test.
 #' @return With a `ridge` a list of it and `threshold`, a number. Otherwise a list: `c`, `C`, the functions `ridge` and `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each
 #'   candidate.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Errors: a `gpbandits_error` that names the argument. Kernels with a [kernel_matrix()] have no inputs and no rates: choose the functions of
+#'   [change_detect()] for them by hand.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
 #' @aliases calibrate_threshold
 #' @seealso [change_detect()], [detect_change()].

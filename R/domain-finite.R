@@ -238,12 +238,13 @@ place_labels.finite_domain <- function(domain, arm, inputs) {
   c(columns, cpp_columns(domain$x, domain$names, at))
 }
 
-# Few arms, or arms whose covariance is no function of the inputs, make no curve.
+# Few arms, or arms whose covariance is no function of the inputs, make no curve; a line of arms makes no map.
 #' @export
 picture_types.finite_domain <- function(domain, smooth) {
   d <- ncol(domain$x)
-  can <- c(if (d == 1) "curve", if (d == 2 && is_full_grid(domain$x)) "map", "arms")
-  enough <- smooth && (d == 2 || nrow(domain$x) >= 10)
+  can <- c(switch(d, "curve", "map"), "arms")
+  flat <- d == 2 && any(apply(domain$x, 2, function(column) all(column == column[1])))
+  enough <- smooth && !flat && ((d == 2 && is_full_grid(domain$x)) || nrow(domain$x) >= 10)
   list(can = can, auto = if (enough) can[1] else "arms")
 }
 

@@ -55,8 +55,8 @@
 #' | GP-AUCB's guard | as UCB | factor \eqn{e^C}{exp(C)} | [pending_hallucinate()] | Desautels 2014 |
 #' | GP-UCB-PE | prior, batches, arms | best of batch; all queries, delays too: factor \eqn{5e^G/2}{5 exp(G) / 2} | [gp_ucb_pe()] | Contal 2013; derived |
 #' | TS-RSR | prior, batches | see the paper; PIMS one by one | [ts_rsr()] | Ren 2024 |
-#' | BPE | norm, batches | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)} | [bpe()] | Li 2022 |
-#' | BPE, delays that may depend on rewards | norm | the same, plus the wait of each batch | [bpe()] | after Vakili 2023; derived |
+#' | BPE | norm, batches, arms | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)}; on a box only against the best of \eqn{n} candidates | [bpe()] | Li 2022 |
+#' | BPE, delays that may depend on rewards | norm, arms | the same, plus the wait of each batch | [bpe()] | after Vakili 2023; derived |
 #' | local penalisation | batches | none | [pending_penalise()] | Gonzalez 2016 |
 #'
 #' **Change**
@@ -67,14 +67,15 @@
 #' | restarts, windows, weights | bounded variation | dynamic regret | [gp_ucb_drift()] | Zhou 2021, Deng 2022 |
 #' | TV-GP-UCB | a prior that drifts, arms | regret \eqn{\sqrt{T\beta_TI_T}}{sqrt(T beta_T I_T)}, realised information, linear with a small slope | [gp_ucb_drift()] | Bogunovic 2016; derived |
 #' | event triggers | prior, no change | no restart, w.p. \eqn{1-\delta}{1 - delta}; nothing of changes | [change_event()] | rule Brunzema; derived |
-#' | R-PERP's schedule | norm, total variation known | dynamic regret \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} | [bpe()] with `variation` | Iwazaki 2024 (abstract); derived |
+#' | R-PERP's schedule | norm, arms, total variation known | dynamic regret \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} | [bpe()] with `variation` | Iwazaki 2024 (abstract); derived |
 #' | designs in random order | norm, drift bounded | intervals for the mean of \eqn{f} over the design | [width_fixed()] | after Iwazaki 2024; derived |
 #'
 #' **Constraints and safety**
 #'
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
-#' | GP-UCB with long-term constraints | norm | regret and violation sublinear | [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()] | Shi 2022 |
+#' | GP-UCB, constraints without noise | norm, fresh epochs (`reuse = FALSE`) | average regret and violation fall if \eqn{L} and \eqn{S} grow and \eqn{\gamma_S+\log(L/\delta)=o(\sqrt S)}{gamma_S + log(L / delta) = o(sqrt(S))} | [gp_ucb_noiseless_constraints()] | Shi 2022 |
+#' | GP-UCB, constraints with noise | the same, Slater's condition, \eqn{f} and \eqn{g} bounded | the same | [gp_ucb_noisy_constraints()] | Shi 2022 |
 #' | CKB | norm, Slater's condition | regret and soft violation sublinear: rounds may cancel | [rival_ckb()] | Zhou 2022 |
 #' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [gp_ucb()] with `outcomes`, [rival_epbo()] | Xu 2023, Lu 2022; derived |
 #' | bandit OCO, ADMMBO | | see their pages | [rival_oco()], [rival_admmbo()] | |

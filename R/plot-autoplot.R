@@ -148,6 +148,7 @@ ggplot_slices <- function(view) {
   parts <- lapply(names, function(name) {
     part <- view$data[view$data$input == name, ]
     part$counted <- !is.null(view$levels[[name]])
+    part$bars <- part$counted | nrow(part) == 1
     part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name) else name
     through <- or_else(view$through[[name]], NA)
     part$at <- if (part$counted[1]) match(as.character(through), part$label) else as.double(through)
@@ -158,20 +159,29 @@ ggplot_slices <- function(view) {
   shown$panel <- factor(shown$panel, levels = unique(shown$panel))
   axis <- axis_of_panels(shown)
   shown <- axis$data
-  curves <- shown[!shown$counted, ]
-  bars <- shown[shown$counted, ]
-  ggplot2::ggplot(view$data) +
-    ggplot2::geom_ribbon(data = curves, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"), fill = mark$mean,
-                         alpha = 0.18) +
+  # (Heights that are not known yet are no curve; their panels stay.)
+  known <- shown[is.finite(shown$mean), ]
+  curves <- known[!known$bars, ]
+  bars <- known[known$bars, ]
+  ggplot2::ggplot(view$data) + ggplot2::geom_blank(data = shown, mapping = aes_of(x = "value")) +
+    ggplot2::geom_ribbon(data = with_known_band(curves), fill = mark$mean, alpha = 0.18,
+                         mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
     ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
     ggplot2::geom_vline(data = shown[!duplicated(shown$panel) & !is.na(shown$at), ],
                         mapping = aes_of(xintercept = "at"), colour = mark$next_choice, linetype = "dotted") +
-    ggplot2::geom_linerange(data = bars, mapping = aes_of(x = "value", ymin = "lower", ymax = "upper"),
-                            colour = mark$mean, linewidth = 0.6) +
+    ggplot2::geom_linerange(data = with_known_band(bars), colour = mark$mean, linewidth = 0.6,
+                            mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
     ggplot2::geom_point(data = bars, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, shape = 15,
                         size = 2) +
-    ggplot2::facet_wrap("panel", scales = "free_x") + axis$scale + ggplot2::labs(x = NULL, y = "reward")
+    ggplot2::facet_wrap("panel", scales = "free_x") + axis$scale + ggplot_some_height(shown$mean) +
+    ggplot2::labs(x = NULL, y = "reward")
 }
+
+# One reward has a mean, but no sd, as long as it has no scale.
+with_known_band <- function(rows) rows[is.finite(rows$lower) & is.finite(rows$upper), ]
+
+# Where no height is known yet there is an axis all the same.
+ggplot_some_height <- function(heights) if (!any(is.finite(heights))) ggplot2::expand_limits(y = c(0, 1))
 
 # The panels have one scale, of numbers. Positions of levels are moved to a place of their own, by which it finds their
 # names again.
@@ -203,7 +213,7 @@ ggplot_plane <- function(view, played, domain, colours, contours, shown = NULL) 
   ternary <- ternary_set(domain, view$pair)
   if (!is.null(ternary)) return(ggplot_ternary(view, ternary, played, colours, contours, shown))
   belief <- own_columns(view$data, view$pair)
-  shown <- or_else(shown, range(belief[[colours]], na.rm = TRUE))
+  shown <- or_else(shown, known_range(belief[[colours]]))
   as_axis <- function(columns) {
     for (name in view$pair) {
       levels <- view$levels[[name]]
@@ -218,10 +228,7 @@ ggplot_plane <- function(view, played, domain, colours, contours, shown = NULL) 
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
     ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100))
-  if (all(vapply(axes, is.numeric, NA)) && !is_flat(surface[[contours]])) {
-    picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = contours),
-                                               colour = "grey25", linewidth = 0.25, bins = 9)
-  }
+  if (all(vapply(axes, is.numeric, NA))) picture <- picture + ggplot_contours(surface, contours)
   played <- as_axis(played)
   best <- as_axis(view$through)
   picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
@@ -293,8 +300,8 @@ ggplot_progress <- function(data, direction, shown) {
                       what = rep("best so far", sum(known)))
   colours <- stats::setNames(c(rep(mark$seen, 4), mark$pending), kinds)
   ggplot2::ggplot(data) +
-    ggplot2::geom_step(data = lines, mapping = aes_of(x = "evaluation", y = "best", linetype = "what"),
-                       colour = mark$mean, linewidth = 0.8) +
+    ggplot2::geom_step(data = if (nrow(lines) > 1) lines else lines[0, ], colour = mark$mean, linewidth = 0.8,
+                       mapping = aes_of(x = "evaluation", y = "best", linetype = "what")) +
     ggplot2::geom_point(data = points, alpha = 0.6,
                         mapping = aes_of(x = "evaluation", y = "at", shape = "kind", colour = "kind")) +
     ggplot2::scale_linetype_manual(NULL, values = c("best so far" = "solid")) +
@@ -316,7 +323,7 @@ ggplot_importance <- function(data) {
   fills <- c(total = mark$band, alone = mark$mean)
   ggplot2::ggplot(data) +
     ggplot2::geom_col(data = bars, mapping = aes_of(x = "share", y = "input", fill = "what"), position = "identity",
-                      colour = mark$mean, width = 0.6) +
+                      colour = mark$mean, width = 0.6, na.rm = TRUE) +
     ggplot_limits_of_shares(data) +
     ggplot2::scale_fill_manual(NULL, values = fills) + ggplot2::coord_cartesian(xlim = c(0, 1)) +
     ggplot2::labs(x = "share of the variance", y = NULL, subtitle = said_of_shares(attr(data, "explained")))
@@ -330,7 +337,7 @@ ggplot_marks <- function(bandit, view) {
   known <- !is.na(seen$reward)
   rows <- function(kind, x, y) if (length(x)) data.frame(kind = kind, at = x, height = y)
   rbind(
-    if (view$type == "arms") rows("truth", if (!is.null(view$frame$truth)) view$x, view$frame$truth),
+    if (!is_line(view)) rows("truth", if (!is.null(view$frame$truth)) view$x, view$frame$truth),
     rows("observed reward", seen$at[known & seen$current], seen$reward[known & seen$current]),
     rows("before the restart", seen$at[known & !seen$current], seen$reward[known & !seen$current]),
     rows("pending query", seen$at[!known], mean_at(view, seen$at[!known])),
@@ -350,28 +357,30 @@ ggplot_profile <- function(bandit, view) {
   places <- data.frame(at = view$x, view$frame[c("mean", "lower", "upper")])
   places$band <- view$band$label
   places$what <- "posterior mean"
-  curve <- view$type == "curve"
-  picture <- ggplot2::ggplot(view$shown) +
-    (if (curve) ggplot_curve(places, view) else ggplot_bars(places))
+  curve <- is_line(view)
+  known <- places[is.finite(places$mean), ]
+  picture <- ggplot2::ggplot(view$shown) + ggplot2::geom_blank(data = places, mapping = aes_of(x = "at")) +
+    (if (curve) ggplot_curve(known, view) else ggplot_bars(known))
   if (curve && !is.null(view$frame$truth)) picture <- picture + ggplot_truth(places$at, view)
   marks <- ggplot_marks(bandit, view)
   if (!is.null(marks)) {
     style <- ggplot_mark_style(sum(marks$kind == "observed reward"))
     marks$kind <- factor(marks$kind, levels = style$kinds)
     lying <- aes_of(x = "at", y = "height", colour = "kind", shape = "kind", size = "kind")
-    picture <- picture + ggplot2::geom_point(data = marks, mapping = lying) +
+    picture <- picture + ggplot2::geom_point(data = marks, mapping = lying, na.rm = TRUE) +
       ggplot2::scale_colour_manual(NULL, values = style$col) +
       ggplot2::scale_shape_manual(NULL, values = style$shape) +
       ggplot2::scale_size_manual(NULL, values = style$size)
   }
-  picture + ggplot2::labs(x = view$x_label, y = "reward") + ggplot2::guides(fill = ggplot2::guide_legend(order = 2))
+  picture + ggplot_some_height(c(places$mean, marks$height)) + ggplot2::labs(x = view$x_label, y = "reward") +
+    ggplot2::guides(fill = ggplot2::guide_legend(order = 2))
 }
 
 ggplot_curve <- function(places, view) {
   key_colours <- c(mark$mean, if (!is.null(view$frame$truth)) mark$truth)
   guide <- ggplot2::guide_legend(order = 1, override.aes = list(colour = key_colours))
   list(
-    ggplot2::geom_ribbon(data = places, alpha = 0.18,
+    ggplot2::geom_ribbon(data = with_known_band(places), alpha = 0.18,
                          mapping = aes_of(x = "at", ymin = "lower", ymax = "upper", fill = "band")),
     ggplot2::geom_line(data = places, colour = mark$mean, linewidth = 0.8,
                        mapping = aes_of(x = "at", y = "mean", linetype = "what")),
@@ -384,7 +393,7 @@ ggplot_bars <- function(places) {
   places$what <- paste0("posterior ", places$band)
   crowded <- nrow(places) > 100
   list(
-    ggplot2::geom_linerange(data = places, mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"),
+    ggplot2::geom_linerange(data = with_known_band(places), mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"),
                             colour = mark$mean, linewidth = if (crowded) 0.3 else 0.6,
                             alpha = if (crowded) 0.35 else 1),
     ggplot2::geom_point(data = places, mapping = aes_of(x = "at", y = "mean", fill = "what"),
@@ -400,50 +409,100 @@ ggplot_truth <- function(at, view) {
 }
 
 ggplot_map <- function(bandit, view) {
+  if (view$scattered) return(ggplot_scatter(view))
   surface <- data.frame(at = view$x, at_y = view$y, mean = view$frame$mean)
   size <- c(tile_size(view$x, grepl("x", view$log)), tile_size(view$y, grepl("y", view$log)))
   picture <- ggplot2::ggplot(view$shown) +
     ggplot2::geom_tile(data = surface, mapping = aes_of(x = "at", y = "at_y", fill = "mean"),
                        width = size[1], height = size[2]) +
-    ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100))
-  if (!is_flat(surface$mean)) {
-    picture <- picture + ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = "mean"),
-                                               colour = "grey25", linewidth = 0.25, bins = 9)
-  }
+    ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100)) +
+    ggplot_contours(surface, "mean")
   played <- played_points(view$queries)
   if (nrow(played)) {
     picture <- picture +
       ggplot2::geom_point(data = played, mapping = aes_of(x = "x", y = "y", size = "plays"),
                           shape = 21, colour = "black", alpha = 0.85,
                           fill = ifelse(played$pending, mark$pending, "white")) +
-      ggplot2::scale_size_area(max_size = if (max(played$plays) > 1) 6 else 2, breaks = play_breaks(played$plays))
+      ggplot_play_sizes(played$plays)
   }
-  marks <- map_marks(view, surface)
-  if (!is.null(marks)) {
-    shapes <- c("largest mean" = 3, "true maximum" = 2, "next choice" = 18)
-    colours <- c("largest mean" = "black", "true maximum" = "black", "next choice" = mark$next_choice)
-    picture <- picture +
-      ggplot2::geom_point(data = marks, mapping = aes_of(x = "at", y = "at_y", shape = "kind", colour = "kind"),
-                          size = 3.5, stroke = 1.2) +
-      ggplot2::scale_shape_manual(NULL, values = shapes, breaks = names(shapes)) +
-      ggplot2::scale_colour_manual(NULL, values = colours, breaks = names(shapes))
-  }
-  picture + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
+  picture + ggplot_map_marks(view) + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
     ggplot2::labs(x = view$names[1], y = view$names[2])
 }
 
+# Two panels of points: colours of the one are fills, so that each has a colour key.
+ggplot_scatter <- function(view) {
+  panels <- factor(paste("posterior", c("mean", "sd")))
+  arms <- scatter_view(view)
+  both <- rbind(cbind(panel = panels[1], arms), cbind(panel = panels[2], arms))
+  mean <- both[both$panel == panels[1], ]
+  sd <- both[both$panel == panels[2], ]
+  size <- 2.2 * scatter_size(nrow(arms))
+  scale <- function(order) {
+    bar <- ggplot2::guide_colourbar(order = order, barheight = ggplot2::unit(3.5, "lines"))
+    list(colours = surface_colours(100), na.value = "grey85", guide = bar)
+  }
+  picture <- ggplot2::ggplot(view$shown) +
+    ggplot2::geom_point(data = mean, mapping = aes_of(x = "x", y = "y", fill = "mean"), shape = 21, size = size,
+                        colour = "grey55", stroke = 0.3) +
+    ggplot2::geom_point(data = sd, mapping = aes_of(x = "x", y = "y"), size = size + 0.4, colour = "grey55") +
+    ggplot2::geom_point(data = sd, mapping = aes_of(x = "x", y = "y", colour = "sd"), size = size) +
+    do.call(ggplot2::scale_fill_gradientn, c("posterior mean", scale(1))) +
+    do.call(ggplot2::scale_colour_gradientn, c("posterior sd", scale(2))) + ggplot2::facet_wrap("panel")
+  ring <- function(which, colour) {
+    if (!any(which)) return(NULL)
+    ggplot2::geom_point(data = both[which, ], mapping = aes_of(x = "x", y = "y", size = "plays"), shape = 1,
+                        stroke = 1.1, colour = colour, show.legend = if (colour == "black") NA else FALSE)
+  }
+  played <- both$plays > 0
+  if (any(played)) {
+    picture <- picture + ring(played & !both$pending, "black") + ring(both$pending, mark$pending) +
+      ggplot_play_sizes(arms$plays)
+  }
+  picture + ggplot_map_marks(view) + ggplot2::labs(x = view$names[1], y = view$names[2])
+}
+
+ggplot_play_sizes <- function(plays) {
+  ggplot2::scale_size_area(max_size = if (max(plays) > 1) 6 else 2, breaks = play_breaks(plays))
+}
+
 # Widths are those on the axis: ggplot2 transforms first.
-tile_size <- function(values, log) min(diff(sort(unique(if (log) log10(values) else values))))
+tile_size <- function(values, log) {
+  at <- sort(unique(if (log) log10(values) else values))
+  if (length(at) > 1) min(diff(at)) else 1
+}
+
+# Of two values or more on both axes, unless all heights are equal.
+ggplot_contours <- function(surface, of) {
+  distinct <- function(values) length(unique(values)) > 1
+  if (is_flat(surface[[of]]) || !distinct(surface$at) || !distinct(surface$at_y)) return(NULL)
+  ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = of), colour = "grey25",
+                        linewidth = 0.25, bins = 9)
+}
 
 play_breaks <- function(plays) unique(round(exp(seq(0, log(max(plays)), length.out = 3))))
 
-map_marks <- function(view, surface) {
-  row <- function(kind, at, at_y) data.frame(kind = kind, at = at, at_y = at_y)
-  best <- which.max(view$sign * surface$mean)
+ggplot_map_marks <- function(view) {
+  names <- map_mark_names(view)
+  row <- function(kind, at, at_y) data.frame(kind = names[[kind]], at = at, at_y = at_y)
+  best <- which.max(view$sign * view$frame$mean)
   top <- which.max(view$sign * view$frame$truth)
-  rbind(
-    if (!is_flat(surface$mean)) row("largest mean", surface$at[best], surface$at_y[best]),
-    if (length(top)) row("true maximum", surface$at[top], surface$at_y[top]),
-    if (!is.null(view$next_choice)) row("next choice", view$next_choice$at, view$next_choice$at_y)
+  marks <- rbind(
+    if (!is_flat(view$frame$mean)) row("best", view$x[best], view$y[best]),
+    if (length(top)) row("truth", view$x[top], view$y[top]),
+    if (!is.null(view$next_choice)) row("next_choice", view$next_choice$at, view$next_choice$at_y)
+  )
+  if (is.null(marks)) return(NULL)
+  shapes <- stats::setNames(c(3, 2, 18), names)
+  colours <- stats::setNames(c("black", "black", mark$next_choice), names)
+  shown <- intersect(names, marks$kind)
+  # (A layer each: every panel of several has all marks.)
+  list(
+    lapply(shown, function(kind) {
+      ggplot2::geom_point(data = marks[marks$kind == kind, ], mapping = aes_of(x = "at", y = "at_y", shape = "kind"),
+                          colour = colours[[kind]], size = 3.5, stroke = 1.2)
+    }),
+    ggplot2::scale_shape_manual(NULL, values = shapes, breaks = shown, guide = ggplot2::guide_legend(
+      override.aes = list(colour = unname(colours[shown]))
+    ))
   )
 }

@@ -27,6 +27,7 @@ bandit_view <- function(bandit, context, truth, type, width, next_choice, resolu
   view <- list(type = view_type(bandit$config, type), context = context,
                names = bandit$config$domain$names, sign = output_sign(bandit$config))
   view$log <- view_log(bandit$config$domain, view$type)
+  view$scattered <- view$type == "map" && is_scattered(bandit$config$domain)
   view[c("queries", "played")] <- view_queries(bandit, context)
   places <- picture_places(bandit$config$domain, view$type, view$played, resolution)
   coming <- if (next_choice || is.null(width)) look_ahead(bandit, context)
@@ -70,7 +71,7 @@ view_type <- function(config, type) {
     stop_argument("type", dQuote(type, FALSE),
                   paste("one of", paste(dQuote(c("auto", types$can), FALSE), collapse = ", "),
                         "for", describe_domain(config$domain),
-                        "(a curve needs one input, a map two and every combination of their values)"))
+                        "(a curve needs one input, a map two)"))
   }
   type
 }
@@ -183,6 +184,24 @@ view_title <- function(bandit, view) {
   if (is.null(view$context)) return(title)
   values <- paste(colnames(view$context), "=", format(c(view$context), digits = 4, trim = TRUE))
   paste0(title, ", in the context ", paste(values, collapse = ", "))
+}
+
+# A curve of one place is a bar.
+is_line <- function(view) view$type == "curve" && length(view$x) > 1
+
+# Arms of two inputs without every combination of their values.
+is_scattered <- function(domain) identical(domain$type, "finite") && ncol(domain$x) == 2 && !is_full_grid(domain$x)
+
+# A map of scattered arms: a row each.
+scatter_view <- function(view) {
+  data.frame(x = view$x, y = view$y, view$frame[c("mean", "sd", "plays")],
+             pending = seq_along(view$x) %in% view$queries$arm[is.na(view$queries$reward)])
+}
+
+# What a map marks.
+map_mark_names <- function(view) {
+  c(best = if (view$sign < 0) "smallest mean" else "largest mean",
+    truth = if (view$sign < 0) "true minimum" else "true maximum", next_choice = "next choice")
 }
 
 # Played points of a map: a row per distinct point with its count, and whether a reward is awaited.

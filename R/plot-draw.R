@@ -12,15 +12,15 @@ draw_profile <- function(bandit, view, frame) {
   if (view$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[view$places$arm], length(view$x))
   shown <- c(view$frame$lower, view$frame$upper, view$frame$truth, view$queries$reward)
   open_picture(frame, view$x, shown, profile_key(view))
-  if (view$type == "curve") draw_band_of(view) else draw_bars(view)
+  if (is_line(view)) draw_band_of(view) else draw_bars(view)
   draw_rewards(view$queries)
-  if (view$type == "curve") draw_curve(view)
+  if (is_line(view)) draw_curve(view)
   draw_pending(view)
   draw_next(bandit, view)
 }
 
 profile_key <- function(view) {
-  curve <- view$type == "curve"
+  curve <- is_line(view)
   seen <- view$queries
   known <- !is.na(seen$reward)
   rbind(
@@ -105,6 +105,7 @@ draw_next <- function(bandit, view) {
 # --- maps ------------------------------------------------------------------------------------------
 
 draw_map <- function(bandit, view, frame) {
+  if (view$scattered) return(draw_scatter(view, frame))
   old <- room_for_key()
   on.exit(graphics::par(old))
   frame$xlab <- or_else(frame$xlab, view$names[1])
@@ -115,12 +116,17 @@ draw_map <- function(bandit, view, frame) {
   z[cbind(match(view$x, xs), match(view$y, ys))] <- view$frame$mean
   played <- played_points(view$queries)
   edges <- list(x = cell_edges(xs, grepl("x", view$log)), y = cell_edges(ys, grepl("y", view$log)))
-  open_picture(frame, edges$x, edges$y, map_key(view, played), grid = FALSE)
+  surface <- key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2)
+  open_picture(frame, edges$x, edges$y, map_key(view, played, surface), grid = FALSE)
   draw_surface(xs, ys, z, edges)
   graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
                    col = "black", bg = ifelse(played$pending, mark$pending, grDevices::adjustcolor("white", 0.75)))
   draw_colour_key(range(z), edges$y)
-  if (!is_flat(z)) {
+  draw_map_marks(view)
+}
+
+draw_map_marks <- function(view) {
+  if (!is_flat(view$frame$mean)) {
     best <- which.max(view$sign * view$frame$mean)
     graphics::points(view$x[best], view$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
   }
@@ -134,6 +140,54 @@ draw_map <- function(bandit, view, frame) {
   }
 }
 
+# Arms that are no grid: a point each. Nothing is drawn between them.
+draw_scatter <- function(view, frame) {
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old))
+  title <- frame$main
+  graphics::par(mfrow = panel_layout(2), oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
+  frame$xlab <- or_else(frame$xlab, view$names[1])
+  frame$ylab <- or_else(frame$ylab, view$names[2])
+  arms <- scatter_view(view)
+  for (what in c("mean", "sd")) {
+    frame$main <- paste("posterior", what)
+    draw_scatter_panel(arms, arms[[what]], view, frame)
+  }
+  graphics::mtext(title, outer = TRUE, line = 0.2, font = 2)
+}
+
+draw_scatter_panel <- function(arms, values, view, frame) {
+  old <- room_for_key()
+  on.exit(graphics::par(old))
+  played <- arms$plays > 0
+  size <- scatter_size(nrow(arms))
+  unplayed <- key_entry("arm not played", "grey55", pch = 21, bg = surface_colours(100)[50], size = size)
+  key <- map_key(view, arms[played, ], if (!all(played)) unplayed)
+  top <- open_picture(frame, arms$x, arms$y, key)
+  colours <- colours_of_values(values)
+  graphics::points(arms$x[!played], arms$y[!played], pch = 21, cex = size, lwd = 0.6, col = "grey55",
+                   bg = colours[!played])
+  graphics::points(arms$x[played], arms$y[played], pch = 21, lwd = 1.6, bg = colours[played],
+                   cex = 0.4 + play_size(arms$plays[played], arms$plays[played]),
+                   col = ifelse(arms$pending[played], mark$pending, "black"))
+  draw_map_marks(view)
+  draw_colour_key(range(values), c(graphics::par("usr")[3], top))
+}
+
+scatter_size <- function(n) if (n > 1000) 0.5 else if (n > 200) 0.8 else 1.1
+
+colours_of_values <- function(values) {
+  known <- is.finite(values)
+  out <- rep("grey85", length(values))
+  if (is_flat(values)) {
+    out[known] <- surface_colours(100)[50]
+    return(out)
+  }
+  ends <- range(values[known])
+  out[known] <- surface_colours(100)[1 + round(99 * (values[known] - ends[1]) / diff(ends))]
+  out
+}
+
 draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   if (is_flat(z)) {
     graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours(100)[50], border = NA)
@@ -141,8 +195,12 @@ draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   }
   raster <- !graphics::par("xlog") && !graphics::par("ylog") && is_even(xs) && is_even(ys) &&
     identical(grDevices::dev.capabilities("rasterImage")$rasterImage, "yes")
-  graphics::image(xs, ys, z, col = surface_colours(100), useRaster = raster, add = TRUE)
-  if (contours) graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
+  # (image() takes the middles of two cells or more, or the edges of one.)
+  graphics::image(if (length(xs) > 1) xs else edges$x, if (length(ys) > 1) ys else edges$y, z,
+                  col = surface_colours(100), useRaster = raster, add = TRUE)
+  if (contours && length(xs) > 1 && length(ys) > 1) {
+    graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
+  }
 }
 
 # Nothing to draw contours of: one value, or none that is known yet.
@@ -154,7 +212,7 @@ is_flat <- function(z) {
 # Light enough for black contours and marks, also at its dark end.
 surface_colours <- function(n) grDevices::hcl.colors(round(1.7 * n), "YlGnBu", rev = TRUE)[seq_len(n)]
 
-is_even <- function(values) diff(range(diff(values))) <= 1e-6 * diff(range(values))
+is_even <- function(values) length(values) < 3 || diff(range(diff(values))) <= 1e-6 * diff(range(values))
 
 # The outer edges of cells centred at the values.
 cell_edges <- function(values, log) {
@@ -167,22 +225,22 @@ cell_edges <- function(values, log) {
 # Area in proportion to the plays, within bounds that the eye can use.
 play_size <- function(plays, all) if (length(plays)) 0.7 + 1.9 * sqrt((plays - 1) / max(all - 1, 4)) else numeric()
 
-map_key <- function(view, played) {
-  counts <- unique(c(min(played$plays, 1), if (nrow(played)) max(played$plays)))
-  counts <- if (nrow(played)) counts
+# `first`: what the colours are of. A pending query is a disc on a surface, a ring around a point.
+map_key <- function(view, played, first) {
+  counts <- if (nrow(played)) unique(range(played$plays))
+  ring <- view$scattered
   rbind(
-    key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2),
+    first,
     if (length(counts)) {
       key_entry(sprintf("%d play%s", counts, ifelse(counts == 1, "", "s")), "black", pch = 21, bg = "white",
-                size = play_size(counts, played$plays))
+                size = play_size(counts, played$plays) + if (ring) 0.4 else 0)
     },
-    if (any(played$pending)) key_entry("pending query", "black", pch = 21, bg = mark$pending),
-    if (!is_flat(view$frame$mean)) {
-      key_entry(if (view$sign < 0) "smallest mean" else "largest mean", "black", pch = 3, size = 1.2)
+    if (any(played$pending)) {
+      key_entry("pending query", if (ring) mark$pending else "black", pch = 21,
+                bg = if (ring) "white" else mark$pending)
     },
-    if (!is.null(view$frame$truth)) {
-      key_entry(if (view$sign < 0) "true minimum" else "true maximum", "black", pch = 2, size = 1.2)
-    },
+    if (!is_flat(view$frame$mean)) key_entry(map_mark_names(view)[["best"]], "black", pch = 3, size = 1.2),
+    if (!is.null(view$frame$truth)) key_entry(map_mark_names(view)[["truth"]], "black", pch = 2, size = 1.2),
     if (!is.null(view$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
   )
 }

@@ -159,9 +159,12 @@ worthwhile_range <- function(reward, direction) {
   range(clamped(known, most[1] - room, most[2] + room))
 }
 
-# Bands are cut where they go far beyond these.
+# Bands are cut where they go far beyond the rewards (if these differ).
 slices_range <- function(slices, shown) {
-  clamped(range(slices$lower, slices$upper), shown[1] - diff(shown), shown[2] + diff(shown))
+  band <- known_range(c(slices$lower, slices$upper))
+  if (anyNA(band)) return(shown_range(shown, FALSE))
+  if (diff(shown) > 0) band <- clamped(band, shown[1] - diff(shown), shown[2] + diff(shown))
+  shown_range(band, FALSE)
 }
 
 # Where the evaluations are drawn, and as what (`kind`): those beyond the axis at its end, failed ones at its worse end.

@@ -128,7 +128,7 @@ draw_slices <- function(view, through, domain, label, ylim = NULL) {
   }
 }
 
-# A curve over numbers, a point and a bar for each level.
+# A curve over numbers, a point and a bar for each level and for a single number.
 draw_slice <- function(part, through, log, levels, label, ylim) {
   name <- part$input[1]
   frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = name, ylab = label, ylim = ylim)
@@ -140,7 +140,7 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
   inside <- function(y) pmin(pmax(y, graphics::par("usr")[3]), graphics::par("usr")[4])
   at <- if (is.null(levels)) through else match(as.character(through), part$label)
   if (length(at)) graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
-  if (is.null(levels)) {
+  if (is.null(levels) && nrow(part) > 1) {
     graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band,
                       border = NA)
     graphics::lines(part$value, inside(part$mean), col = mark$mean, lwd = 2)
@@ -153,7 +153,7 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
 # An image with contours, points and a colour key in the right margin. `xs`, `ys`: `values` runs over xs first.
 # What lies outside `shown` has the colour of its end. Two of three shares are a triangle.
 draw_plane <- function(plane, pair, values, domain, title, points = NULL, through = NULL,
-                       shown = range(values, na.rm = TRUE)) {
+                       shown = known_range(values)) {
   ternary <- ternary_set(domain, pair)
   if (!is.null(ternary)) return(draw_ternary(plane, ternary, pair, values, title, points, through, shown))
   levels <- levels_of_inputs(domain)[pair]
@@ -181,11 +181,17 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
     graphics::points(place(through, xs, pair[1]), place(through, ys, pair[2]), pch = 23, cex = 1.5, col = "black",
                      bg = mark$next_choice)
   }
-  draw_colour_key(range(z, na.rm = TRUE), edges$y, beyond = beyond_colours(values, z))
+  draw_colour_key(known_range(z), edges$y, beyond = beyond_colours(values, z))
 }
 
 beyond_colours <- function(values, z) {
-  c(min(values, na.rm = TRUE) < min(z, na.rm = TRUE), max(values, na.rm = TRUE) > max(z, na.rm = TRUE))
+  c(known_range(values)[1] < known_range(z)[1], known_range(values)[2] > known_range(z)[2])
+}
+
+# NA where nothing is known yet.
+known_range <- function(values) {
+  values <- values[is.finite(values)]
+  if (length(values)) range(values) else c(NA_real_, NA_real_)
 }
 
 axis_positions <- function(values, levels) {

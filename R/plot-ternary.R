@@ -23,13 +23,14 @@ draw_ternary <- function(plane, set, pair, values, title, points, through, shown
     graphics::points(place(points), pch = 21, cex = 0.7, col = "black", bg = grDevices::adjustcolor("white", 0.75))
   }
   if (!is.null(through)) graphics::points(place(through), pch = 23, cex = 1.5, col = "black", bg = mark$next_choice)
-  draw_colour_key(range(z, na.rm = TRUE), c(0, top), beyond = beyond_colours(values, z))
+  draw_colour_key(known_range(z), c(0, top), beyond = beyond_colours(values, z))
 }
 
 # A cell for each mixture that there is, and contours.
 draw_mixtures <- function(a, b, z) {
   colours <- surface_colours(100)
   known <- which(is.finite(z), arr.ind = TRUE)
+  if (nrow(known) == 0) return(invisible())
   range <- range(z[known])
   shade <- if (is_flat(z)) rep(50, nrow(known)) else 1 + floor(99 * (z[known] - range[1]) / diff(range))
   corners <- corners_of_mixtures(a, b, known)
@@ -85,7 +86,7 @@ draw_triangle <- function(pair, third, total) {
 # As ggplot_plane(), of three shares.
 ggplot_ternary <- function(view, set, played, colours, contours, shown) {
   belief <- own_columns(view$data, view$pair)
-  shown <- or_else(shown, range(belief[[colours]], na.rm = TRUE))
+  shown <- or_else(shown, known_range(belief[[colours]]))
   a <- unique(view$data[[view$pair[1]]]) / set$total
   b <- unique(view$data[[view$pair[2]]]) / set$total
   of <- function(column) matrix(belief[[column]], length(a), length(b))

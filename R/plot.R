@@ -8,9 +8,11 @@
 #' * `"curve"` (one input): posterior mean with a band of mean \eqn{\pm w}{+/- w} sd, the rewards observed,
 #'   pending queries (on the mean curve), and the next choice (on the upper bound for UCB, whose maximiser it
 #'   is; otherwise on the mean). This is Figure 2 of Srinivas et al.
-#' * `"map"` (two inputs, and arms that are a full grid, a box, or a product): the posterior mean as an image with
+#' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with
 #'   contours, the points played with size by their number of plays, the next choice, the best point by
-#'   posterior mean and, if the truth is given, its maximiser.
+#'   posterior mean and, if the truth is given, its maximiser. Arms that are no grid (boreholes by longitude and latitude, say) are drawn as
+#'   points: coloured by posterior mean and, in a second panel, by posterior sd. Played arms have a black ring, which grows with the plays;
+#'   arms with a pending query have a coloured ring. Nothing is drawn between the arms.
 #' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` says otherwise) along each input, the others
 #'   as in the best point by posterior mean.
 #' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two inputs that matter most ([input_importance()]), the others as in the best point.
@@ -19,8 +21,8 @@
 #' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
 #'   For a box or product of more than two inputs the distinct points played take the place of arms.
 #'
-#' `"auto"` takes the first that fits; fewer than 10 arms, and arms whose covariance is given as a matrix,
-#' are drawn as arms. Rewards from before the last restart, which the posterior no longer knows, are drawn
+#' `"auto"` takes the first that fits; fewer than 10 arms (but for a grid of two inputs), arms along a line of two inputs, and
+#' arms whose covariance is given as a matrix, are drawn as arms. Inputs with a single value have bars in place of curves. Rewards from before the last restart, which the posterior no longer knows, are drawn
 #' hollow and pale.
 #'
 #' The next choice is asked of a copy, and the random generator is put back: plotting changes neither the

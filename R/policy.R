@@ -8,7 +8,8 @@
 #' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
 #'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}; with `cost` that divided by what a query costs there. (For costs that nobody knows
 #'   beforehand see [gp_ei()].)
-#' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}.
+#' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}. With `xi = 0` it does not explore: a point is chosen only if its mean is at least
+#'   \eqn{\mu^+}{best}, and the best point played is repeated where there is no other, as by `policy_mean()`.
 #' * `policy_mes(samples)`: max-value entropy search, the mean over samples \eqn{y^*}{y*} of the largest value of
 #'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
 #'   tell about the maximum, in nats. The samples are Gumbel with the quartiles of the maximum of independent values at all
@@ -38,6 +39,9 @@
 #' 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Where that is more than once every sd shrinks at most \eqn{C}-fold meanwhile, so that UCB keeps
 #' its bound up to the factor \eqn{C}.
 #'
+#' Under an output transform ([scale_outputs()], the default of [maximize_bandit()]) scores are computed in the transformed rewards. `$posterior()` is
+#' back-transformed, so that EI computed from its `mean` and `sd` is not the policy's EI, and may be largest elsewhere.
+#'
 #' EI and PI compare with \eqn{\mu^+}{best}, the largest posterior mean among the points played so far
 #' (pending ones count as played; with a context, among those played in this context; with nothing played, the
 #' largest prior mean). Scores within 1e-9 prior standard deviations of the best are tied and ties go to the
@@ -59,7 +63,8 @@
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
 #'   [width_dmm()], which is not one multiplier) or `xi` no number.
 #' @section Guarantee: `policy_pims()` on arms, \eqn{f} drawn from the prior: expected regret at most
-#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al. 2024). `policy_eims()` on \eqn{n\ge2}{n >= 2} arms, \eqn{f} drawn from the prior, Gaussian noise, one query at a time: expected regret at most
+#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al. 2024), with
+#'   \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)}, \eqn{n} arms and \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `policy_eims()` on \eqn{n\ge2}{n >= 2} arms, \eqn{f} drawn from the prior, Gaussian noise, one query at a time: expected regret at most
 #'   \eqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) + \log(1+(T-1)/\lambda))}}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 + (T - 1) / lambda)))}, \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{k(x,x) =
 #'   1}{k(x, x) = 1} (derived here, proof in the source of this page; [regret_bound()], `"eims"`). PIMS's is smaller; played, the two do as well as each other. `policy_straddle()` with `random = TRUE`, \eqn{f} drawn from the prior, any domain:
 #'   labelling \eqn{x} above where \eqn{\mu(x) \ge h}{mu(x) >= level}, the expected loss \eqn{|f(x) - h|} of a wrong label, averaged over rounds, is nowhere larger than

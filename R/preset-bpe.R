@@ -19,11 +19,16 @@
 #' \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}, with a look for each batch of all restarts: the schedule of R-PERP (Iwazaki and Takeno 2024). `$best()` then goes by the rewards since the last start.
 #'
 #' `$suggest(n)` gives a batch, or part of it, at once. `$posterior()` and `$best()`, the largest mean among the
-#' places that are left, use all rewards. On a box or a search space the places are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
+#' places that are left, use all rewards. On a box or a search space the candidates are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
 #'
 #' @section Guarantee: regret \eqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))} up to \eqn{\log\log T}{log log T} with probability \eqn{1-\delta}{1 - delta}, for \eqn{f} of RKHS norm
 #'   at most `B` and `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for points
 #'   that do not depend on rewards; Vakili et al.'s (2021), \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, is never narrower.
+#'
+#'   The regret is measured against the **best of the candidates**. Over arms these are all points. On a box or a search
+#'   space \eqn{f} may be larger between the candidates, and the theorem says nothing about the points there. If \eqn{\eta} is the
+#'   largest kernel distance of a point from its nearest candidate, \eqn{f} is at most \eqn{B\eta} larger; `spacing` of
+#'   [regret_bound()] adds \eqn{BT\eta}. This term is linear in \eqn{T}: for a stated loss use the grid of [plan_experiments()] as arms.
 #'
 #'   With late rewards and `wait = "rewards"`: \eqn{R_T\le\sum_i(N_i+U_i)\min(2B, 4w\bar\sigma_{i-1})}{R_T <= sum over i of (N_i + U_i) min(2 B, 4 w s_{i-1})}, \eqn{U_i} how long the \eqn{i}-th batch had to wait, at most the largest of
 #'   \eqn{N_i} delays, and \eqn{\bar\sigma_{i-1}}{s_{i-1}} the largest sd that the batch before has left (derived here; `"bpe"` of [regret_bound()], `wait`): a delay costs a sum, \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for

@@ -25,7 +25,7 @@
 #' @section Guarantee: with \eqn{\beta_t = B_f + (R + B_y)\sqrt{2(\gamma_{t-1} + 1 + \log(2/\delta))}}{beta_t = B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(2/delta)))}
 #'   (`width_sdf(width_gp_ts(B_f, R + B_y, delta), B_y)`),
 #'   \eqn{R_T \le (2/\rho_m)(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{R_T <= (2/rho_m) (C1 beta_T sqrt(T gamma_T) + m B_y C1^2 gamma_T)} with probability at least
-#'   \eqn{1-\delta}{1 - delta}, \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]), under these conditions:
+#'   \eqn{1-\delta}{1 - delta}, \eqn{C_1 = \sqrt{2/\log(1 + 1/\lambda)}}{C1 = sqrt(2 / log(1 + 1/lambda))}, \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]), under these conditions:
 #'   RKHS norm at most \eqn{B_f}, \eqn{R}-sub-Gaussian noise, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, **`noise_var` > 1**, rewards in
 #'   \eqn{[v, v + B_y]}{[value, value + B_y]}, delays independent of everything else (where they depend on the input, \eqn{\rho_m}{rho_m} is the
 #'   smallest probability over the inputs), prior mean `value`. With a smaller `noise_var` the proof loses factors: it

@@ -87,8 +87,9 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'   for IGP-UCB (Theorem 3) and \eqn{O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T))}{O(sqrt(T d log(B d T)) (B sqrt(gamma_T) + gamma_T))} for GP-TS (Theorem 4), if the RKHS norm of
 #'   \eqn{f} (minus the prior mean) is at most `B`, and over a compact convex set the draws are maximised over a finite \eqn{D_t} alone, of \eqn{(BLrdt^2)^d} points in \eqn{[0, r]^d}:
 #'   over arms that is what is done here, with \eqn{\log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in [regret_bound()]); on a box draws are maximised over all of it, outside the theorem. Further, the noise is `R`-sub-Gaussian, \eqn{k(x,x)\le 1}{k(x, x) <= 1} and
-#'   \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, T the horizon; with another `noise_var` this width carries no proof (and
-#'   [regret_bound()] warns if it is told), [width_realised()] and [width_amm()] do. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}.
+#'   \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, T the horizon. With any other \eqn{\lambda \ge 1}{lambda >= 1} the intervals hold as well, because this
+#'   width is then never narrower than [width_realised()]; IGP-UCB's regret is that of `"ucb"` in [regret_bound()]. With \eqn{\lambda < 1}{lambda < 1} this width has
+#'   no proof; [width_realised()] and [width_amm()] have one for every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_ucb
 #' @param B bound on the RKHS norm, >= 0.

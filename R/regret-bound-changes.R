@@ -80,6 +80,11 @@ learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
 #' \eqn{C} depends on the kernel and on \eqn{c}, and no value is known: what the formula shows is how \eqn{n^*}{n*} grows as the change
 #' \eqn{\Delta}{Delta} gets smaller.
 #'
+#' Two steps of the proof are printed with constants that are too small. A squared distance is at most twice, not once, the sum of two squares, so that
+#' (C.4) ends in \eqn{4\Delta_f^2}{4 Delta_f^2}. For the same reason (C.10) holds as
+#' \deqn{\hat\Delta^2 \ge \tfrac12\Delta^2 - 2\Delta_{f_1}^2 - 2\Delta_{f_2}^2.}{Delta_hat^2 >= Delta^2 / 2 - 2 Delta_f1^2 - 2 Delta_f2^2.}
+#' Both change \eqn{C} only, and not the rates.
+#'
 #' @param nu smoothness \eqn{\alpha}{alpha} of the Matern kernel, > 0.
 #' @param d number of inputs.
 #' @param Delta \eqn{\Delta}{Delta}, the L2 distance of the two functions, > 0.

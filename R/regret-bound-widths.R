@@ -135,16 +135,15 @@ regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
   2 * regret_lse(rounds, gain, noise_var, width, variance)
 }
 
-# The first batch costs what it may; a survivor of a batch of N costs at most 4 w times the largest sd that is left.
-# Each
-# lasts `wait` rounds longer than it has points. Under drift a start's batches are those of its own horizon, and each
-# of its
-# eliminations may lose twice what f varies within it: with V_h of the h-th start (sum V_h <= variation), x of batch i
-# has
-# f_s(x) >= fbar(x) - V_h >= max fbar - 4 w sd - V_h, the maxima being over what batch i - 1 could eliminate, and the
-# best of these
-# for f_s is at most 2 V_h below that of the batch before.
-regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL) {
+# The first batch costs at most 2 B sqrt(v) a round; a survivor of a batch of N costs at most 4 w times the largest sd
+# that is left. Each batch lasts `wait` rounds longer than it has points. Under drift a start's batches are those of its
+# own horizon, and each of its eliminations may lose twice what f varies within it: with V_h of the h-th start
+# (sum V_h <= variation), x of batch i has f_s(x) >= fbar(x) - V_h >= max fbar - 4 w sd - V_h, the maxima being over
+# what batch i - 1 could eliminate, and the best of these for f_s is at most 2 V_h below that of the batch before.
+# All of this is about the candidates. Between them f is at most B times the kernel's distance to the nearest one
+# larger: |f(x) - f(x')| <= |f| |k(x, .) - k(x', .)|.
+regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL,
+                       spacing = 0) {
   if (!is.null(variation)) variation <- check_positive(variation)
   every <- if (!is.null(variation)) rounds_of_start(rounds, variation, gain[rounds + 1])
   sizes <- bpe_sizes(or_else(every, rounds))
@@ -159,9 +158,10 @@ regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, varianc
   survivor <- 4 * width * sqrt(largest_left(gain, noise_var, variance)[sizes])
   cost <- cummin(pmin(worst, c(worst, survivor[-length(sizes)])))
   t <- seq_len(rounds)
-  if (is.null(variation)) return(cumsum(rep(cost, lasts))[t])
+  between <- B * check_number(spacing, lower = 0) * t
+  if (is.null(variation)) return(pmin(cumsum(rep(cost, lasts))[t] + between, worst * t))
   lost <- 2 * (length(sizes) - 1) * variation * pmin(t, sum(lasts))
-  pmin(cumsum(rep_len(rep(cost, lasts), rounds)) + lost, worst * t)
+  pmin(cumsum(rep_len(rep(cost, lasts), rounds)) + lost + between, worst * t)
 }
 
 # The largest variance that maximum variance reduction can leave after 1..T plays: at most the mean of those played.

@@ -167,10 +167,18 @@
 #' * `"eims"` (`noise_var, arms, variance = 1, least = variance`): expected regret of [policy_eims()], \eqn{\sqrt{cT\gamma_T(D + 2\log(D+3) + \log(\frac{v}{v_0}(1+(T-1)v/\lambda)))}}{sqrt(c T
 #'   gamma_T (D + 2 log(D + 3) + log((v / v0) (1 + (T - 1) v / lambda))))}, \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{v_0\le k(x,x)\le v}{v0 <= k(x, x) <= v}, \eqn{v_0} = `least`
 #'   (derived here, see [policies]).
-#' * `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL`): [bpe()], \eqn{2B\sqrt v}{2 B sqrt(v)} a round in the first batch, then \eqn{4w\bar\sigma}{4 w s}, \eqn{w} its [width_fixed()] and
-#'   \eqn{\bar\sigma^2}{s^2} the smaller of \eqn{c\gamma_N/N}{c gamma_N / N} and \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}, \eqn{N} the size of the batch before. Late rewards: every batch
-#'   lasts `wait` rounds longer (a number, or one per batch), which are the largest of its delays. With `variation` \eqn{= V_T}{= V_T}: the dynamic regret of its restarts,
-#'   every \eqn{H} points, \eqn{2(b-1)HV_T}{2 (b - 1) H V_T} more (derived here).
+#' * `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL, spacing = 0`): [bpe()],
+#'   \eqn{2B\sqrt v}{2 B sqrt(v)} a round in the first batch, then \eqn{4w\bar\sigma}{4 w s}, \eqn{w} its [width_fixed()] and
+#'   \eqn{\bar\sigma^2}{s^2} the smaller of \eqn{c\gamma_N/N}{c gamma_N / N} and
+#'   \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}, \eqn{N} the size of the batch before.
+#'   The regret is against the best of the `arms` candidates. On a box or a search space the maximum may lie between them:
+#'   `spacing` \eqn{= \eta}{= eta} is the largest kernel distance of a point of the domain from its nearest candidate,
+#'   \eqn{\eta^2 = k(x,x) - 2k(x,x') + k(x',x')}{eta^2 = k(x, x) - 2 k(x, x') + k(x', x')}. It adds \eqn{BT\eta}{B T eta},
+#'   and the bound is then against the maximum over the domain, because
+#'   \eqn{|f(x)-f(x')|\le B\eta}{|f(x) - f(x')| <= B eta}. With `spacing = 0` nothing is stated about points between the
+#'   candidates. Late rewards: every batch lasts `wait` rounds longer (a number, or one per batch), which are the largest of
+#'   its delays. With `variation` \eqn{= V_T}{= V_T}: the dynamic regret of its restarts,
+#'   every \eqn{H} points, \eqn{2(b-1)HV_T}{2 (b - 1) H V_T} more (original result, not peer-reviewed).
 #' * `"mvr"` (`noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1`): the **simple** regret of the largest posterior mean after \eqn{N} rounds of [policy_variance()], with
 #'   probability \eqn{1-\delta}{1 - delta} at `looks` rounds fixed beforehand: \eqn{2w\max_x\sigma_N(x)}{2 w max sd_N}, \eqn{w} of [width_fixed()], and \eqn{\max\sigma_N^2}{max sd_N^2} at most
 #'   \eqn{c\gamma_N/N}{c gamma_N / N} (Vakili et al. 2021) or \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}, \eqn{n_1} as above, whichever is smaller.

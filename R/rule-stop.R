@@ -6,7 +6,7 @@
 #'
 #' * `stop_gap(tolerance, width)`: when \eqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma)}{max(mu + w sd) - max(mu - w sd)} is at most `tolerance`. The point with
 #'   the largest lower bound (`point` of the certificate) then has at most that much regret, if the intervals hold: with the width's
-#'   probability, whenever one stops. GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
+#'   probability, whenever one stops. ([width_fixed()] is the exception: see What is assumed.) GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
 #'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2}, \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}. With `at` it is asked after these rounds only: what
 #'   [width_fixed()] needs, `looks` of them.
 #' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most `tolerance` with
@@ -25,10 +25,18 @@
 #' @section What is assumed:
 #' A certificate is a list with `gap` (in units of the reward), `probability` (at least so probable that the regret of `point` is no more
 #' than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule stop here?) and `point`.
-#' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together: `width_srinivas_finite()` on arms at `scale = 1` and
-#' [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more (\eqn{f} drawn from the prior, Gaussian noise); [width_realised()] and [width_amm()] (RKHS norm at
-#' most `B`, `R`-sub-Gaussian noise); [width_igp()] and [width_gp_ts()] with [gain_realised()] or [gain_spectral()], `noise_var` > 1 and no reward with a noise variance of its own.
-#' It is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored
+#' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together. These widths do:
+#' * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more;
+#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realised()] and [width_amm()]; [width_igp()] and [width_gp_ts()] with [gain_realised()] or
+#'   [gain_spectral()], `noise_var` at least 1 and no reward with a noise variance of its own;
+#' * the same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance. A run needs `at` for it. By hand, call
+#'   `$certificate()` at these rounds only: if it is asked after every round, the probability does not hold;
+#' * rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width; the gap is of the latent \eqn{f};
+#' * rewards clipped by [rewards_clip()]: [width_clip()];
+#' * a wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
+#'
+#' [width_dmm()] has intervals that hold in all rounds, but they are no multiple of the sd, and `stop_gap()` does not accept it.
+#' The probability is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored
 #' rewards, failures that count (`failures = "avoid"`, `"doubt"`), change rules and constraints. On a box the largest upper bound is found by search. `stop_prb()` is Bayesian: \eqn{f} is
 #' drawn from the prior (with fitted hyperparameters, or fitted scales: from the fitted one, as if it were given; with several models, see [refit_every()], from one of
 #' these, chosen by its weight), the noise Gaussian of variance `noise_var`. Under several models all rules go by the average: gaps by its two moments, `stop_emsr()` by the
@@ -320,8 +328,9 @@ claim_clip <- function(width, bandit) {
 
 claim_gain <- function(width, bandit) {
   if (has_own_noise(bandit)) return(unproved("the theorem of this width is for rewards of one noise variance"))
-  if (current_config(bandit)$noise_var > 1 && trait(width$gain, "bounds")) return(claim_norm(width, bandit))
-  unproved("the theorem of this width needs noise_var > 1 and an upper bound of the information gain")
+  # (For lambda >= 1 the width is at least width_realised().)
+  if (current_config(bandit)$noise_var >= 1 && trait(width$gain, "bounds")) return(claim_norm(width, bandit))
+  unproved("the proof of this width needs noise_var >= 1 and an upper bound of the information gain")
 }
 
 prior_words <- function(bandit) {

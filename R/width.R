@@ -56,7 +56,8 @@
 #'   2024; places revealed by decreasing \eqn{|z|} have ranges of \eqn{4V|z_k|}). It must be fixed before the first play, and not be caused by the plays.
 #' * `width_glm`: for [rewards_binary()], [rewards_counts()] and [rewards_duels()] without ties, \eqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x)}{|f(x) - fhat(x)| <= r_t sd_c(x)}, \eqn{\hat f}{fhat} the
 #'   mode among functions with \eqn{\|f - m\|_k \le B}{|f - m|_k <= B} (the posterior's mode where that is one; with this width it is the bandit's posterior mean) and \eqn{r_t^2 = B^2 + 2\log(1/\delta) - 2(\mathrm{ELBO} + J)}{r_t^2 = B^2 + 2 log(1/delta) - 2 (ELBO + J)}, \eqn{J} the penalised loss \eqn{-\log p(y\mid\hat f) + \|\hat f - m\|^2/2}{-log p(y | fhat) + |fhat - m|^2 / 2}, ELBO
-#'   the bound of the evidence by Laplace's Gaussian. \eqn{\sigma_c}{sd_c} is the sd of a second posterior, in which a reward weighs no more than it does wherever \eqn{f} may be:
+#'   the bound of the evidence by Laplace's Gaussian. \eqn{\sigma_c}{sd_c} is the sd of a second posterior, in which reward \eqn{i} has the weight \eqn{c_i}: the
+#'   smallest average of \eqn{-\ell_i''}, weighted towards \eqn{\hat f_i}{fhat_i}, on the way from \eqn{\hat f_i}{fhat_i} to a value that \eqn{f} may have there,
 #'   \eqn{c_i = \min\{W_i, 2D_i(u)/(u-\hat f_i)^2: u = m_i \pm B\sqrt{k_{ii}}\}}{c_i = min(W_i, 2 D_i(u) / (u - fhat_i)^2: u = m_i +- B sqrt(k_ii))}, \eqn{D_i} Bregman's divergence of \eqn{-\log p}. With Gaussian noise it would be
 #'   `width_amm`. [policy_ucb()] and [policy_duel()] only; history's `sd` is \eqn{\sigma_c}{sd_c}.
 #' * `width_dmm`: the same martingale, kept point by point, and averaged over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`. With
@@ -88,7 +89,8 @@
 #' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2, regret only), `width_srinivas_box()` (stopping): \eqn{f} drawn
 #'   from the prior, Gaussian noise of variance \eqn{\lambda}{lambda}; for the theorems' regret \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem 3): \eqn{\|f\|_k \le
 #'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
-#'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, a `gain` that bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
+#'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} or any other \eqn{\lambda \ge 1}{lambda >= 1} (they are then never narrower than `width_realised()`), a `gain` that bounds
+#'   \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
 #'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
 #'   `width_glm()` (derived here, proof in the core's widths/width.h): for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if \eqn{\|f - m\|_k \le B}{|f - m|_k <= B}, the kernel, \eqn{m} and `B` are fixed beforehand
 #'   and rewards are independent given \eqn{f} with the distribution that is assumed (of independent trials, say). With the engine `"lowrank"`, too: the width is then larger by what the

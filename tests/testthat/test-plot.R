@@ -108,8 +108,14 @@ test_that("the kind of picture fits the domain", {
   expect_identical(kind(all$few), "arms")
   expect_identical(kind(all$few, "curve"), "curve")
   expect_identical(kind(all$inputs3), "arms")
-  expect_identical(kind(gp_ucb(grid[-3, ], kernel_se(1), 0.01)), "arms")
-  expect_identical(kind(gp_ucb(grid[c(1:35, 1), ], kernel_se(1), 0.01)), "arms")
+  # Arms of two inputs that are no grid are a map of points; few of them, or a line, have more to tell as arms.
+  expect_identical(kind(gp_ucb(grid[-3, ], kernel_se(1), 0.01)), "map")
+  expect_identical(kind(gp_ucb(grid[c(1:35, 1), ], kernel_se(1), 0.01)), "map")
+  expect_identical(kind(gp_ucb(grid[c(1, 9, 12), ], kernel_se(1), 0.01)), "arms")
+  line <- gp_ucb(cbind(1:20, 3), kernel_se(1), 0.01)
+  expect_identical(kind(line), "arms")
+  expect_identical(kind(line, "map"), "map")
+  expect_identical(kind(gp_ucb(cbind(1:12, 12:1), kernel_matrix(covariance), 0.01)), "arms")
   draw(plot(all$map, type = "arms"))
   refused(draw(plot(all$map, type = "curve")), "type")
   refused(draw(plot(all$ucb, type = "map")), "type")
@@ -353,4 +359,143 @@ test_that("slices of comparisons go along the arms that there are, and nowhere e
   recipes <- gp_bandit(expand.grid(a = 1:2, b = 1:3), kernel_se(1, 4), policy = policy_duel(2), rewards = rewards_duels())
   recipes$observe(recipes$suggest(2)$id, prefer = 1)
   for (type in c("slices", "sd")) expect_error(draw(plot(recipes, type = type)), "`type`.*arms", class = "gpbandits_error")
+})
+
+# Boreholes: 60 places that are no grid, some with several readings, one pending, one without a reading.
+boreholes <- function() {
+  set.seed(8)
+  places <- data.frame(lon = runif(60, 16.2, 16.6), lat = runif(60, 48.1, 48.3))
+  b <- gp_ucb(places, kernel_se(c(0.1, 0.05)), 0.01)
+  b$add(arm = c(4, 4, 4, 17, 30), reward = c(1, 1.2, 0.9, -1, 0.2))
+  b$add(arm = 51)
+  b
+}
+
+test_that("scattered arms are a map of points: a row for each arm, with its plays and what is pending", {
+  b <- boreholes()
+  view <- bandit_view(b, NULL, NULL, "auto", NULL, TRUE, NULL)
+  expect_identical(view$type, "map")
+  expect_true(view$scattered)
+  points <- scatter_view(view)
+  posterior <- b$posterior()
+  places <- as.data.frame(b$config$domain$x)
+  expect_equal(points[c("x", "y")], places, ignore_attr = TRUE)
+  expect_identical(points[c("mean", "sd")], posterior[c("mean", "sd")])
+  expect_equal(which(points$plays > 0), c(4, 17, 30, 51))
+  expect_equal(points$plays[c(4, 17, 51)], c(3, 1, 1))
+  expect_identical(which(points$pending), 51L)
+  # A grid has an image instead.
+  expect_false(bandit_view(bandits()$map, NULL, NULL, "auto", NULL, TRUE, NULL)$scattered)
+  # What is returned is what other pictures of arms return.
+  shown <- draw({
+    before <- par(no.readonly = TRUE)
+    data <- plot(b, truth = function(m) m[, "lon"])
+    expect_equal(par(no.readonly = TRUE)[c("mfrow", "mar", "oma")], before[c("mfrow", "mar", "oma")])
+    data
+  })
+  expect_equal(shown[c("lon", "lat", "mean", "sd")], cbind(places, posterior[c("mean", "sd")]), ignore_attr = TRUE)
+  expect_identical(shown$truth, places$lon)
+  expect_identical(attr(shown, "next_choice")$arm, b$suggest()$arm)
+})
+
+test_that("the colours of points rise with their values", {
+  colours <- colours_of_values(c(3, NA, -1, 1, 1.001))
+  scale <- surface_colours(100)
+  expect_identical(colours[c(1, 3)], scale[c(100, 1)])
+  expect_false(colours[2] %in% scale)
+  expect_identical(colours[4:5], scale[c(1, 1) + round(99 * c(2, 2.001) / 4)])
+  expect_length(unique(colours_of_values(rep(2, 5))), 1)
+})
+
+test_that("autoplot of scattered arms has a panel each for mean and sd, with axes named like the columns", {
+  skip_on_cran()
+  skip_if_not_installed("ggplot2")
+  b <- boreholes()
+  picture <- ggplot2::autoplot(b, type = "map")
+  expect_equal(picture$data, draw(plot(b)), ignore_attr = TRUE)
+  expect_silent(draw(ggplot2::ggplotGrob(picture)))
+  built <- ggplot2::ggplot_build(picture)
+  expect_identical(as.character(built$layout$layout$panel), c("posterior mean", "posterior sd"))
+  expect_identical(unlist(picture$labels[c("x", "y")]), c(x = "lon", y = "lat"))
+  posterior <- b$posterior()
+  places <- as.data.frame(b$config$domain$x)
+  expect_equal(picture$layers[[1]]$data$mean, posterior$mean)
+  expect_equal(picture$layers[[3]]$data$sd, posterior$sd)
+  # Played arms are marked in both, pending ones in another colour.
+  rings <- lapply(4:5, function(k) picture$layers[[k]]$data)
+  expect_equal(rings[[1]]$x[rings[[1]]$panel == "posterior sd"], places$lon[c(4, 17, 30)])
+  expect_equal(rings[[2]]$y, rep(places$lat[51], 2))
+  expect_identical(as.character(rings[[2]]$panel), c("posterior mean", "posterior sd"))
+})
+
+test_that("a map says of a minimum what it is, with ggplot2 as without", {
+  skip_on_cran()
+  skip_if_not_installed("ggplot2")
+  b <- gp_ucb(grid, kernel_se(c(2, 1)), 0.01, outputs = scale_outputs("minimize"))
+  b$add(arm = 1:6, reward = c(3, 1, 2, 5, 4, 2))
+  kinds <- lapply(ggplot2::autoplot(b)$layers, function(layer) layer$data$kind)
+  expect_true("smallest mean" %in% unlist(kinds))
+})
+
+# Every picture that a type allows is drawn, without R's own errors or warnings; others are refused in our words.
+drawn_of <- function(bandit) {
+  for (type in c("auto", "curve", "map", "arms", "slices", "sd")) {
+    base <- try_picture(draw(plot(bandit, type = type)))
+    expect_true(base %in% c("drawn", if (type != "auto") "refused"), info = paste(type, base))
+    if (requireNamespace("ggplot2", quietly = TRUE) && (second_level() || type %in% c("auto", "slices"))) {
+      expect_identical(try_picture(draw(print(ggplot2::autoplot(bandit, type = type)))), base, info = type)
+    }
+  }
+}
+
+try_picture <- function(code) tryCatch({
+  code
+  "drawn"
+}, gpbandits_error = function(e) "refused", error = conditionMessage, warning = conditionMessage)
+
+test_that("inputs of a single value, one arm, one reward and equal rewards make pictures", {
+  skip_on_cran()
+  spaces <- list(three = search_space(m = param_integer(2, 2), n = c(0, 3), o = c(0, 1)),
+                 whole_and_level = search_space(m = param_integer(2, 2), n = c("a", "b")),
+                 one_level = search_space(k = "only"), one_whole = search_space(k = param_integer(3, 3)))
+  if (!second_level()) spaces <- spaces[c("whole_and_level", "one_whole")]
+  for (space in spaces) for (rewards in list(1, c(1, 3, 2))) {
+    set.seed(1)
+    b <- auto_bandit(space, design = 2)
+    for (reward in rewards) b$observe(b$suggest()$id, reward)
+    drawn_of(b)
+  }
+  for (x in list(1, cbind(1:12, 5), cbind(1, 2), rep(2, 4))) {
+    b <- gp_ucb(x, kernel_se(1), 0.01)
+    if (second_level()) drawn_of(b)
+    b$observe(b$suggest()$id, 1)
+    drawn_of(b)
+  }
+  # A constant input of known data, and equal rewards.
+  known <- data.frame(u = 0.5, v = c(0, 0.4, 1))
+  space <- search_space(u = c(0, 1), v = c(0, 1))
+  drawn_of(auto_bandit(space, cbind(known, reward = 1:3)))
+  drawn_of(auto_bandit(space, cbind(known, reward = 2)))
+})
+
+test_that("a map of one column, or one row, is an image of one cell each", {
+  draw({
+    graphics::plot.new()
+    graphics::plot.window(c(0, 2), c(0, 3))
+    expect_silent(draw_surface(1, 1:3, matrix(1:3, 1), list(x = c(0.5, 1.5), y = c(0.5, 3.5))))
+    expect_silent(draw_surface(1:3, 1, matrix(1:3, 3), list(x = c(0.5, 3.5), y = c(0.5, 1.5))))
+  })
+})
+
+test_that("a search makes every picture that it has, of inputs of a single value and of equal rewards", {
+  skip_on_cran()
+  set.seed(1)
+  found <- list(maximize_bandit(function(p) p[["n"]], search_space(m = param_integer(2, 2), n = c(0, 3)), 6, progress = FALSE),
+                maximize_bandit(function(p) 1, list(x = c(0, 1), y = c(0, 1)), 4, progress = FALSE))
+  for (one in found) for (which in c("all", "progress", "slices", "map", "importance", "dependence")) {
+    expect_identical(try_picture(draw(plot(one, which))), "drawn", info = which)
+    if (which != "all" && requireNamespace("ggplot2", quietly = TRUE)) {
+      expect_identical(try_picture(draw(print(ggplot2::autoplot(one, which)))), "drawn", info = which)
+    }
+  }
 })

@@ -335,6 +335,30 @@ test_that("the bound of pure exploration in batches, batch by batch", {
   expect_equal(bound[900], sum(c(2, pmin(2, 4 * w * left[-length(sizes)])) * sizes))
 })
 
+test_that("on a box BPE's bound is about its candidates, and `spacing` covers what is between them", {
+  candidates <- sort(bpe_places(box_domain(0, 1))$inputs[, 1])
+  gap <- max(diff(candidates)) / 2
+  lengthscale <- gap / sqrt(2 * log(2.5))
+  kernel <- kernel_se(lengthscale)
+  # A function of norm 1 with its maximum in the middle of the widest gap.
+  f <- function(x) drop(kernel_gram(kernel, x, mean(candidates[which.max(diff(candidates)) + 0:1])))
+  lost <- 1 - max(f(candidates))
+  expect_equal(lost, 0.6)
+  furthest <- max(gap, candidates[1], 1 - max(candidates))
+  spacing <- sqrt(2 * (1 - exp(-(furthest / lengthscale)^2 / 2)))
+  rounds <- 1e6
+  ask <- function(...) {
+    regret_bound("bpe", rounds, 125 * log1p(rounds / 2.5), noise_var = 0.01, B = 1, R = 0.1, arms = 250, ...)
+  }
+  # The best candidate in every round: more regret against the box's maximum than the candidates' bound.
+  t <- seq_len(rounds)
+  expect_lt(ask()[rounds], lost * rounds)
+  expect_true(all(lost * t <= ask(spacing = spacing)))
+  expect_equal(ask(spacing = 0.01), pmin(ask() + 0.01 * t, 2 * t))
+  expect_equal(ask(spacing = 0.01, variation = 5), pmin(ask(variation = 5) + 0.01 * t, 2 * t))
+  expect_error(ask(spacing = -1), "`spacing`", class = "gpbandits_error")
+})
+
 test_that("unknown lengthscales cost their factor", {
   oracle <- regret_bound("igp_ucb", 4, gains, B = 1, R = 0.1)
   expect_equal(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),

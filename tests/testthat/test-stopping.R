@@ -58,6 +58,9 @@ test_that("only widths with a theorem give a probability", {
   expect_equal(claim(width_amm(1, 0.1, 0.2)), 0.8)
   expect_equal(claim(width_realised(1, 0.1, 0.2)), 0.8)
   expect_equal(claim(width_igp(1, 0.1, 0.2), noise_var = 1.1), 0.8)
+  # With lambda >= 1 this width is never narrower than width_realised(); below it may be.
+  expect_equal(claim(width_igp(1, 0.1, 0.2), noise_var = 1), 0.8)
+  expect_true(is.na(claim(width_igp(1, 0.1, 0.2), noise_var = 0.99)))
   expect_true(is.na(claim(width_igp(1, 0.1, 0.2))))
   expect_true(is.na(claim(width_igp(1, 0.1, 0.2, gain = 3), noise_var = 1.1)))
   expect_true(is.na(claim(width_function(sqrt))))

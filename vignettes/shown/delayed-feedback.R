@@ -113,7 +113,7 @@ agreement <- function(in_full = FALSE) {
     c("Figure 2 (a-d), SVM", "[above](#tuning-a-support-vector-machine-figure-2-a-d)", "UCB order reproduces; Thompson rules within each other's errors, as published"),
     c("Figure 2 (e-h), CNN", "[above](#a-convolutional-network-and-logistic-regression-figures-2-e-h-and-3)", "ten runs show no order; 8,000 of the test images in place of the training set"),
     c("Figure 3, logistic regression", "the same", "too easy to tell rules apart"),
-    c("Figure 4 (a, b), contexts", "[above](#contexts-figure-4)", "growing data: reproduce for UCB with refits, as the paper has them, or with a large lambda; the opposite with a tiny lambda. Thompson: no order with refits, SDF behind without. 50 tasks with refits: UCB rules within each other's errors, GP-BUCB lowest; Thompson in the paper's order"),
+    c("Figure 4 (a, b), contexts", "[above](#contexts-figure-4)", "growing data: reproduce for UCB with refits, as the paper has them, or with a large lambda; the opposite with a tiny lambda. Thompson: no order with refits, SDF behind without. 50 tasks with refits: GP-BUCB lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF; Thompson in the paper's order"),
     c("Figure 5, Thompson", "[above](#synthetic-functions-figures-1-and-5)", "no difference between rules in the end"),
     c("Theorem 1", "`width_sdf()`, `?gp_ucb_sdf`", "needs lambda > 1 and k <= 1; with a smaller lambda a factor 1/lambda"),
     c("Theorems 2 and 3, Propositions 1 and 2", "`regret_bound(\"sdf\")`, `(\"ts_sdf\")`", "constants of the proofs"),
