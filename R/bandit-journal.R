@@ -212,10 +212,6 @@ seed_part <- function(seed, last) {
   paste(c("r", seed), collapse = " ")
 }
 
-restore_rng <- function(seed) {
-  if (!is.null(seed)) assign(".Random.seed", seed, envir = globalenv())
-}
-
 # ---- reading ----------------------------------------------------------------
 
 # The bandit of a journal and the notes in it.
@@ -279,8 +275,11 @@ seed_from_words <- function(words) {
   numbers <- c(3, 2, 2, 625, 101, NA, 101, 6)[kind]
   # (One of the user's own holds what it likes.)
   whole <- if (is.na(numbers)) identical(kind, 6L) && RNGkind()[1] == "user-supplied" else length(seed) == 1 + numbers
+  # (`binomial`: since R 4.7. An earlier R reads such a state without it, see restore_rng().)
   normal <- (seed[1] %/% 100L) %% 100L
-  if (!isTRUE(whole && seed[1] >= 0 && normal <= 5 && seed[1] %/% 10000L <= 1)) {
+  sample <- (seed[1] %/% 10000L) %% 10L
+  binomial <- seed[1] %/% 100000L
+  if (!isTRUE(whole && seed[1] >= 0 && normal <= 5 && sample <= 1 && binomial <= 1)) {
     stop("a state of a random generator that is none")
   }
   seed
