@@ -64,7 +64,7 @@ as_search_space.ParamSet <- function(x, transformed = TRUE, ...) {
 
 # Reads an object of another package's: where that fails it is none.
 from_elsewhere <- function(code, arg, given, allowed) {
-  tryCatch(code, error = function(e) {
+  catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
     stop_argument(arg, sprintf("%s (%s)", given, readable(message_of(e))), allowed)
   })

@@ -196,7 +196,10 @@ rows_as_text <- function(letter, columns) {
 }
 
 journal_io <- function(expr) {
-  tryCatch(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e), argument = "journal"))
+  tryCatch(expr, "C++Error" = function(e) {
+    pass_on_stop(e)
+    stop_gpbandits(message_of(e), argument = "journal", parent = e)
+  })
 }
 
 current_seed <- function() {
@@ -228,9 +231,9 @@ read_journal <- function(file, arg, trust) {
     if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
     warning(words, ": it is the last one, and dropped", call. = FALSE)
   }
-  found <- tryCatch(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), error = function(e) {
-    stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
-                   argument = arg)
+  found <- catch_error(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), function(e) {
+    stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", message_of(e), ").",
+                   argument = arg, parent = e)
   })
   found$bandit$journal <- file_journal(path, contents$end, found$rng)
   found
@@ -249,11 +252,11 @@ journal_config <- function(contents, file, arg, trust) {
     stop_argument(arg, sprintf("one of format %s, %s", header[2], why),
                   sprintf("a journal of format %d", journal_format))
   }
-  tryCatch({
+  catch_error({
     if (length(header) != 4) stop("its first line has the wrong number of parts")
     value_from_text(header[4], trust)
-  }, error = function(e) {
-    stop_gpbandits("Cannot read the settings in the journal ", file, ": ", conditionMessage(e), argument = arg)
+  }, function(e) {
+    stop_gpbandits("Cannot read the settings in the journal ", file, ": ", message_of(e), argument = arg, parent = e)
   })
 }
 

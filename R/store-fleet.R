@@ -95,8 +95,8 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60) {
       seen <- events
     }
     if (failures > 3 * workers + 10) {
-      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(ended[lost][[1]]),
-                     argument = "workers")
+      stop_gpbandits("The workers end before they have done anything: ", message_of(ended[lost][[1]]),
+                     argument = "workers", parent = ended[lost][[1]])
     }
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
     if (any(over & !lost) || (!is.null(idle) && somebody_works(store))) idle <- Sys.time()
@@ -132,7 +132,7 @@ use_mirai <- function() {
 }
 
 has_daemons <- function() {
-  isTRUE(tryCatch(mirai::status()$connections > 0, error = function(e) FALSE))
+  isTRUE(attempt(mirai::status()$connections > 0))
 }
 
 # A crew is a list of functions: begin(f, arguments) gives a task; ended(task) is NULL while it runs, an error if its
@@ -174,10 +174,10 @@ future_crew <- function(workers) {
          state <- ended_future(task)
          if (identical(state, FALSE)) return(NULL)
          if (inherits(state, "error")) return(state)
-         tryCatch({
+         catch_error({
            future::value(task)
            TRUE
-         }, error = identity)
+         }, identity)
        },
        stop = function() NULL)
 }
