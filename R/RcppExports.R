@@ -373,8 +373,8 @@ cpp_frame <- function(columns) {
     .Call(`_gpbandits_cpp_frame`, columns)
 }
 
-cpp_preserve_rng <- function(code) {
-    .Call(`_gpbandits_cpp_preserve_rng`, code)
+cpp_preserve_rng <- function(code, state) {
+    .Call(`_gpbandits_cpp_preserve_rng`, code, state)
 }
 
 cpp_innovations <- function(gram, place, y, noise) {

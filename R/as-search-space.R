@@ -50,7 +50,7 @@ space_of.ParamSet <- function(x, where = NULL, transformed = TRUE) {
 
 # Reads an object of another package's: where that fails it is none.
 from_elsewhere <- function(code, arg, given, allowed) {
-  tryCatch(code, error = function(e) {
+  catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
     stop_argument(arg, sprintf("%s (%s)", given, readable(message_of(e))), allowed)
   })

@@ -31,7 +31,7 @@ tell_ordinary <- function(bandit, id, reward) {
 
 # `why`: as cpp_ask_ordinary() says it.
 not_ordinary <- function(bandit, why) {
-  if (is.character(why)) stop_gpbandits(core_words(why))
+  if (is.character(why)) stop_core(simpleError(why))
   if (is.null(why)) note_ordinary(bandit)
   NULL
 }

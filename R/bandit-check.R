@@ -28,7 +28,7 @@ damaged <- function(...) stop_gpbandits("This bandit is damaged: ", ..., ".")
 as_damaged <- function(code) as_ours(code, damaged)
 
 as_ours <- function(code, say) {
-  tryCatch(code, error = function(e) if (inherits(e, "gpbandits_error")) stop(e) else say(conditionMessage(e)))
+  catch_error(code, function(e) if (inherits(e, "gpbandits_error")) stop(e) else say(message_of(e)))
 }
 
 # ---- settings -----------------------------------------------------------------

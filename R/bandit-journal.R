@@ -212,7 +212,10 @@ rows_as_text <- function(letter, columns) {
 }
 
 journal_io <- function(expr) {
-  tryCatch(expr, "C++Error" = function(e) stop_gpbandits(conditionMessage(e), argument = "journal"))
+  tryCatch(expr, "C++Error" = function(e) {
+    pass_on_stop(e)
+    stop_gpbandits(message_of(e), argument = "journal", parent = e)
+  })
 }
 
 current_seed <- function() {
@@ -226,10 +229,6 @@ seed_part <- function(seed, last) {
   if (is.null(seed) || identical(seed, last)) return(NULL)
   if (length(seed) > 2 && length(seed) == length(last) && identical(seed[-2], last[-2])) return(paste("p", seed[2]))
   paste(c("r", seed), collapse = " ")
-}
-
-restore_rng <- function(seed) {
-  if (!is.null(seed)) assign(".Random.seed", seed, envir = globalenv())
 }
 
 # ---- reading ----------------------------------------------------------------
@@ -248,9 +247,9 @@ read_journal <- function(file, arg, trust) {
     if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
     warning(words, ": it is the last one, and dropped", call. = FALSE)
   }
-  found <- tryCatch(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), error = function(e) {
-    stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", conditionMessage(e), ").",
-                   argument = arg)
+  found <- catch_error(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), function(e) {
+    stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", message_of(e), ").",
+                   argument = arg, parent = e)
   })
   found$bandit$journal <- file_journal(path, contents$end, found$rng)
   found
@@ -269,11 +268,11 @@ journal_config <- function(contents, file, arg, trust) {
     stop_argument(arg, sprintf("one of format %s, %s", header[2], why),
                   sprintf("a journal of format %d", journal_format))
   }
-  tryCatch({
+  catch_error({
     if (length(header) != 4) stop("its first line has the wrong number of parts")
     value_from_text(header[4], trust)
-  }, error = function(e) {
-    stop_gpbandits("Cannot read the settings in the journal ", file, ": ", conditionMessage(e), argument = arg)
+  }, function(e) {
+    stop_gpbandits("Cannot read the settings in the journal ", file, ": ", message_of(e), argument = arg, parent = e)
   })
 }
 
@@ -295,8 +294,11 @@ seed_from_words <- function(words) {
   numbers <- c(3, 2, 2, 625, 101, NA, 101, 6)[kind]
   # (One of the user's own holds what it likes.)
   whole <- if (is.na(numbers)) identical(kind, 6L) && RNGkind()[1] == "user-supplied" else length(seed) == 1 + numbers
+  # (`binomial`: since R 4.7. An earlier R reads such a state without it, see restore_rng().)
   normal <- (seed[1] %/% 100L) %% 100L
-  if (!isTRUE(whole && seed[1] >= 0 && normal <= 5 && seed[1] %/% 10000L <= 1)) {
+  sample <- (seed[1] %/% 10000L) %% 10L
+  binomial <- seed[1] %/% 100000L
+  if (!isTRUE(whole && seed[1] >= 0 && normal <= 5 && sample <= 1 && binomial <= 1)) {
     stop("a state of a random generator that is none")
   }
   seed

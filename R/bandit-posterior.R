@@ -5,7 +5,11 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
   config <- bandit$config
   scale <- check_choice(or_else(scale, c("reward", "latent")), c("reward", "latent"), "scale")
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
-  places <- asked_places(config$domain, x, arm, arg)
+  if (is.data.frame(x) && is.null(arm)) {
+    check_data_frame(x, arg)
+    if (is.null(context)) context <- contexts_in_frame(config, x)
+    places <- places_in_frame(config, x, arg)
+  } else places <- asked_places(config$domain, x, arm, arg)
   if (!has_likelihood(config)) return(posterior_at(bandit, places, context))
   if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, places, context, level))
   in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), scale, level)
@@ -23,6 +27,23 @@ asked_places <- function(domain, x, arm, arg = "x") {
   }
   x <- read_inputs(domain, x, arg)
   list(arm = arms_at(domain, x), inputs = to_model_inputs(domain, x))
+}
+
+# The places of a data.frame, which may have columns beside the inputs, as the frames of `$suggest()`, `$best()` and
+# `$history()` have. Their column `arm` says which one of several equal arms is meant.
+places_in_frame <- function(config, x, arg) {
+  domain <- config$domain
+  arm <- own_columns(x, given_names(config))$arm
+  if (all(domain$names %in% names(x))) x <- x[domain$names]
+  places <- asked_places(domain, x, NULL, arg)
+  if (!can_count(domain) || !is_number(arm) || !all(arm %in% seq_len(place_count(domain)))) return(places)
+  named <- arm_places(domain, as.integer(arm) - 1L)
+  if (identical(unname(named$inputs), unname(places$inputs))) named else places
+}
+
+contexts_in_frame <- function(config, x) {
+  names <- config$context_names
+  if (length(names) && all(names %in% names(x))) x[names]
 }
 
 # A data.frame of `mean` and `sd` at places, in one context or one each.

@@ -2,7 +2,10 @@
 # (A calling handler costs a fifth of what tryCatch() does.)
 core <- function(expr) withCallingHandlers(expr, "C++Error" = stop_core)
 
-stop_core <- function(e) stop_gpbandits(core_words(conditionMessage(e)))
+stop_core <- function(e) {
+  pass_on_stop(e)
+  stop_gpbandits(core_words(message_of(e)), parent = e)
+}
 
 # What the C++ library says means nothing to a user.
 core_words <- function(message) {

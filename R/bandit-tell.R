@@ -343,6 +343,10 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
     amended <- if (ranks_queries(bandit$config)) amend_ranking else amend_duel
     return(amended(bandit, id, if (!missing(reward)) reward, prefer))
   }
+  if (missing(reward)) {
+    check_ids(bandit, id)
+    stop_argument("reward", "missing", "the corrected reward")
+  }
   if (!is.null(prefer)) {
     stop_argument("prefer", describe(prefer),
                   "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")

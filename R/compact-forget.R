@@ -150,8 +150,8 @@ checkpoint_event <- function(bandit, events, old, last, count) {
   first$spread <- as.double(old$explored + sum(action == match("explore", action_names)))
   # What was known when a query was asked before the last of what is forgotten was known, no log says any more.
   about <- events$id > old$sums & events$id <= last & events$kind %in% telling
-  asked <- events$kind %in% event_kind[c("query", "given")] & seq_along(about) < max(which(about))
-  late <- max(old$late, max(events$id[asked]) + old$before)
+  asked <- events$kind %in% event_kind[c("query", "given")] & seq_along(about) < max(0, which(about))
+  late <- max(old$late, events$id[asked] + old$before)
   first$reward <- if (late > first$size) as.double(late) else NA_real_
   gone <- events$time[events$id <= last]
   first$time <- if (all(is.na(gone))) NA_real_ else max(gone, na.rm = TRUE)

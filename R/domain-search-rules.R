@@ -15,7 +15,7 @@ condition_parts <- function(condition, arg) {
     return(list(expression = condition[[2]], home = environment(condition)))
   }
   if (is_text(condition) && length(condition) == 1) {
-    expression <- tryCatch(str2lang(condition), error = function(e) NULL)
+    expression <- attempt(str2lang(condition))
     if (!is.null(expression)) return(list(expression = expression, home = emptyenv()))
   }
   stop_argument(arg, describe(condition), "a one-sided formula over the inputs, such as ~ a + b <= 1")

@@ -77,13 +77,10 @@ check_stepped_shares <- function(names, total, lower, upper, most, step, digits)
 # Have some of these shares (see core_shares()) this sum? The core lists the sets that do when it makes them.
 reach_total <- function(one) {
   one$at <- seq_along(one$at) - 1
-  tryCatch({
+  catch_error({
     cpp_shares(one, matrix(0.5, 1, length(one$at)), TRUE)
     TRUE
-  }, error = function(e) {
-    stop_if_time_limit(e)
-    FALSE
-  })
+  }, function(e) FALSE)
 }
 
 # Numbers of some inputs, the whole of them, as the core takes one set. `at`: their columns, from 1; `pinned`: of those

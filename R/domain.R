@@ -320,10 +320,10 @@ fault_of_domain <- function(domain) {
   kind <- unclass(domain)$type
   if (!is.character(kind) || length(kind) != 1 || !kind %in% kinds ||
       !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain"))) return("it is of no known kind")
-  tryCatch({
+  catch_error({
     if (!same_domain(remade(domain), domain)) stop("it is not as it is made")
     NULL
-  }, error = function(e) sub("[.]$", "", conditionMessage(e)))
+  }, function(e) sub("[.]$", "", message_of(e)))
 }
 
 # (Functions among constraints are the user's.)

@@ -28,12 +28,12 @@ lacking_columns <- function(x, wanted) {
           if (length(names(x))) paste0(" (its columns: ", paste(names(x), collapse = ", "), ")") else "")
 }
 
-# A classed error that is not about the form of one argument.
-stop_gpbandits <- function(..., argument = NA_character_, call = user_call()) {
+# A classed error that is not about the form of one argument. `parent`: the error of which the message tells.
+stop_gpbandits <- function(..., argument = NA_character_, call = user_call(), parent = NULL) {
   stop(structure(
     class = c("gpbandits_error", "error", "condition"),
-    list(message = paste0(...), call = call, argument = argument,
-         given = NA_character_, allowed = NA_character_)
+    c(list(message = paste0(...), call = call, argument = argument, given = NA_character_, allowed = NA_character_),
+      if (!is.null(parent)) list(parent = parent))
   ))
 }
 
@@ -81,7 +81,7 @@ warn_outside_theorem <- function(theorem, needs, given) {
 # Short description of a value for an error message. (Of what its own class has no words for: its type.)
 describe <- function(x) {
   if (missing(x)) return("missing")
-  tryCatch(describe_value(x), error = function(e) sprintf("a broken object of type %s", typeof(x)))
+  catch_error(describe_value(x), function(e) sprintf("a broken object of type %s", typeof(x)))
 }
 
 describe_value <- function(x) {
@@ -123,15 +123,49 @@ as_text <- function(x) {
 one_text <- function(x) as_text(paste(as.character(x), collapse = " "))
 
 # (Anything can be signalled as a condition, and it may have no message.)
-message_of <- function(e) tryCatch(one_text(conditionMessage(e)), error = function(broken) "an error without a message")
+message_of <- function(e) catch_error(one_text(conditionMessage(e)), function(broken) "an error without a message")
 
-# Errors of R's time limits (setTimeLimit(), setSessionTimeLimit()) have no class, only words in the user's language.
-# Who takes one for an error of what ran, and goes on, goes on for ever: R forgets a limit as it tells of it.
-stop_if_time_limit <- function(e) {
+# tryCatch(code, error = otherwise), except that what ends the caller's computation is not taken for an error of
+# `code`. All handlers of errors in this package are made by this function.
+catch_error <- function(code, otherwise) {
+  tryCatch(code, error = function(e) {
+    pass_on_stop(e)
+    otherwise(e)
+  })
+}
+
+# As try(code, silent = TRUE) is used: what fails here does not matter.
+attempt <- function(code) catch_error(code, function(e) NULL)
+
+# A time limit of the caller's, or an interrupt, goes on as it is. R resets a limit when it signals it: a handler that
+# takes it for a failure of `code`, and continues, continues without any limit.
+pass_on_stop <- function(e) if (is_stop(e)) stop(e)
+
+# Is this condition an interrupt or an error of setTimeLimit() or setSessionTimeLimit(), or about one (its `parent`, of
+# that again the `parent`, and so on)?
+is_stop <- function(e) {
+  for (depth in 1:100) {
+    if (inherits(e, "interrupt") || is_time_limit(e)) return(TRUE)
+    e <- if (is.list(e)) unclass(e)[["parent"]]
+    if (!inherits(e, "condition")) return(FALSE)
+  }
+  FALSE
+}
+
+# These errors have no class, only words in the user's language. Other packages, and Rcpp, put words before and behind.
+# (R.utils::withTimeout() words limits of its own like R, and ends them itself: these are failures of what it ran.)
+is_time_limit <- function(e) {
+  if (inherits(e, "TimeoutException")) return(FALSE)
   limits <- c("reached elapsed time limit", "reached CPU time limit",
               "reached session elapsed time limit", "reached session CPU time limit")
-  # (Generics of other packages put their own words before.)
-  if (any(endsWith(message_of(e), gettext(limits, domain = "R")))) stop(e)
+  text <- tryCatch(one_text(conditionMessage(e)), error = function(broken) {
+    if (inherits(broken, "simpleError") && is.character(broken$message)) broken$message else ""
+  })
+  text <- gsub(" \\[cpu=[^]]*\\]", "[withTimeout]", text)
+  limits <- c(limits, gettext(limits, domain = "R"))
+  any(vapply(limits, function(words) {
+    grepl(words, text, fixed = TRUE) && !grepl(paste0(words, "[withTimeout]"), text, fixed = TRUE)
+  }, NA))
 }
 
 # Strings as messages can show them: whatever their bytes are, in one line, and not too long.
@@ -252,10 +286,10 @@ are_names <- function(x) is_text(x) && all(nzchar(x)) && !anyDuplicated(x) && !a
 
 # What a stranger's object says of itself comes from methods that fail where it only calls itself what it is.
 check_sound <- function(x, arg, allowed = "numbers or a data.frame") {
-  sound <- !is.object(x) || tryCatch({
+  sound <- !is.object(x) || catch_error({
     list(length(x), names(x), dim(x))
     TRUE
-  }, error = function(e) FALSE)
+  }, function(e) FALSE)
   if (!sound) stop_argument(arg, describe(x), allowed)
 }
 
@@ -366,9 +400,9 @@ quoted <- function(names, most = 8) {
 # Calls a function of the user's. Its error becomes one of ours that says which function
 # failed and `where`; errors that are ours already pass through.
 call_user <- function(code, arg, where) {
-  tryCatch(code, error = function(e) {
+  catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_gpbandits("`", arg, "` failed ", where, ": ", message_of(e), argument = arg)
+    stop_gpbandits("`", arg, "` failed ", where, ": ", message_of(e), argument = arg, parent = e)
   })
 }
 

@@ -38,7 +38,8 @@
 #'   It is about 1.8 times as wide as the normal one (from `se`) where that is right. An estimate of `"ips"` outside of it
 #'   is one
 #'   that the log contradicts. For `"dm"` it is mean \eqn{\pm z} `se`, where `se` adds up the model's sd over
-#'   the places (as if all its errors had one sign) and the spread over contexts.
+#'   the places (as if all its errors had one sign) and the spread over contexts. If `range` is given, the model's
+#'   means and this interval are clipped to it; the range of the log is not used.
 #' @section Guarantee: `"ips"` and `"dr"` are unbiased if the \eqn{p_i} are right, and positive wherever \eqn{\pi} is;
 #'   `"snips"` is up to a bias of order 1/`effective`. Their
 #'   intervals then hold with probability `level`, for any \eqn{n}, if contexts are independent and rewards stay within
@@ -95,13 +96,15 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
                   "a bandit over arms, made by gp_bandit() or a preset of it")
   }
   rows <- logged_choices(log, bandit, draws)
+  given <- !is.null(range)
   range <- reward_range(range, rows$reward)
   copy <- as.environment(bandit_copy(bandit))
   found <- preserve_rng({
     set.seed(1)
-    if (method == "replay") replayed_rewards(copy, rows, range) else weighted_rewards(copy, rows, method, draws, range)
+    if (method == "replay") replayed_rewards(copy, rows, range)
+    else weighted_rewards(copy, rows, method, draws, range, given)
   })
-  interval <- if (method == "dm") found$estimate + c(-1, 1) * stats::qnorm((1 + level) / 2) * found$se
+  interval <- if (method == "dm") model_interval(found, level, if (given) range)
               else bets_interval(found$bets, found$n, range, level)
   weights <- found$weights
   effective <- if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0
@@ -185,6 +188,14 @@ bets_interval <- function(bets, n, range, level) {
   sort(c(end(1, 2, 1), end(2, 1, -1)))
 }
 
+# A model's interval, within what is known of the rewards; `range` NULL: nothing.
+model_interval <- function(found, level, range) {
+  interval <- found$estimate + c(-1, 1) * stats::qnorm((1 + level) / 2) * found$se
+  if (is.null(range)) interval else within_range(interval, range)
+}
+
+within_range <- function(x, range) pmin(pmax(x, range[1]), range[2])
+
 # ---- the log ------------------------------------------------------------------
 
 # A list: `arm` (0-based), `contexts` as the core takes them, `given` as the user does, `reward`, `propensity`.
@@ -227,8 +238,8 @@ checked_log <- function(log, config, draws) {
 
 # The estimate, its standard error, the weights and the bets of its interval: whatever the estimate, they are on the
 # same
-# value.
-weighted_rewards <- function(bandit, rows, method, draws, range) {
+# value. `given`: does the user know the range?
+weighted_rewards <- function(bandit, rows, method, draws, range, given) {
   group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else same_rows(rows$given)
   first <- match(seq_len(max(group)), group)
   policy <- chosen_shares(bandit, subset_contexts(rows$contexts, first), draws)
@@ -237,7 +248,7 @@ weighted_rewards <- function(bandit, rows, method, draws, range) {
   found <- switch(method,
     ips = mean_of(weights * rows$reward),
     snips = self_normalised(weights, rows$reward),
-    dm = direct_method(bandit, rows, group, first, policy),
+    dm = direct_method(bandit, rows, group, first, policy, if (given) range),
     dr = doubly_robust(bandit, rows, group, first, policy, weights, largest, range)
   )
   if (is.null(found$bets)) {
@@ -273,8 +284,10 @@ chosen_shares <- function(bandit, contexts, draws) {
   }, numeric(n)))
 }
 
-direct_method <- function(bandit, rows, group, first, policy) {
+# (A model's mean may lie outside of a range that all rewards are in; the nearest value in it is nearer to the truth.)
+direct_method <- function(bandit, rows, group, first, policy, range) {
   expected <- foretold_rewards(bandit, rows, seq_along(rows$arm), first)
+  if (!is.null(range)) expected$mean[] <- within_range(expected$mean, range)
   values <- rowSums(policy * expected$mean)[group]
   # Posterior sds, added up as if all errors had one sign; and the contexts, which are a sample too.
   model <- mean(rowSums(policy * expected$sd)[group])

@@ -20,15 +20,14 @@ fitted_latent <- function(bandit, current) {
   config <- bandit$config
   fits_mean <- config$refit$mean == "fit"
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
-  tryCatch({
+  catch_error({
     asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
                                         config$refit$settings), quote = TRUE)
     found <- preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean, asked$problem,
                                               asked$iterations)))
     if (!all(is.finite(c(found$parameters, found$objective)))) stop("the likelihood is not finite")
     latent_beliefs(config, current, asked$problem$start, found$parameters, fits_mean)
-  }, error = function(e) {
-    stop_if_time_limit(e)
+  }, function(e) {
     warn_refit(bandit, e)
     current
   })

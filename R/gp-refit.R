@@ -222,7 +222,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
     list(map = map, is_usual = one$is_usual, question = question,
          log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
   })
-  tryCatch({
+  catch_error({
     fits_mean <- is.null(prior_mean)
     fit_to <- function(data) {
       y <- data$question$y
@@ -238,8 +238,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
     found <- fit_to(seen[[1]])
     if (length(seen) == 2 && is_other_better(seen, found, fits_mean)) found <- fit_to(seen[[2]])
     found
-  }, error = function(e) {
-    stop_if_time_limit(e)
+  }, function(e) {
     warn_refit(bandit, e)
     current
   })
@@ -258,10 +257,7 @@ is_other_better <- function(seen, fit, fits_mean) {
 is_likelier <- function(other, data, fit, fits_mean) {
   question <- other$question
   question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
-  climbed <- tryCatch(preserve_rng(do.call(gp_fit, question, quote = TRUE)), error = function(e) {
-    stop_if_time_limit(e)
-    NULL
-  })
+  climbed <- attempt(preserve_rng(do.call(gp_fit, question, quote = TRUE)))
   if (is.null(climbed)) return(FALSE)
   q <- data$question
   regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, if (fits_mean) fit$mean else 0,
@@ -332,6 +328,7 @@ apply_refit <- function(bandit, fit, current) {
   }
   transact(bandit, function(handle) {
     keep_current <- function(e) {
+      pass_on_stop(e)
       warn_refit(bandit, e)
       taken <<- current
       put(handle, current)

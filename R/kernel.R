@@ -392,6 +392,7 @@ check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
 
 # The names that rows and columns of a matrix have, if these name arms (numbers of rows are no names).
 names_of_arms <- function(K) {
+  if (length(dim(K)) != 2) return(NULL)
   rows <- rownames(K)
   if (are_names(rows) && !all(grepl("^[0-9]*$", rows)) && identical(rows, colnames(K))) rows
 }
@@ -428,7 +429,7 @@ check_linear_scale <- function(kernel, largest, names) {
 check_semidefinite <- function(K, arg, tolerance) {
   top <- max(diag(K))
   shifted <- K + diag(tolerance * top, nrow(K))
-  if (top > 0 && !inherits(try(chol(shifted), silent = TRUE), "try-error")) return(invisible())
+  if (top > 0 && !is.null(attempt(chol(shifted)))) return(invisible())
   values <- range(eigen(K, symmetric = TRUE, only.values = TRUE)$values)
   if (values[1] < -tolerance * max(values[2], 0)) {
     stop_argument(arg, sprintf("an indefinite one: its smallest eigenvalue is %.3g, its largest %.3g%s",

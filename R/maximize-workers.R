@@ -17,15 +17,19 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
     on.exit(unlink(whereabouts), add = TRUE)
     saveRDS(list(host = Sys.info()[["nodename"]], pid = Sys.getpid(), since = Sys.time()), whereabouts)
   }
+  failed <- function(e) {
+    list(error = tryCatch(paste(conditionMessage(e), collapse = " "),
+                          error = function(broken) "an error without a message"),
+         condition = if (is.null(whereabouts)) e)
+  }
   evaluate <- function() tryCatch({
     if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
     list(value = if (is.null(look)) objective(point) else objective(point, look))
-  }, error = function(e) {
-    list(error = tryCatch(paste(conditionMessage(e), collapse = " "),
-                          error = function(broken) "an error without a message"))
-  })
-  if (is.null(whereabouts)) outcome <- evaluate()
-  else outcome <- tryCatch(evaluate(), interrupt = function(i) list(lost = "interrupted"))
+  }, error = failed)
+  # (A time limit may strike while another error is noted.)
+  guarded <- function() tryCatch(evaluate(), error = failed)
+  if (is.null(whereabouts)) outcome <- guarded()
+  else outcome <- tryCatch(guarded(), interrupt = function(i) list(lost = "interrupted"))
   # R's own words for a time limit depend on the language.
   if (is.null(outcome$value) && proc.time()[["elapsed"]] - started >= timeout) {
     outcome$lost <- sprintf("timed out after %g s", timeout)
@@ -34,12 +38,11 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
 }
 environment(evaluate_objective) <- baseenv()
 
-# In this process a time limit that is not the evaluation's own is the caller's, and no failure of the objective's: R
-# has forgotten it by now, and who went on would go on for ever.
+# In this process a time limit that is not the evaluation's own is the caller's, and no failure of the objective's.
 evaluate_here <- function(objective, point, timeout, look = NULL) {
   outcome <- evaluate_objective(objective, point, timeout, look = look)
-  if (is.null(outcome$lost) && length(outcome$error)) stop_if_time_limit(simpleError(outcome$error))
-  outcome
+  if (is.null(outcome$lost)) pass_on_stop(outcome$condition)
+  outcome[names(outcome) != "condition"]
 }
 
 local_pool <- function(objective, timeout) {
@@ -113,18 +116,18 @@ pool_free <- function(pool) {
 # waits for a worker it may come.
 undisturbed <- function(code) if (free_workers() > 0) suspendInterrupts(code) else code
 
-free_workers <- function() tryCatch(future::nbrOfFreeWorkers(), error = function(e) Inf)
+free_workers <- function() catch_error(future::nbrOfFreeWorkers(), function(e) Inf)
 
 restart_plan <- function() {
   plan <- future::plan("list")
-  tryCatch({
+  attempt({
     future::plan(future::sequential)
     future::plan(plan)
-  }, error = function(e) NULL)
+  })
 }
 
 # TRUE, FALSE, or the error of a future whose worker is gone.
-ended_future <- function(f) tryCatch(future::resolved(f), error = identity)
+ended_future <- function(f) catch_error(future::resolved(f), identity)
 
 pool_submit <- function(pool, task) {
   pool$stream <- parallel::nextRNGStream(pool$stream)
@@ -140,9 +143,10 @@ pool_submit <- function(pool, task) {
     pool$failures <- 0
   }
   tryCatch(undisturbed(begin()), FutureError = function(e) {
+    pass_on_stop(e)
     # It never began: this is the plan's failure, not the task's.
     pool$failures <- pool$failures + 1
-    pool$ended <- c(pool$ended, list(list(task = task, outcome = list(unsent = conditionMessage(e)))))
+    pool$ended <- c(pool$ended, list(list(task = task, outcome = list(unsent = message_of(e)))))
   })
 }
 
@@ -168,7 +172,7 @@ pool_look <- function(pool) suspendInterrupts({
 # An evaluation on this machine whose time is up is interrupted, as by Ctrl-C.
 interrupt_late <- function(work, timeout) {
   if (work$interrupted || seconds_since(work$since) < timeout) return(work)
-  told <- tryCatch(suppressWarnings(readRDS(work$whereabouts)), error = function(e) NULL)
+  told <- attempt(suppressWarnings(readRDS(work$whereabouts)))
   if (is.null(told) || told$host != Sys.info()[["nodename"]]) return(work)
   work$since <- told$since
   if (seconds_since(told$since) > timeout + 0.1) work$interrupted <- tools::pskill(told$pid, tools::SIGINT)
@@ -181,7 +185,7 @@ seconds_since <- function(time) as.double(Sys.time() - time, units = "secs")
 outcome_so_far <- function(work, pool) {
   ended <- ended_future(work$future)
   late <- sprintf("timed out after %g s", pool$timeout)
-  if (isTRUE(ended)) ended <- tryCatch(list(future::value(work$future)), error = identity)
+  if (isTRUE(ended)) ended <- catch_error(list(future::value(work$future)), identity)
   if (inherits(ended, "error")) {
     pool$deaths <- pool$deaths + 1
     return(list(lost = if (work$interrupted) late else "the worker died"))

@@ -170,7 +170,7 @@ limit_of <- function(expression, home) {
     below <- !below
   }
   if (!is.name(sides[[1]])) refuse()
-  value <- tryCatch(eval(sides[[2]], home), error = function(e) refuse())
+  value <- catch_error(eval(sides[[2]], home), function(e) refuse())
   if (!is_number(value) || length(value) != 1 || !is.finite(value)) refuse()
   list(name = as.character(sides[[1]]), lower = if (below) -Inf else as.double(value),
        upper = if (below) as.double(value) else Inf)

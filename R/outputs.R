@@ -228,7 +228,9 @@ power_for <- function(z, always) {
 
 power_likelihood <- function(z, lambda) {
   w <- map_outputs(new_output_map(0, 1, lambda), z)
-  -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
+  value <- -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
+  # (A power under which a penalty of 1e140 overflows is the worst.)
+  if (is.finite(value)) value else -.Machine$double.xmax
 }
 
 # ---- there and back ---------------------------------------------------------------

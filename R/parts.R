@@ -94,7 +94,7 @@ holds_values_only <- function(x) {
 }
 
 look_for_fault <- function(x, class) {
-  tryCatch({
+  catch_error({
     family <- family_of(class)
     of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
     if (!is.list(x) || !of_class) stop("it is no plain list of its class")
@@ -104,7 +104,7 @@ look_for_fault <- function(x, class) {
     }
     check_part_fields(fields, family)
     NULL
-  }, error = function(e) sub("[.]$", "", conditionMessage(e)))
+  }, function(e) sub("[.]$", "", message_of(e)))
 }
 
 # Reads an object of a class: a result, a summary, which may be forged or changed by anybody. What its entry does not

@@ -334,7 +334,7 @@ series_style <- function(n, col = NULL) {
 
 check_colours <- function(col) {
   if (is.null(col)) return(NULL)
-  good <- tryCatch(is.matrix(grDevices::col2rgb(col)) && length(col) > 0 && !anyNA(col), error = function(e) FALSE)
+  good <- catch_error(is.matrix(grDevices::col2rgb(col)) && length(col) > 0 && !anyNA(col), function(e) FALSE)
   if (!good) stop_argument("col", describe(col), "colours that R knows")
   col
 }

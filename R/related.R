@@ -194,11 +194,8 @@ subset_rows <- function(merged, rows) {
 fitted_campaign <- function(merged, config) {
   question <- c(list(merged$inputs, merged$values, config$kernel, noise_var = config$noise_var, mean = "fit"),
                 config$refit$settings)
-  tryCatch(preserve_rng(do.call(gp_fit, question, quote = TRUE)),
-           error = function(e) {
-             stop_if_time_limit(e)
-             list(kernel = config$kernel, noise_var = 0.1)
-           })
+  catch_error(preserve_rng(do.call(gp_fit, question, quote = TRUE)),
+              function(e) list(kernel = config$kernel, noise_var = 0.1))
 }
 
 # The rows whose posterior sd is largest when they are taken one after the other, O(rows most^2).
@@ -282,7 +279,7 @@ foretold <- function(related, kernel, known, x, y, noise, rho, scale, mean) {
   for (k in seq_along(scale)) {
     Z <- Reduce(`+`, Map(`*`, seen$by_task, rho[k, ]))
     V <- scale[k]^2 * (seen$own - crossprod(Z)) + diag(noise, n)
-    root <- tryCatch(chol(V), error = function(e) NULL)
+    root <- attempt(chol(V))
     if (is.null(root)) next
     r <- backsolve(root, y - scale[k] * drop(crossprod(Z, known$centred)), transpose = TRUE)
     one <- backsolve(root, rep(1, n), transpose = TRUE)
@@ -417,7 +414,7 @@ each_foretold <- function(related, model, x, y, own_noise) {
   s <- model$campaigns$scale
   Z <- Reduce(`+`, Map(`*`, seen$by_task, model$campaigns$correlation))
   V <- s^2 * (seen$own - crossprod(Z)) + diag(filled_noise(own_noise, model$noise_var), length(y))
-  root <- tryCatch(chol(V), error = function(e) NULL)
+  root <- attempt(chol(V))
   if (is.null(root)) return(rep(-1e6, length(y)))
   inverse <- chol2inv(root)
   r <- drop(inverse %*% (y - or_else(model$mean, 0) - s * drop(crossprod(Z, known$centred))))

@@ -144,7 +144,7 @@ clock_times <- function(bandit, time, count, after, what) {
     return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
   }
   if (inherits(time, "POSIXlt")) {
-    time <- tryCatch(as.POSIXct(time), error = function(e) stop_argument("time", "a broken POSIXlt", "times"))
+    time <- catch_error(as.POSIXct(time), function(e) stop_argument("time", "a broken POSIXlt", "times"))
   }
   if (inherits(time, c("POSIXct", "Date")) && typeof(time) %in% c("integer", "double")) {
     time <- as.numeric(as.POSIXct(time))

@@ -461,8 +461,7 @@ arrives_at_will <- function(bandit) {
 # Draws from R's generator without moving it: what the bandit draws next does not depend on who asks.
 on_a_side_stream <- function(code) {
   preserve_rng({
-    set.seed(sample.int(.Machine$integer.max, 1), kind = "L'Ecuyer-CMRG", normal.kind = "Inversion",
-             sample.kind = "Rejection")
+    set_stream_seed(sample.int(.Machine$integer.max, 1))
     code
   })
 }

@@ -1,7 +1,7 @@
 # Agents: whatever has `$suggest()` and `$observe()`, beside bandits in a comparison.
 
 is_agent <- function(x) {
-  has <- function(name) tryCatch(is.function(x[[name]]), error = function(e) FALSE)
+  has <- function(name) catch_error(is.function(x[[name]]), function(e) FALSE)
   (is.list(x) || is.environment(x)) && has("suggest") && has("observe")
 }
 

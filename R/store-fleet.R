@@ -143,8 +143,8 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
       seen <- events
     }
     if (failures > 3 * workers + 10) {
-      stop_gpbandits("The workers end before they have done anything: ", conditionMessage(ended[lost][[1]]),
-                     argument = "workers")
+      stop_gpbandits("The workers end before they have done anything: ", message_of(ended[lost][[1]]),
+                     argument = "workers", parent = ended[lost][[1]])
     }
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
     if (any(over & !lost) || (!is.null(idle) && somebody_works(store))) idle <- Sys.time()
@@ -181,7 +181,7 @@ use_mirai <- function() {
 }
 
 has_daemons <- function() {
-  isTRUE(tryCatch(mirai::status()$connections > 0, error = function(e) FALSE))
+  isTRUE(attempt(mirai::status()$connections > 0))
 }
 
 # A call for another process, which may look for packages elsewhere: R loads the package that a function is from as it
@@ -232,10 +232,10 @@ future_crew <- function(workers) {
          state <- ended_future(task)
          if (identical(state, FALSE)) return(NULL)
          if (inherits(state, "error")) return(state)
-         tryCatch({
+         catch_error({
            future::value(task)
            TRUE
-         }, error = identity)
+         }, identity)
        },
        stop = function() NULL)
 }

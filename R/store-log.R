@@ -215,8 +215,8 @@ play_others <- function(bandit, head) {
   if (begins_later(rows, have)) rows <- begin_from_checkpoint(bandit, head)
   check_rows(bandit, rows)
   note_overwritten(bandit, rows$events$query)
-  tryCatch(play_rows(bandit, rows), error = function(e) {
-    stop_gpbandits("The store's rows tell no bandit's life: ", conditionMessage(e), argument = "store")
+  catch_error(play_rows(bandit, rows), function(e) {
+    stop_gpbandits("The store's rows tell no bandit's life: ", message_of(e), argument = "store", parent = e)
   })
   log$checksum <- rows$events$checksum[nrow(rows$events)]
   check_end(log, head)
@@ -368,7 +368,7 @@ check_places <- function(config, q) {
 
 numbers_of <- function(text, columns, table, read = text_as_rows) {
   if (length(columns) == 0) return(list())
-  tryCatch(suppressWarnings(read(text, columns)), error = function(e) {
+  catch_error(suppressWarnings(read(text, columns)), function(e) {
     stop_gpbandits("The store's table ", table, " has rows with too few or too many numbers.", argument = "store")
   })
 }

@@ -5,8 +5,8 @@ body_of <- function(request) {
   if (any(bytes == as.raw(0))) stop_argument("body", "bytes that are no text", "JSON")
   text <- rawToChar(bytes)
   if (!nzchar(text)) return(list())
-  found <- tryCatch(cpp_json_read(text, vectors = FALSE), error = function(e) {
-    stop_argument("body", sprintf("a text that is no JSON (%s)", conditionMessage(e)), "a JSON object")
+  found <- catch_error(cpp_json_read(text, vectors = FALSE), function(e) {
+    stop_argument("body", sprintf("a text that is no JSON (%s)", message_of(e)), "a JSON object")
   })
   if (!is.list(found) || is.null(names(found))) {
     # (Nothing of what may be a stranger's goes into an answer.)

@@ -130,8 +130,8 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   app <- list(onHeaders = function(request) for_method(request, checked_reply(refuse_early(service, request))),
               call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
               onWSOpen = function(socket) socket$close())
-  server <- tryCatch(httpuv::startServer(host, port, app, quiet = TRUE), error = function(e) {
-    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), conditionMessage(e)),
+  server <- catch_error(httpuv::startServer(host, port, app, quiet = TRUE), function(e) {
+    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), message_of(e)),
                   "a free port")
   })
   forget <- watch_connections(service$port, time_limit, connections)

@@ -34,11 +34,11 @@ check_stored_settings <- function(config) {
     arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
     arguments["outputs"] <- list(NULL)
   }
-  tryCatch({
+  catch_error({
     do.call(gp_bandit, arguments, quote = TRUE)
     check_related_again(config)
-  }, error = function(e) {
-    stop_gpbandits("The settings in this store are not a bandit's: ", conditionMessage(e), argument = "store")
+  }, function(e) {
+    stop_gpbandits("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
   })
   config
 }

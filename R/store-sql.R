@@ -66,7 +66,7 @@ check_not_inherited <- function(con) {
   file <- normalizePath(con@dbname, mustWork = FALSE)
   inherited <- vapply(open, function(one) one$file == file && one$pid != Sys.getpid(), NA)
   if (any(inherited)) {
-    try(DBI::dbDisconnect(con), silent = TRUE)
+    attempt(DBI::dbDisconnect(con))
     stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. ",
                    "Fork before the store is made, or take processes that begin anew (mirai, a multisession plan), or ",
                    "PostgreSQL.", argument = "store")
@@ -104,10 +104,7 @@ session_of <- function(con) as.double(or_else(unless_it_fails(DBI::dbGetInfo(con
 
 is_open <- function(con) isTRUE(unless_it_fails(DBI::dbIsValid(con), FALSE))
 
-unless_it_fails <- function(code, otherwise) tryCatch(code, error = function(e) {
-  stop_if_time_limit(e)
-  otherwise
-})
+unless_it_fails <- function(code, otherwise) catch_error(code, function(e) otherwise)
 
 # Where the names of tables lead, and who asks.
 place_of <- function(con) {
@@ -151,7 +148,7 @@ connection <- function(link) {
   if (link$pid == Sys.getpid()) drop_connection(link)
   con <- database(link$connect())
   ready <- FALSE
-  on.exit(if (!ready) try(DBI::dbDisconnect(con), silent = TRUE))
+  on.exit(if (!ready) attempt(DBI::dbDisconnect(con)))
   use_connection(link, con)
   ready <- TRUE
   close_with(link, con)
@@ -191,24 +188,24 @@ close_with <- function(link, con) {
   link$guard <- new.env(parent = emptyenv())
   pid <- Sys.getpid()
   reg.finalizer(link$guard, function(guard) {
-    if (pid == Sys.getpid()) try(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con), silent = TRUE)
+    # (R drops errors of a finalizer, a time limit among them.)
+    if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con)))
   }, onexit = TRUE)
 }
 
 # Errors of the database become ours.
 database <- function(code) {
-  tryCatch(code, error = function(e) {
+  catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_if_time_limit(e)
-    stop_store("The store's database: ", message_of(e))
+    stop_store("The store's database: ", message_of(e), parent = e)
   })
 }
 
 # `again`: may it go better at another time?
-stop_store <- function(..., again = TRUE) {
+stop_store <- function(..., again = TRUE, parent = NULL) {
   stop(structure(class = c("gpbandits_store_error", "gpbandits_error", "error", "condition"),
-                 list(message = paste0(...), call = NULL, argument = "store", given = NA_character_,
-                      allowed = NA_character_, again = again)))
+                 c(list(message = paste0(...), call = NULL, argument = "store", given = NA_character_,
+                        allowed = NA_character_, again = again), if (!is.null(parent)) list(parent = parent))))
 }
 
 sql_rows <- function(link, ...) {
@@ -234,9 +231,8 @@ sql_select <- function(link, columns, ...) {
 # A connection may have died since it was last used (the server was restarted): then once more, on a new one. Only for
 # what may happen twice: reading, beginning a transaction, renewing a lease.
 on_living <- function(link, ask) {
-  first <- tryCatch(list(ask()), error = identity)
+  first <- catch_error(list(ask()), identity)
   if (!inherits(first, "error")) return(first[[1]])
-  stop_if_time_limit(first)
   if (inherits(first, "gpbandits_error") || !connection_lost(link)) database(stop(first))
   database(ask())
 }
@@ -340,7 +336,7 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
   link$undone <- FALSE
   link$transaction <- NULL
   # What fails or is interrupted here may have begun a transaction.
-  on.exit(if (!link$inside) suspendInterrupts(try(rollback(link), silent = TRUE)))
+  on.exit(if (!link$inside) suspendInterrupts(attempt(rollback(link))))
   if (link$kind == "postgres") {
     # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when
     # the lock came, whatever the server's default.
@@ -354,8 +350,7 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
     link$transaction <- found$transaction[1]
     return(found)
   }
-  database(tryCatch(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience), error = function(e) {
-    stop_if_time_limit(e)
+  database(catch_error(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience), function(e) {
     stop(message_of(e), lock_holder(con@dbname))
   }))
   link$inside <- TRUE
@@ -375,9 +370,9 @@ sqlite_patiently <- function(code, patience = 60) {
   frame <- parent.frame()
   began <- Sys.time()
   repeat {
-    got <- tryCatch(list(eval(again, frame)), error = identity)
+    got <- catch_error(list(eval(again, frame)), identity)
     if (!inherits(got, "error")) return(got[[1]])
-    if (!grepl("locked|busy", conditionMessage(got)) || seconds_since(began) > patience) stop(got)
+    if (!grepl("locked|busy", message_of(got)) || seconds_since(began) > patience) stop(got)
     Sys.sleep(0.005)                                  # (some locks are told of at once)
   }
 }
@@ -386,24 +381,24 @@ sqlite_patiently <- function(code, patience = 60) {
 # nothing but its end or its going on frees the file. Linux tells who locks what: a writer, the byte 120 of the file
 # that ends in -shm (SQLite's file format, WAL-index locks). "" where that cannot be known.
 lock_holder <- function(file, locks = "/proc/locks") {
-  tryCatch(suppressWarnings({
+  catch_error(suppressWarnings({
     inode <- system2("stat", c("-c", "%i", shQuote(paste0(file, "-shm"))), stdout = TRUE, stderr = FALSE)
     words <- strsplit(trimws(readLines(locks)), "[ \t]+")
     writes <- function(w) length(w) == 8 && w[4] == "WRITE" && w[7] == "120" && sub(".*:", "", w[6]) == inode
     pid <- vapply(Filter(writes, words), `[`, "", 5)
     if (length(pid) == 0) "" else paste0(", by process ", pid[1], if (is_stopped(pid[1])) ", which is stopped")
-  }), error = function(e) "")
+  }), function(e) "")
 }
 
 # Is a process of this machine stopped (Ctrl-Z, SIGSTOP)?
 is_stopped <- function(pid) {
   if (.Platform$OS.type != "unix") return(FALSE)
   file <- file.path("/proc", pid, "stat")
-  state <- tryCatch(suppressWarnings(
+  state <- catch_error(suppressWarnings(
     # (The second field is a name in parentheses, which may hold anything.)
     if (dir.exists("/proc/self")) sub("^.*\\) ", "", readLines(file, n = 1))
     else system2("ps", c("-o", "state=", "-p", pid), stdout = TRUE, stderr = FALSE)
-  ), error = function(e) "")
+  ), function(e) "")
   any(startsWith(trimws(state), "T"))
 }
 
@@ -425,7 +420,7 @@ commit_postgres <- function(link) {
     fate <- fate_of_transaction(link)
     if (fate == "aborted") link$undone <- TRUE
     if (fate == "unknown") {
-      stop_store(conditionMessage(e), "; whether the change has been made is not known: $catch_up() shows it")
+      stop_store(message_of(e), "; whether the change has been made is not known: $catch_up() shows it", parent = e)
     }
     if (fate != "committed") stop(e)
   })
@@ -456,7 +451,7 @@ sql_rollback <- function(link) {
   link$inside <- FALSE
   note_computing(link)
   link$undone <- connection_lost(link)
-  rolled <- tryCatch(rollback(link), error = identity)
+  rolled <- catch_error(rollback(link), identity)
   # A connection that cannot even do this is gone.
   if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
 }
@@ -468,7 +463,7 @@ rollback <- function(link) {
 }
 
 drop_connection <- function(link) {
-  if (!is.null(link$con)) try(suppressWarnings(DBI::dbDisconnect(link$con)), silent = TRUE)
+  if (!is.null(link$con)) attempt(suppressWarnings(DBI::dbDisconnect(link$con)))
   link$con <- NULL
   link$inside <- FALSE
 }

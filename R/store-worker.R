@@ -224,9 +224,9 @@ new_pulse <- function(store, lease) {
   if (is.null(store) || is.null(store$link$connect)) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
-  second <- tryCatch(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), error = function(e) {
-    stop_gpbandits("The heartbeat finds ", conditionMessage(e), "; `heartbeat = FALSE` does without.",
-                   argument = "heartbeat")
+  second <- catch_error(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), function(e) {
+    stop_gpbandits("The heartbeat finds ", message_of(e), "; `heartbeat = FALSE` does without.",
+                   argument = "heartbeat", parent = e)
   })
   list(token = function(token) {
          draft <- file.path(second$home, "draft")
@@ -259,10 +259,10 @@ begin_second_process <- function(loop, settings) {
 heartbeat_loop <- function(settings, connection) {
   file <- file.path(settings$home, "token")
   repeat {
-    token <- if (file.exists(file)) tryCatch(readLines(file), error = function(e) "") else ""
+    token <- if (file.exists(file)) catch_error(readLines(file), function(e) "") else ""
     # A database that does not answer is asked again at the next beat.
     if (length(token) && nzchar(token[1]) && !is_stopped(settings$begun_by)) {
-      tryCatch(store_heartbeat(settings$store, token), error = function(e) drop_connection(settings$store$link))
+      catch_error(store_heartbeat(settings$store, token), function(e) drop_connection(settings$store$link))
     }
     if (socketSelect(list(connection), timeout = settings$every)) return(invisible())
   }

@@ -37,6 +37,7 @@
 #' @section Random numbers: a store has one `seed`. Query k (and a refit before it) draws from the k-th of the independent L'Ecuyer streams of that
 #'   seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one history, whatever the number of workers, as long as
 #'   queries and rewards come in the same order. R's own generator is not touched (it draws the seed where `seed` is `NULL`).
+#'   Only `rbinom()` in an objective differs between R before 4.7 and later versions.
 #'
 #' @section Leases: a lease is the time after which a query that nobody has answered may be given to another worker. The method is
 #'   `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`; its data.frame has further columns `token` (128 bits of the system's random
@@ -149,7 +150,7 @@ start_store <- function(bandit, store) {
                                       attempts = store$attempts, budget = NA_integer_, created = sql_now(link),
                                       events = 0L, queries = 0L, checksum = 0))
   tryCatch(sql_commit(link), gpbandits_store_error = function(e) {
-    if (grepl("unique|duplicate", conditionMessage(e), ignore.case = TRUE)) refuse_second(store$name)
+    if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
     stop(e)
   })
   bandit$journal <- new_store_log(store, list(bandit = next_number, seed = seed, attempts = store$attempts),

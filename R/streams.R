@@ -7,18 +7,35 @@ replication_seeds <- function(seed, n) {
   n <- check_count(n)
   seeds <- vector("list", n)
   seeds[[1]] <- preserve_rng({
-    set.seed(seed, kind = "L'Ecuyer-CMRG", normal.kind = "Inversion", sample.kind = "Rejection")
-    get(".Random.seed", envir = globalenv(), inherits = FALSE)
+    set_stream_seed(seed)
+    current_seed()
   })
   for (i in seq_len(n)[-1]) seeds[[i]] <- parallel::nextRNGStream(seeds[[i - 1]])
   seeds
+}
+
+# A stream's beginning, with all kinds of generators specified: they do not depend on the user's settings.
+set_stream_seed <- function(seed) {
+  kinds <- list(kind = "L'Ecuyer-CMRG", normal.kind = "Inversion", sample.kind = "Rejection")
+  if (has_binomial_kinds()) kinds$binom.kind <- "BTPE"
+  do.call(set.seed, c(list(seed), kinds))
+}
+
+# Since R 4.7 the kinds include that of rbinom(), which the first number of .Random.seed encodes by 100000s.
+has_binomial_kinds <- function() "binom.kind" %in% names(formals(RNGkind))
+
+restore_rng <- function(seed, binomial_kinds = has_binomial_kinds()) {
+  if (is.null(seed)) return(invisible())
+  # (An earlier R ignores such a number, with a warning.)
+  if (!binomial_kinds) seed[1] <- seed[1] %% 100000L
+  assign(".Random.seed", seed, envir = globalenv())
 }
 
 # Evaluates `code` from the stream's beginning; the caller's generator, its kind
 # and its state are afterwards what they were, also when `code` fails.
 with_stream <- function(stream, code) {
   preserve_rng({
-    assign(".Random.seed", stream, envir = globalenv())
+    restore_rng(stream)
     code
   })
 }
@@ -34,5 +51,5 @@ preserve_rng <- function(code) {
       rm(".Random.seed", envir = global)
     })
   }
-  cpp_preserve_rng(function() code)
+  cpp_preserve_rng(function() code, current_seed())
 }

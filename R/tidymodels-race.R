@@ -41,7 +41,7 @@ resample_keys <- function(frame) {
 # The first metric on each resample, as a cost; no row where all models failed.
 fold_costs <- function(results, first) {
   metric <- from_tune("first_metric")(attr(first, "metrics"))
-  folds <- tryCatch(as.data.frame(from_tune("collect_metrics")(results, summarize = FALSE)), error = function(e) NULL)
+  folds <- attempt(as.data.frame(from_tune("collect_metrics")(results, summarize = FALSE)))
   if (is.null(folds)) return(data.frame(cost = numeric()))
   time <- attr(first, "eval_time_target")
   wanted <- folds$.metric == metric$metric

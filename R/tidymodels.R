@@ -215,7 +215,7 @@ next_setting <- function(bandit, noise_var = numeric()) {
 # No row where all models failed.
 mean_costs <- function(results, first) {
   metric <- from_tune("first_metric")(attr(first, "metrics"))
-  means <- tryCatch(as.data.frame(from_tune("collect_metrics")(results)), error = function(e) NULL)
+  means <- attempt(as.data.frame(from_tune("collect_metrics")(results)))
   if (is.null(means)) return(data.frame(cost = numeric()))
   wanted <- means$.metric == metric$metric
   time <- attr(first, "eval_time_target")

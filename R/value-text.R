@@ -152,7 +152,7 @@ settings_text <- function(x, trust) {
 # Text that is known to be read back as it was. (Functions are never identical to what they were.)
 exact_text <- function(x, trust = FALSE) {
   text <- value_text(x, trust)
-  if (!has_code(x) && !tryCatch(identical(value_from_text(text), x), error = function(e) FALSE)) {
+  if (!has_code(x) && !catch_error(identical(value_from_text(text), x), function(e) FALSE)) {
     stop_gpbandits("These settings cannot be written down exactly.")
   }
   text
@@ -160,7 +160,7 @@ exact_text <- function(x, trust = FALSE) {
 
 # `what`: where the text was found, in words.
 settings_from_text <- function(text, trust, what) {
-  tryCatch(check_made_here(value_from_text(text, trust)), error = function(e) {
-    stop_gpbandits("Cannot read ", what, ": ", conditionMessage(e), argument = "store")
+  catch_error(check_made_here(value_from_text(text, trust)), function(e) {
+    stop_gpbandits("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)
   })
 }

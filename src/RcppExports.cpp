@@ -1125,12 +1125,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_preserve_rng
-SEXP cpp_preserve_rng(const Rcpp::Function& code);
-RcppExport SEXP _gpbandits_cpp_preserve_rng(SEXP codeSEXP) {
+SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state);
+RcppExport SEXP _gpbandits_cpp_preserve_rng(SEXP codeSEXP, SEXP stateSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::Function& >::type code(codeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_preserve_rng(code));
+    Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_preserve_rng(code, state));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1475,7 +1476,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_climb", (DL_FUNC) &_gpbandits_cpp_climb, 2},
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
-    {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 1},
+    {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 2},
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
     {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},

@@ -6,6 +6,7 @@
 
 #include "linalg/floors.h"
 #include "r_bandit.h"
+#include "r_frame.h"
 #include "r_rng.h"
 
 using gpb::Event;
@@ -34,7 +35,7 @@ class Protection {
 
 SEXP binding(SEXP frame, SEXP name) {
   if (TYPEOF(frame) != ENVSXP) throw std::invalid_argument("a log is no environment");
-  const SEXP value = Rf_findVarInFrame(frame, name);
+  const SEXP value = gpb::bound_value(frame, name);
   if (value == R_UnboundValue) {
     throw std::invalid_argument(std::string("a log has no ") + CHAR(PRINTNAME(name)));
   }
@@ -84,7 +85,7 @@ bool all_na(SEXP column) {
 // change.
 class Blanks {
  public:
-  explicit Blanks(SEXP table) : table_(table), names_(Rf_findVarInFrame(table, symbol())) {}
+  explicit Blanks(SEXP table) : table_(table), names_(gpb::bound_value(table, symbol())) {}
   bool have(SEXP name) const {
     if (TYPEOF(names_) != STRSXP) return false;
     for (R_xlen_t k = 0; k < Rf_xlength(names_); ++k) {
@@ -766,7 +767,7 @@ SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event) {
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted) {
   BanditHandle bandit(handle);
-  if (IS_S4_OBJECT(owner)) owner = Rf_getAttrib(owner, Rf_install(".xData"));
+  if (Rf_isS4(owner)) owner = Rf_getAttrib(owner, Rf_install(".xData"));
   return follow(bandit, owner, fields, durable, in_step, wanted);
 }
 
@@ -1043,9 +1044,8 @@ SEXP cpp_member(SEXP object, SEXP name) {
   const SEXP frame = Rf_getAttrib(object, Rf_install(".xData"));
   if (!cpp_is_ours(frame)) return R_NilValue;
   const SEXP symbol = Rf_installChar(STRING_ELT(name, 0));
-  if (!R_existsVarInFrame(frame, symbol) || R_BindingIsActive(symbol, frame)) return R_NilValue;
-  const SEXP found = Rf_findVarInFrame(frame, symbol);
-  return TYPEOF(found) == PROMSXP ? R_NilValue : found;
+  const SEXP found = gpb::bound_value(frame, symbol);
+  return found == R_UnboundValue ? R_NilValue : found;
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -1061,9 +1061,13 @@ std::string cpp_strange_in_frame(const Rcpp::Environment& frame, const Rcpp::Cha
   for (R_xlen_t k = 0; k < names.size(); ++k) {
     const SEXP name = Rf_installChar(STRING_ELT(names, k));
     const std::string shown = "its `" + std::string(CHAR(PRINTNAME(name))) + "` ";
-    if (!R_existsVarInFrame(frame, name)) return shown + "is missing";
-    if (R_BindingIsActive(name, frame)) return shown + "is computed by a function";
-    const std::string found = strange_value(Rf_findVarInFrame(frame, name), 0);
+    switch (gpb::bound(frame, name)) {
+      case gpb::Bound::to_nothing: return shown + "is missing";
+      case gpb::Bound::to_function: return shown + "is computed by a function";
+      case gpb::Bound::to_promise: return shown + "holds a promise";
+      case gpb::Bound::to_value: break;
+    }
+    const std::string found = strange_value(gpb::bound_value(frame, name), 0);
     if (!found.empty()) return shown + "holds " + found;
   }
   return "";

@@ -602,7 +602,7 @@ namespace {
 
 class KeptState {
  public:
-  KeptState() : name_(Rf_install(".Random.seed")), state_(Rf_findVarInFrame(R_GlobalEnv, name_)) {}
+  explicit KeptState(SEXP state) : name_(Rf_install(".Random.seed")), state_(state) {}
   ~KeptState() { Rf_defineVar(name_, state_, R_GlobalEnv); }
   KeptState(const KeptState&) = delete;
   KeptState& operator=(const KeptState&) = delete;
@@ -614,11 +614,10 @@ class KeptState {
 
 }  // namespace
 
-// Calls code(); R's generator, which must have a state, has the same one afterwards, however the
-// call ends.
+// Calls code(); R's generator is in this state (.Random.seed) afterwards, however the call ends.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_preserve_rng(const Rcpp::Function& code) {
-  const KeptState kept;
+SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
+  const KeptState kept(state);
   return code();
 }
 

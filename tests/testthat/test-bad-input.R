@@ -317,6 +317,34 @@ test_that("misspelt arguments are refused, and so are those that a preset sets i
   expect_identical(blamed(summary(b, rounds = 1)), "rounds")
 })
 
+test_that("methods name a required argument that is left out", {
+  for (name in names(safe_bandits)) {
+    bandit <- safe_bandits[[name]]()
+    before <- snapshot_of(bandit)
+    calls <- list(id = function() bandit$observe(), reward = function() bandit$observe(5), id = function() bandit$amend(),
+                  reward = function() bandit$amend(1), id = function() bandit$withdraw(), id = function() bandit$fail(),
+                  x = function() bandit$add_arms(), ids = function() bandit$rank())
+    for (k in seq_along(calls)) {
+      error <- tryCatch(calls[[k]](), error = identity)
+      info <- paste(name, deparse(body(calls[[k]])), conditionMessage(error))
+      expect_true(inherits(error, "gpbandits_error"), info = info)
+      # (Of a method that this bandit does not have the error is about something else.)
+      if (!grepl("rank|add_arms", info)) expect_identical(error$argument, names(calls)[k], info = info)
+    }
+    expect_identical(snapshot_of(bandit), before, info = name)
+  }
+})
+
+test_that("arrays of one dimension are vectors, or refused where a matrix is wanted", {
+  column <- array(safe_x)
+  for (make in list(function(x) gp_ucb(x, safe_kernel, 0.01)$config, function(x) finite_domain(x),
+                    function(x) kernel_gram(safe_kernel, x))) expect_identical(make(column), make(safe_x))
+  for (bad in list(column, array(1:4), table(c(1, 1, 2)), array(1, 1, list("a")))) {
+    error <- tryCatch(kernel_matrix(bad), error = identity)
+    if (length(bad) == 1) expect_s3_class(error, "bandit_kernel") else expect_s3_class(error, "gpbandits_error")
+  }
+})
+
 # ---- methods leave a bandit as it was -------------------------------------------
 
 # Arguments that work, and bad values of one argument at a time.

@@ -609,6 +609,43 @@ write_journal <- function(file, lines) {
 
 journal_lines <- function(file) gpbandits:::cpp_journal_read(file)$lines
 
+# The journal in `from` with another state of the generator in its first line.
+with_header_seed <- function(from, seed) {
+  lines <- journal_lines(from)
+  words <- strsplit(lines[1], " ", fixed = TRUE)[[1]]
+  words[3] <- paste(seed, collapse = ",")
+  write_journal(to <- tempfile(), c(paste(words, collapse = " "), lines[-1]))
+  to
+}
+
+test_that("a state of the generator with a kind of rbinom() (R 4.7) is read by every R", {
+  file <- tempfile()
+  set.seed(74)
+  seed <- .Random.seed
+  drawn <- runif(3)
+  assign(".Random.seed", seed, globalenv())
+  journal_makers$ts(journal = file)
+  numbers <- seed[1] %% 100000L
+  for (binomial in 0:1) {
+    written <- replace(seed, 1, numbers + 100000L * binomial)
+    set.seed(1)
+    # (A state that R cannot read is a warning, and another state.)
+    expect_silent(b <- open_bandit(with_header_seed(file, written)))
+    expect_identical(.Random.seed[1], if (length(RNGkind()) == 4) written[1] else numbers)
+    expect_silent(got <- runif(3))
+    expect_identical(got, drawn)
+    b$suggest()
+    state <- .Random.seed
+    set.seed(1)
+    open_bandit(b$journal$path)
+    expect_identical(.Random.seed, state)
+  }
+  for (wrong in c(200000L, 20000L, 1000000L, -100000L)) {
+    expect_error(open_bandit(with_header_seed(file, replace(seed, 1, numbers %% 10000L + wrong))),
+                 "state of a random generator", class = "gpbandits_error")
+  }
+})
+
 # (R before 4.4 would run a promise that stands in place of data as soon as somebody looks at it; all run the rest.)
 test_that("nothing in a journal runs: no promise, function, call or environment that an enemy wrote in place of data", {
   file <- tempfile()

@@ -214,3 +214,35 @@ test_that("an R6 object that holds a bandit can be cloned, compared, saved and r
     expect_identical(other$bandit$copy()$suggest(), holder$bandit$copy()$suggest())
   }
 })
+
+test_that("rows that a bandit gave are points, with their arms and contexts", {
+  arms <- gp_ucb(data.frame(n = letters[1:4], x = c(0.1, 0.1, 0.5, 0.9)), kernel_matrix(diag(4) + 0.5), 0.1, width = 2)
+  arms$add(arm = c(2, 3), reward = c(1, 0.5))
+  # Arms 1 and 2 have the same inputs: the number says which one is meant.
+  best <- arms$best()
+  expect_identical(best$arm, 2L)
+  expect_equal(arms$posterior(best), arms$posterior(arm = 2))
+  expect_equal(arms$posterior(arms$history()), arms$posterior(arm = 2:3))
+  expect_equal(predict(arms, arms$suggest()), arms$posterior(arm = arms$history()$arm[3]))
+  # Numbers of other arms are not taken for these.
+  expect_equal(arms$posterior(transform(best, arm = 4)), arms$posterior(x = data.frame(x = 0.1)))
+  context <- gp_ucb(list(u = c(0, 1)), kernel_se(0.3), 0.1, contexts = "z", width = 2)
+  context$observe(context$suggest(context = 0.4)$id, 1)
+  best <- context$best(context = 0.7)
+  expect_equal(context$posterior(best), best[c("mean", "sd")])
+  expect_equal(context$posterior(best, context = 0.4), context$posterior(best["u"], context = 0.4))
+  space <- search_space(a = c(0, 1), k = param_integer(1, 3), f = c("p", "q"))
+  lives <- list(
+    box = gp_ucb(list(u = c(0, 1), v = c(0, 1)), kernel_se(0.3), 0.1, width = 2),
+    product = gp_ucb(product_domain(1:2, list(u = c(0, 1))), kernel_se(0.3), 0.1, width = 2),
+    space = gp_ucb(space, kernel_se(0.3, dims = "a"), 0.1, width = 2)
+  )
+  for (name in names(lives)) {
+    b <- lives[[name]]
+    for (t in 1:3) b$observe(b$suggest()$id, sin(t))
+    best <- b$best()
+    expect_equal(b$posterior(best), best[c("mean", "sd")], info = name)
+    expect_equal(b$posterior(b$history())$mean[1], b$posterior(b$history()[1, b$config$domain$names, drop = FALSE])$mean)
+  }
+  expect_error(context$posterior(data.frame(v = 1, z = 1)), "`x`", class = "gpbandits_error")
+})

@@ -396,3 +396,15 @@ test_that("widths that look at each of the last queries have all of them, within
     expect_identical(nrow(b$history()), 18L)
   }
 })
+
+test_that("a log of data that was given, and nothing else, is forgotten without a warning", {
+  for (count in 1:3) for (keep in 0:1) {
+    b <- gp_ucb(1:5 / 5, kernel_se(0.3), 0.1, width = 2)
+    b$add(arm = seq_len(count), reward = seq_len(count))
+    whole <- b$copy()
+    expect_no_warning(sizes <- compact_log(b, keep = keep))
+    expect_identical(sizes[["forgotten"]], as.integer(count - keep))
+    expect_equal(b$posterior(), whole$posterior(), tolerance = 1e-10)
+    expect_identical(b$suggest(), whole$suggest())
+  }
+})

@@ -282,3 +282,34 @@ test_that("logs that say too little are refused", {
   box <- gp_ucb(box_domain(0, 1), kernel_se(0.3), 0.04, width = width_constant(2))
   expect_error(evaluate_policy(log, box), "`bandit`", class = "gpbandits_error")
 })
+
+test_that("what is known of the rewards bounds the direct method, too", {
+  # Rewards at their least value but for a few: means of the model, and its errors, reach below.
+  set.seed(14)
+  x <- seq(0, 1, length.out = 10)
+  log <- data.frame(arm = sample(10, 40, TRUE), propensity = 0.1)
+  log$reward <- as.double(log$arm == 5 & runif(40) < 0.7)
+  b <- gp_ucb(x, kernel_se(0.2), 0.1, width = 2)
+  b$add(arm = 1:10, reward = as.double(1:10 == 9))
+  free <- quietly(log, b, "dm")
+  expect_lt(free$lower, 0)                            # a bound that no policy can reach
+  known <- quietly(log, b, "dm", range = c(0, 1))
+  expect_gte(known$lower, 0)
+  expect_lte(known$upper, 1)
+  expect_gte(known$estimate, known$lower)
+  expect_lte(known$estimate, known$upper)
+  # A range that the model stays within changes nothing.
+  wide <- quietly(log, b, "dm", range = c(-100, 100))
+  expect_equal(wide[c("estimate", "se", "lower", "upper")], free[c("estimate", "se", "lower", "upper")])
+  # Clipped to it, means are nowhere further from what is true, and intervals cover no less of it.
+  truth <- 0.7 * (1:10 == 5)
+  for (arm in c(1, 4, 6, 9)) {
+    target <- gp_ucb(x, kernel_se(0.2), 0.1, width = 2)
+    target$add(arm = 1:10, reward = as.double(1:10 == arm))
+    estimates <- lapply(list(NULL, c(0, 1)), function(range) quietly(log, target, "dm", range = range))
+    error <- vapply(estimates, function(one) abs(one$estimate - truth[arm]), 0)
+    expect_lte(error[2], error[1])
+    covers <- vapply(estimates, function(one) one$lower <= truth[arm] && truth[arm] <= one$upper, NA)
+    expect_true(covers[2] || !covers[1])
+  }
+})

@@ -132,6 +132,163 @@ test_that("a time limit is an error, and the rounds before it are kept", {
   expect_identical(bandit$suggest()$id, rounds + 1L)
 })
 
+# ---- time limits of the caller's ------------------------------------------------------
+
+# An error in R's own words for a time limit.
+time_limit <- function(kind = "elapsed") simpleError(gettext(sprintf("reached %s time limit", kind), domain = "R"))
+
+# The condition with which `code` ends.
+end_of <- function(code) tryCatch({
+  code
+  "finished"
+}, error = identity, interrupt = identity, lost = identity)
+
+test_that("R's time limit is recognised with any words around it, and as the cause of another error", {
+  is_stop <- gpbandits:::is_stop
+  for (kind in c("elapsed", "CPU", "session elapsed", "session CPU")) {
+    limit <- time_limit(kind)
+    words <- conditionMessage(limit)
+    for (text in c(words, paste0("step 2 failed: ", words, " (row 3)."), paste0("Error in f(x) : ", words, "\n"),
+                   paste0("Evaluation error: ", words, "."))) expect_true(is_stop(simpleError(text)), info = text)
+    expect_true(is_stop(errorCondition("a step failed", parent = errorCondition("within it", parent = limit))))
+  }
+  interrupt <- structure(list(message = "", call = NULL), class = c("interrupt", "condition"))
+  expect_true(is_stop(interrupt))
+  expect_true(is_stop(errorCondition("a step failed", parent = interrupt)))
+  # What the objective limited by itself has failed, and the search goes on.
+  own <- "reached elapsed time limit [cpu=1s, elapsed=1.5s]"
+  for (failure in list(simpleError("no time"), simpleError(own), errorCondition(own, class = "TimeoutException"),
+                       errorCondition("a step failed", parent = simpleError(paste("row 3:", own))),
+                       errorCondition("a step failed", parent = "reached elapsed time limit"), simpleError(NA), NULL,
+                       structure(list(), class = c("error", "condition")), structure(1, class = c("error", "condition")))) {
+    expect_false(is_stop(failure))
+  }
+})
+
+test_that("each handler of the package passes a time limit on as it is", {
+  limit <- time_limit()
+  strike <- function(...) stop(limit)
+  wrapped <- errorCondition("the objective failed: reached elapsed time limit (point 3)", class = "mine", parent = limit)
+  from_core <- structure(class = c("Rcpp::eval_error", "C++Error", "error", "condition"),
+                         list(message = "Evaluation error: reached elapsed time limit.", call = NULL))
+  odd <- structure(list(1), class = "struck_object")
+  registerS3method("length", "struck_object", strike)
+  registerS3method("conditionMessage", "struck_object", strike)
+  x <- stop_x
+  of_namespace <- function(name) get(name, asNamespace("gpbandits"))
+  ways <- list(
+    catch_error = function() of_namespace("catch_error")(strike(), identity),
+    attempt = function() of_namespace("attempt")(strike()),
+    call_user = function() of_namespace("call_user")(strike(), "f", "here"),
+    as_damaged = function() of_namespace("as_damaged")(strike()),
+    core = function() of_namespace("core")(strike()),
+    read_part = function() of_namespace("read_part")(structure(list(), class = "a"), "a", strike()),
+    from_elsewhere = function() of_namespace("from_elsewhere")(strike(), "x", "a", "b"),
+    database = function() of_namespace("database")(strike()),
+    patiently = function() of_namespace("patiently")(strike(), 9),
+    sqlite_patiently = function() of_namespace("sqlite_patiently")(strike()),
+    check_sound = function() of_namespace("check_sound")(odd, "x"),
+    message_of = function() of_namespace("message_of")(odd),
+    width = function() gp_ucb(x, kernel_se(0.2), 0.01, width = width_function(strike))$suggest(),
+    kernel = function() gp_ucb(list(u = c(0, 1)), kernel_function(strike), 0.01, width = 2)$suggest(),
+    policy = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_function(strike))$suggest(),
+    problem = function() run_bandit(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.01, width = 2),
+                                    bandit_problem(box_domain(0, 1), strike, optimum = 1), 3),
+    limits = function() to_limit(strike()),
+    search = function() maximize_bandit(strike, list(u = c(0, 1)), evaluations = 12, verbose = FALSE),
+    rng = function() gpbandits:::preserve_rng(strike())
+  )
+  for (name in setdiff(names(ways), "limits")) expect_identical(end_of(ways[[name]]()), limit, info = name)
+  # Also where the objective has wrapped it already, and where the core has.
+  expect_identical(end_of(maximize_bandit(function(p) stop(wrapped), list(u = c(0, 1)), evaluations = 12,
+                                          verbose = FALSE)), wrapped)
+  expect_identical(end_of(gpbandits:::core(stop(from_core))), from_core)
+  expect_identical(end_of(gpbandits:::journal_io(stop(from_core))), from_core)
+})
+
+# Calls in a function's code by which it takes any error: tryCatch(error = ), try().
+handlers_in <- function(code) {
+  if (is.function(code)) return(c(handlers_in(body(code)), unlist(lapply(formals(code), handlers_in))))
+  if (is.pairlist(code) || is.expression(code)) return(unlist(lapply(as.list(code), handlers_in)))
+  if (!is.call(code)) return(NULL)
+  called <- paste(deparse(code[[1]]), collapse = "")
+  takes <- called == "try" || called %in% c("tryCatch", "withCallingHandlers") && any(c("error", "condition") %in% names(code))
+  parts <- as.list(code)
+  parts <- parts[!vapply(parts, identical, NA, quote(expr = ))]
+  c(if (takes) called, unlist(lapply(parts, handlers_in)))
+}
+
+test_that("errors of any kind are taken in one place, which passes time limits on", {
+  space <- asNamespace("gpbandits")
+  found <- Filter(function(name) is.function(space[[name]]) && length(handlers_in(space[[name]])), ls(space, all.names = TRUE))
+  # The place; what it asks; the objective's, which runs where the package may not be; a worker that gives its query back
+  # and goes on with the error; and a service, whose clients are told of it.
+  expect_setequal(found, c("catch_error", "is_time_limit", "evaluate_objective", "work_on", "checked_reply"))
+})
+
+test_that("a time limit that strikes anywhere in a search, or in a worker of a store, ends it", {
+  skip_on_cran()
+  skip_if_not_installed("RSQLite")
+  space <- asNamespace("gpbandits")
+  names <- Filter(function(name) is.function(space[[name]]), ls(space))
+  names <- setdiff(names, c("GPBandit", "catch_error", "attempt", "pass_on_stop", "is_stop", "is_time_limit",
+                            "one_text", "as_text", grep("^cpp_", names, value = TRUE)))
+  objective <- function(p) sum((unlist(p) - 0.3)^2)
+  lives <- list(
+    search = function() {
+      set.seed(41)
+      minimize_bandit(objective, list(x = c(0, 1)), evaluations = 8, verbose = FALSE)
+    },
+    journal = function() {
+      set.seed(42)
+      file <- tempfile()
+      b <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.1, refit = refit_every(2, minimum = 2), journal = file)
+      for (t in 1:4) b$observe(b$suggest()$id, sin(t))
+      open_bandit(file)$suggest()
+    },
+    store = function() {
+      store <- bandit_store(tempfile(fileext = ".db"), "struck", seed = 1)
+      gp_ucb(stop_x, kernel_se(0.3), 0.1, width = 2, store = store, refit = refit_every(2, minimum = 2))
+      suppressWarnings(work_on(store, objective, until = function(b) nrow(b$history()) > 4, heartbeat = FALSE))
+    }
+  )
+  with_clock(names, function(clock) {
+    for (name in names(lives)) {
+      total <- clock(lives[[name]])
+      expect_gt(total, 1000)
+      # (A second life may be some statements shorter: what it has looked through once, it knows.)
+      for (at in unique(round(seq(1, 0.9 * total, length.out = by_level(10, 60))))) {
+        end <- end_of(clock(lives[[name]], function() stop(time_limit()), at))
+        expect_identical(end, time_limit(), info = paste(name, at, "of", total))
+      }
+    }
+  })
+})
+
+test_that("a real time limit ends a search whose refits it strikes", {
+  # (R's compiler drops errors that come while it compiles a function, a time limit among them.)
+  jit <- compiler::enableJIT(0)
+  on.exit(compiler::enableJIT(jit))
+  break_off <- function() stop(structure(class = c("lost", "condition"), list(message = "the limit is lost", call = NULL)))
+  # The clock starts at the 8th evaluation. A search that has lost its limit is ended 20 seconds later.
+  for (seed in 1:by_level(2, 6)) {
+    begun <- Inf
+    evaluations <- 0
+    set.seed(seed)
+    end <- end_of(tryCatch(minimize_bandit(function(p) {
+      evaluations <<- evaluations + 1
+      if (evaluations == 8) {
+        begun <<- proc.time()[["elapsed"]]
+        setTimeLimit(elapsed = 0.1 + seed / 50, transient = TRUE)
+      }
+      if (proc.time()[["elapsed"]] - begun > 20) break_off()
+      sum((unlist(p) - 0.3)^2)
+    }, list(x = c(0, 1), y = c(0, 1)), evaluations = 400, verbose = FALSE), finally = setTimeLimit()))
+    expect_match(if (inherits(end, "condition")) conditionMessage(end) else end, "reached elapsed time limit", info = seed)
+    expect_lt(evaluations, 400)
+  }
+})
+
 # How `code`, which would take many seconds, ends under a limit of processor time, which strikes where an interrupt
 # would; and the seconds that it took beyond that limit.
 under_limit <- function(code, limit = 0.3) {

@@ -461,3 +461,22 @@ test_that("outputs are refused where they have no meaning", {
   expect_error(scale_outputs("down"), class = "gpbandits_error")
   expect_error(scale_outputs(transform = "log"), class = "gpbandits_error")
 })
+
+test_that("a penalty of any size is mapped and fitted without a warning", {
+  set.seed(3)
+  reward <- rnorm(30)
+  for (penalty in c(-1e20, -1e80, -1e140, 1e140)) {
+    rewards <- replace(reward, c(4, 11), penalty)
+    for (outputs in list(scale_outputs(), scale_outputs(transform = "power"), scale_outputs(direction = "minimize"))) {
+      expect_no_warning(map <- gpbandits:::fit_output_map(outputs, rewards))
+      expect_true(all(is.finite(gpbandits:::map_outputs(map, rewards))))
+    }
+  }
+  b <- auto_bandit(list(x = c(0, 1)), design = 2)
+  expect_no_warning({
+    for (t in 1:20) {
+      q <- b$suggest()
+      b$observe(q$id, if (t %% 7 == 0) -1e140 else -(q$x - 0.3)^2)
+    }
+  })
+})

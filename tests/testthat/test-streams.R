@@ -18,7 +18,21 @@ test_that("the numbers do not depend on the caller's generator", {
   set.seed(1)
   expect_identical(replication_seeds(7, 2), seeds)
   expect_identical(with_stream(seeds[[2]], list(rnorm(3), runif(2), sample(10))), reference)
-  expect_identical(RNGkind(), c("Wichmann-Hill", "Box-Muller", "Rounding"))
+  expect_identical(RNGkind()[1:3], c("Wichmann-Hill", "Box-Muller", "Rounding"))
+})
+
+test_that("a stream of an R with another number of kinds is drawn from all the same", {
+  seed <- replication_seeds(7, 1)[[1]]
+  drawn <- with_stream(seed, list(rnorm(3), runif(2), sample(10)))
+  for (binomial in 0:1) {
+    other <- replace(seed, 1, seed[1] %% 100000L + 100000L * binomial)
+    expect_silent(again <- with_stream(other, list(rnorm(3), runif(2), sample(10))))
+    expect_identical(again, drawn)
+    preserve_rng({
+      gpbandits:::restore_rng(other, binomial_kinds = FALSE)
+      expect_identical(.Random.seed, replace(seed, 1, seed[1] %% 100000L))
+    })
+  }
 })
 
 test_that("the caller's state is restored, after errors too", {
