@@ -25,6 +25,8 @@ struct Box {
   VectorXd snap(VectorXd x) const;
   // A point to be snapped: uniform, whole numbers and levels each with the same probability.
   VectorXd uniform(Rng& rng) const;
+  // Its points, a row each, where there are endlessly many none, and none where there are more than `most`.
+  MatrixXd points(double most) const;
   // The same box where some inputs (of the kernel; the box's begin with `first`) are fixed.
   Box slice(const Fixed& fixed, Index first) const;
 };
