@@ -45,6 +45,17 @@
 #' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has been asked for. Until the first one `$best()`,
 #'   `$posterior()` and all that is made of them go by the refit that is due, from as many rewards on as `refit` wants (5), made on a copy,
 #'   once until there is news; with fewer they go by what the bandit begins with, and say little.
+#' @section Repeats: a point whose reward is pending is not suggested again while the space has other points. If
+#'   possible no point lies within 1% of all inputs' ranges of a pending one. (Under [pending_ignore()] neither holds.)
+#'   Points with observed rewards are suggested again only if the noise matters. It counts as negligible if the noise
+#'   variance, averaged over the fitted models, is at most 0.001 for rewards scaled to variance 1. Bandits with
+#'   `contexts` always count as noisy. When every point of a finite space is used up, points are repeated.
+#' @section The recommended point: `$best()` is the point with the largest posterior mean, or an observed point if its
+#'   mean is equal. If the noise is negligible (see *Repeats*), it is the observed point with the best reward, unless
+#'   the largest mean exceeds that reward by more than a posterior standard deviation. An optimum between the points
+#'   of a rough function is often an artefact of the model.
+#'   Under limits it is the largest mean of the objective where the limits hold with the asked probability, and at
+#'   least as good as every observed point where they do.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [maximize_bandit()] where the computer makes the experiments; [honest] for what its numbers mean.

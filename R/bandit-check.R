@@ -61,6 +61,7 @@ check_config <- function(config) {
     check_together(config)
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)
+    if (!is.null(config$fresh)) check_flag(config$fresh, "fresh")
     check_outcomes_again(config)
     check_related_again(config)
     check_design(config$design)

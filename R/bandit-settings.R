@@ -47,12 +47,25 @@ core_config <- function(config) {
   if (!is.null(config$rewards)) common$clip <- config$rewards$b
   common$likelihood <- core_likelihood(config)
   common$noise_field <- core_noise_field(config)
+  if (isTRUE(config$fresh)) common$fresh <- TRUE
+  if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
   if (!is.null(config$failures)) common$failures <- output_sign(config)
   if (identical(config$failures, "doubt")) common$doubted <- TRUE
   common["changes"] <- list(resolve_changes(config$changes, config))
   common["outputs"] <- list(output_map(config))
   common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
   core_outcomes(config, with_models(config, common))
+}
+
+# Is the noise's variance, under the models in force, next to nothing where rewards have variance 1? (In contexts a
+# known place is none to go by in others.)
+negligible_noise <- 1e-3
+
+is_noise_negligible <- function(config) {
+  if (length(config$context_names) || !is.null(config$noise_field)) return(FALSE)
+  each <- if (!has_outcomes(config)) list(config)
+          else lapply(seq_along(config$outcomes), outcome_config, config = config)
+  all(vapply(each, expected_noise, 0) <= negligible_noise)
 }
 
 # Settings that a space and a posterior are made from, with those of each of several models.

@@ -18,10 +18,10 @@ warn_of_repeats <- function(bandit, n) {
   why <- if (compares_queries(config)) {
     "nothing is known of a query before it is compared. policy_duel() and policy_ts() ask for different ones."
   } else {
-    paste("under pending_ignore() a query is not known before its reward. With `pending = pending_hallucinate()`",
-          "the points of a batch differ.")
+    paste("under pending_ignore() a query changes nothing before its reward is observed. With",
+          "`pending = pending_hallucinate()` each point of a batch is chosen given the points before it.")
   }
-  warn_once(bandit, "repeats", "`suggest(", n, ")` asks for the same point ", n, " times: ", why)
+  warn_once(bandit, "repeats", "`suggest(", n, ")` can ask for the same point several times: ", why)
 }
 
 # Rewards in units of the prior's sd (noise included) from its mean: some of them out of all reach, or the first three

@@ -72,7 +72,8 @@
 #'   at arms by their numbers. Rows of `$suggest()`, `$best()` and `$history()` serve as `x`: their inputs, `arm` and contexts are
 #'   used, other columns ignored. With [rewards_binary()] and its kind also `lower`, `upper`, and the arguments `scale`, `level`.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
-#' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest.
+#' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest. Among points
+#'   with equal means (a difference below 1e-9 prior sd) one with an observed reward is preferred.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability, on what assumptions:
 #'   a list, see [stopping] and [honest]. Without a rule: the gap of the policy's own bounds or, where it has none, a quantile of draws.
 #' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`, `expander`, `lower`, `upper`.
@@ -160,7 +161,8 @@
 #' @param design `NULL`, or points that are asked first, in their order, before the policy is: queries like all others, whose rewards
 #'   may be late or lost. (Points whose rewards are known beforehand are told by `$add()`.)
 #' @param failures what `$fail()` teaches: `"forget"`, nothing (the same place may be asked again); `"avoid"`: the query counts as the worst reward that is
-#'   known, whatever that comes to be (nothing as long as none is), in the posterior and in refits; `"doubt"`: the same, with the noise variance of
+#'   known, whatever that comes to be (nothing as long as none is, neither in the mean nor in the variance), in the
+#'   posterior and in refits; `"doubt"`: the same, with the noise variance of
 #'   a value that may lie anywhere between the worst and the best that are known (\eqn{\lambda + (v_{max} - v_{min})^2 / 12}{lambda + (v_max - v_min)^2 / 12}, \eqn{v}
 #'   the rewards as the model has them, see [scale_outputs()]), so that one failure among good neighbours is taken for an accident and
 #'   several together for a bad place; `$best()` (without `fixed`) is then no place that the kernel correlates more with a failure than with all that succeeded, but the best

@@ -97,14 +97,16 @@
 #'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
 #'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it ended early without a success, or `NULL`), `race` and `fidelity` (`NULL`, or what
 #'   [race_folds()] and [fidelity_range()] say).
-#' @section The recommended point: the place of the best posterior mean, `bandit$best()`, as of [auto_bandit()] and in stores. Under a single model
+#' @section The recommended point: `bandit$best()`, as of [auto_bandit()] and in stores: the point with the best
+#'   posterior mean or, if the fitted noise is negligible, as a rule the evaluated point with the best reward. The page
+#'   of [auto_bandit()] has the exact rule. Under a single model
 #'   (`refit = refit_every(2, mean = "fit", average = 1)`) there is more to it: what a fit cannot follow it calls noise, and some
 #'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
 #'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
 #'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits
 #'   leave the noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way. Averages
 #'   over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a bowl, one input that matters, with noise and without) the truth was
-#'   beyond 3 `sd` of `value` in none, under one model in 31 (`bench/results/promise.md` in the sources). Of an objective without noise `best_seen` is the answer.
+#'   beyond 3 `sd` of `value` in none, under one model in 31 (`bench/results/promise.md` in the sources).
 #' @section Several outcomes: with `outcomes` or `limits` the history has a column for each, `value` and `sd` are named vectors (the outcomes' expected values at `par`), `feasible` is the
 #'   probability that all limits hold there, `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected objective where the limits hold with
 #'   probability 0.95, or the most probably feasible place. With several objectives there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one
@@ -251,8 +253,14 @@ scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending,
   refit <- with_priors(refit, domain, kernel, prior_noise, prior_lengthscale, context_sides)
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")),
                            check_choice(transform, c("auto", "none", "power")))
-  gp_bandit(domain, if (is.null(kernel)) default_kernel(domain, context_sides) else kernel, noise_var, policy,
-            pending = pending, refit = refit, outputs = outputs, failures = failures, outcomes = outcomes, ...)
+  if (is.null(kernel)) kernel <- default_kernel(domain, context_sides)
+  bandit <- gp_bandit(domain, kernel, noise_var, policy, pending = pending, refit = refit, outputs = outputs,
+                      failures = failures, outcomes = outcomes, ...)
+  inside <- as.environment(bandit)
+  if (has_rule(inside)) return(bandit)
+  inside$config$fresh <- TRUE
+  make_ready(inside)
+  bandit
 }
 
 # Calls f(bar), bar() after each step; NULL for no bar.

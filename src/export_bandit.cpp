@@ -74,6 +74,8 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
     }
   }
   if (policy->has("repeats")) out.repeats = policy->number("repeats");
+  out.fresh = settings.has("fresh");
+  out.exact = settings.has("exact");
   WidthPtr width;
   if (policy->has("width")) {
     width = make_width(*policy->part("width"), out.outcomes[0].space->arm_setting(), out.outcomes[0].noise_var);

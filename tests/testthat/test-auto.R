@@ -578,3 +578,99 @@ test_that("the refit that looks go by is made once, until there is news", {
   expect_null(made())
   expect_identical(as.environment(b)$.looks, 3)
 })
+
+test_that("with one reward, or equal ones, an evaluated point is recommended", {
+  spaces <- list(list(x = c(2, 4), y = c(-3, 3)), search_space(x = c(2, 4), y = c(-3, 3)))
+  for (space in spaces) {
+    one <- auto_bandit(space, data.frame(x = 3.1, y = 1, reward = 10))
+    expect_equal(unlist(one$best()[c("x", "y")]), c(x = 3.1, y = 1))
+    data <- data.frame(x = c(3.1, 2.5, 2.2), y = c(1, 1, -2), reward = c(10, 10, NA),
+                       status = c("known", "known", "failed"))
+    two <- auto_bandit(space, data, failures = "avoid")
+    expect_true(two$best()$x %in% data$x[1:2])
+  }
+  coded <- auto_bandit(search_space(k = letters[1:5], x = c(0, 1)), data.frame(k = "d", x = 0.9, reward = 3))
+  expect_equal(coded$best()$x, 0.9)
+  expect_identical(as.character(coded$best()$k), "d")
+  arms <- auto_bandit(finite_domain(1:9), data.frame(x1 = 4, reward = 3))
+  expect_identical(arms$best()$arm, 4L)
+  set.seed(1)
+  found <- maximize_bandit(function(p) -p[["x"]]^2, list(x = c(2, 4)), 1, progress = FALSE)
+  expect_equal(found$par[["x"]], found$history$x)
+})
+
+# Known up to 1e-6 of their variance, and never refitted.
+without_noise <- function(domain, data, ...) auto_bandit(domain, data, ..., noise_var = 1e-6, refit = NULL, design = 0)
+
+test_that("without noise no point is evaluated twice before a finite space is used up", {
+  spaces <- list(search_space(a = param_integer(1, 4), k = c("u", "v", "w")),
+                 finite_domain(expand.grid(a = 1:4, k = 1:3)),
+                 box_domain(c(a = 1, k = 1), c(a = 4, k = 3), integer = c(TRUE, TRUE)))
+  for (space in spaces) {
+    k <- if (inherits(space, "search_domain")) c("u", "w") else c(1, 3)
+    b <- without_noise(space, data.frame(a = c(2, 3), k = k, reward = c(1, 2)))
+    for (step in 1:2) {
+      batch <- b$suggest(3)
+      b$observe(batch$id, batch$a)
+    }
+    b$suggest(4)
+    places <- b$history()[c("a", "k")]
+    expect_identical(anyDuplicated(places), 0L)
+    expect_identical(nrow(b$suggest(2)), 2L)
+  }
+})
+
+test_that("no point of a batch is another's copy, with noise too", {
+  data <- data.frame(x = c(20, 60, 90, 120, 170, 199), reward = c(1, 4, 2, 3, 2, 1))
+  for (noise_var in c(1e-6, 0.1)) {
+    b <- auto_bandit(search_space(x = param_integer(1, 200)), data, noise_var = noise_var, refit = NULL, design = 0)
+    batch <- b$suggest(35)
+    expect_identical(anyDuplicated(batch$x), 0L)
+    if (noise_var < 1e-4) expect_false(any(batch$x %in% data$x))
+  }
+  # What is asked for by gp_bandit() itself is the policy's own choice.
+  own <- gp_bandit(1:9, kernel_se(2), 0.01, policy_ei())
+  own$add(arm = 4, reward = 1)
+  expect_warning(batch <- own$suggest(3), class = "gpbandits_repeats")
+  expect_identical(length(unique(batch$arm)), 1L)
+})
+
+test_that("without noise the best evaluated point is recommended, unless another is better beyond doubt", {
+  rough <- data.frame(x = c(0, 0.2, 0.45, 0.5, 0.8, 1), reward = c(0, 2, -1, 3, -2, 1))
+  b <- without_noise(list(x = c(0, 1)), rough, kernel = kernel_matern(2.5, 0.06))
+  grid <- data.frame(x = seq(0, 1, 0.01))
+  expect_gt(max(b$posterior(grid)$mean), 3)
+  expect_equal(b$best()$x, 0.5)
+  noisy <- auto_bandit(list(x = c(0, 1)), rough, kernel = kernel_matern(2.5, 0.06), noise_var = 0.1, refit = NULL,
+                       design = 0)
+  expect_gte(noisy$best()$mean, max(noisy$posterior(grid)$mean) - 1e-6)
+  smooth <- data.frame(x = c(0, 0.2, 0.35, 0.65, 0.8, 1))
+  smooth$reward <- -(smooth$x - 0.5)^2
+  sure <- without_noise(list(x = c(0, 1)), smooth, kernel = kernel_se(0.5))
+  expect_equal(sure$best()$x, 0.5, tolerance = 0.02)
+  expect_identical(b$copy()$best(), b$best())
+})
+
+test_that("before any reward is known a failure that is avoided leaves no trace", {
+  made <- function(failures) {
+    b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.2), 0.01, policy_ucb(width_constant(2)),
+                   pending = pending_hallucinate(), failures = failures)
+    b$suggest()
+    b$fail(1)
+    b
+  }
+  avoiding <- made("avoid")
+  columns <- c("x", "mean", "sd")
+  expect_identical(avoiding$copy()$suggest(3)[["x"]], made("forget")$suggest(3)[["x"]])
+  forgetting <- made("forget")
+  avoiding$suggest()
+  forgetting$suggest()
+  expect_identical(avoiding$history()[2, columns], forgetting$history()[2, columns])
+  # ... and then it counts as the worst.
+  avoiding$observe(2, 1)
+  expect_equal(avoiding$posterior(avoiding$history()[1, "x", drop = FALSE])$mean, 1, tolerance = 0.05)
+  expect_equal(avoiding$copy()$suggest(2), avoiding$suggest(2))
+  again <- made("avoid")
+  again$observe(1, 3)
+  expect_equal(again$posterior(data.frame(x = again$history()$x))$mean, 3, tolerance = 0.05)
+})

@@ -314,3 +314,42 @@ test_that("check_model() of an outcome is that of a bandit which has it alone", 
   expect_error(check_model(b, outcome = "h"), class = "gpbandits_error")
   expect_error(check_model(first, outcome = c("reward", "g")), class = "gpbandits_error")
 })
+
+# A limit that holds in a small disc, and an objective that grows towards its edge.
+disc_data <- function(n) {
+  at <- data.frame(x = c(seq(0.82, 0.98, length.out = n), 0.1, 0.5),
+                   y = c(rep(c(0.05, 0.12, 0.15), length.out = n), 0.7, 0.5))
+  cbind(at, reward = at$x + at$y, c1 = (at$x - 0.9)^2 + (at$y - 0.1)^2)
+}
+disc_outcomes <- list(reward = to_maximize(), c1 = at_most(0.01))
+
+test_that("under limits the recommended point is as good as every evaluated one, and nearly as any of a grid", {
+  domains <- list(list(x = c(0, 1), y = c(0, 1)), search_space(x = c(0, 1), y = c(0, 1)),
+                  search_space(x = c(0, 1), y = c(0, 1), where = ~ x + y <= 1.9))
+  fine <- expand.grid(x = seq(0.8, 1, 0.004), y = seq(0, 0.2, 0.004))
+  for (domain in domains) {
+    b <- gp_bandit(domain, kernel_se(0.4), 1e-5, policy_ei(), outcomes = disc_outcomes)
+    data <- disc_data(9)
+    b$add(data[c("x", "y")], reward = data[c("reward", "c1")])
+    best <- b$best()
+    expect_gte(best$feasible, 0.95 - 1e-6)
+    for (rows in list(data[c("x", "y")], fine)) {
+      at <- b$posterior(rows)
+      expect_gte(best$reward_mean, max(at$reward_mean[at$feasible >= 0.95]) - 1e-6)
+    }
+    held <- b$best(fixed = list(x = 0.92))
+    expect_identical(held$x, 0.92)
+    line <- b$posterior(data.frame(x = 0.92, y = seq(0, 0.25, 0.001)))
+    expect_gte(held$reward_mean, max(line$reward_mean[line$feasible >= 0.95]) - 1e-6)
+  }
+})
+
+test_that("where the limits hold nowhere with the probability asked for, the most probable point is recommended", {
+  b <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.4), 1e-5, policy_ei(),
+                 outcomes = list(reward = to_maximize(), c1 = at_most(-0.002)))
+  data <- disc_data(9)
+  b$add(data[c("x", "y")], reward = data[c("reward", "c1")])
+  expect_warning(best <- b$best(), class = "gpbandits_infeasible")
+  at <- b$posterior(rbind(data[c("x", "y")], expand.grid(x = seq(0, 1, 0.02), y = seq(0, 1, 0.02))))
+  expect_gte(best$feasible, max(at$feasible) - 1e-6)
+})

@@ -14,6 +14,13 @@
 
 namespace gpb {
 
+namespace {
+constexpr double kBelow = 1.0;         // standard deviations below a mean that it has to be worth
+constexpr double kMostPlaces = 20000;  // that are scored one by one, where a search finds only known ones
+constexpr double kSame = 1e-6;         // of the inputs' ranges: so near points are one
+constexpr double kApart = 0.01;        // ... and as near are no two points of a batch, if there are others
+}  // namespace
+
 Bandit::Bandit(Beliefs beliefs, FoldRules rules)
     : beliefs_(std::move(beliefs)), fold_(std::move(rules), *this) {
   make_posteriors();
@@ -138,7 +145,7 @@ void Bandit::rebuild() {
   for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
     const Query& q = fold_.query(id);
     for (Index k = 0; k < fold_.outcomes(); ++k) {
-      if (q.cell(k).is_void()) continue;
+      if (q.cell(k).is_void() || fold_.counts_later(q, k)) continue;
       follow({Change::Kind::asked, id, k});
       if (!fold_.is_known(q, k)) continue;
       follow({Change::Kind::learned, id, k, fold_.known_value(q, k), fold_.known_told(q, k)});
@@ -314,7 +321,7 @@ double Bandit::value(const Score& score, const Place& place, const Context& cont
 }
 
 double Bandit::largest(const Score& score, const Context& context) const {
-  return value(score, beliefs_.outcomes[0].space->maximise(score, context, first().known()), context);
+  return value(score, beliefs_.outcomes[0].space->maximise(score, context, beginnings()), context);
 }
 
 OutcomeView Bandit::known_view() const {
@@ -417,17 +424,92 @@ Place Bandit::recommend(const Context& context, double feasible) {
   offer_lookups(known, context);
   known.feasible = feasible;
   known.state = width_state();
+  const bool complete = known.candidates->complete;
+  Beginnings from = beginnings();
   if (const auto score = beliefs_.policy->recommendation(known)) {
-    return space().maximise(*score, context, first().known());
+    if (!complete && !score->only_candidates()) from.played = inputs_of(rewarded(context), context);
+    return space().maximise(*score, context, from);
   }
-  return space().maximise(MeanScore(known), context, first().known());
+  if (!complete) from.played = inputs_of(rewarded(context), context);
+  const Place found = space().maximise(MeanScore(known), context, from);
+  const Place* sure = context.fixed || context.eligible ? nullptr : surely_as_good(found);
+  return sure ? *sure : complete ? settled_among(found, context) : found;
+}
+
+// (Rewards may have been told with a noise of their own.)
+bool Bandit::is_exact(Index id) const {
+  const Query& q = fold_.query(id);
+  return beliefs_.exact && first().weight(q.reward, fold_.known_told(q), q.place) > 0.5;
+}
+
+// Where there is next to no noise: the place of the best reward, unless f is larger at the place that was found even
+// where it is as much lower than its mean as is likely.
+const Place* Bandit::surely_as_good(const Place& found) const {
+  if (!beliefs_.exact) return nullptr;
+  const Place* best = nullptr;
+  double largest = -kInf, mean, sd;
+  for (const Index id : rewarded(Context())) {
+    if (!is_exact(id)) continue;
+    const Query& q = fold_.query(id);
+    const double value = beliefs(0).outputs.value(fold_.known_value(q));
+    if (best && !(value > largest)) continue;
+    best = &q.place;
+    largest = value;
+  }
+  if (!best) return nullptr;
+  first().mean().at(found, mean, sd);
+  return mean - kBelow * sd > largest ? nullptr : best;
+}
+
+std::vector<Index> Bandit::rewarded(const Context& context) const {
+  std::vector<Index> out;
+  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
+    const Query& q = fold_.query(id);
+    if (!q.in_play || q.status != Status::known || !space().holds(q.place)) continue;
+    if (!space().in_context(q.place, context) || (context.eligible && !context.allows(q.place.arm))) continue;
+    out.push_back(id);
+  }
+  return out;
+}
+
+Points Bandit::inputs_of(const std::vector<Index>& ids, const Context& context) const {
+  std::vector<const Place*> places;
+  for (const Index id : ids) places.push_back(&fold_.query(id).place);
+  return context.fixed ? space().moved(places, context) : inputs_of(places);
+}
+
+Points Bandit::inputs_of(const std::vector<const Place*>& places) const {
+  Points X(static_cast<Index>(places.size()), places.empty() ? 0 : space().inputs(*places[0]).size());
+  for (Index i = 0; i < X.rows(); ++i) set_row(X, i, space().inputs(*places[static_cast<std::size_t>(i)]));
+  return X;
+}
+
+// Of arms: one that was played, where the mean is as large as at the place that was found.
+Place Bandit::settled_among(const Place& found, const Context& context) const {
+  std::vector<const Place*> places;
+  std::vector<Index> slots;
+  for (const Index id : rewarded(context)) {
+    places.push_back(&fold_.query(id).place);
+    slots.push_back(first().known().slot(id));
+    if (places.back()->arm == found.arm) return found;
+  }
+  if (places.empty()) return found;
+  double largest, sd;
+  mean().at(found, largest, sd);
+  const VectorXd means = mean().means_at(places, slots);
+  const Place* lowest = nullptr;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const bool ties = means[static_cast<Index>(k)] >= largest - kTie * space().prior_scale();
+    if (ties && (!lowest || places[k]->arm < lowest->arm)) lowest = places[k];
+  }
+  return lowest ? *lowest : found;
 }
 
 std::pair<Place, double> Bandit::largest_bound(double width, const Context& context) {
   Round round = round_of_known(context);
   round.width = width;
   const BoundScore score(round);
-  const Place place = space().maximise(score, context, first().known());
+  const Place place = space().maximise(score, context, beginnings());
   return {place, value(score, place, context)};
 }
 
@@ -437,7 +519,7 @@ Place Bandit::largest_sum(const std::vector<const Bandit*>& others, std::vector<
   round.outcomes.clear();
   round.outcomes.push_back(known_view());
   for (const Bandit* other : others) round.outcomes.push_back(other->known_view());
-  return space().maximise(*make_sum_of_bounds(round, std::move(terms), target), context, first().known());
+  return space().maximise(*make_sum_of_bounds(round, std::move(terms), target), context, beginnings());
 }
 
 MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng) {
@@ -576,8 +658,55 @@ std::pair<Place, double> Bandit::largest_advantage(const Place& from, double wid
                                                    const Context& context) {
   const Candidates& all = space().candidates(context);
   const AdvantageScore score(mean(), curved(), all, from, width, space().prior_scale());
-  const Place place = space().maximise(score, context, first().known());
+  const Place place = space().maximise(score, context, beginnings());
   return {place, value(score, place, context)};
+}
+
+KnownPlaces Bandit::not_again(const Context& context, double apart) const {
+  std::vector<const Place*> places;
+  std::vector<double> reach;
+  const auto add = [&](Index id, double near) {
+    const Place& place = fold_.query(id).place;
+    if (context.fixed && !context.fixed->holds(place.x)) return;
+    if (!space().in_context(place, context)) return;
+    places.push_back(&place);
+    reach.push_back(near);
+  };
+  const std::set<Index>& awaited = fold_.awaited();
+  if (beliefs_.exact) {
+    for (const Index id : played_) {
+      const bool known = is_exact(id) || fold_.query(id).status == Status::failed;
+      if (known && awaited.count(id) == 0) add(id, kSame);
+    }
+  }
+  if (beliefs_.fresh && fold_.pending().noticed()) {
+    for (const Index id : awaited) add(id, apart);
+  }
+  return {inputs_of(places), Eigen::Map<const VectorXd>(reach.data(), static_cast<Index>(reach.size()))};
+}
+
+Place Bandit::chosen(const Score& score, const Round& now, const Context& context) {
+  const auto anywhere = [&] { return space().maximise(score, context, beginnings()); };
+  if (score.only_candidates() || !beliefs_.fresh) return anywhere();
+  for (const double apart : {kApart, kSame}) {
+    KnownPlaces known = not_again(context, apart);
+    if (known.inputs.rows() == 0) return anywhere();
+    const FreshScore fresh(score, std::move(known), now.inputs());
+    const Place found = space().maximise(fresh, context, beginnings());
+    if (!fresh.bars(space().inputs(found))) return found;
+  }
+  // What is left may be few places, which no search came to.
+  const FreshScore fresh(score, not_again(context, kSame), now.inputs());
+  std::vector<Place> left;
+  std::vector<const Place*> places;
+  for (Place& place : space().all_places(context, kMostPlaces)) {
+    if (!fresh.bars(space().inputs(place))) left.push_back(std::move(place));
+  }
+  if (left.empty()) return anywhere();
+  for (const Place& place : left) places.push_back(&place);
+  Index best = 0;
+  score.at(inputs_of(places)).maxCoeff(&best);
+  return left[static_cast<std::size_t>(best)];
 }
 
 Query Bandit::propose(const Context& context, Rng& rng) {
@@ -601,7 +730,7 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   else if (again == 0) score = penalised(beliefs_.policy->prepare(now, rng), now);
   if (again > 0) q.place = fold_.query(again).place;
   else if (last) q.place = *last;
-  else q.place = score ? space().maximise(*score, context, first().known()) : space().uniform(context, rng);
+  else q.place = score ? chosen(*score, now, context) : space().uniform(context, rng);
   if (score) q.phase = score->phase(q.place);
   look(q);
   q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);

@@ -12,6 +12,8 @@
 
 namespace gpb {
 
+struct KnownPlaces;
+
 // As the log has it.
 struct Event {
   EventKind kind;
@@ -28,6 +30,10 @@ struct Beliefs {
   std::unique_ptr<Policy> policy;
   // Each choice is played again until its sd has shrunk up to so many times.
   double repeats = 1.0;
+  // Where there are others: are places not chosen again whose rewards are awaited?
+  bool fresh = false;
+  // ... and those that are known, whose rewards have next to no noise?
+  bool exact = false;
 };
 
 class Bandit final : private PlaceFacts {
@@ -143,6 +149,15 @@ class Bandit final : private PlaceFacts {
   PlacesMoments played_moments(const Context& context) const;
   double guarded(double width) const;
   void check_eligible(const std::vector<char>& arms) const;
+  Beginnings beginnings() const { return {first().known().best(), Points()}; }
+  // Queries with rewards that could be recommended in a context.
+  std::vector<Index> rewarded(const Context& context) const;
+  Points inputs_of(const std::vector<const Place*>& places) const;
+  // Of queries; where inputs are fixed, of the places that they are moved to.
+  Points inputs_of(const std::vector<Index>& ids, const Context& context) const;
+  bool is_exact(Index id) const;
+  const Place* surely_as_good(const Place& found) const;
+  Place settled_among(const Place& found, const Context& context) const;
   double incumbent(const Context& context) const;
   double incumbent_of_slice(const Context& context) const;
   double largest(const Score& score, const Context& context) const;
@@ -158,6 +173,9 @@ class Bandit final : private PlaceFacts {
   void advance();
   void narrow_intervals(RunningIntervals& intervals, const Round& round) const;
   std::unique_ptr<Score> penalised(std::unique_ptr<Score> score, const Round& round) const;
+  Place chosen(const Score& score, const Round& round, const Context& context);
+  // Where no query is made again, if there are other places: at known ones, and as near as `apart` to pending ones.
+  KnownPlaces not_again(const Context& context, double apart) const;
   Points candidate_inputs(const Context& context) const;
   // The query whose place is to be played again now; 0 if there is none.
   Index to_repeat(const Context& context) const;

@@ -2,6 +2,7 @@
 #include "base/arm_set.h"
 #include "base/checksum.h"
 #include "base/climb_by_values.h"
+#include "base/multipliers.h"
 #include "base/place.h"
 #include "base/json.h"
 #include "base/ordering.h"
@@ -630,10 +631,11 @@ namespace {
 
 constexpr double kDifference = 1e-5;  // between points of the unit cube
 constexpr int kOuter = 15;
-constexpr double kExceeded = 1e-10;
 
-// What falls where the value rises: f = -value, and for each limit g with its multiplier lambda
-// (max(0, lambda + rho g)^2 - lambda^2) / (2 rho).
+constexpr double kWithin = 0.05;      // how far within a limit a climb aims that begins outside of it,
+constexpr int kHalvings = 40;         // of the way back to it
+
+// What falls where the value rises, and what the limits cost.
 class Lagrangian {
  public:
   explicit Lagrangian(const ValuesAndLimits& ask) : ask_(ask) {}
@@ -647,7 +649,7 @@ class Lagrangian {
       points(1 + d + i, i) = std::max(u[i] - kDifference, 0.0);
     }
     const MatrixXd told = asked(points);
-    if (lambda_.size() == 0) lambda_ = VectorXd::Zero(told.cols() - 1);
+    if (!limited()) multipliers_ = Multipliers(told.cols() - 1);
     gradient.resize(d);
     for (Index i = 0; i < d; ++i) {
       gradient[i] = (fall(told, 1 + i) - fall(told, 1 + d + i)) / (points(1 + i, i) - points(1 + d + i, i));
@@ -655,19 +657,12 @@ class Lagrangian {
     return fall(told, 0);
   }
 
-  bool limited() const { return lambda_.size() > 0; }
+  bool limited() const { return multipliers_.size() > 0; }
 
   // New multipliers; are the limits kept?
   bool settles(const VectorXd& u) {
     const MatrixXd told = asked(as_rows(u));
-    double worst = -kInf;
-    for (Index j = 0; j < lambda_.size(); ++j) {
-      const double g = told(0, 1 + j);
-      lambda_[j] = std::max(lambda_[j] + rho_ * g, 0.0);
-      worst = std::max({worst, g, std::min(lambda_[j], std::abs(g))});
-    }
-    rho_ = std::min(3.0 * rho_, 1e5);
-    return worst < kExceeded;
+    return multipliers_.settle(row_of(told, 0, 1, multipliers_.size()));
   }
 
  private:
@@ -679,18 +674,23 @@ class Lagrangian {
     return told;
   }
   double fall(const MatrixXd& told, Index i) const {
-    double squares = 0.0;
-    for (Index j = 0; j < lambda_.size(); ++j) {
-      const double over = std::max(lambda_[j] + rho_ * told(i, 1 + j), 0.0);
-      squares += over * over;
-    }
-    return squares / (2.0 * rho_) - told(i, 0);
+    return multipliers_.cost([&](Index j) { return told(i, 1 + j); }) - told(i, 0);
   }
 
   const ValuesAndLimits& ask_;
-  VectorXd lambda_;
-  double rho_ = 10.0;
+  Multipliers multipliers_;
 };
+
+// On the straight line from a point within the limit: the last within it before it is left for good.
+VectorXd last_within(const VectorXd& inside, const VectorXd& end, const LimitedFunction& at) {
+  if (!(at(end).excess > 0.0)) return end;
+  double good = 0.0, bad = 1.0;
+  for (int halving = 0; halving < kHalvings; ++halving) {
+    const double middle = 0.5 * (good + bad);
+    (at(inside + middle * (end - inside)).excess > 0.0 ? bad : good) = middle;
+  }
+  return inside + good * (end - inside);
+}
 
 }  // namespace
 
@@ -702,6 +702,29 @@ VectorXd climb_by_values(VectorXd u, const ValuesAndLimits& ask, const BoxMinimi
     if (!lagrangian.limited() || lagrangian.settles(u)) break;
   }
   return u;
+}
+
+VectorXd climb_within(VectorXd u, const LimitedFunction& at, const BoxMinimizer& minimize) {
+  if (at(u).excess > 0.0) {
+    minimize(u, [&](const VectorXd& x, VectorXd& gradient) {
+      const LimitedValue here = at(x);
+      const double over = std::max(here.excess + kWithin, 0.0);
+      gradient = 2.0 * over * here.by_excess;
+      return over * over;
+    });
+    if (at(u).excess > 0.0) return u;
+  }
+  const VectorXd inside = u;
+  Multipliers multipliers(1);
+  for (int outer = 0; outer < kOuter; ++outer) {
+    minimize(u, [&](const VectorXd& x, VectorXd& gradient) {
+      const LimitedValue here = at(x);
+      gradient = multipliers.pressure(0, here.excess) * here.by_excess - here.by_value;
+      return multipliers.cost([&](Index) { return here.excess; }) - here.value;
+    });
+    if (multipliers.settle(VectorXd::Constant(1, at(u).excess))) break;
+  }
+  return last_within(inside, u, at);
 }
 
 }  // namespace gpb

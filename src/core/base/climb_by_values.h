@@ -13,6 +13,16 @@ using ValuesAndLimits = std::function<MatrixXd(const MatrixXd& points)>;
 // augmented Lagrangian (Rockafellar 1974): where it ends they may be exceeded by some 1e-10.
 VectorXd climb_by_values(VectorXd u, const ValuesAndLimits& ask, const BoxMinimizer& minimize);
 
+// At a point: what is climbed, and a limit, which holds where it is at most 0; with their slopes.
+struct LimitedValue {
+  double value = 0.0, excess = 0.0;
+  VectorXd by_value, by_excess;
+};
+using LimitedFunction = std::function<LimitedValue(const VectorXd& u)>;
+
+// Uphill from u within the limit; to where it is exceeded least if no way leads within it.
+VectorXd climb_within(VectorXd u, const LimitedFunction& at, const BoxMinimizer& minimize);
+
 }  // namespace gpb
 
 #endif

@@ -98,6 +98,10 @@ bool Fold::is_known(const Query& q, Index outcome) const {
   return cell.status == Status::known || rules_.pending->has_stand_in();
 }
 
+bool Fold::counts_later(const Query& q, Index outcome) const {
+  return q.cell(outcome).avoided && std::isnan(column(outcome).worst);
+}
+
 double Fold::known_value(const Query& q, Index outcome) const {
   const Cell& cell = q.cell(outcome);
   if (cell.avoided && !std::isnan(column(outcome).worst)) return column(outcome).worst;
@@ -146,7 +150,8 @@ void Fold::take_back_failure(Index id, Index outcome) {
     if (outcome == 0) --withdrawn_;
     return await(id, outcome);
   }
-  // It was never dropped: another value takes the place of the worst.
+  // Another value takes the place of the worst, where there is one.
+  if (counts_later(q, outcome)) changes_.push_back({Change::Kind::asked, id, outcome});
   cell.avoided = false;
   std::vector<Index>& avoided = column(outcome).avoided;
   avoided.erase(std::find(avoided.begin(), avoided.end(), id));
@@ -399,6 +404,7 @@ void Fold::give_up(Index id, Index outcome, Status status) {
     cell.avoided = true;
     column.avoided.push_back(id);
     if (!std::isnan(column.worst)) tell_learned(id, outcome, column.worst);
+    else changes_.push_back({Change::Kind::dropped, id, outcome});
     return;
   }
   if (outcome == 0) {

@@ -220,6 +220,8 @@ class Fold {
   const std::vector<Index>& own_noise(Index outcome = 0) const { return column(outcome).own_noise; }
   // Ids of queries in play whose rewards are awaited.
   const std::set<Index>& awaited() const { return awaited_; }
+  // Has it failed, and there is no worst reward yet that it counts as?
+  bool counts_later(const Query& q, Index outcome) const;
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
   const PendingRule& pending() const { return *rules_.pending; }
   const ConstraintRule* constraints() const { return rules_.constraints.get(); }

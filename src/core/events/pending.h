@@ -18,6 +18,8 @@ class PendingRule {
   // Does the mean know of it, as this value?
   virtual bool has_stand_in() const { return false; }
   virtual double stand_in() const { return kNaN; }
+  // Does anything know of it before its reward?
+  bool noticed() const { return variance_knows() || penalises() || has_stand_in(); }
   // A reward that takes longer than this is lost: the stand-in stays.
   virtual double patience() const { return kInf; }
   // ... in units of the clock, not in rounds.

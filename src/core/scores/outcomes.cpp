@@ -48,6 +48,7 @@ Slopes slopes_within(const Role& role, double mean, double sd, double log_probab
 constexpr double kAllowed = 1e-6;   // of a shortfall, in its own unit: what a climb along a limit leaves
 constexpr double kBarred = 1e6;     // units of score that a place beyond it is below all others
 constexpr double kPenalty = 1e3;    // ... that a unit of shortfall costs a climb
+constexpr double kLeastLog = -1e10; // of a probability that is climbed by
 
 // Where a shortfall is allowed at all the merit decides, elsewhere the shortfall.
 double barred(double merit, double shortfall, double unit) {
@@ -287,6 +288,22 @@ class FeasibleMeanScore final : public OutcomeScore {
  public:
   explicit FeasibleMeanScore(const Round& round)
       : OutcomeScore(round), objective_(objective_of(round)), wanted_(std::log(round.feasible)) {}
+  bool limited() const override { return true; }
+  // The logarithm of a small probability p falls like a square: it is climbed by (1 - 2 log p)^(1/2).
+  LimitedValue within_limit(const VectorXd& x) const override {
+    const LocalOutcomes local(outcomes_, x);
+    std::vector<Slopes> slopes(outcomes_.size());
+    const double log_probability =
+        std::max(log_feasible(outcomes_, local.mean.data(), local.sd.data(), slopes.data()), kLeastLog);
+    const double size = std::sqrt(1.0 - 2.0 * log_probability);
+    LimitedValue out{local.mean[objective_], size - std::sqrt(1.0 - 2.0 * wanted_),
+                     local.dmean[static_cast<std::size_t>(objective_)], VectorXd::Zero(x.size())};
+    for (std::size_t k = 0; k < slopes.size(); ++k) {
+      if (!outcomes_[k].role.limited()) continue;
+      out.by_excess += (-slopes[k].by_mean / size) * local.dmean[k] + (-slopes[k].by_sd / size) * local.dsd[k];
+    }
+    return out;
+  }
 
  protected:
   Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const override {

@@ -32,6 +32,8 @@ Index Score::best(const Candidates& candidates) const {
   return first_best(score.data(), score.size(), kTie * unit());
 }
 
+LimitedValue Score::within_limit(const VectorXd&) const { throw std::logic_error("this score has no limit"); }
+
 double finite_width(Width& width, const Round& round) {
   const double value = width.at(round.state);
   const bool only_looked_at = !round.state.rng && std::isnan(value);

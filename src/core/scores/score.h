@@ -3,6 +3,7 @@
 #ifndef GPB_SCORE_H
 #define GPB_SCORE_H
 
+#include "base/climb_by_values.h"
 #include "base/ties.h"
 #include "events/running_intervals.h"
 #include "posteriors/posterior.h"
@@ -38,6 +39,10 @@ class Score {
   virtual bool logarithmic() const { return false; }
   // The first of the best among all candidates.
   virtual Index best(const Candidates& candidates) const;
+  // Does a limit bar places, which leaves no slopes to climb? Then the score as it would be without it, and how far the
+  // limit is exceeded.
+  virtual bool limited() const { return false; }
+  virtual LimitedValue within_limit(const VectorXd& x) const;
 };
 
 // What one posterior says of means and another one, perhaps the same, of variances.

@@ -143,6 +143,69 @@ class BelievingPolicy final : public Policy {
   double strength_;
 };
 
+// Places that are not to be played again: inputs, a row each, and how near to one a point counts as the same, by the
+// largest difference in shares of the inputs' ranges.
+struct KnownPlaces {
+  Points inputs;
+  VectorXd reach;
+};
+
+// Another score where a place is new; nothing where it counts as a known one. Slopes are the other score's: a climb
+// that ends at a known place was in vain.
+class FreshScore final : public Score {
+ public:
+  // `inputs`: the candidates'.
+  FreshScore(const Score& inner, KnownPlaces known, const Points& inputs)
+      : inner_(inner), known_(std::move(known)), range_(inputs.cols()) {
+    for (Index c = 0; c < range_.size(); ++c) range_[c] = inputs.col(c).maxCoeff() - inputs.col(c).minCoeff();
+    bars_ = rows_barred(inputs);
+  }
+  bool bars(const VectorXd& x) const {
+    for (Index i = 0; i < known_.inputs.rows(); ++i) {
+      bool near = true;
+      for (Index c = 0; c < x.size() && near; ++c) {
+        near = std::abs(x[c] - known_.inputs(i, c)) <= known_.reach[i] * range_[c];
+      }
+      if (near) return true;
+    }
+    return false;
+  }
+  void values(const Candidates& candidates, VectorXd& out) const override {
+    inner_.values(candidates, out);
+    rule_out(bars_, out);
+  }
+  VectorXd at(const Points& X) const override { return fresh(X, inner_.at(X)); }
+  double at(const VectorXd& x, VectorXd* gradient) const override { return inner_.at(x, gradient); }
+  bool can_sketch() const override { return inner_.can_sketch(); }
+  double sketch(const VectorXd& x, VectorXd* gradient) const override { return inner_.sketch(x, gradient); }
+  VectorXd sketches(const Points& X) const override { return fresh(X, inner_.sketches(X)); }
+  double unit() const override { return inner_.unit(); }
+  bool only_candidates() const override { return inner_.only_candidates(); }
+  int phase(const Place& place) const override { return inner_.phase(place); }
+  bool logarithmic() const override { return inner_.logarithmic(); }
+
+ private:
+  std::vector<char> rows_barred(const Points& X) const {
+    std::vector<char> out;
+    for (Index i = 0; i < X.rows(); ++i) out.push_back(bars(row_of(X, i)));
+    return out;
+  }
+  static void rule_out(const std::vector<char>& barred, VectorXd& values) {
+    for (std::size_t i = 0; i < barred.size(); ++i) {
+      if (barred[i]) values[static_cast<Index>(i)] = -kInf;
+    }
+  }
+  VectorXd fresh(const Points& X, VectorXd values) const {
+    rule_out(rows_barred(X), values);
+    return values;
+  }
+
+  const Score& inner_;
+  KnownPlaces known_;
+  VectorXd range_;
+  std::vector<char> bars_;
+};
+
 // Balls around pending queries within which the maximum is probably not (Gonzalez et al. 2016): f
 // at centre j and a Lipschitz constant say how far away the value `top` is.
 struct Penalties {

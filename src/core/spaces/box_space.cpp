@@ -6,6 +6,7 @@
 #include "spaces/open_arm_space.h"
 
 #include "base/golden_points.h"
+#include "base/ordering.h"
 #include "events/pending.h"
 #include "kernels/make_kernel.h"
 #include "posteriors/best_point.h"
@@ -71,6 +72,32 @@ VectorXd Box::uniform(Rng& rng) const {
   VectorXd x(inputs());
   for (Index c = 0; c < inputs(); ++c) x[c] = quantile(c, rng.uniform());
   return x;
+}
+
+MatrixXd Box::points(double most) const {
+  std::vector<std::vector<double>> values;
+  double count = 1.0;
+  for (Index c = 0; c < inputs(); ++c) {
+    const auto k = static_cast<std::size_t>(c);
+    const auto bound = [&](double at) { return logarithmic[k] ? std::round(std::exp(at)) : at; };
+    if (moves(c) && (!integer[k] || bound(upper[c]) - bound(lower[c]) >= most)) return MatrixXd(0, inputs());
+    values.emplace_back();
+    for (double at = bound(lower[c]); at <= bound(upper[c]); ++at) {
+      values.back().push_back(logarithmic[k] ? std::log(at) : at);
+    }
+    if (!moves(c)) values.back() = {lower[c]};
+    count *= static_cast<double>(values.back().size());
+    if (count > most) return MatrixXd(0, inputs());
+  }
+  MatrixXd out(static_cast<Index>(count), inputs());
+  Index each = 1;
+  for (Index c = 0; c < inputs(); ++c) {
+    const std::vector<double>& of_input = values[static_cast<std::size_t>(c)];
+    const auto size = static_cast<Index>(of_input.size());
+    for (Index i = 0; i < out.rows(); ++i) out(i, c) = of_input[static_cast<std::size_t>(i / each % size)];
+    each *= size;
+  }
+  return out;
 }
 
 Box Box::slice(const Fixed& fixed, Index first) const {
@@ -209,6 +236,17 @@ BoxSpace::Spot BoxSpace::spot_of(const Place& place) const {
   return {numbered_ ? place.arm : 0, segment_of(place.x, rows_.cols(), box_.inputs())};
 }
 
+std::vector<Place> BoxSpace::all_places(const Context& context, double most) const {
+  std::vector<Place> out;
+  const MatrixXd actions = chart_of(context).box().points(most / static_cast<double>(rows_.rows()));
+  for (Index row = 0; row < rows_.rows(); ++row) {
+    for (Index i = 0; i < actions.rows() && context.allows(row); ++i) {
+      out.push_back(place_of({row, row_of(actions, i)}, context));
+    }
+  }
+  return out;
+}
+
 Place BoxSpace::place(Index arm, Index, const VectorXd& inputs) const {
   const Index own = rows_.cols(), d = box_.inputs();
   const bool right = inputs.size() == own + d + contexts_ && inputs.allFinite() &&
@@ -285,7 +323,7 @@ const Candidates& BoxSpace::candidates(const Context& context) {
 
 // The best candidates, kept apart from each other, and the place of the best mean.
 std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& context,
-                                             const Observations& known) const {
+                                             const Place* place) const {
   VectorXd scores;
   score.values(candidates_, scores);
   const Index each = actions_.rows();
@@ -311,7 +349,6 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
       if (chart_.distance(row_of(actions_, i), actions) <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
     }
   }
-  const Place* place = known.best();
   if (place && (!numbered_ || context.allows(place->arm))) {
     out.push_back(best_neighbour(spot_of(*place), score, context));
   }
@@ -338,6 +375,33 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
   return {centre.row, row_of(actions, best)};
 }
 
+std::vector<BoxSpace::Spot> BoxSpace::spots_of(const Points& X) const {
+  std::vector<Spot> out;
+  for (Index i = 0; i < X.rows(); ++i) {
+    const VectorXd x = row_of(X, i);
+    out.push_back({numbered_ ? static_cast<Index>(x[x.size() - 1]) : 0, segment_of(x, rows_.cols(), box_.inputs())});
+  }
+  return out;
+}
+
+// The best few, kept apart from each other and from the starts that there are.
+void BoxSpace::add_best(const std::vector<Spot>& spots, const Score& score, const Context& context,
+                        std::vector<Spot>& starts) const {
+  if (spots.empty()) return;
+  const VectorXd values = score.at(inputs_of(spots, context));
+  const auto order = stable_order(values.size(), [&](Index a, Index b) { return values[a] > values[b]; });
+  Index added = 0;
+  for (const Index i : order) {
+    const Spot& spot = spots[static_cast<std::size_t>(i)];
+    const bool near = std::any_of(starts.begin(), starts.end(), [&](const Spot& start) {
+      return start.row == spot.row && chart_.distance(start.actions, spot.actions) <= kApart;
+    });
+    if (near && added > 0) continue;
+    starts.push_back(spot);
+    if (++added == kStarts) return;
+  }
+}
+
 BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score, Height height,
                                const Context& context) const {
   const Index own = rows_.cols(), d = box_.inputs();
@@ -345,6 +409,16 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
   const double unit = score.unit();
   if (!std::isfinite(from) || chart_.coordinates() == 0) return start;
   VectorXd u = chart_.coordinates_of(start.actions);
+  if (score.limited()) {
+    const auto at = [&](const VectorXd& here) {
+      LimitedValue found = score.within_limit(input_of({start.row, chart_.inputs(here)}, context));
+      found.value /= unit;
+      found.by_value = chart_.slope(segment_of(found.by_value, own, d)) / unit;
+      found.by_excess = chart_.slope(segment_of(found.by_excess, own, d));
+      return found;
+    };
+    return {start.row, chart_.box().snap(chart_.inputs(climb_within(u, at, minimize_)))};
+  }
   minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
     VectorXd slope;
     const VectorXd x = input_of({start.row, chart_.inputs(at)}, context);
@@ -363,7 +437,7 @@ Points BoxSpace::inputs_of(const std::vector<Spot>& spots, const Context& contex
   return X;
 }
 
-Place BoxSpace::maximise(const Score& score, const Context& context, const Observations& known) {
+Place BoxSpace::maximise(const Score& score, const Context& context, const Beginnings& from) {
   if (score.only_candidates()) {
     const Index each = actions_.rows();
     VectorXd values;
@@ -377,34 +451,38 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Obser
   const Height exactly = &Score::at;
   // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
   const bool sketched = score.can_sketch();
-  std::vector<Spot> spots = starts(score, context, known);
-  if (spots.empty()) throw std::invalid_argument("the score is no number at any candidate");
-  const std::size_t began = spots.size();
-  const VectorXd from = score.sketches(inputs_of(spots, context));
-  for (std::size_t k = 0; k < began; ++k) {
-    spots.push_back(climb(spots[k], from[static_cast<Index>(k)], score,
+  std::vector<Spot> began = starts(score, context, from.best);
+  if (began.empty()) throw std::invalid_argument("the score is no number at any candidate");
+  // Places that were played come first: only what is better, and not just by rounding, is preferred to them.
+  std::vector<Spot> spots = spots_of(from.played);
+  const double tie = spots.empty() ? 0.0 : kTie * score.unit();
+  if (score.limited()) add_best(spots, score, context, began);
+  spots.insert(spots.end(), began.begin(), began.end());
+  const VectorXd heights = score.sketches(inputs_of(began, context));
+  for (std::size_t k = 0; k < began.size(); ++k) {
+    spots.push_back(climb(began[k], heights[static_cast<Index>(k)], score,
                           sketched ? &Score::sketch : exactly, context));
   }
-  const Spot best = best_of(spots, score, context);
+  const Spot best = best_of(spots, score, context, tie);
   if (!sketched) return place_of(best, context);
   VectorXd slope;
   const double height = score.at(input_of(best, context), &slope);
-  return place_of(best_of({best, climb(best, height, score, exactly, context)}, score, context),
+  return place_of(best_of({best, climb(best, height, score, exactly, context)}, score, context, tie),
                   context);
 }
 
 // The first of the best.
 BoxSpace::Spot BoxSpace::best_of(const std::vector<Spot>& spots, const Score& score,
-                                 const Context& context) const {
+                                 const Context& context, double tie) const {
   const Points X = inputs_of(spots, context);
   const LowRankPosterior* low = low_rank_of(score);
   if (low && low->corrects()) {
     RisingScore rising = rising_score(score);
-    rising.tie = 0.0;
+    rising.tie = tie;
     return spots[static_cast<std::size_t>(best_point(rising, *low, X, prior_mean_.at(X)))];
   }
   const VectorXd values = score.at(X);
-  return spots[static_cast<std::size_t>(first_best(values.data(), values.size(), 0.0))];
+  return spots[static_cast<std::size_t>(first_best(values.data(), values.size(), tie))];
 }
 
 // ---- any space, from its settings ---------------------------------------------------------------
@@ -653,7 +731,7 @@ const Candidates& ArmSpace::candidates(const Context& context) {
   return candidates_;
 }
 
-Place ArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
+Place ArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
   return place_of(context, best_arm(score, candidates(context), context));
 }
 
@@ -730,7 +808,7 @@ Place ManyArmSpace::place_of(Index arm) const {
   return out;
 }
 
-Place ManyArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
+Place ManyArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
   const LowRankPosterior* low = low_rank_of(score);
   if (!low) return place_of(best_arm(score, candidates_, context));
   return place_of(lazy_->choose(rising_score(score), *low, context.eligible.get()));
@@ -793,7 +871,7 @@ double OpenArmSpace::largest_prior_mean(const Context& context) const {
   return largest_of_arms(prior_mean_, context, arms_.rows());
 }
 
-Place OpenArmSpace::maximise(const Score& score, const Context& context, const Observations&) {
+Place OpenArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
   // The candidates are those of the round, which the score was prepared for.
   const LowRankPosterior* low = low_rank_of(score);
   if (!low) return place_of(context, best_arm(score, candidates_, context));

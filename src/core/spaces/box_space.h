@@ -22,8 +22,9 @@ class BoxSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
-  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
   Place uniform(const Context& context, Rng& rng) const override;
+  std::vector<Place> all_places(const Context& context, double most) const override;
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place& place, const Context& context) const override;
   bool holds(const Place& place) const override {
@@ -47,13 +48,16 @@ class BoxSpace final : public Space {
   Chart chart_of(const Context& context) const;
   VectorXd input_of(const Spot& spot, const Context& context) const;
   Points inputs_of(Index row, const MatrixXd& actions, const Context& context) const;
-  std::vector<Spot> starts(const Score& score, const Context& context,
-                           const Observations& known) const;
+  std::vector<Spot> starts(const Score& score, const Context& context, const Place* centre) const;
+  std::vector<Spot> spots_of(const Points& X) const;
+  void add_best(const std::vector<Spot>& spots, const Score& score, const Context& context,
+                std::vector<Spot>& starts) const;
   Place place_of(const Spot& spot, const Context& context) const;
   Spot spot_of(const Place& place) const;
   Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
   Points inputs_of(const std::vector<Spot>& spots, const Context& context) const;
-  Spot best_of(const std::vector<Spot>& spots, const Score& score, const Context& context) const;
+  Spot best_of(const std::vector<Spot>& spots, const Score& score, const Context& context,
+               double tie = 0.0) const;
   using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
   Spot climb(const Spot& start, double from, const Score& score, Height height,
              const Context& context) const;

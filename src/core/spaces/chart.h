@@ -27,6 +27,8 @@ struct Box {
   // that of [k, k + 1).
   double quantile(Index input, double u) const;
   VectorXd uniform(Rng& rng) const;
+  // Its points, a row each, where there are endlessly many none, and none where there are more than `most`.
+  MatrixXd points(double most) const;
   // The same box where some inputs (of the kernel; the box's begin with `first`) are fixed.
   Box slice(const Fixed& fixed, Index first) const;
 };

@@ -20,7 +20,7 @@ class ManyArmSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context&) override { return candidates_; }
-  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
   Place uniform(const Context& context, Rng& rng) const override;
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place&, const Context&) const override { return true; }

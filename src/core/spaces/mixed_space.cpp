@@ -2,6 +2,7 @@
 #include "spaces/shares.h"
 
 #include "base/golden_points.h"
+#include "base/multipliers.h"
 #include "base/projected_descent.h"
 #include "base/stream_random.h"
 #include "linalg/products.h"
@@ -206,6 +207,20 @@ Place MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Points& spare = context.fixed ? context.fixed->candidates : setting_.candidates;
   const Index i = rng.index(spare.rows());
   return Place::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
+}
+
+// (Points that differ in inputs that do not exist are one place; it comes several times.)
+std::vector<Place> MixedSpace::all_places(const Context& context, double most) const {
+  const Slice slice = slice_of(context);
+  std::vector<Place> out;
+  const MatrixXd points = slice.shares.empty() ? slice.box.points(most) : MatrixXd();
+  if (points.rows() == 0) return out;
+  const Settled found = settled(points, slice);
+  const Points X = in_context(found.inputs, context);
+  for (Index i = 0; i < X.rows(); ++i) {
+    if (found.playable(i)) out.push_back(Place::point(row_of(X, i)));
+  }
+  return out;
 }
 
 bool MixedSpace::exists(const Spot& spot, Index input) const {
@@ -417,7 +432,15 @@ void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const 
   spot = best[0];
 }
 
-Place MixedSpace::maximise(const Score& score, const Context& context, const Observations& known) {
+std::vector<MixedSpace::Spot> MixedSpace::spots_of(const Points& X, const Query& query) const {
+  std::vector<Spot> out;
+  if (X.rows() == 0) return out;
+  const VectorXd values = query.score.at(X);
+  for (Index i = 0; i < X.rows(); ++i) out.push_back({row_of(X, i, 0, setting_.width), values[i]});
+  return out;
+}
+
+Place MixedSpace::maximise(const Score& score, const Context& context, const Beginnings& from) {
   if (score.only_candidates()) {
     return Place::point(row_of(candidates_.X, score.best(candidates_)));
   }
@@ -429,23 +452,28 @@ Place MixedSpace::maximise(const Score& score, const Context& context, const Obs
     const VectorXd inputs = row_of(places_, i);
     spots.push_back({inputs, score.at(in_context(as_rows(inputs), context)).value()});
   }
-  if (const Place* place = known.best()) {
-    std::vector<Spot> centre{{segment_of(place->x, 0, setting_.width), -kInf}};
+  if (from.best) {
+    std::vector<Spot> centre{{segment_of(from.best->x, 0, setting_.width), -kInf}};
     offer(centre, {as_rows(point_of(centre[0]))}, query);
     look_around(centre[0], query, 1);
     spots.push_back(centre[0]);
   }
-  improve(spots, query);
   const auto lower = [](const Spot& a, const Spot& b) { return a.value < b.value; };
+  const std::vector<Spot> played = spots_of(from.played, query);
+  const auto best_played = std::max_element(played.begin(), played.end(), lower);
+  if (best_played != played.end()) spots.push_back(*best_played);
+  improve(spots, query);
   Spot best = *std::max_element(spots.begin(), spots.end(), lower);
   if (constrained_) look_around(best, query, 3);
+  // What is better than a place that was played by rounding alone is not preferred to it.
+  if (best_played != played.end() && best.value <= best_played->value + kTie * score.unit()) best = *best_played;
   return Place::point(row_of(in_context(as_rows(best.inputs), context), 0));
 }
 
 // ---- climbs -------------------------------------------------------------------------------------
 // Climbs of a search space, from several spots in lock step. A climb itself asks nobody but the
 // score. Where constraints are known beforehand, it goes on from where it has come to outside of
-// them, with a penalty for what they are exceeded by; for that they are taken as linear about that
+// them, with multipliers for what they are exceeded by; for that they are taken as linear about that
 // place, by differences (one question for all climbs), and again where this has led to.
 
 namespace {
@@ -453,6 +481,9 @@ namespace {
 constexpr double kSmallStep = 1e-4;  // of differences of constraints, in sides of the box
 constexpr Index kParts = 64;         // of the way back, of which one is divided again,
 constexpr int kZooms = 5;            // so many times
+constexpr int kRounds = 3;           // of taking constraints as linear,
+constexpr int kMultipliers = 8;      // and of multipliers for these,
+constexpr double kKept = 1e-8;       // until they are exceeded by no more, in sides of the box
 
 }  // namespace
 
@@ -464,9 +495,10 @@ struct MixedSpace::Way {
   VectorXd from, lower, side, start, at;
   VectorXd upper;      // of the coordinates: 1, but for shares, which are all measured in one side
   bool mixes = false;  // are there shares among them?
-  // The constraints about `centre`: excess + slopes' (at - centre).
+  // The constraints about `centre`, as distances: excess + slopes' (at - centre).
   VectorXd centre, excess;
   MatrixXd slopes;
+  Multipliers multipliers;  // none where they are not looked at
 
   VectorXd point(const VectorXd& u) const {
     VectorXd out = from;
@@ -476,12 +508,24 @@ struct MixedSpace::Way {
     }
     return out;
   }
-  // The squares of what the constraints are exceeded by, and their derivatives.
-  double violation(const VectorXd& u, VectorXd& slope) const {
-    VectorXd over = excess + multiply_transposed(slopes, u - centre);
-    for (Index i = 0; i < over.size(); ++i) over[i] = std::max(over[i], 0.0);
-    slope = 2.0 * multiply(slopes, over);
-    return over.squaredNorm();
+  // Whatever units the constraints have.
+  void measure_by_distance() {
+    for (Index j = 0; j < excess.size(); ++j) {
+      const double steepest = slopes.col(j).norm();
+      if (!(steepest > 0.0)) continue;
+      excess[j] /= steepest;
+      slopes.col(j) /= steepest;
+    }
+  }
+  VectorXd excess_at(const VectorXd& u) const { return excess + multiply_transposed(slopes, u - centre); }
+  // What the constraints cost, and their slope, which is added.
+  double cost(const VectorXd& u, VectorXd& slope) const {
+    if (multipliers.size() == 0) return 0.0;
+    const VectorXd g = excess_at(u);
+    VectorXd pressure(g.size());
+    for (Index j = 0; j < g.size(); ++j) pressure[j] = multipliers.pressure(j, g[j]);
+    slope += multiply(slopes, pressure);
+    return multipliers.cost([&](Index j) { return g[j]; });
   }
 };
 
@@ -490,7 +534,7 @@ void MixedSpace::climb(std::vector<Spot>& spots, const Query& query) const {
   for (Spot& spot : spots) {
     if (std::isfinite(spot.value) && !free_inputs(spot).empty()) ways.push_back(way_from(spot));
   }
-  for (Way& way : ways) go(way, 0.0, query);
+  for (Way& way : ways) go(way, query);
   if (constrained_) respect_constraints(ways, query);
   std::vector<MatrixXd> ends(spots.size());
   for (const Way& way : ways) {
@@ -522,27 +566,39 @@ MixedSpace::Way MixedSpace::way_from(Spot& spot) const {
   return way;
 }
 
-// On to the top of the score, less the penalty.
-void MixedSpace::go(Way& way, double weight, const Query& query) const {
+// On to the top of the score, less what constraints cost.
+void MixedSpace::go(Way& way, const Query& query) const {
   const double unit = query.score.unit();
-  VectorXd x = joined(way.spot->inputs, query.context.values), slope, outwards;
-  const auto fall = [&](const VectorXd& u, VectorXd& gradient) {
+  VectorXd x = joined(way.spot->inputs, query.context.values), slope;
+  const auto by_way = [&](const VectorXd& by_inputs) { return times(picked(by_inputs, way.free), way.side); };
+  const auto move_to = [&](const VectorXd& u) {
     const VectorXd point = way.point(u);
     std::copy(point.data(), point.data() + point.size(), x.data());
-    const double value = query.score.at(x, &slope);
-    gradient = -1.0 * times(picked(slope, way.free), way.side) / unit;
-    double penalty = 0.0;
-    if (weight > 0.0) {
-      penalty = weight * way.violation(u, outwards);
-      gradient += weight * outwards;
-    }
-    return penalty - (value - way.spot->value) / unit;
   };
-  if (way.mixes) {
-    projected_descent(way.at, fall, [&](const VectorXd& u) { return nearest_on(way, u); });
-  } else {
-    minimize_(way.at, fall);
+  const BoxMinimizer descent = [&](VectorXd& from, const Objective& fall) {
+    if (!way.mixes) return minimize_(from, fall);
+    projected_descent(from, fall, [&](const VectorXd& u) { return nearest_on(way, u); });
+    return 0.0;
+  };
+  if (query.score.limited()) {
+    const auto at = [&](const VectorXd& u) {
+      move_to(u);
+      LimitedValue here = query.score.within_limit(x);
+      VectorXd falls = -1.0 * by_way(here.by_value) / unit;
+      here.value = here.value / unit - way.cost(u, falls);
+      here.by_value = -1.0 * falls;
+      here.by_excess = by_way(here.by_excess);
+      return here;
+    };
+    way.at = climb_within(way.at, at, descent);
+    return;
   }
+  descent(way.at, [&](const VectorXd& u, VectorXd& gradient) {
+    move_to(u);
+    const double value = query.score.at(x, &slope);
+    gradient = -1.0 * by_way(slope) / unit;
+    return way.cost(u, gradient) - (value - way.spot->value) / unit;
+  });
 }
 
 // The nearest coordinates whose shares add up to what they did.
@@ -565,16 +621,19 @@ VectorXd MixedSpace::nearest_on(const Way& way, const VectorXd& u) const {
   return out;
 }
 
-// The penalty grows; what is left over is mended by going back.
+// What is exceeded in the end is mended by going back.
 void MixedSpace::respect_constraints(std::vector<Way>& ways, const Query& query) const {
   std::vector<Way*> outside;
   for (Way& way : ways) outside.push_back(&way);
-  VectorXd outwards;
-  for (const double weight : {1e3, 1e6, 1e6}) {
+  for (int round = 0; round < kRounds; ++round) {
     outside = linearised(outside);
     for (Way* way : outside) {
-      way->violation(way->at, outwards);
-      if (outwards != VectorXd::Zero(outwards.size())) go(*way, weight, query);
+      if (way->slopes.isZero(0.0)) continue;
+      if (way->multipliers.size() == 0) way->multipliers = Multipliers(way->excess.size());
+      for (int turn = 0; turn < kMultipliers; ++turn) {
+        go(*way, query);
+        if (way->multipliers.settle(way->excess_at(way->at), kKept)) break;
+      }
     }
   }
   pull_back(outside);
@@ -598,6 +657,7 @@ std::vector<MixedSpace::Way*> MixedSpace::linearised(const std::vector<Way*>& wa
         const VectorXd change = row_of(found.excess, row + 1 + i) - row_of(found.excess, row + 1 + k + i);
         set_row(way->slopes, i, change / (2.0 * difference_step(*way, i)));
       }
+      way->measure_by_distance();
       outside.push_back(way);
     }
     row += 2 * k + 1;

@@ -47,8 +47,9 @@ class MixedSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
-  Place maximise(const Score& score, const Context& context, const Observations& known) override;
+  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
   Place uniform(const Context& context, Rng& rng) const override;
+  std::vector<Place> all_places(const Context& context, double most) const override;
   Place place(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Place& place, const Context& context) const override;
   bool holds(const Place& place) const override {
@@ -92,6 +93,7 @@ class MixedSpace final : public Space {
   static VectorXd picked(const VectorXd& values, const std::vector<Index>& at);
 
   std::vector<Index> starts(const VectorXd& scores) const;
+  std::vector<Spot> spots_of(const Points& X, const Query& query) const;
   bool far_apart(Index a, Index b) const;
   // Each spot becomes the best of itself and of its points, a row each, that may be played.
   void offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& points,
@@ -106,7 +108,7 @@ class MixedSpace final : public Space {
 
   struct Way;
   Way way_from(Spot& spot) const;
-  void go(Way& way, double weight, const Query& query) const;
+  void go(Way& way, const Query& query) const;
   VectorXd nearest_on(const Way& way, const VectorXd& u) const;
   void respect_constraints(std::vector<Way>& ways, const Query& query) const;
   std::vector<Way*> linearised(const std::vector<Way*>& ways) const;

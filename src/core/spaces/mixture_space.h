@@ -30,14 +30,17 @@ class MixtureSpace final : public Space {
     return std::make_unique<MixturePosterior>(std::move(parts), noise_var);
   }
   const Candidates& candidates(const Context& context) override { return first().candidates(context); }
-  Place maximise(const Score& score, const Context& context, const Observations& known) override {
-    return first().maximise(score, context, known);
+  Place maximise(const Score& score, const Context& context, const Beginnings& from) override {
+    return first().maximise(score, context, from);
   }
   Place uniform(const Context& context, Rng& rng) const override {
     return first().uniform(context, rng);
   }
   Place place(Index arm, Index context, const VectorXd& inputs) const override {
     return first().place(arm, context, inputs);
+  }
+  std::vector<Place> all_places(const Context& context, double most) const override {
+    return first().all_places(context, most);
   }
   bool in_context(const Place& place, const Context& context) const override {
     return first().in_context(place, context);

@@ -30,12 +30,15 @@ class RelatedSpace final : public Space {
                                               arms ? arms->table->points : nullptr);
   }
   const Candidates& candidates(const Context& context) override { return space_->candidates(context); }
-  Place maximise(const Score& score, const Context& context, const Observations& known) override {
-    return space_->maximise(score, context, known);
+  Place maximise(const Score& score, const Context& context, const Beginnings& from) override {
+    return space_->maximise(score, context, from);
   }
   Place uniform(const Context& context, Rng& rng) const override { return space_->uniform(context, rng); }
   Place place(Index arm, Index context, const VectorXd& inputs) const override {
     return space_->place(arm, context, inputs);
+  }
+  std::vector<Place> all_places(const Context& context, double most) const override {
+    return space_->all_places(context, most);
   }
   bool in_context(const Place& place, const Context& context) const override {
     return space_->in_context(place, context);

@@ -10,6 +10,12 @@ namespace gpb {
 
 struct ArmSetting;
 
+// Where a search may begin, in addition to where the space itself would.
+struct Beginnings {
+  const Place* best = nullptr;  // the observed place with the largest posterior mean
+  Points played;                // the kernel's inputs of places; the search ends at none that is worse
+};
+
 class Space {
  public:
   virtual ~Space() = default;
@@ -17,10 +23,12 @@ class Space {
                                                     const Forgetting& forgetting) const = 0;
   // What is scored first in this context; the space's own, until it is asked again.
   virtual const Candidates& candidates(const Context& context) = 0;
-  // Where the score is largest. `known`: what the mean knows, where a search may begin.
-  virtual Place maximise(const Score& score, const Context& context,
-                         const Observations& known) = 0;
+  // Where the score is largest.
+  virtual Place maximise(const Score& score, const Context& context, const Beginnings& from) = 0;
   virtual Place uniform(const Context& context, Rng& rng) const = 0;
+  // All places of this context, where a search may miss some of them; none where there are endlessly many, or more than
+  // `most`.
+  virtual std::vector<Place> all_places(const Context&, double /*most*/) const { return {}; }
 
   // A place from its parts: the arm's number (-1 on a box), the known context's, the inputs
   // that no table has. Throws where there is no such place.
