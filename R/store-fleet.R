@@ -1,7 +1,8 @@
 # maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
 # only keeps them company.
 
-# `search`: `points` (the design), `known` (points with rewards), `evaluations`, `race`, `verbose`. `bar`: see with_bar().
+# `search`: `points` (the design), `known` (points with rewards), `evaluations`, `race`, `verbose`. `bar`: see
+# with_bar().
 maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts, bar = NULL) {
   check_store(store)
   workers <- check_count(workers)

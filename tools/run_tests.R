@@ -88,14 +88,15 @@ workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 3L else 1
 listings <- c("waiting_first", rep("waiting_last", 2))
 said <- file.path(queue, paste0("said", seq_len(workers)))
 pids <- function() as.integer(sub("pid-", "", list.files(queue, "^pid-")))
-# Each worker leads a group of its own, in which its processes are: when we have ended, however we went (Ctrl-C, kill -9),
-# they are ended.
+# Each worker leads a group of its own, in which its processes are: when we have ended, however we went (Ctrl-C,
+# kill -9), they are ended.
 group <- if (nzchar(Sys.which("setsid"))) "setsid "
 end_workers <- c(sprintf("for worker in %s/pid-*; do", shQuote(queue)), "  pid=${worker##*pid-}",
-                 "  for signal in TERM KILL; do kill -$signal -$pid $pid; sleep 1; done", "done", sprintf("rm -rf %s", shQuote(queue)))
+                 "  for signal in TERM KILL; do kill -$signal -$pid $pid; sleep 1; done", "done",
+                 paste("rm -rf", shQuote(queue)))
 writeLines(end_workers, file.path(queue, "end"))
-system(paste0(group, "sh tests/testthat/after.sh ", Sys.getpid(), " ", shQuote(file.path(queue, "end")), " </dev/null >/dev/null 2>&1"),
-       wait = FALSE)
+system(paste0(group, "sh tests/testthat/after.sh ", Sys.getpid(), " ", shQuote(file.path(queue, "end")),
+              " </dev/null >/dev/null 2>&1"), wait = FALSE)
 command <- paste0(group, shQuote(file.path(R.home("bin"), "Rscript")), " tools/run_tests.R --worker ", shQuote(queue))
 # (The first one says what it does as it goes.)
 to <- c("", paste(" >", shQuote(said), "2>&1")[-1])
