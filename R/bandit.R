@@ -69,8 +69,9 @@
 #'   ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward` it is pending: somebody
 #'   else is trying it.
 #' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if `NULL`), or
-#'   at arms by their numbers. Rows of `$suggest()`, `$best()` and `$history()` serve as `x`: their inputs, `arm` and contexts are
-#'   used, other columns ignored. With [rewards_binary()] and its kind also `lower`, `upper`, and the arguments `scale`, `level`.
+#'   at arms by their numbers. Rows of `$suggest()`, `$best()` and `$history()` serve as `x`: their inputs, `arm` and
+#'   contexts are used, other columns ignored. With [rewards_binary()] and its kind also `lower`, `upper`, and the
+#'   arguments `scale`, `level`.
 #' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
 #' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest. Among points
 #'   with equal means (a difference below 1e-9 prior sd) one with an observed reward is preferred.

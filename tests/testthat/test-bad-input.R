@@ -321,8 +321,9 @@ test_that("methods name a required argument that is left out", {
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
     before <- snapshot_of(bandit)
-    calls <- list(id = function() bandit$observe(), reward = function() bandit$observe(5), id = function() bandit$amend(),
-                  reward = function() bandit$amend(1), id = function() bandit$withdraw(), id = function() bandit$fail(),
+    calls <- list(id = function() bandit$observe(), reward = function() bandit$observe(5),
+                  id = function() bandit$amend(), reward = function() bandit$amend(1),
+                  id = function() bandit$withdraw(), id = function() bandit$fail(),
                   x = function() bandit$add_arms(), ids = function() bandit$rank())
     for (k in seq_along(calls)) {
       error <- tryCatch(calls[[k]](), error = identity)

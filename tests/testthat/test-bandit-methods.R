@@ -242,7 +242,8 @@ test_that("rows that a bandit gave are points, with their arms and contexts", {
     for (t in 1:3) b$observe(b$suggest()$id, sin(t))
     best <- b$best()
     expect_equal(b$posterior(best), best[c("mean", "sd")], info = name)
-    expect_equal(b$posterior(b$history())$mean[1], b$posterior(b$history()[1, b$config$domain$names, drop = FALSE])$mean)
+    inputs <- b$history()[b$config$domain$names]
+    expect_equal(b$posterior(b$history()), b$posterior(inputs), info = name)
   }
   expect_error(context$posterior(data.frame(v = 1, z = 1)), "`x`", class = "gpbandits_error")
 })
