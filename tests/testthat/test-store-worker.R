@@ -75,11 +75,11 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
   expect_identical(sum(tamper(place, "SELECT state FROM gpb_lease")$state == "open"), 0L)
   # R's words, whoever passes them on.
   limit <- gettext("reached elapsed time limit", domain = "R")
-  for (words in c(limit, paste("Some generic:", limit))) {
+  for (words in c(limit, paste("Some generic:", limit), paste(limit, "in step 2"))) {
     error <- expect_error(database(stop(words)), words, fixed = TRUE)
     expect_false(inherits(error, "gpbandits_error"))
   }
-  expect_error(database(stop(limit, " is no such error")), class = "gpbandits_store_error")
+  expect_error(database(stop(limit, " [cpu=1s, elapsed=1s]")), class = "gpbandits_store_error")
 })
 
 test_that("an evaluation longer than its lease is kept alive by a second process, which ends with the worker", {
