@@ -628,6 +628,9 @@ test_that("no point of a batch is another's copy, with noise too", {
     expect_identical(anyDuplicated(batch$x), 0L)
     if (noise_var < 1e-4) expect_false(any(batch$x %in% data$x))
   }
+  # On a box its points lie 1% of the ranges apart.
+  box <- without_noise(list(x = c(0, 1)), data.frame(x = c(0, 0.3, 0.4, 0.5, 0.8, 1), reward = c(0, 2, 3, 3, 1, 0)))
+  expect_gt(min(diff(sort(box$suggest(8)$x))), 0.01)
   # What is asked for by gp_bandit() itself is the policy's own choice.
   own <- gp_bandit(1:9, kernel_se(2), 0.01, policy_ei())
   own$add(arm = 4, reward = 1)
